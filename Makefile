@@ -1,0 +1,281 @@
+# One non-recursive Makefile. `make help` lists the targets.
+#
+# Sources: every folder has a module.mk that adds paths to SRC_BASE, SRC_COSTMODEL, SRC_ENGINES, SRC_RESULTS, SRC_DSE.
+# Tests: tests/*/test_*.c (one program each), test_*.sh and test_*.py are found by name; tests/support/*.c, if any, is
+# linked into every test program. Benchmarks are tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c.
+# Everything made lies under $(BUILD)/$(VARIANT), except the release program, which is $(BUILD)/dse.
+
+VARIANT ?= release
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+WERROR ?= 0
+V ?= 0
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# ---------------------------------------------------------------------------------------------------- variants
+
+# `fuzz` is not for users: it is what `make fuzz` builds with.
+ifeq ($(filter $(VARIANT),release debug asan tsan fuzz),)
+$(error VARIANT=$(VARIANT) is unknown; use release, debug, asan or tsan)
+endif
+
+ifeq ($(origin CC),default)
+CC := $(if $(filter tsan fuzz,$(VARIANT)),clang-14,gcc)
+endif
+
+OPT_release := -O2 -g1
+OPT_debug := -Og -g3
+OPT_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# gcc's own OpenMP library is not known to ThreadSanitizer and gives false races: hence clang, libomp and archer.
+OPT_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT ?= $(OPT_$(VARIANT))
+
+ENV_asan := ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
+
+# ------------------------------------------------------------------------------------------- compiler and flags
+
+PKGS := yaml-0.1 libxxhash jansson hdf5-serial gsl
+# pkg-config and the packages may be missing when this file is read (a fresh machine), so nothing is asked until a
+# compile needs it; then once.
+pkg = $(if $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo missing),$(error a library of these is missing: \
+    $(PKGS); run `make packages` first),$(shell pkg-config $(1) $(PKGS)))
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(patsubst -I%,-isystem %,$$(call pkg,--cflags)))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+    -Wvla -Wcast-qual -Wpointer-arith -Wundef -Wformat=2
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+
+# CFLAGS and LDFLAGS are the user's; the rest is ours.
+DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp $(OPT) $(CFLAGS)
+DSE_CPPFLAGS = -I. -I$(OUT)/generated $(PKG_CFLAGS) $(CPPFLAGS)
+COMPILE = $(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS) $(WARNINGS)
+LINK = $(CC) $(DSE_CFLAGS) -Wl,--as-needed $(LDFLAGS)
+LIBS = $(PKG_LIBS) -lhdf5_hl -lcsv -lm
+
+# ------------------------------------------------------------------------------------------------------ sources
+
+# FOLDERS="base costmodel" builds and tests a part of the tree.
+FOLDERS ?= base costmodel engines results dse
+-include $(wildcard $(addsuffix /module.mk,$(FOLDERS)))
+
+SRC := $(SRC_BASE) $(SRC_COSTMODEL) $(SRC_ENGINES) $(SRC_RESULTS) $(SRC_DSE)
+LIB_SRC := $(filter-out dse/main.c,$(SRC))
+SUPPORT_SRC := $(wildcard tests/support/*.c)
+
+TEST_C := $(wildcard $(foreach f,$(FOLDERS),tests/$(f)/test_*.c tests/$(f)/*/test_*.c))
+TEST_SCRIPTS := $(wildcard $(foreach f,$(FOLDERS) plotting install,tests/$(f)/test_*.sh tests/$(f)/test_*.py))
+LINTS := includes globals headers format text
+
+# make check TESTS="tests/base/test_units.c": just these, no lints. KINDS="c sh" leaves kinds out.
+KINDS ?= c sh py lint
+ifdef TESTS
+TEST_C := $(filter %.c,$(TESTS))
+TEST_SCRIPTS := $(filter-out %.c,$(TESTS))
+LINTS :=
+endif
+ifneq ($(VARIANT),release)
+LINTS :=
+endif
+TEST_C := $(if $(filter c,$(KINDS)),$(TEST_C))
+TEST_SCRIPTS := $(if $(filter sh,$(KINDS)),$(filter %.sh,$(TEST_SCRIPTS))) \
+    $(if $(filter py,$(KINDS)),$(filter %.py,$(TEST_SCRIPTS)))
+LINTS := $(if $(filter lint,$(KINDS)),$(LINTS))
+
+BENCH_C := $(wildcard tests/bench/bench_*.c)
+FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
+FIGURES := $(wildcard experiments/figures/*.yaml experiments/*/figure*.yaml)
+
+OUT := $(BUILD)/$(VARIANT)
+OBJ := $(OUT)/obj
+LIBRARY := $(OUT)/libdse.a
+ifneq ($(filter dse/main.c,$(SRC_DSE)),)
+PROGRAM := $(if $(filter release,$(VARIANT)),$(BUILD)/dse,$(OUT)/dse)
+endif
+LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
+SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(OBJ)/%.o)
+TEST_BIN := $(TEST_C:%.c=$(OUT)/%)
+BENCH_BIN := $(BENCH_C:%.c=$(OUT)/%)
+FUZZ_BIN := $(FUZZ_C:%.c=$(OUT)/%)
+
+PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
+TEST_ENV = BUILD='$(BUILD)' VARIANT='$(VARIANT)' DSE='$(PROGRAM)' PYTHON='$(PYTHON)' CC='$(CC)' $(ENV_$(VARIANT))
+# A sub-make takes the job server it is given, and gets one when there is none.
+SUBMAKE = +$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+ifeq ($(V),1)
+say = @:
+Q :=
+else
+say = @printf '  %-5s %s\n' '$(1)' '$(2)'
+Q := @
+endif
+
+# ------------------------------------------------------------------------------------------------ public targets
+
+.PHONY: all help quickstart check bench figures fuzz valgrind install uninstall clean packages
+.DEFAULT_GOAL := all
+
+all: $(PROGRAM) $(LIBRARY)
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+#: make                build the program, build/dse (VARIANT=release|debug|asan|tsan; others: build/VARIANT/dse)
+#: make quickstart     install what is missing, build, run experiments/quickstart.yaml, draw the heatmap
+#: make check          install what is missing, build, run all tests and lints; the last line counts them
+#:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
+#: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
+#: make figures        run every experiments/figures/*.yaml and experiments/*/figure*.yaml into output/
+#: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
+#: make valgrind       run the C test programs of the debug build under valgrind
+#: make install        install to DESTDIR/PREFIX (/usr/local); make uninstall takes it away again
+#: make packages       install the Debian packages the build needs (apt-get, as root or by sudo)
+#: make clean          delete what was built; output/ is kept
+packages:
+	@scripts/install-packages build
+
+quickstart:
+	@scripts/install-packages build plot
+	$(SUBMAKE) quickstart-run
+
+check:
+	@scripts/install-packages build plot check
+	$(SUBMAKE) check-run
+
+bench:
+	@scripts/install-packages build
+	$(SUBMAKE) bench-run
+
+figures:
+	@scripts/install-packages build plot
+	$(SUBMAKE) figures-run
+
+fuzz:
+	@scripts/install-packages build clang
+	$(SUBMAKE) fuzz-run VARIANT=fuzz
+
+valgrind:
+	@scripts/install-packages build check valgrind
+	$(SUBMAKE) check-run VARIANT=debug KINDS=c \
+	    WRAP='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+
+# -------------------------------------------------------------------- the same, once the packages are known to be there
+
+.PHONY: quickstart-run check-run tests bench-run figures-run fuzz-run
+
+quickstart-run: all
+	@mkdir -p output
+	$(PROGRAM) run experiments/quickstart.yaml -o output/quickstart.h5
+	$(PROGRAM) plot output/quickstart.h5 -o output/quickstart.png
+	@printf '\n%s\n' 'Results: output/quickstart.h5 (labelled cube), output/quickstart.csv (table), output/quickstart.png (heatmap)'
+
+# Build the test programs without running them.
+tests: all $(TEST_BIN)
+
+check-run: tests
+	@$(TEST_ENV) COMPILE='$(COMPILE)' LIBRARY='$(LIBRARY)' scripts/run-tests --jobs $(JOBS) \
+	    $(if $(WRAP),--wrap '$(WRAP)') $(TEST_BIN) $(TEST_SCRIPTS) $(LINTS:%=scripts/check-%)
+
+bench-run: all $(BENCH_BIN)
+	@scripts/run-bench $(BUILD)/bench.csv $(BENCH_BIN)
+
+figures-run: all
+	@mkdir -p output
+	@$(if $(FIGURES),,echo 'no figure specifications yet (experiments/figures/*.yaml, experiments/*/figure*.yaml)')
+	@set -e; for spec in $(FIGURES); do \
+	    folder=$$(basename "$$(dirname "$$spec")"); out=output/$${folder}_$$(basename "$$spec" .yaml); \
+	    echo "$$spec -> $$out.h5 $$out.png"; \
+	    $(PROGRAM) run "$$spec" -o "$$out.h5"; $(PROGRAM) plot "$$out.h5" -o "$$out.png"; done
+
+fuzz-run: $(FUZZ_BIN)
+	@$(if $(FUZZ_BIN),,echo 'no fuzz targets yet (tests/fuzz/fuzz_*.c)')
+	@set -e; for program in $(FUZZ_BIN); do \
+	    name=$$(basename "$$program"); corpus=$(OUT)/corpus/$$name; seeds=tests/fuzz/corpus/$$name; \
+	    mkdir -p "$$corpus"; echo "== $$name for $(FUZZ_SECONDS) s"; \
+	    "$$program" -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 \
+	        -artifact_prefix=$(OUT)/$$name- "$$corpus" $$(test -d "$$seeds" && echo "$$seeds"); done
+
+# -------------------------------------------------------------------------------------------------- build rules
+
+# Each stamp changes only when what it holds changes, so that the things made from it are made again exactly then.
+.PHONY: FORCE
+FORCE:
+stamp = mkdir -p $(@D) && printf '%s\n' $(1) > $@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# WERROR is left out on purpose: it changes no object.
+$(OUT)/flags: FORCE
+	@$(call stamp,'$(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS)')
+
+$(OUT)/library-list: FORCE
+	@$(call stamp,$(LIB_OBJ))
+
+# What results say about the program that made them: #include "build_info.h".
+$(OUT)/generated/build_info.h: FORCE
+	@$(call stamp,'/* Generated by the Makefile. */' '#ifndef BUILD_INFO_H' '#define BUILD_INFO_H' \
+	    '#define DSE_GIT_REVISION "'"$$(git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)"'"' \
+	    '#define DSE_BUILD_VARIANT "$(VARIANT)"' '#define DSE_BUILD_FLAGS "$(strip $(DSE_CFLAGS))"' \
+	    '#define DSE_DATA_FOLDER "$(PREFIX)/share/dse"' '#endif')
+
+$(OBJ)/%.o: %.c $(OUT)/flags | $(OUT)/generated/build_info.h
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(LIB_OBJ) $(OUT)/library-list
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
+
+$(PROGRAM): $(OBJ)/dse/main.o $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
+
+$(BENCH_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(LIBRARY)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+-include $(patsubst %.c,$(OBJ)/%.d,$(SRC) $(SUPPORT_SRC) $(TEST_C) $(BENCH_C) $(FUZZ_C))
+
+# ------------------------------------------------------------------------------------------------------- install
+
+SHARE := $(DESTDIR)$(PREFIX)/share
+INSTALLED_DATA = $(wildcard experiments/architectures experiments/networks plotting)
+
+install: all
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dse
+	$(if $(wildcard docs/dse.1),install -D -m 644 docs/dse.1 $(SHARE)/man/man1/dse.1)
+	install -D -m 644 scripts/completion/dse.bash $(SHARE)/bash-completion/completions/dse
+	@set -e; find $(INSTALLED_DATA) -type f ! -name '*.pyc' | while IFS= read -r file; do \
+	    case $$file in experiments/*) to=$${file#experiments/} ;; *) to=$$file ;; esac; \
+	    install -D -m 644 "$$file" "$(SHARE)/dse/$$to"; done
+	@echo 'data files are in $(SHARE)/dse'
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/dse $(SHARE)/man/man1/dse.1 $(SHARE)/bash-completion/completions/dse
+	rm -rf $(SHARE)/dse
+
+clean:
+	rm -rf $(foreach v,release debug asan tsan fuzz,$(BUILD)/$(v)) $(BUILD)/dse $(BUILD)/bench.csv
+	@rmdir $(BUILD) 2>/dev/null || true
