@@ -1,0 +1,116 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ARENA_EXACT: each request is a malloc of its own, so that AddressSanitizer sees overruns. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_EXACT 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_EXACT 1
+#endif
+#endif
+#ifndef ARENA_EXACT
+#define ARENA_EXACT 0
+#endif
+
+enum { ARENA_ALIGN = _Alignof(max_align_t), ARENA_FIRST_BYTE = 64 * 1024 };
+
+struct arena_block {
+    struct arena_block *next; /* older */
+    size_t capacity_byte;
+    size_t used_byte;
+    _Alignas(max_align_t) unsigned char data[];
+};
+
+void arena_init(struct arena *arena)
+{
+    arena->block = NULL;
+    arena->used_byte = 0;
+}
+
+/* A new newest block of at least `need` bytes. Each is at least twice the one before, so the newest is the largest. */
+static struct arena_block *add_block(struct arena *arena, size_t need)
+{
+    size_t capacity = need;
+    if (!ARENA_EXACT) {
+        size_t usual = ARENA_FIRST_BYTE;
+        if (arena->block && arena->block->capacity_byte <= SIZE_MAX / 4)
+            usual = arena->block->capacity_byte * 2;
+        if (capacity < usual)
+            capacity = usual;
+    }
+    if (capacity > SIZE_MAX - sizeof(struct arena_block))
+        return NULL;
+    struct arena_block *block = malloc(sizeof *block + capacity);
+    if (!block)
+        return NULL;
+    block->next = arena->block;
+    block->capacity_byte = capacity;
+    block->used_byte = 0;
+    arena->block = block;
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX - ARENA_ALIGN) / size)
+        return NULL;
+    size_t wanted = count * size;
+    size_t step = wanted;
+    if (!ARENA_EXACT)
+        step = (wanted + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+
+    struct arena_block *block = arena->block;
+    if (ARENA_EXACT || !block || block->capacity_byte - block->used_byte < step)
+        block = add_block(arena, step);
+    if (!block)
+        return NULL;
+    void *result = block->data + block->used_byte;
+    block->used_byte += step;
+    arena->used_byte += wanted;
+    memset(result, 0, wanted);
+    return result;
+}
+
+char *arena_copy_text(struct arena *arena, const char *text, size_t length)
+{
+    if (length == SIZE_MAX)
+        return NULL;
+    char *copy = arena_alloc(arena, length + 1, 1);
+    if (copy && length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+static void free_from(struct arena_block *block)
+{
+    while (block) {
+        struct arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+void arena_reset(struct arena *arena)
+{
+    if (ARENA_EXACT) {
+        arena_free(arena);
+        return;
+    }
+    arena->used_byte = 0;
+    if (!arena->block)
+        return;
+    /* Keep the newest, which is the largest: after a few rounds one block holds a whole round. */
+    free_from(arena->block->next);
+    arena->block->next = NULL;
+    arena->block->used_byte = 0;
+}
+
+void arena_free(struct arena *arena)
+{
+    free_from(arena->block);
+    arena_init(arena);
+}

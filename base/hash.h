@@ -1,0 +1,26 @@
+/* 64-bit content hashes (XXH3 from libxxhash) fed field by field, so that a key never depends on padding or addresses. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_state {
+    void *xxh; /* owned */
+};
+
+/* A fresh state; returns 0 when out of memory, else 1. Release with hash_end. */
+int hash_begin(struct hash_state *state);
+void hash_bytes(struct hash_state *state, const void *bytes, size_t length);
+/* The text with its length, so that "ab"+"c" and "a"+"bc" differ. NULL counts as the empty text. */
+void hash_text(struct hash_state *state, const char *text);
+void hash_u64(struct hash_state *state, uint64_t value);
+/* The bits of `value`; -0 counts as +0. */
+void hash_double(struct hash_state *state, double value);
+/* The hash of all that was fed; frees the state. */
+uint64_t hash_end(struct hash_state *state);
+
+/* One-shot hash of a byte string. */
+uint64_t hash_of_bytes(const void *bytes, size_t length);
+
+#endif

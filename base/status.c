@@ -1,0 +1,65 @@
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const char *dse_status_text(enum dse_status status)
+{
+    switch (status) {
+#define DSE_STATUS_CASE(code, text)                                                                          \
+    case code:                                                                                               \
+        return text;
+        DSE_STATUS_LIST(DSE_STATUS_CASE)
+#undef DSE_STATUS_CASE
+    }
+    return "unknown status";
+}
+
+static void fill(struct dse_error *err, enum dse_status status, const char *file, int line)
+{
+    err->status = status;
+    err->line = line;
+    text_copy(err->file, sizeof err->file, file);
+}
+
+enum dse_status dse_fail(struct dse_error *err, enum dse_status status, const char *format, ...)
+{
+    if (err) {
+        fill(err, status, "", 0);
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+enum dse_status dse_fail_at(struct dse_error *err, enum dse_status status, const char *file, int line,
+                            const char *format, ...)
+{
+    if (err) {
+        /* `file` may be err->file itself: text_copy allows that. */
+        fill(err, status, file ? file : "", line);
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+char *dse_error_print(const struct dse_error *err, char *buffer, unsigned long size)
+{
+    if (size == 0)
+        return buffer;
+    const char *text = err->text[0] != '\0' ? err->text : dse_status_text(err->status);
+    if (err->file[0] == '\0')
+        snprintf(buffer, size, "%s", text);
+    else if (err->line <= 0)
+        snprintf(buffer, size, "%s: %s", err->file, text);
+    else
+        snprintf(buffer, size, "%s:%d: %s", err->file, err->line, text);
+    return buffer;
+}

@@ -1,0 +1,47 @@
+/* Text helpers: a growing buffer, "did you mean", numbers with separators, shortest round-trip doubles. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A growing, always terminated text. On out-of-memory `failed` is set, later appends do nothing, and `data` stays valid. */
+struct text_buffer {
+    char *data; /* owned; NULL only before the first append */
+    size_t length;
+    size_t capacity;
+    int failed;
+};
+
+void text_init(struct text_buffer *text);
+void text_append(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_append_bytes(struct text_buffer *text, const char *bytes, size_t length);
+void text_clear(struct text_buffer *text);
+void text_free(struct text_buffer *text);
+
+/* The candidate nearest to `word` by edit distance (case-insensitive), or NULL when none is close (more than about a
+ * third of the letters wrong). Ties go to the first. */
+const char *text_nearest(const char *word, const char *const *candidate, size_t n_candidate);
+
+/* "133,888": decimal with thousands separators. Returns `buffer`. */
+char *text_thousands(uint64_t value, char *buffer, size_t size);
+
+/* The shortest decimal that reads back to the same double ("0.1", "1e-09", "nan", "inf"). Returns `buffer`. */
+char *text_double(double value, char *buffer, size_t size);
+
+/* text_double of value x 10^shift, where the decimal point of the shortest decimal is moved: no rounding. */
+char *text_double_shifted(double value, int shift, char *buffer, size_t size);
+
+/* A user's text made fit for a message: control characters become '?', what is too long ends in "...". Returns
+ * `buffer`. */
+char *text_excerpt(const char *text, char *buffer, size_t size);
+
+/* Strict whole-text parses: 1 on success; 0 on junk, sign where not allowed, overflow, nan or inf. */
+int text_parse_u64(const char *text, uint64_t *value);
+int text_parse_i64(const char *text, int64_t *value);
+int text_parse_double(const char *text, double *value);
+
+/* Copy `from` into `to` (size bytes), always terminated; returns 0 when it had to be cut, else 1. */
+int text_copy(char *to, size_t size, const char *from);
+
+#endif
