@@ -1,8 +1,8 @@
 # One non-recursive Makefile. `make help` lists the targets.
 #
 # Sources: every folder has a module.mk that adds paths to SRC_BASE, SRC_COSTMODEL, SRC_ENGINES, SRC_RESULTS, SRC_DSE.
-# Tests: tests/*/test_*.c (one program each), test_*.sh and test_*.py are found by name; tests/support/*.c, if any, is
-# linked into every test program. Benchmarks are tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c.
+# Tests: tests/FOLDER/test_*.c (one program each), test_*.sh and test_*.py are found by name; tests/support/*.c, if any,
+# is linked into every test program. Benchmarks are tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c.
 # Everything made lies under $(BUILD)/$(VARIANT), except the release program, which is $(BUILD)/dse.
 
 VARIANT ?= release
@@ -39,6 +39,7 @@ OPT ?= $(OPT_$(VARIANT))
 
 ENV_asan := ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
+EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 
 # ------------------------------------------------------------------------------------------- compiler and flags
 
@@ -73,8 +74,9 @@ SRC := $(SRC_BASE) $(SRC_COSTMODEL) $(SRC_ENGINES) $(SRC_RESULTS) $(SRC_DSE)
 LIB_SRC := $(filter-out dse/main.c,$(SRC))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 
-TEST_C := $(wildcard $(foreach f,$(FOLDERS),tests/$(f)/test_*.c tests/$(f)/*/test_*.c))
-TEST_SCRIPTS := $(wildcard $(foreach f,$(FOLDERS) plotting install,tests/$(f)/test_*.sh tests/$(f)/test_*.py))
+TEST_FOLDERS := $(FOLDERS) plotting scripts
+TEST_C := $(wildcard $(foreach f,$(TEST_FOLDERS),tests/$(f)/test_*.c tests/$(f)/*/test_*.c))
+TEST_SCRIPTS := $(wildcard $(foreach f,$(TEST_FOLDERS),tests/$(f)/test_*.sh tests/$(f)/test_*.py))
 LINTS := includes globals headers format text
 
 # make check TESTS="tests/base/test_units.c": just these, no lints. KINDS="c sh" leaves kinds out.
@@ -111,7 +113,7 @@ FUZZ_BIN := $(FUZZ_C:%.c=$(OUT)/%)
 PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 TEST_ENV = BUILD='$(BUILD)' VARIANT='$(VARIANT)' DSE='$(PROGRAM)' PYTHON='$(PYTHON)' CC='$(CC)' $(ENV_$(VARIANT))
 # A sub-make takes the job server it is given, and gets one when there is none.
-SUBMAKE = +$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+SUBMAKE = @+$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 ifeq ($(V),1)
 say = @:
@@ -143,14 +145,14 @@ help:
 #: make packages       install the Debian packages the build needs (apt-get, as root or by sudo)
 #: make clean          delete what was built; output/ is kept
 packages:
-	@scripts/install-packages build
+	@scripts/install-packages build $(EXTRA_PACKAGES)
 
 quickstart:
 	@scripts/install-packages build plot
 	$(SUBMAKE) quickstart-run
 
 check:
-	@scripts/install-packages build plot check
+	@scripts/install-packages build plot check $(EXTRA_PACKAGES)
 	$(SUBMAKE) check-run
 
 bench:
@@ -261,15 +263,15 @@ $(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(LIBRARY)
 # ------------------------------------------------------------------------------------------------------- install
 
 SHARE := $(DESTDIR)$(PREFIX)/share
-INSTALLED_DATA = $(wildcard experiments/architectures experiments/networks plotting)
+# The data keep the paths they have here, so that the program finds them by the same names under DSE_DATA_FOLDER.
+DATA_FOLDERS := $(wildcard experiments plotting)
 
 install: all
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dse
 	$(if $(wildcard docs/dse.1),install -D -m 644 docs/dse.1 $(SHARE)/man/man1/dse.1)
 	install -D -m 644 scripts/completion/dse.bash $(SHARE)/bash-completion/completions/dse
-	@set -e; find $(INSTALLED_DATA) -type f ! -name '*.pyc' | while IFS= read -r file; do \
-	    case $$file in experiments/*) to=$${file#experiments/} ;; *) to=$$file ;; esac; \
-	    install -D -m 644 "$$file" "$(SHARE)/dse/$$to"; done
+	@$(if $(DATA_FOLDERS),find $(DATA_FOLDERS) -type f ! -path '*/__pycache__/*' \
+	    -exec sh -c 'for f; do install -D -m 644 "$$f" "$(SHARE)/dse/$$f" || exit 1; done' install {} +)
 	@echo 'data files are in $(SHARE)/dse'
 
 uninstall:

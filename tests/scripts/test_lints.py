@@ -1,0 +1,72 @@
+"""The lints find what they are there for: each case is a tiny tree with one fault, and one without."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.getcwd()
+HEADER = "#ifndef BASE_A_H\n#define BASE_A_H\n\nint a_one(void);\n\n#endif\n"
+SOURCE = '#include "base/a.h"\n\n#include <stddef.h>\n#include <stdio.h>\n\nint a_one(void)\n{\n    return 1;\n}\n'
+
+
+class Lints(unittest.TestCase):
+    def lint(self, name, files, **env):
+        """Exit status and output of scripts/check-NAME in a tree that holds base/a.h, base/a.c and `files`."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in {"base/a.h": HEADER, "base/a.c": SOURCE, **files}.items():
+                path = os.path.join(folder, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            if name == "globals":
+                subprocess.run("gcc -fopenmp -I. -c -o a.o base/a.c && ar rcs lib.a a.o", shell=True, check=True, cwd=folder)
+            done = subprocess.run([f"{ROOT}/scripts/check-{name}"], cwd=folder, check=False, text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, env={**os.environ, "LIBRARY": "lib.a", **env})
+        return done.returncode, done.stdout
+
+    def expect(self, name, files, message, **env):
+        code, output = self.lint(name, files, **env)
+        self.assertEqual(code != 0, message is not None, output)
+        if message:
+            self.assertIn(message, output)
+
+    def test_includes(self):
+        bad = SOURCE.replace
+        self.expect("includes", {}, None)
+        self.expect("includes", {"base/a.c": bad("<stdio.h>", '"costmodel/b.h"')}, "base/ must not include costmodel/b.h")
+        self.expect("includes", {"results/r.c": '#include "costmodel/b.h"\n'}, "results/ must not include")
+        self.expect("includes", {"base/a.c": bad("<stdio.h>", '"base/no.h"')}, "base/no.h does not exist")
+        self.expect("includes", {"base/a.c": bad("<stdio.h>", '"base/a.h"')}, "mixed")
+        self.expect("includes", {"base/a.c": bad('#include "base/a.h"\n\n', "")}, "comes first")
+        self.expect("includes", {"base/b.c": '#include "base/a.h"\n\n#include <stdio.h>\n'}, "come before project")
+        self.expect("includes", {"base/b.c": '#include <stdio.h>\n\n#include <stddef.h>\n'}, "one block each")
+        self.expect("includes", {"tests/base/test_a.c": '#include <stdio.h>\n\n#include "base/a.h"\n'}, None)
+        self.expect("includes", {"base/a.c": SOURCE + "#ifdef X\n#include <omp.h>\n#endif\n"}, None)
+
+    def test_globals(self):
+        def with_line(line):
+            return {"base/a.c": SOURCE.replace("int a_one(void)\n{", f"{line}\n\nint a_one(void)\n{{")}
+        self.expect("globals", {}, None)
+        self.expect("globals", with_line("extern const char *const names[];\nconst char *const names[] = {\"a\"};"), None)
+        self.expect("globals", with_line("int counter;"), "counter is mutable")
+        self.expect("globals", with_line("int counter = 3;"), "counter is mutable")
+        self.expect("globals", with_line("_Thread_local int counter;"), "counter is mutable")
+        in_function = SOURCE.replace("return 1;", "static int calls;\n    return ++calls;")
+        self.expect("globals", {"base/a.c": in_function}, "is mutable (.bss)")
+
+    def test_headers(self):
+        self.expect("headers", {}, None, COMPILE="gcc -I.")
+        self.expect("headers", {"base/a.h": HEADER.replace("int a", "size_t a")}, "size_t", COMPILE="gcc -I.")
+        self.expect("headers", {"base/b.h": HEADER}, "the guard should be BASE_B_H", COMPILE="gcc -I.")
+
+    def test_text(self):
+        self.expect("text", {}, None)
+        self.expect("text", {"base/a.c": SOURCE + "/* TO" + "DO: more */\n"}, "left-over marker")
+        self.expect("text", {"base/a.c": SOURCE + "\tint x;\n"}, "tab")
+        self.expect("text", {"base/a.c": SOURCE + "int x; \n"}, "white space at the end")
+        self.expect("text", {"base/a.c": SOURCE + "int x;\n" * 600}, "at most 600")
+        self.expect("text", {"base/a.c": SOURCE.rstrip()}, "no newline")
+
+
+if __name__ == "__main__":
+    unittest.main()
