@@ -104,7 +104,7 @@ enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *b
         return dse_fail_at(err, DSE_NO_MEMORY, name, 0, "out of memory while reading");
     enum dse_status status = yaml_tree_build(doc, bytes, length, err);
     if (status != DSE_OK)
-        yaml_free(doc);
+        yaml_doc_free(doc);
     return status;
 }
 
@@ -119,7 +119,7 @@ enum dse_status yaml_read(struct yaml_doc *doc, const char *path, struct dse_err
     return status;
 }
 
-void yaml_free(struct yaml_doc *doc)
+void yaml_doc_free(struct yaml_doc *doc)
 {
     arena_free(&doc->arena);
     doc->path = NULL;

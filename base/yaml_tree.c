@@ -68,6 +68,9 @@ static enum dse_status fail_syntax(const struct builder *b)
                            parser->problem_offset);
     if (!parser->context)
         return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line, "not valid YAML: %s", problem);
+    if (strstr(parser->context, "quoted scalar") && strstr(problem, "end of stream"))
+        return fail_line(b, line_of(&parser->context_mark),
+                         "not valid YAML: the quote opened here is never closed");
     const char *hint = "";
     if (strstr(problem, "cannot start any token"))
         hint = "; tabs cannot indent YAML, and a value starting with @, ` or % must be quoted";
