@@ -1,0 +1,3 @@
+SRC_COSTMODEL := \
+	costmodel/bound.c \
+	costmodel/checker.c
