@@ -1,0 +1,121 @@
+#include "costmodel/evaluator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "costmodel/compiled.h"
+
+/* More children than any machine has; keeps the scratch of link-transfer analysis within a few hundred MB. */
+#define CHILD_MAX ((uint64_t)1 << 22)
+
+/* Fill the moves of one tensor. A rank of extent e moves by less than e, and the analysis compares differences of two such
+ * moves, so a radix of 4(e-1)+1 keeps equal codes and equal vectors the same thing. */
+static enum dse_status compile_code(const struct problem *problem, uint32_t t, struct tensor_code *code,
+                                    struct dse_error *err)
+{
+    const struct tensor *tensor = &problem->tensor[t];
+    int64_t weight = 1;
+    memset(code, 0, sizeof *code);
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        uint32_t dims = 0;
+        uint64_t moves = 0;
+        for (uint32_t k = 0; k < tensor->rank[r].n_term; k++) {
+            const struct projection_term *term = &tensor->rank[r].term[k];
+            code->step[r][term->dim] += term->coefficient;
+            code->dim[term->dim] += weight * (int64_t)term->coefficient;
+            dims |= 1u << term->dim;
+            moves += (uint64_t)term->coefficient * (problem->bound[term->dim] - 1);
+        }
+        for (uint32_t k = 0; k < tensor->rank[r].n_term; k++)
+            code->shares_rank[tensor->rank[r].term[k].dim] |= dims & ~(1u << tensor->rank[r].term[k].dim);
+        code->relevant |= dims;
+        if ((double)weight * (4.0 * (double)moves + 1) >= 4.6e18)
+            return dse_fail(err, DSE_LIMIT, "tensor %s is too large to analyse: the product of 4*(extent-1)+1 over its ranks must stay below 2^62",
+                            tensor->name);
+        weight *= 4 * (int64_t)moves + 1;
+    }
+    return DSE_OK;
+}
+
+static void compile_level(struct evaluator *evaluator, uint32_t l)
+{
+    const struct storage_level *level = &evaluator->arch.level[l];
+    architecture_fanout(&evaluator->arch, l, &evaluator->fan_x[l], &evaluator->fan_y[l]);
+    evaluator->usable_word[l] = architecture_usable_words(level);
+    evaluator->floor_word[l] =
+        evaluator->usable_word[l] == ARCH_UNLIMITED
+            ? 0
+            : (uint64_t)ceil((double)evaluator->usable_word[l] * level->min_utilization);
+    evaluator->n_cluster[l] = level->instances / level->cluster_size;
+    evaluator->block_shift[l] = -1;
+    for (int shift = 0; shift < 32; shift++)
+        if (level->block_word == 1u << shift)
+            evaluator->block_shift[l] = shift;
+    evaluator->network_costs[l] =
+        level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0;
+    evaluator->bandwidth_limited[l] = isfinite(level->read_bandwidth_word_per_cycle) ||
+                                      isfinite(level->write_bandwidth_word_per_cycle) ||
+                                      isfinite(level->shared_bandwidth_word_per_cycle);
+}
+
+/* The most children one instance of level l can have: the fan-out, or on machines where only the cumulative mesh counts
+ * everything inside. */
+static uint64_t widest_children(const struct architecture *arch, uint32_t l)
+{
+    uint64_t x, y;
+    architecture_fanout(arch, l, &x, &y);
+    if (arch->strict_fanout || x * y == 1)
+        return x * y;
+    return l ? arch->level[l - 1].mesh_x * arch->level[l - 1].mesh_y : arch->mac.mesh_x * arch->mac.mesh_y;
+}
+
+enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch, struct evaluator **out,
+                              struct dse_error *err)
+{
+    *out = NULL;
+    DSE_TRY(problem_check(problem, err));
+    DSE_TRY(architecture_check(arch, err));
+    struct evaluator *evaluator = calloc(1, sizeof *evaluator);
+    if (!evaluator)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluator");
+    evaluator->problem = *problem;
+    evaluator->arch = *arch;
+    evaluator->max_children = 1;
+    for (uint32_t t = 0; t < problem->n_tensor; t++) {
+        enum dse_status status = compile_code(problem, t, &evaluator->code[t], err);
+        if (status != DSE_OK) {
+            free(evaluator);
+            return status;
+        }
+        if (problem->tensor[t].read_write)
+            evaluator->output = t;
+    }
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        compile_level(evaluator, l);
+        uint64_t children = widest_children(arch, l);
+        if (children > evaluator->max_children)
+            evaluator->max_children = children;
+    }
+    if (evaluator->max_children > CHILD_MAX) {
+        free(evaluator);
+        return dse_fail(err, DSE_LIMIT, "a level has more than %u instances inside it", (unsigned)CHILD_MAX);
+    }
+    *out = evaluator;
+    return DSE_OK;
+}
+
+void evaluator_delete(struct evaluator *evaluator)
+{
+    free(evaluator);
+}
+
+const struct problem *evaluator_problem(const struct evaluator *evaluator)
+{
+    return &evaluator->problem;
+}
+
+const struct architecture *evaluator_architecture(const struct evaluator *evaluator)
+{
+    return &evaluator->arch;
+}

@@ -1,0 +1,137 @@
+/* Engines: constant structs that find a mapping for a layer (mapper) or a schedule for a network (scheduler).
+ * An engine advances in batches (`step`); the one driver, engine_solve, owns budget, clock, trace, the independent check
+ * and the choice of the best. Adding an engine = one folder, one line in registry.c, one page of documentation. */
+#ifndef ENGINES_ENGINE_H
+#define ENGINES_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "costmodel/bound.h"
+#include "costmodel/evaluator.h"
+#include "engines/objective.h"
+
+struct mapspace_constraints; /* engines/mapspace_constraints.h */
+struct network;              /* costmodel/network.h */
+
+enum engine_kind { ENGINE_MAPPER, ENGINE_SCHEDULER };
+
+/* Why a search ended. */
+#define ENGINE_STOP_LIST(X)                                                                                  \
+    X(STOP_RUNNING, "running")                                                                               \
+    X(STOP_OPTIMAL, "optimal")                 /* proved: no mapping of the space is better */               \
+    X(STOP_CONVERGED, "converged")             /* the engine's own rule, e.g. its victory condition */       \
+    X(STOP_MAX_EVALUATIONS, "max_evaluations") /* budget */                                                  \
+    X(STOP_MAX_SECONDS, "max_seconds")         /* budget */                                                  \
+    X(STOP_INTERRUPTED, "interrupted")         /* the cancel flag */
+
+enum engine_stop {
+#define ENGINE_STOP_ENUM(code, text) code,
+    ENGINE_STOP_LIST(ENGINE_STOP_ENUM)
+#undef ENGINE_STOP_ENUM
+};
+
+const char *engine_stop_text(enum engine_stop stop);
+
+/* One option of an engine. Values are doubles: integers up to 2^53, booleans 0/1, choices by index. */
+enum option_kind { OPTION_INTEGER, OPTION_REAL, OPTION_BOOL, OPTION_CHOICE };
+
+struct engine_option {
+    const char *name;
+    const char *sentence; /* what it does, for help, docs and HDF5 attributes */
+    const char *unit;     /* "" when it has none */
+    enum option_kind kind;
+    double standard; /* the default */
+    double lowest, highest; /* inclusive */
+    const char *const *choice; /* (highest + 1) names for OPTION_CHOICE, else NULL */
+};
+
+/* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between batches. */
+struct engine_budget {
+    uint64_t max_evaluations;
+    double max_seconds;
+    const atomic_int *cancel;
+};
+
+/* What is to be solved. All pointers are borrowed and const for the whole search. */
+struct engine_task {
+    const struct evaluator *evaluator;               /* mapper: problem + architecture, compiled */
+    const struct mapspace_constraints *constraints;  /* mapper: may be NULL (none) */
+    const struct network *network;                   /* scheduler: the whole network; NULL for a mapper */
+    const struct architecture *architecture;         /* always set */
+    uint32_t batch;
+    struct objective objective;
+    const double *option; /* (engine->n_option) values in table order */
+    uint64_t seed;
+    uint64_t key; /* content hash of the task: with the seed it makes the random streams */
+    struct engine_budget budget;
+};
+
+/* One improvement of the best: after so many evaluations, this cost. */
+struct trace_point {
+    uint64_t evaluation;
+    double cost;
+};
+
+enum { ENGINE_REASON_MAX = 256, ENGINE_TRACE_MAX = 256 };
+
+/* What was found. */
+struct engine_result {
+    bool feasible;
+    struct mapping mapping;       /* mapper; valid when feasible */
+    struct evaluation evaluation; /* of that mapping */
+    double cost;
+    double bound; /* a lower bound on the cost over the whole space; 0 when none is known */
+    enum engine_stop stop;
+    uint64_t n_evaluation; /* cost-model calls */
+    uint64_t n_draw;       /* candidates looked at, valid or not */
+    double seconds;        /* wall time; never part of any decision except max_seconds */
+    char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
+    uint32_t n_trace;
+    struct trace_point trace[ENGINE_TRACE_MAX]; /* thinned so that first and last stay */
+};
+
+struct engine_context; /* what the driver lends to a running engine: engines/driver.h */
+
+struct engine {
+    const char *name;
+    const char *summary; /* one sentence */
+    enum engine_kind kind;
+    const struct engine_option *option; /* (n_option) */
+    size_t n_option;
+    size_t state_byte; /* private state, zeroed, from the arena */
+    /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
+    enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);
+    /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */
+    enum dse_status (*step)(void *state, struct engine_context *context, enum engine_stop *stop,
+                            struct dse_error *err);
+    /* Release what the arena does not own; may be NULL. */
+    void (*free)(void *state);
+};
+
+/* Registry (engines/registry.c): every engine, in the order help shows them; find by name (NULL if none). */
+const struct engine *const *engine_all(size_t *n);
+const struct engine *engine_find(const char *name);
+
+/* Fill `value` (engine->n_option) with the defaults. */
+void engine_option_defaults(const struct engine *engine, double *value);
+
+/* Set one option from text; checks kind and range. DSE_BAD_INPUT names the option, the accepted range, the nearest name. */
+DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name, const char *text,
+                                                 double *value, struct dse_error *err);
+
+/* The canonical text of an option's value; reads back to the same. Returns `buffer`. */
+char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size);
+
+/* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and re-evaluated by
+ * the plain cost model before it counts (DSE_INTERNAL when they disagree). Memory from `arena`. Deterministic unless
+ * max_seconds or cancel ends the search. */
+DSE_MUST_CHECK enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task,
+                                            struct arena *arena, struct engine_result *result, struct dse_error *err);
+
+#endif
