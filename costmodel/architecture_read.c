@@ -1,0 +1,31 @@
+/* Architecture files of either format. */
+#include "costmodel/architecture_native.h"
+#include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
+
+enum dse_status architecture_build(const struct yaml_doc *doc, const struct arch_override *override,
+                                   size_t n_override, struct architecture *arch, struct dse_error *err)
+{
+    if (timeloop_is_architecture(doc))
+        return timeloop_architecture_build(doc, override, n_override, arch, err);
+    return architecture_native_build(doc, override, n_override, arch, err);
+}
+
+enum dse_status architecture_read(const char *path, struct architecture *arch, struct dse_error *err)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_read(&doc, path, err));
+    enum dse_status status = architecture_build(&doc, NULL, 0, arch, err);
+    yaml_free(&doc);
+    return status;
+}
+
+enum dse_status architecture_path_unit(const struct yaml_doc *doc, const char *path, int *unit,
+                                       struct dse_error *err)
+{
+    if (!timeloop_is_architecture(doc))
+        return architecture_native_path_unit(doc, path, unit, err);
+    DSE_TRY(timeloop_architecture_check_path(doc, path, err));
+    *unit = -1; /* Timeloop's numbers carry no units */
+    return DSE_OK;
+}
