@@ -54,6 +54,10 @@ PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
     -Wvla -Wcast-qual -Wpointer-arith -Wundef -Wformat=2
+# Warnings that gcc draws from what its optimiser can prove; the instrumentation of the sanitizers makes them false.
+WARNINGS_asan := -Wno-format-truncation -Wno-format-overflow -Wno-stringop-truncation -Wno-stringop-overflow \
+    -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
+WARNINGS += $(WARNINGS_$(VARIANT))
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
