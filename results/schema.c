@@ -1,0 +1,350 @@
+#include "results/schema.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+
+/* Columns shared by points and layers, so that the two tables cannot drift apart. S: status part, M: metrics. */
+#define FIELDS_OUTCOME(R)                                                                                    \
+    {                                                                                                        \
+        "reason", "", "Why it is not ok", FIELD_TEXT, false, offsetof(struct R, reason)                      \
+    }
+#define FIELDS_METRIC(R)                                                                                     \
+    {"latency_s", "s", "Latency", FIELD_F64, false, offsetof(struct R, latency_s)},                          \
+        {"latency_cycle", "cycle", "Latency in clock cycles",                                                \
+         FIELD_U64,       false,   offsetof(struct R, latency_cycle)},                                       \
+        {"energy_j", "J", "Energy", FIELD_F64, false, offsetof(struct R, energy_j)},                         \
+        {"energy_mac_j", "J", "Energy of the MACs", FIELD_F64, false, offsetof(struct R, energy_mac_j)},     \
+        {"energy_buffer_j", "J",   "Energy of the on-chip storage levels",                                   \
+         FIELD_F64,         false, offsetof(struct R, energy_buffer_j)},                                     \
+        {"energy_noc_j", "J",   "Energy of the on-chip networks",                                            \
+         FIELD_F64,      false, offsetof(struct R, energy_noc_j)},                                           \
+        {"energy_dram_j", "J", "Energy of the DRAM", FIELD_F64, false, offsetof(struct R, energy_dram_j)},   \
+        {"edp_js", "J s", "Energy-delay product", FIELD_F64, false, offsetof(struct R, edp_js)},             \
+        {"utilization", "1",   "MACs in use, averaged over the latency",                                     \
+         FIELD_F64,     false, offsetof(struct R, utilization)},                                             \
+        {"dram_byte", "byte", "DRAM traffic, reads and writes",                                              \
+         FIELD_F64,   false,  offsetof(struct R, dram_byte)},                                                \
+        {"onchip_byte", "byte", "On-chip storage traffic, all levels",                                       \
+         FIELD_F64,     false,  offsetof(struct R, onchip_byte)},                                            \
+        {"bound_latency_ratio",                                                                              \
+         "1",                                                                                                \
+         "Latency over its lower bound",                                                                     \
+         FIELD_F64,                                                                                          \
+         false,                                                                                              \
+         offsetof(struct R, bound_latency_ratio)},                                                           \
+        {"bound_energy_ratio",                                                                               \
+         "1",                                                                                                \
+         "Energy over its lower bound",                                                                      \
+         FIELD_F64,                                                                                          \
+         false,                                                                                              \
+         offsetof(struct R, bound_energy_ratio)},                                                            \
+        {"bound_edp_ratio", "1",   "Energy-delay product over its lower bound",                              \
+         FIELD_F64,         false, offsetof(struct R, bound_edp_ratio)},                                     \
+    {                                                                                                        \
+        "n_mac", "1", "Multiply-accumulate operations", FIELD_U64, false, offsetof(struct R, n_mac)          \
+    }
+#define FIELDS_SEARCH(R)                                                                                     \
+    {"stop", "", "Why the search ended", FIELD_TEXT, false, offsetof(struct R, stop)},                       \
+    {                                                                                                        \
+        "evaluations", "1", "Cost-model evaluations", FIELD_U64, false, offsetof(struct R, evaluations)      \
+    }
+#define FIELD_SECONDS(R)                                                                                     \
+    {                                                                                                        \
+        "seconds", "s", "Wall time of the search", FIELD_F64, true, offsetof(struct R, seconds)              \
+    }
+
+static const struct result_field point_field[] = {
+    FIELDS_OUTCOME(point_record),
+    FIELDS_METRIC(point_record),
+    {"n_layer_mapped", "1", "Layers with a mapping, repeats counted", FIELD_U64, false,
+     offsetof(struct point_record, n_layer_mapped)},
+    {"n_layer", "1", "Rows in the layer table", FIELD_U64, false, offsetof(struct point_record, n_layer)},
+    {"accounting", "", "Cost accounting", FIELD_TEXT, false, offsetof(struct point_record, accounting)},
+    FIELDS_SEARCH(point_record),
+    FIELD_SECONDS(point_record),
+};
+
+static const struct result_field layer_field[] = {
+    {"count", "1", "Times the layer occurs in the network", FIELD_U64, false,
+     offsetof(struct layer_record, count)},
+    FIELDS_OUTCOME(layer_record),
+    FIELDS_METRIC(layer_record),
+    FIELDS_SEARCH(layer_record),
+    {"mapping", "", "Chosen mapping, as `dse eval` reads it", FIELD_TEXT, false,
+     offsetof(struct layer_record, mapping)},
+    {"trace", "", "Improvements of the search, evaluation:cost", FIELD_TEXT, false,
+     offsetof(struct layer_record, trace)},
+    FIELD_SECONDS(layer_record),
+};
+
+static const struct result_field level_field[] = {
+    {"energy_j", "J", "Energy of the storage level", FIELD_F64, false,
+     offsetof(struct level_values, energy_j)},
+    {"noc_energy_j", "J", "Energy of the network below the storage level", FIELD_F64, false,
+     offsetof(struct level_values, noc_energy_j)},
+    {"byte", "byte", "Traffic of the storage level", FIELD_F64, false, offsetof(struct level_values, byte)},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+const struct result_field *point_field_all(size_t *n)
+{
+    *n = COUNT(point_field);
+    return point_field;
+}
+
+const struct result_field *layer_field_all(size_t *n)
+{
+    *n = COUNT(layer_field);
+    return layer_field;
+}
+
+const struct result_field *level_field_all(size_t *n)
+{
+    *n = COUNT(level_field);
+    return level_field;
+}
+
+static const char *const status_text[] = {
+#define RESULT_STATUS_TEXT(code, text) [code] = text,
+    RESULT_STATUS_LIST(RESULT_STATUS_TEXT)
+#undef RESULT_STATUS_TEXT
+};
+
+const char *result_status_text(enum result_status status)
+{
+    return (size_t)status < COUNT(status_text) ? status_text[status] : "unknown";
+}
+
+int result_status_find(const char *word, enum result_status *status)
+{
+    for (size_t i = 0; i < COUNT(status_text); i++) {
+        if (strcmp(word, status_text[i]) == 0) {
+            *status = (enum result_status)i;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Every field of a table to "missing". */
+static void fields_clear(void *record, const struct result_field *field, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *place = (char *)record + field[i].offset;
+        switch (field[i].type) {
+        case FIELD_F64:
+            *(double *)place = NAN;
+            break;
+        case FIELD_U64:
+            *(uint64_t *)place = RESULT_U64_MISSING;
+            break;
+        case FIELD_TEXT:
+            *(const char **)place = NULL;
+            break;
+        }
+    }
+}
+
+void point_record_init(struct point_record *record)
+{
+    *record = (struct point_record){.outcome = RESULT_FAILED};
+    fields_clear(record, point_field, COUNT(point_field));
+}
+
+void layer_record_init(struct layer_record *record)
+{
+    *record = (struct layer_record){.outcome = RESULT_FAILED};
+    fields_clear(record, layer_field, COUNT(layer_field));
+}
+
+/* Names become CSV columns and netCDF variables. */
+static int name_is_fine(const char *name)
+{
+    if (!name || !isalpha((unsigned char)name[0]) || strlen(name) > 128)
+        return 0;
+    for (const char *p = name; *p; p++) {
+        if (!isalnum((unsigned char)*p) && !strchr("_.+-", *p))
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether `name` is a column of the point or layer table or a word the files use for themselves. */
+static int name_is_taken(const char *name)
+{
+    static const char *const own[] = {"status", "point_key", "checksum", "layer",    "level",
+                                      "layers", "levels",    "trace",    "iteration"};
+    for (size_t i = 0; i < COUNT(own); i++) {
+        if (strcmp(name, own[i]) == 0)
+            return 1;
+    }
+    for (size_t i = 0; i < COUNT(point_field); i++) {
+        if (strcmp(name, point_field[i].name) == 0)
+            return 1;
+    }
+    for (size_t i = 0; i < COUNT(layer_field); i++) {
+        if (strcmp(name, layer_field[i].name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_one_line(const char *text)
+{
+    return text && text[0] && !strpbrk(text, "\r\n");
+}
+
+static enum dse_status coordinate_check(const struct result_coordinate *c, size_t n_value,
+                                        struct dse_error *err)
+{
+    if (!name_is_fine(c->name))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "axis name '%s': a letter first, then letters, digits and _ . + - are accepted",
+                        c->name ? c->name : "");
+    if (name_is_taken(c->name))
+        return dse_fail(err, DSE_BAD_INPUT, "axis name '%s' is the name of a result column; choose another",
+                        c->name);
+    if ((c->number == NULL) == (c->text == NULL))
+        return dse_fail(err, DSE_INTERNAL, "axis %s must have either numbers or texts", c->name);
+    for (size_t i = 0; i < n_value; i++) {
+        if (c->number && !isfinite(c->number[i]))
+            return dse_fail(err, DSE_BAD_INPUT, "axis %s: value %zu is not finite", c->name, i + 1);
+        if (c->text && !is_one_line(c->text[i]))
+            return dse_fail(err, DSE_BAD_INPUT, "axis %s: value %zu is empty or has a line break", c->name,
+                            i + 1);
+    }
+    return DSE_OK;
+}
+
+/* Whether positions i and j of an axis agree in all coordinates. */
+static int same_place(const struct result_axis *axis, size_t i, size_t j)
+{
+    for (size_t k = 0; k < axis->n_coordinate; k++) {
+        const struct result_coordinate *c = &axis->coordinate[k];
+        int same = c->text ? strcmp(c->text[i], c->text[j]) == 0
+                           : !(c->number[i] < c->number[j]) && !(c->number[i] > c->number[j]);
+        if (!same)
+            return 0;
+    }
+    return 1;
+}
+
+static enum dse_status axis_check(const struct result_axis *axis, struct dse_error *err)
+{
+    if (axis->n_coordinate == 0 || axis->n_value == 0)
+        return dse_fail(err, DSE_BAD_INPUT, "an axis needs a name and at least one value");
+    for (size_t k = 0; k < axis->n_coordinate; k++)
+        DSE_TRY(coordinate_check(&axis->coordinate[k], axis->n_value, err));
+    for (size_t i = 0; i < axis->n_value; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (same_place(axis, i, j)) {
+                char text[64];
+                return dse_fail(err, DSE_BAD_INPUT, "axis %s has the value %s twice",
+                                axis->coordinate[0].name,
+                                coordinate_label(&axis->coordinate[0], i, text, sizeof text));
+            }
+        }
+    }
+    return DSE_OK;
+}
+
+static enum dse_status names_check(const char *what, const char *const *name, size_t n, struct dse_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!is_one_line(name[i]))
+            return dse_fail(err, DSE_BAD_INPUT, "%s %zu has no usable name", what, i + 1);
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(name[i], name[j]) == 0)
+                return dse_fail(err, DSE_BAD_INPUT, "%s %s is there twice", what, name[i]);
+        }
+    }
+    return DSE_OK;
+}
+
+enum dse_status schema_check(const struct result_schema *schema, struct dse_error *err)
+{
+    if (schema->n_axis > RESULT_AXIS_MAX)
+        return dse_fail(err, DSE_LIMIT, "%zu axes; at most %d are supported (link some of them)",
+                        schema->n_axis, RESULT_AXIS_MAX);
+    if (schema->n_level > RESULT_LEVEL_MAX)
+        return dse_fail(err, DSE_LIMIT, "%zu storage level names; at most %d are supported", schema->n_level,
+                        RESULT_LEVEL_MAX);
+    for (size_t a = 0; a < schema->n_axis; a++) {
+        DSE_TRY(axis_check(&schema->axis[a], err));
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++) {
+            const char *name = schema->axis[a].coordinate[k].name;
+            for (size_t b = 0; b <= a; b++) {
+                size_t stop = b == a ? k : schema->axis[b].n_coordinate;
+                for (size_t m = 0; m < stop; m++) {
+                    if (strcmp(name, schema->axis[b].coordinate[m].name) == 0)
+                        return dse_fail(err, DSE_BAD_INPUT, "two axes are called %s", name);
+                }
+            }
+        }
+    }
+    DSE_TRY(names_check("layer", schema->layer, schema->n_layer, err));
+    DSE_TRY(names_check("level", schema->level, schema->n_level, err));
+    if (schema_n_cell(schema) == UINT64_MAX)
+        return dse_fail(err, DSE_LIMIT, "the product of the axis lengths does not fit in 64 bits");
+    return DSE_OK;
+}
+
+uint64_t schema_n_cell(const struct result_schema *schema)
+{
+    uint64_t n = 1;
+    for (size_t a = 0; a < schema->n_axis; a++) {
+        if (__builtin_mul_overflow(n, (uint64_t)schema->axis[a].n_value, &n))
+            return UINT64_MAX;
+    }
+    return n;
+}
+
+const char *coordinate_text(const struct result_coordinate *c, size_t i, char *buffer, size_t size)
+{
+    return c->text ? c->text[i] : text_double(c->number[i], buffer, size);
+}
+
+char *coordinate_label(const struct result_coordinate *c, size_t i, char *buffer, size_t size)
+{
+    static const enum unit_kind kind[] = {UNIT_BYTE,  UNIT_BIT,   UNIT_BYTE_PER_S,
+                                          UNIT_JOULE, UNIT_HERTZ, UNIT_SECOND,
+                                          UNIT_METRE, UNIT_WATT,  UNIT_JOULE_PER_BIT};
+    if (c->label) {
+        text_copy(buffer, size, c->label[i]);
+        return buffer;
+    }
+    if (c->text) {
+        text_copy(buffer, size, c->text[i]);
+        return buffer;
+    }
+    for (size_t k = 0; k < COUNT(kind) && c->unit; k++) {
+        if (strcmp(c->unit, unit_symbol(kind[k])) == 0)
+            return quantity_print(c->number[i], kind[k], buffer, size);
+    }
+    char number[40];
+    text_double(c->number[i], number, sizeof number);
+    int plain = !c->unit || !c->unit[0] || strcmp(c->unit, "1") == 0;
+    snprintf(buffer, size, plain ? "%s" : "%s %s", number, c->unit);
+    return buffer;
+}
+
+int result_path(char *buffer, size_t size, const char *out, const char *ending)
+{
+    static const char *const known[] = {".layers.csv", ".csv", ".h5", ".hdf5", ".nc"};
+    size_t length = strlen(out);
+    for (size_t i = 0; i < COUNT(known); i++) {
+        size_t n = strlen(known[i]);
+        if (length > n && out[length - n - 1] != '/' && strcmp(out + length - n, known[i]) == 0) {
+            length -= n;
+            break;
+        }
+    }
+    int written = snprintf(buffer, size, "%.*s%s", (int)length, out, ending);
+    return written >= 0 && (size_t)written < size;
+}
