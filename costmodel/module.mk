@@ -9,6 +9,7 @@ SRC_COSTMODEL := \
 	costmodel/evaluator.c \
 	costmodel/layer_problem.c \
 	costmodel/mapping.c \
+	costmodel/mapping_read.c \
 	costmodel/mapping_write.c \
 	costmodel/misfit.c \
 	costmodel/nest.c \
@@ -17,5 +18,14 @@ SRC_COSTMODEL := \
 	costmodel/network_einsum.c \
 	costmodel/network_read.c \
 	costmodel/problem.c \
+	costmodel/problem_read.c \
 	costmodel/spatial_groups.c \
+	costmodel/timeloop_architecture.c \
+	costmodel/timeloop_attribute.c \
+	costmodel/timeloop_ert.c \
+	costmodel/timeloop_loops.c \
+	costmodel/timeloop_mapping.c \
+	costmodel/timeloop_names.c \
+	costmodel/timeloop_problem.c \
+	costmodel/timeloop_storage.c \
 	costmodel/traffic.c
