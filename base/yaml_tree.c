@@ -26,6 +26,8 @@ struct builder {
     yaml_parser_t parser;
     struct yaml_doc *doc;
     struct dse_error *err;
+    const char *bytes; /* (n_byte) the whole text */
+    size_t n_byte;
     struct entry *entry; /* (n_entry) stack of children of all open collections; owned */
     size_t n_entry;
     size_t entry_capacity;
@@ -54,6 +56,15 @@ static enum dse_status fail_memory(const struct builder *b)
     return dse_fail_at(b->err, DSE_NO_MEMORY, b->doc->path, 0, "out of memory while reading YAML");
 }
 
+/* The line of a byte: libyaml decodes ahead, so its own mark is behind the byte that it refuses. */
+static int line_of_byte(const struct builder *b, size_t offset)
+{
+    int line = 1;
+    for (size_t i = 0; i < offset && i < b->n_byte; i++)
+        line += b->bytes[i] == '\n';
+    return line;
+}
+
 /* What libyaml says, with the line it blames and the line where the construct began. */
 static enum dse_status fail_syntax(const struct builder *b)
 {
@@ -63,7 +74,7 @@ static enum dse_status fail_syntax(const struct builder *b)
         return fail_memory(b);
     int line = line_of(&parser->problem_mark);
     if (parser->error == YAML_READER_ERROR)
-        return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line_of(&parser->mark),
+        return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line_of_byte(b, parser->problem_offset),
                            "not YAML text: %s (byte %zu of the file); save it as UTF-8", problem,
                            parser->problem_offset);
     if (!parser->context)
@@ -411,7 +422,7 @@ static enum dse_status build_stream(struct builder *b)
 
 enum dse_status yaml_tree_build(struct yaml_doc *doc, const char *bytes, size_t length, struct dse_error *err)
 {
-    struct builder b = {.doc = doc, .err = err};
+    struct builder b = {.doc = doc, .err = err, .bytes = bytes, .n_byte = length};
     doc->root = NULL;
     if (!yaml_parser_initialize(&b.parser))
         return fail_memory(&b);

@@ -72,13 +72,21 @@ static bool is_null(const struct ynode *node)
     return false;
 }
 
+static enum dse_status fail_null(const struct yaml_doc *doc, const struct ynode *node, const char *what,
+                                 const char *wanted, struct dse_error *err)
+{
+    if (node->text[0] == '\0')
+        return yaml_fail(doc, node, err, "%s is empty; it must be %s", what, wanted);
+    return yaml_fail(doc, node, err, "%s is empty (\"%s\"); it must be %s", what, node->text, wanted);
+}
+
 static enum dse_status check_kind(const struct yaml_doc *doc, const struct ynode *node, const char *what,
                                   enum ynode_kind kind, const char *wanted, struct dse_error *err)
 {
     if (node->kind == kind)
         return DSE_OK;
     if (is_null(node))
-        return yaml_fail(doc, node, err, "%s is empty; it must be %s", what, wanted);
+        return fail_null(doc, node, what, wanted, err);
     if (node->kind == YNODE_SCALAR) {
         char text[EXCERPT_MAX];
         return yaml_fail(doc, node, err, "%s must be %s, not the single value \"%s\"", what, wanted,
@@ -140,9 +148,7 @@ enum dse_status yaml_text(const struct yaml_doc *doc, const struct ynode *node, 
 {
     DSE_TRY(check_kind(doc, node, what, YNODE_SCALAR, "a single value", err));
     if (is_null(node))
-        return yaml_fail(doc, node, err, "%s has no value%s%s%s", what, node->text[0] != '\0' ? " (\"" : "",
-                         node->text,
-                         node->text[0] != '\0' ? "\" means nothing in YAML; quote it if it is a name)" : "");
+        return fail_null(doc, node, what, "a single value", err);
     *value = node->text;
     return DSE_OK;
 }

@@ -1,0 +1,85 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/hash.h"
+
+static uint64_t of_texts(const char *first, const char *second)
+{
+    struct hash_state hash;
+    assert_true(hash_begin(&hash));
+    hash_text(&hash, first);
+    hash_text(&hash, second);
+    return hash_end(&hash);
+}
+
+static uint64_t of_double(double value)
+{
+    struct hash_state hash;
+    assert_true(hash_begin(&hash));
+    hash_double(&hash, value);
+    return hash_end(&hash);
+}
+
+/* XXH3_64bits of nothing with seed 0, as xxHash's own sanity check has it. */
+static void test_hash_is_xxh3(void **state)
+{
+    (void)state;
+    assert_true(hash_of_bytes("", 0) == UINT64_C(0x2D06800538D394C2));
+}
+
+static void test_hash_in_parts_equals_one_shot(void **state)
+{
+    (void)state;
+    unsigned char bytes[1000];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 31);
+    struct hash_state hash;
+    assert_true(hash_begin(&hash));
+    for (size_t at = 0, part = 1; at < sizeof bytes; at += part, part++) {
+        size_t length = part < sizeof bytes - at ? part : sizeof bytes - at;
+        hash_bytes(&hash, bytes + at, length);
+    }
+    assert_true(hash_end(&hash) == hash_of_bytes(bytes, sizeof bytes));
+    assert_null(hash.xxh);
+}
+
+static void test_hash_text_keeps_boundaries(void **state)
+{
+    (void)state;
+    assert_true(of_texts("ab", "c") != of_texts("a", "bc"));
+    assert_true(of_texts("", "a") != of_texts("a", ""));
+    assert_true(of_texts(NULL, "a") == of_texts("", "a"));
+}
+
+static void test_hash_u64_is_little_endian_bytes(void **state)
+{
+    (void)state;
+    const unsigned char bytes[8] = {8, 7, 6, 5, 4, 3, 2, 1};
+    struct hash_state hash;
+    assert_true(hash_begin(&hash));
+    hash_u64(&hash, UINT64_C(0x0102030405060708));
+    assert_true(hash_end(&hash) == hash_of_bytes(bytes, sizeof bytes));
+}
+
+static void test_hash_double_joins_the_zeros_only(void **state)
+{
+    (void)state;
+    assert_true(of_double(-0.0) == of_double(0.0));
+    assert_true(of_double(-1.0) != of_double(1.0));
+    assert_true(of_double(5e-324) != of_double(0.0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hash_is_xxh3),
+        cmocka_unit_test(test_hash_in_parts_equals_one_shot),
+        cmocka_unit_test(test_hash_text_keeps_boundaries),
+        cmocka_unit_test(test_hash_u64_is_little_endian_bytes),
+        cmocka_unit_test(test_hash_double_joins_the_zeros_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
