@@ -46,8 +46,8 @@ struct engine_option {
     const char *sentence; /* what it does, for help, docs and HDF5 attributes */
     const char *unit;     /* "" when it has none */
     enum option_kind kind;
-    double standard; /* the default */
-    double lowest, highest; /* inclusive */
+    double standard;           /* the default */
+    double lowest, highest;    /* inclusive */
     const char *const *choice; /* (highest + 1) names for OPTION_CHOICE, else NULL */
 };
 
@@ -60,10 +60,10 @@ struct engine_budget {
 
 /* What is to be solved. All pointers are borrowed and const for the whole search. */
 struct engine_task {
-    const struct evaluator *evaluator;               /* mapper: problem + architecture, compiled */
-    const struct mapspace_constraints *constraints;  /* mapper: may be NULL (none) */
-    const struct network *network;                   /* scheduler: the whole network; NULL for a mapper */
-    const struct architecture *architecture;         /* always set */
+    const struct evaluator *evaluator;              /* mapper: problem + architecture, compiled */
+    const struct mapspace_constraints *constraints; /* mapper: may be NULL (none) */
+    const struct network *network;                  /* scheduler: the whole network; NULL for a mapper */
+    const struct architecture *architecture;        /* always set */
     uint32_t batch;
     struct objective objective;
     const double *option; /* (engine->n_option) values in table order */
@@ -88,9 +88,9 @@ struct engine_result {
     double cost;
     double bound; /* a lower bound on the cost over the whole space; 0 when none is known */
     enum engine_stop stop;
-    uint64_t n_evaluation; /* cost-model calls */
-    uint64_t n_draw;       /* candidates looked at, valid or not */
-    double seconds;        /* wall time; never part of any decision except max_seconds */
+    uint64_t n_evaluation;          /* cost-model calls */
+    uint64_t n_draw;                /* candidates looked at, valid or not */
+    double seconds;                 /* wall time; never part of any decision except max_seconds */
     char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
     uint32_t n_trace;
     struct trace_point trace[ENGINE_TRACE_MAX]; /* thinned so that first and last stay */
@@ -122,8 +122,8 @@ const struct engine *engine_find(const char *name);
 void engine_option_defaults(const struct engine *engine, double *value);
 
 /* Set one option from text; checks kind and range. DSE_BAD_INPUT names the option, the accepted range, the nearest name. */
-DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name, const char *text,
-                                                 double *value, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name,
+                                                 const char *text, double *value, struct dse_error *err);
 
 /* The canonical text of an option's value; reads back to the same. Returns `buffer`. */
 char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size);
@@ -132,6 +132,7 @@ char *engine_option_print(const struct engine_option *option, double value, char
  * the plain cost model before it counts (DSE_INTERNAL when they disagree). Memory from `arena`. Deterministic unless
  * max_seconds or cancel ends the search. */
 DSE_MUST_CHECK enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task,
-                                            struct arena *arena, struct engine_result *result, struct dse_error *err);
+                                            struct arena *arena, struct engine_result *result,
+                                            struct dse_error *err);
 
 #endif

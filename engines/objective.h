@@ -14,7 +14,8 @@ struct objective {
 };
 
 /* "latency" (or "delay"), "energy", "edp", "ed2p", or "energy^n*delay^m". DSE_BAD_INPUT with what is accepted. */
-DSE_MUST_CHECK enum dse_status objective_parse(const char *text, struct objective *objective, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status objective_parse(const char *text, struct objective *objective,
+                                               struct dse_error *err);
 
 /* The canonical text; parses back to the same exponents. Returns `buffer`. */
 char *objective_print(const struct objective *objective, char *buffer, size_t size);

@@ -1,0 +1,292 @@
+#include "engines/driver.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "costmodel/checker.h"
+#include "engines/trace.h"
+
+enum { N_MISFIT = MISFIT_ORDER + 1 };
+
+/* How often candidates did not fit for one reason at one level, with one sample: the one that missed least. */
+struct misfit_count {
+    uint64_t n;
+    struct misfit_info sample;
+};
+
+struct engine_context {
+    const struct engine *engine;
+    const struct engine_task *task;
+    const struct problem *problem;
+    const struct architecture *arch;
+    struct arena *arena;
+    struct eval_workspace *workspace;
+    const struct mapspace *space;
+    struct engine_result *result;
+    double good_enough; /* the bound with its tolerance; nothing better can be found */
+    uint64_t n_misfit_total;
+    struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
+};
+
+/* ---------------------------------------------------------------------------------------- what an engine may ask */
+
+const struct engine_task *engine_context_task(const struct engine_context *context)
+{
+    return context->task;
+}
+
+struct arena *engine_context_arena(struct engine_context *context)
+{
+    return context->arena;
+}
+
+double engine_context_option(const struct engine_context *context, size_t index)
+{
+    return context->task->option[index];
+}
+
+struct random_stream engine_context_stream(const struct engine_context *context, enum random_use use)
+{
+    return random_stream_make(context->task->seed, context->task->key, (uint32_t)use);
+}
+
+enum dse_status engine_context_mapspace(struct engine_context *context, bool search_bypass,
+                                        const struct mapspace **space, struct dse_error *err)
+{
+    if (!context->space)
+        DSE_TRY(mapspace_new(context->problem, context->arch, context->task->constraints, search_bypass,
+                             context->arena, &context->space, err));
+    *space = context->space;
+    return DSE_OK;
+}
+
+static void count_misfit(struct engine_context *context, uint64_t n, const struct misfit_info *fit)
+{
+    context->n_misfit_total += n;
+    if (!fit || fit->what == FITS || fit->level < -1 || fit->level >= ARCH_LEVEL_MAX)
+        return;
+    struct misfit_count *count = &context->misfit[fit->what][fit->level + 1];
+    if (count->n == 0 || fit->needed < count->sample.needed)
+        count->sample = *fit;
+    count->n += n;
+}
+
+void engine_context_reject(struct engine_context *context, uint64_t n, const struct misfit_info *fit)
+{
+    if (n == 0)
+        return;
+    context->result->n_draw += n;
+    count_misfit(context, n, fit);
+}
+
+uint64_t engine_context_left(const struct engine_context *context)
+{
+    if (context->result->feasible && context->result->cost <= context->good_enough)
+        return 0;
+    uint64_t limit = context->task->budget.max_evaluations;
+    if (limit == 0)
+        return UINT64_MAX;
+    return limit > context->result->n_evaluation ? limit - context->result->n_evaluation : 0;
+}
+
+bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost)
+{
+    struct engine_result *result = context->result;
+    if (engine_context_left(context) == 0)
+        return false;
+    struct evaluation evaluation;
+    result->n_evaluation++;
+    result->n_draw++;
+    if (!evaluator_run(context->task->evaluator, context->workspace, mapping, &evaluation)) {
+        count_misfit(context, 1, &evaluation.fit);
+        return false;
+    }
+    *cost = objective_cost(&context->task->objective, &evaluation);
+    if (!result->feasible || *cost < result->cost) {
+        result->feasible = true;
+        result->cost = *cost;
+        result->mapping = *mapping;
+        result->evaluation = evaluation;
+        trace_add(result, result->n_evaluation, *cost);
+    }
+    return true;
+}
+
+const struct mapping *engine_context_best(const struct engine_context *context)
+{
+    return context->result->feasible ? &context->result->mapping : NULL;
+}
+
+double engine_context_best_cost(const struct engine_context *context)
+{
+    return context->result->feasible ? context->result->cost : INFINITY;
+}
+
+double engine_context_bound(const struct engine_context *context)
+{
+    return context->result->bound;
+}
+
+uint64_t engine_context_evaluations(const struct engine_context *context)
+{
+    return context->result->n_evaluation;
+}
+
+/* --------------------------------------------------------------------------------------------------- the driver */
+
+static double now_s(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum dse_status check_task(const struct engine *engine, const struct engine_task *task,
+                                  struct dse_error *err)
+{
+    if (engine->kind == ENGINE_MAPPER && !task->evaluator)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s is a mapper: it needs a layer with its cost model",
+                        engine->name);
+    if (engine->kind == ENGINE_SCHEDULER && !task->network)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s is a scheduler: it needs a network", engine->name);
+    if (!task->architecture || (engine->n_option && !task->option))
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s: the task has no architecture or no option values",
+                        engine->name);
+    for (size_t i = 0; i < engine->n_option; i++) {
+        const struct engine_option *option = &engine->option[i];
+        if (!(task->option[i] >= option->lowest && task->option[i] <= option->highest))
+            return dse_fail(err, DSE_BAD_USAGE, "engine %s: option %s is %g, accepted is %g to %g",
+                            engine->name, option->name, task->option[i], option->lowest, option->highest);
+    }
+    return DSE_OK;
+}
+
+/* Why nothing was found: the space's own reason, or the most frequent misfit with its sample. */
+static void explain(struct engine_context *context)
+{
+    struct engine_result *result = context->result;
+    const char *empty = context->space ? mapspace_is_empty(context->space) : NULL;
+    const struct misfit_count *most = NULL;
+    for (int what = 0; what < N_MISFIT; what++)
+        for (int l = 0; l <= ARCH_LEVEL_MAX; l++)
+            if (context->misfit[what][l].n > (most ? most->n : 0))
+                most = &context->misfit[what][l];
+    if (empty) {
+        (void)snprintf(result->reason, sizeof result->reason, "%s", empty);
+    } else if (most) {
+        char text[ENGINE_REASON_MAX], n[40], all[40];
+        misfit_print(&most->sample, context->problem, context->arch, text, sizeof text);
+        (void)snprintf(result->reason, sizeof result->reason, "%.160s (%s of %s candidates)", text,
+                       text_thousands(most->n, n, sizeof n),
+                       text_thousands(context->n_misfit_total, all, sizeof all));
+    } else {
+        (void)snprintf(result->reason, sizeof result->reason,
+                       "the search ended (%s) before it looked at any mapping",
+                       engine_stop_text(result->stop));
+    }
+}
+
+static bool differ(double a, double b)
+{
+    return !(fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)));
+}
+
+/* The answer counts only when the independent checker takes it and the plain cost model says the same. */
+static enum dse_status confirm(struct engine_context *context, struct dse_error *err)
+{
+    const struct engine_result *result = context->result;
+    const struct evaluation *fast = &result->evaluation;
+    char reason[ENGINE_REASON_MAX];
+    if (!checker_accepts(context->problem, context->arch, &result->mapping, reason, sizeof reason))
+        return dse_fail(err, DSE_INTERNAL, "the checker refuses the mapping that engine %s found: %s",
+                        context->engine->name, reason);
+    if (context->space && !mapspace_contains(context->space, &result->mapping, NULL))
+        return dse_fail(err, DSE_INTERNAL, "engine %s left the constrained map space", context->engine->name);
+    struct evaluation_detail *plain = arena_alloc(context->arena, 1, sizeof *plain);
+    if (!plain)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");
+    DSE_TRY(evaluator_detail(context->task->evaluator, &result->mapping, context->arena, plain, err));
+    if (plain->total.fit.what != FITS || plain->total.cycle != fast->cycle ||
+        differ(plain->total.energy_j, fast->energy_j))
+        return dse_fail(err, DSE_INTERNAL,
+                        "the fast and the plain cost model disagree on the mapping of engine %s: %" PRIu64
+                        " and %" PRIu64 " cycles, %.17g and %.17g J",
+                        context->engine->name, fast->cycle, plain->total.cycle, fast->energy_j,
+                        plain->total.energy_j);
+    return DSE_OK;
+}
+
+/* Has the outside ended the search? */
+static enum engine_stop outer_stop(const struct engine_context *context, double start_s)
+{
+    const struct engine_budget *budget = &context->task->budget;
+    const struct engine_result *result = context->result;
+    if (result->feasible && result->cost <= context->good_enough)
+        return STOP_OPTIMAL;
+    if (budget->cancel && atomic_load_explicit(budget->cancel, memory_order_relaxed))
+        return STOP_INTERRUPTED;
+    if (budget->max_evaluations && result->n_evaluation >= budget->max_evaluations)
+        return STOP_MAX_EVALUATIONS;
+    if (budget->max_seconds > 0 && now_s() - start_s >= budget->max_seconds)
+        return STOP_MAX_SECONDS;
+    return STOP_RUNNING;
+}
+
+static enum dse_status search(struct engine_context *context, void *state, double start_s,
+                              struct dse_error *err)
+{
+    enum engine_stop stop = STOP_RUNNING;
+    enum dse_status status = context->engine->init(state, context, err);
+    if (status == DSE_OK && context->space && mapspace_is_empty(context->space))
+        stop = STOP_CONVERGED;
+    while (status == DSE_OK && stop == STOP_RUNNING) {
+        stop = outer_stop(context, start_s);
+        if (stop == STOP_RUNNING)
+            status = context->engine->step(state, context, &stop, err);
+        if (stop != STOP_RUNNING && context->result->feasible &&
+            context->result->cost <= context->good_enough)
+            stop = STOP_OPTIMAL;
+    }
+    if (context->engine->free)
+        context->engine->free(state);
+    context->result->stop = stop;
+    return status;
+}
+
+enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task, struct arena *arena,
+                             struct engine_result *result, struct dse_error *err)
+{
+    double start_s = now_s();
+    memset(result, 0, sizeof *result);
+    DSE_TRY(check_task(engine, task, err));
+    struct engine_context *context = arena_alloc(arena, 1, sizeof *context);
+    void *state = arena_alloc(arena, 1, engine->state_byte ? engine->state_byte : 1);
+    if (!context || !state)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for engine %s", engine->name);
+    context->engine = engine;
+    context->task = task;
+    context->arena = arena;
+    context->result = result;
+    context->arch = task->architecture;
+    if (task->evaluator) {
+        struct lower_bound bound;
+        context->problem = evaluator_problem(task->evaluator);
+        context->arch = evaluator_architecture(task->evaluator);
+        lower_bound_compute(context->problem, context->arch, &bound);
+        result->bound = objective_bound(&task->objective, &bound);
+        DSE_TRY(eval_workspace_new(task->evaluator, &context->workspace, err));
+    }
+    context->good_enough = result->bound * (1 + 1e-12);
+    enum dse_status status = search(context, state, start_s, err);
+    if (status == DSE_OK && result->feasible)
+        status = confirm(context, err);
+    if (status == DSE_OK && !result->feasible)
+        explain(context);
+    eval_workspace_delete(context->workspace);
+    result->seconds = now_s() - start_s;
+    return status;
+}

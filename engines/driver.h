@@ -1,0 +1,52 @@
+/* What the driver lends to a running engine: the task, cost-model calls that are counted and keep the best, random streams, the
+ * budget, and a place for the reasons why candidates do not fit. One context per engine_solve; not shared by threads. */
+#ifndef ENGINES_DRIVER_H
+#define ENGINES_DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "engines/engine.h"
+#include "engines/mapspace.h"
+
+enum {
+    ENGINE_BATCH = 1000
+}; /* evaluations in one step, about: a millisecond between two looks at clock and cancel flag */
+
+const struct engine_task *engine_context_task(const struct engine_context *context);
+
+/* Memory that lives as long as the search. */
+struct arena *engine_context_arena(struct engine_context *context);
+
+/* The value of option number `index` of the engine's table. */
+double engine_context_option(const struct engine_context *context, size_t index);
+
+/* The stream (seed, key, use) of the task; streams with different `use` are independent. */
+struct random_stream engine_context_stream(const struct engine_context *context, enum random_use use);
+
+/* The task's map space, compiled on the first call. Never an error when it is empty; see mapspace_is_empty. */
+DSE_MUST_CHECK enum dse_status engine_context_mapspace(struct engine_context *context, bool search_bypass,
+                                                       const struct mapspace **space, struct dse_error *err);
+
+/* Price a mapping: counts one evaluation, remembers the best (the first of equals). False when it does not fit (counted as
+ * such, `*cost` unset) or the budget is used up (nothing counted). */
+bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost);
+
+/* Count `n` candidates that were thrown away before pricing, with one reason (may be NULL). */
+void engine_context_reject(struct engine_context *context, uint64_t n, const struct misfit_info *fit);
+
+/* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit. */
+uint64_t engine_context_left(const struct engine_context *context);
+
+/* The best so far: NULL and INFINITY when there is none. */
+const struct mapping *engine_context_best(const struct engine_context *context);
+double engine_context_best_cost(const struct engine_context *context);
+
+/* The lower bound on the cost, and the evaluations so far. */
+double engine_context_bound(const struct engine_context *context);
+uint64_t engine_context_evaluations(const struct engine_context *context);
+
+#endif

@@ -1,0 +1,23 @@
+#include <string.h>
+
+#include "engines/baseline/baseline.h"
+#include "engines/engine.h"
+
+/* Every engine, in the order help shows them. */
+static const struct engine *const registry[] = {
+    &engine_random,
+};
+
+const struct engine *const *engine_all(size_t *n)
+{
+    *n = sizeof registry / sizeof registry[0];
+    return registry;
+}
+
+const struct engine *engine_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof registry / sizeof registry[0]; i++)
+        if (strcmp(registry[i]->name, name) == 0)
+            return registry[i];
+    return NULL;
+}
