@@ -1,6 +1,8 @@
 /* YAML files as a read-only tree whose every node knows its line. Built on libyaml. Duplicate keys, several documents
- * in one file, non-scalar keys, cyclic aliases, files over 64 MiB and nesting deeper than 64 are errors with a line number. Aliases share their
- * anchor's node; merge keys (<<: *x, <<: [*x, *y]) are expanded, explicit keys win.
+ * in one file, non-scalar keys and cyclic aliases are errors with a line number, and so are the limits: files over
+ * 64 MiB, nesting deeper than 64, merge keys that bring in more than a million pairs. Aliases share their anchor's
+ * node; merge keys (<<: *x, <<: [*x, *y]) are expanded as if written at the top of the mapping; explicit keys win,
+ * then the earlier of a list.
  * The getters below name the file and line, the value, and what would be accepted, in `err`. */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
@@ -18,7 +20,7 @@ enum ynode_kind { YNODE_SCALAR, YNODE_SEQUENCE, YNODE_MAPPING };
 struct ynode {
     enum ynode_kind kind;
     int line;                        /* 1-based */
-    bool quoted;                     /* scalar written in quotes */
+    bool quoted;                     /* scalar written in quotes or as a block (|, >) */
     const char *text;                /* scalar: its text; else NULL */
     const char *tag;                 /* an explicit tag such as "!Container", else NULL */
     size_t n_item;                   /* sequence: items; mapping: pairs */
@@ -34,7 +36,7 @@ struct yaml_doc {
 };
 
 /* Read a file. On failure `doc` needs no release. DSE_IO: cannot be read (missing, directory, no permission);
- * DSE_BAD_INPUT: not YAML (binary files are named as such). */
+ * DSE_BAD_INPUT: not YAML (binary files are named as such); DSE_LIMIT: beyond a limit above; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status yaml_read(struct yaml_doc *doc, const char *path, struct dse_error *err);
 
 /* The same from memory; `name` stands for the file name in messages. */

@@ -70,7 +70,8 @@ static enum dse_status fail_syntax(const struct builder *b)
 {
     const yaml_parser_t *parser = &b->parser;
     const char *problem = parser->problem ? parser->problem : "unknown problem";
-    if (parser->error == YAML_MEMORY_ERROR)
+    /* libyaml leaves the error unset when it runs out of memory in some places. */
+    if (parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR)
         return fail_memory(b);
     int line = line_of(&parser->problem_mark);
     if (parser->error == YAML_READER_ERROR)
