@@ -18,8 +18,8 @@ struct storage_level {
     char name[ARCH_NAME_MAX];
     char array[ARCH_NAME_MAX]; /* native name of the array just below this level ("PE"), or "" */
     bool is_dram;
-    bool reduces;              /* merges partial sums itself; a DRAM does not unless said (NOTES section 10) */
-    uint32_t keep_role;        /* bit r set: tensors of role r may be kept here (all set for Timeloop files) */
+    bool reduces;       /* merges partial sums itself; a DRAM does not unless said (NOTES section 10) */
+    uint32_t keep_role; /* bit r set: tensors of role r may be kept here (all set for Timeloop files) */
     uint32_t word_bit;
     uint32_t block_word;       /* words per access ("vector") */
     uint32_t cluster_size;     /* instances that share one access port (NOTES section 9) */
@@ -48,9 +48,11 @@ struct mac_array {
 
 struct architecture {
     char name[ARCH_NAME_MAX];
-    double clock_hz;     /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
-    bool link_transfers; /* neighbour-to-neighbour forwarding (NOTES section 6); native files: off unless said */
-    bool strict_fanout;  /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the
+    double clock_hz; /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
+    bool
+        link_transfers; /* neighbour-to-neighbour forwarding (NOTES section 6); native files: off unless said */
+    bool
+        strict_fanout; /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the
                             cumulative meshes (NOTES section 8) */
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];

@@ -12,7 +12,7 @@
 /* Does the mapping cover every iteration exactly once (factors multiply to the bounds, orders are permutations) and fit the
  * machine (capacity with halo boxes, minimum utilisation, mesh, fan-out, instances, kept somewhere, roles)?
  * On false, `reason` (size bytes) says why in one sentence. */
-bool checker_accepts(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
-                     char *reason, unsigned long size);
+bool checker_accepts(const struct problem *problem, const struct architecture *arch,
+                     const struct mapping *mapping, char *reason, unsigned long size);
 
 #endif

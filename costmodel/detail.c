@@ -27,7 +27,8 @@ static void count_tensor(const struct level_traffic *traffic, bool read_write, b
     if (!traffic->keep)
         return;
     double served = traffic->content + traffic->peer, arrived = traffic->arriving + traffic->peer;
-    double first = (double)traffic->partition_word; /* first updates need no old value, first arrivals no fill */
+    double first =
+        (double)traffic->partition_word; /* first updates need no old value, first arrivals no fill */
     if (read_write) {
         out->updates = rounded(traffic->content);
         out->reads = out->temporal_reductions = rounded(served - first);
@@ -108,14 +109,14 @@ static enum dse_status price_network(const struct storage_level *level, const st
     out->energy_j = (hops * level->hop_energy_j + router_words * level->router_energy_j +
                      out->ingresses * level->ingress_energy_j) *
                     (double)instances;
-    out->link_energy_j = (double)out->link_transfers * (level->hop_energy_j + 2 * level->router_energy_j) *
-                         (double)instances;
+    out->link_energy_j =
+        (double)out->link_transfers * (level->hop_energy_j + 2 * level->router_energy_j) * (double)instances;
     return DSE_OK;
 }
 
 /* No negative, wrapped or non-finite number, and parts that add up: broken only by a mistake of ours. */
-static enum dse_status check_invariants(const struct evaluator *evaluator, const struct evaluation_detail *detail,
-                                        struct dse_error *err)
+static enum dse_status check_invariants(const struct evaluator *evaluator,
+                                        const struct evaluation_detail *detail, struct dse_error *err)
 {
     const struct evaluation *total = &detail->total;
     const uint64_t wrapped = (uint64_t)1 << 62;
@@ -125,14 +126,16 @@ static enum dse_status check_invariants(const struct evaluator *evaluator, const
         for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++) {
             const struct tensor_counts *counts = &detail->level[l].tensor[t];
             if (counts->reads > wrapped || counts->fills > wrapped || counts->updates > wrapped)
-                return dse_fail(err, DSE_INTERNAL, "negative count of %s at %s", evaluator->problem.tensor[t].name,
-                                evaluator->arch.level[l].name);
+                return dse_fail(err, DSE_INTERNAL, "negative count of %s at %s",
+                                evaluator->problem.tensor[t].name, evaluator->arch.level[l].name);
         }
         if (!(total->level_energy_j[l] >= 0) || !(total->network_energy_j[l] >= 0))
             return dse_fail(err, DSE_INTERNAL, "negative energy at %s", evaluator->arch.level[l].name);
     }
-    if (!isfinite(total->energy_j) || total->energy_j < 0 || fabs(sum - total->energy_j) > 1e-9 * total->energy_j)
-        return dse_fail(err, DSE_INTERNAL, "energy %g J is not the sum of its parts %g J", total->energy_j, sum);
+    if (!isfinite(total->energy_j) || total->energy_j < 0 ||
+        fabs(sum - total->energy_j) > 1e-9 * total->energy_j)
+        return dse_fail(err, DSE_INTERNAL, "energy %g J is not the sum of its parts %g J", total->energy_j,
+                        sum);
     if (total->cycle < total->compute_cycle || total->cycle > wrapped)
         return dse_fail(err, DSE_INTERNAL, "cycle count out of range");
     return DSE_OK;
@@ -153,15 +156,16 @@ static enum dse_status detail_tensor(const struct evaluator *evaluator, const st
         DSE_TRY(price_network(level, &traffic.level[l], read_write, nest->x_used[l] * nest->y_used[l], arena,
                               &out->level[l].network[t], err));
         out->total.level_energy_j[l] += counts->access_energy_j + counts->address_energy_j;
-        out->total.network_energy_j[l] += out->level[l].network[t].energy_j + out->level[l].network[t].link_energy_j;
+        out->total.network_energy_j[l] +=
+            out->level[l].network[t].energy_j + out->level[l].network[t].link_energy_j;
         out->total.level_byte[l] += (double)(counts->reads + counts->fills + counts->updates) *
                                     (double)counts->instances_used * level->word_bit / 8;
     }
     return DSE_OK;
 }
 
-enum dse_status evaluator_detail(const struct evaluator *evaluator, const struct mapping *mapping, struct arena *arena,
-                                 struct evaluation_detail *out, struct dse_error *err)
+enum dse_status evaluator_detail(const struct evaluator *evaluator, const struct mapping *mapping,
+                                 struct arena *arena, struct evaluation_detail *out, struct dse_error *err)
 {
     const struct problem *problem = &evaluator->problem;
     const struct architecture *arch = &evaluator->arch;

@@ -31,11 +31,23 @@ static enum dse_status compile_code(const struct problem *problem, uint32_t t, s
             code->shares_rank[tensor->rank[r].term[k].dim] |= dims & ~(1u << tensor->rank[r].term[k].dim);
         code->relevant |= dims;
         if ((double)weight * (4.0 * (double)moves + 1) >= 4.6e18)
-            return dse_fail(err, DSE_LIMIT, "tensor %s is too large to analyse: the product of 4*(extent-1)+1 over its ranks must stay below 2^62",
+            return dse_fail(err, DSE_LIMIT,
+                            "tensor %s is too large to analyse: the product of 4*(extent-1)+1 over its ranks "
+                            "must stay below 2^62",
                             tensor->name);
         weight *= 4 * (int64_t)moves + 1;
     }
     return DSE_OK;
+}
+
+static void compile_plan(const struct tensor *tensor, struct tile_plan *plan)
+{
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        if (tensor->rank[r].n_term == 1 && tensor->rank[r].term[0].coefficient == 1)
+            plan->plain[plan->n_plain++] = (uint8_t)tensor->rank[r].term[0].dim;
+        else
+            plan->sum[plan->n_sum++] = tensor->rank[r];
+    }
 }
 
 static void compile_level(struct evaluator *evaluator, uint32_t l)
@@ -43,10 +55,6 @@ static void compile_level(struct evaluator *evaluator, uint32_t l)
     const struct storage_level *level = &evaluator->arch.level[l];
     architecture_fanout(&evaluator->arch, l, &evaluator->fan_x[l], &evaluator->fan_y[l]);
     evaluator->usable_word[l] = architecture_usable_words(level);
-    evaluator->floor_word[l] =
-        evaluator->usable_word[l] == ARCH_UNLIMITED
-            ? 0
-            : (uint64_t)ceil((double)evaluator->usable_word[l] * level->min_utilization);
     evaluator->n_cluster[l] = level->instances / level->cluster_size;
     evaluator->block_shift[l] = -1;
     for (int shift = 0; shift < 32; shift++)
@@ -70,8 +78,8 @@ static uint64_t widest_children(const struct architecture *arch, uint32_t l)
     return l ? arch->level[l - 1].mesh_x * arch->level[l - 1].mesh_y : arch->mac.mesh_x * arch->mac.mesh_y;
 }
 
-enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch, struct evaluator **out,
-                              struct dse_error *err)
+enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch,
+                              struct evaluator **out, struct dse_error *err)
 {
     *out = NULL;
     DSE_TRY(problem_check(problem, err));
@@ -88,6 +96,7 @@ enum dse_status evaluator_new(const struct problem *problem, const struct archit
             free(evaluator);
             return status;
         }
+        compile_plan(&problem->tensor[t], &evaluator->plan[t]);
         if (problem->tensor[t].read_write)
             evaluator->output = t;
     }

@@ -20,16 +20,16 @@ struct eval_workspace; /* scratch memory of one thread for one evaluator */
 /* Why a mapping does not fit. */
 enum misfit {
     FITS,
-    MISFIT_FACTORS,       /* the factors of a dimension do not multiply to its bound */
-    MISFIT_CAPACITY,      /* kept tiles exceed the usable size of a level */
-    MISFIT_UTILIZATION,   /* kept tiles are below the level's minimum */
-    MISFIT_MESH_X,        /* the X loops need more columns than a level (or the MACs) has */
+    MISFIT_FACTORS,     /* the factors of a dimension do not multiply to its bound */
+    MISFIT_CAPACITY,    /* kept tiles exceed the usable size of a level */
+    MISFIT_UTILIZATION, /* kept tiles are below the level's minimum */
+    MISFIT_MESH_X,      /* the X loops need more columns than a level (or the MACs) has */
     MISFIT_MESH_Y,
-    MISFIT_INSTANCES,     /* more instances needed than there are */
-    MISFIT_FANOUT,        /* spatial loops where there is no fan-out, or wider than a strict machine's */
-    MISFIT_BYPASS,        /* a tensor is kept nowhere */
-    MISFIT_ROLE,          /* a tensor is kept on a level that cannot hold it */
-    MISFIT_ORDER          /* an order is not a permutation, or the sizes do not match the problem */
+    MISFIT_INSTANCES, /* more instances needed than there are */
+    MISFIT_FANOUT,    /* spatial loops where there is no fan-out, or wider than a strict machine's */
+    MISFIT_BYPASS,    /* a tensor is kept nowhere */
+    MISFIT_ROLE,      /* a tensor is kept on a level that cannot hold it */
+    MISFIT_ORDER      /* an order is not a permutation, or the sizes do not match the problem */
 };
 
 /* One found misfit. `level` -1 means the MACs; needed/available in words, columns or instances; `tensors` a bit mask. */
@@ -54,8 +54,8 @@ struct evaluation {
     double level_energy_j[ARCH_LEVEL_MAX];   /* (n_level) accesses + address generation */
     double network_energy_j[ARCH_LEVEL_MAX]; /* (n_level) the network below level l */
     double level_byte[ARCH_LEVEL_MAX];       /* (n_level) bytes read, filled and updated, all instances */
-    double latency_s;       /* cycle / clock */
-    double edp_js;          /* energy_j * latency_s */
+    double latency_s;                        /* cycle / clock */
+    double edp_js;                           /* energy_j * latency_s */
 };
 
 /* Counts of one tensor at one level, per instance (NOTES section 7). */
@@ -105,23 +105,23 @@ const struct problem *evaluator_problem(const struct evaluator *evaluator);
 const struct architecture *evaluator_architecture(const struct evaluator *evaluator);
 
 /* Scratch for one thread. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status eval_workspace_new(const struct evaluator *evaluator, struct eval_workspace **out,
-                                                  struct dse_error *err);
+DSE_MUST_CHECK enum dse_status eval_workspace_new(const struct evaluator *evaluator,
+                                                  struct eval_workspace **out, struct dse_error *err);
 void eval_workspace_delete(struct eval_workspace *workspace);
 
 /* Evaluate one mapping: allocates nothing, touches only `workspace` and `out`. Returns whether it fits (out->fit says why
  * not; then the numbers are not set). The mapping must have been made for this problem and architecture. */
-bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *workspace, const struct mapping *mapping,
-                   struct evaluation *out);
+bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
+                   const struct mapping *mapping, struct evaluation *out);
 
 /* The plain version with every breakdown, for reports and tests; memory from `arena`. Infeasible is not an error
  * (out->total.fit). DSE_NO_MEMORY; DSE_INTERNAL when an invariant breaks (negative, wrapped, non-finite, sums). */
-DSE_MUST_CHECK enum dse_status evaluator_detail(const struct evaluator *evaluator, const struct mapping *mapping,
-                                                struct arena *arena, struct evaluation_detail *out,
-                                                struct dse_error *err);
+DSE_MUST_CHECK enum dse_status evaluator_detail(const struct evaluator *evaluator,
+                                                const struct mapping *mapping, struct arena *arena,
+                                                struct evaluation_detail *out, struct dse_error *err);
 
 /* One sentence for people: "GlobalBuffer needs 133,888 B for Inputs+Outputs, has 131,072 B". Returns `buffer`. */
-char *misfit_print(const struct misfit_info *fit, const struct problem *problem, const struct architecture *arch,
-                   char *buffer, size_t size);
+char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
+                   const struct architecture *arch, char *buffer, size_t size);
 
 #endif

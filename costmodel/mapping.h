@@ -17,11 +17,11 @@ struct mapping_level {
     uint32_t spatial[PROBLEM_DIM_MAX];       /* (n_dim) factor, >= 1 */
     uint8_t temporal_order[PROBLEM_DIM_MAX]; /* (n_dim) a permutation of the dimensions, innermost first */
     uint8_t spatial_order[PROBLEM_DIM_MAX];  /* (n_dim) the same for the spatial loops */
-    uint8_t split;              /* the first `split` positions of spatial_order lie on X, the rest on Y */
-    uint8_t keep;               /* bit t set: tensor t is kept here */
-    uint8_t no_temporal_reuse;  /* bit t: every refill of this level's tile of t from outside is a whole one */
-    uint8_t no_link_transfer;   /* bit t: no neighbour forwarding of t in the network below this level */
-    uint8_t no_multicast;       /* bit t: neither multicast nor spatial reduction of t in that network */
+    uint8_t split;             /* the first `split` positions of spatial_order lie on X, the rest on Y */
+    uint8_t keep;              /* bit t set: tensor t is kept here */
+    uint8_t no_temporal_reuse; /* bit t: every refill of this level's tile of t from outside is a whole one */
+    uint8_t no_link_transfer;  /* bit t: no neighbour forwarding of t in the network below this level */
+    uint8_t no_multicast;      /* bit t: neither multicast nor spatial reduction of t in that network */
 };
 
 struct mapping {
@@ -36,12 +36,12 @@ void mapping_init(struct mapping *mapping, const struct problem *problem, const 
 
 /* Append the mapping as Timeloop v3 mapping YAML, outermost level first (`dse eval` and Timeloop read it back): every factor, permutations with unit dims
  * included; one entry per line. Dimension names longer than one letter make permutations comma-separated. */
-void mapping_write_yaml(const struct mapping *mapping, const struct problem *problem, const struct architecture *arch,
-                        struct text_buffer *out);
+void mapping_write_yaml(const struct mapping *mapping, const struct problem *problem,
+                        const struct architecture *arch, struct text_buffer *out);
 
 /* The same loop nest as an indented text for people: "for k in 0..8  (DRAM)", "parallel-x ...", with tiles kept. */
-void mapping_write_nest(const struct mapping *mapping, const struct problem *problem, const struct architecture *arch,
-                        struct text_buffer *out);
+void mapping_write_nest(const struct mapping *mapping, const struct problem *problem,
+                        const struct architecture *arch, struct text_buffer *out);
 
 /* Same factors, orders of the non-unit loops, X/Y of the non-unit spatial loops, keeps and switches? */
 bool mapping_same(const struct mapping *a, const struct mapping *b);

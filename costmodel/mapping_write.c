@@ -24,7 +24,8 @@ static void write_loops(const uint32_t *factor, const uint8_t *order, const stru
     text_append(out, is_short ? "" : "\"");
 }
 
-static void write_tensors(const char *key, uint32_t mask, const struct problem *problem, struct text_buffer *out)
+static void write_tensors(const char *key, uint32_t mask, const struct problem *problem,
+                          struct text_buffer *out)
 {
     bool first = true;
     text_append(out, "%s: [", key);
@@ -36,7 +37,8 @@ static void write_tensors(const char *key, uint32_t mask, const struct problem *
     text_append(out, "]");
 }
 
-static void write_switch(const char *key, uint32_t mask, const struct problem *problem, struct text_buffer *out)
+static void write_switch(const char *key, uint32_t mask, const struct problem *problem,
+                         struct text_buffer *out)
 {
     if (!mask)
         return;
@@ -52,8 +54,8 @@ static bool has_spatial(const struct mapping_level *level, uint32_t n_dim)
     return level->no_link_transfer || level->no_multicast;
 }
 
-void mapping_write_yaml(const struct mapping *mapping, const struct problem *problem, const struct architecture *arch,
-                        struct text_buffer *out)
+void mapping_write_yaml(const struct mapping *mapping, const struct problem *problem,
+                        const struct architecture *arch, struct text_buffer *out)
 {
     uint32_t all = (1u << problem->n_tensor) - 1;
     text_append(out, "mapping:\n");
@@ -87,13 +89,14 @@ static void write_nest_loops(const uint32_t *factor, const uint8_t *order, uint3
         uint32_t d = order[k];
         if (factor[d] == 1)
             continue;
-        text_append(out, "  %*s%s %s in 0..%u\n", (int)(2 * *depth), "", word, problem->dim_name[d], factor[d] - 1);
+        text_append(out, "  %*s%s %s in 0..%u\n", (int)(2 * *depth), "", word, problem->dim_name[d],
+                    factor[d] - 1);
         ++*depth;
     }
 }
 
-void mapping_write_nest(const struct mapping *mapping, const struct problem *problem, const struct architecture *arch,
-                        struct text_buffer *out)
+void mapping_write_nest(const struct mapping *mapping, const struct problem *problem,
+                        const struct architecture *arch, struct text_buffer *out)
 {
     uint32_t depth = 0;
     for (uint32_t l = arch->n_level; l-- > 0;) {
@@ -101,11 +104,12 @@ void mapping_write_nest(const struct mapping *mapping, const struct problem *pro
         text_append(out, "%s  (", arch->level[l].name);
         write_tensors("keeps", level->keep, problem, out);
         text_append(out, ")\n");
-        write_nest_loops(level->temporal, level->temporal_order, 0, problem->n_dim, "for", problem, &depth, out);
-        write_nest_loops(level->spatial, level->spatial_order, level->split, problem->n_dim, "parallel (rows) for",
+        write_nest_loops(level->temporal, level->temporal_order, 0, problem->n_dim, "for", problem, &depth,
+                         out);
+        write_nest_loops(level->spatial, level->spatial_order, level->split, problem->n_dim,
+                         "parallel (rows) for", problem, &depth, out);
+        write_nest_loops(level->spatial, level->spatial_order, 0, level->split, "parallel (columns) for",
                          problem, &depth, out);
-        write_nest_loops(level->spatial, level->spatial_order, 0, level->split, "parallel (columns) for", problem,
-                         &depth, out);
     }
     text_append(out, "%s\n", arch->mac.name);
 }

@@ -37,19 +37,25 @@ static void print_tile_misfit(const struct misfit_info *fit, const struct proble
     if (fit->what == MISFIT_CAPACITY)
         snprintf(buffer, size, "%s needs %s for %s, has %s", level->name, needed, tensors, available);
     else
-        snprintf(buffer, size, "%s holds %s of %s, less than its minimum utilisation of %s", level->name, needed,
-                 tensors[0] ? tensors : "nothing", available);
+        snprintf(buffer, size, "%s holds %s of %s, less than its minimum utilisation of %s", level->name,
+                 needed, tensors[0] ? tensors : "nothing", available);
 }
 
 static void print_mesh_misfit(const struct misfit_info *fit, const char *name, char *buffer, size_t size)
 {
-    const char *what = fit->what == MISFIT_MESH_X ? "columns" : fit->what == MISFIT_MESH_Y ? "rows" : "instances";
-    snprintf(buffer, size, "%s needs %" PRIu64 " %s (spatial loops on %s), has %" PRIu64, name, fit->needed, what,
-             fit->what == MISFIT_MESH_X ? "X" : fit->what == MISFIT_MESH_Y ? "Y" : "X and Y", fit->available);
+    const char *what = fit->what == MISFIT_MESH_X   ? "columns"
+                       : fit->what == MISFIT_MESH_Y ? "rows"
+                                                    : "instances";
+    snprintf(buffer, size, "%s needs %" PRIu64 " %s (spatial loops on %s), has %" PRIu64, name, fit->needed,
+             what,
+             fit->what == MISFIT_MESH_X   ? "X"
+             : fit->what == MISFIT_MESH_Y ? "Y"
+                                          : "X and Y",
+             fit->available);
 }
 
-char *misfit_print(const struct misfit_info *fit, const struct problem *problem, const struct architecture *arch,
-                   char *buffer, size_t size)
+char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
+                   const struct architecture *arch, char *buffer, size_t size)
 {
     const char *name = fit->level >= 0 ? arch->level[fit->level].name : arch->mac.name;
     char tensors[256];
@@ -74,8 +80,8 @@ char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
         break;
     case MISFIT_FANOUT:
         snprintf(buffer, size,
-                 "the spatial loops at %s need a fan-out of %" PRIu64 " in one direction, it has %" PRIu64, name,
-                 fit->needed, fit->available);
+                 "the spatial loops at %s need a fan-out of %" PRIu64 " in one direction, it has %" PRIu64,
+                 name, fit->needed, fit->available);
         break;
     case MISFIT_BYPASS:
         snprintf(buffer, size, "%s is bypassed at every level", tensors);
@@ -84,8 +90,8 @@ char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
         snprintf(buffer, size, "%s cannot keep %s", name, tensors);
         break;
     case MISFIT_ORDER:
-        snprintf(buffer, size, "the loop orders of %s are not permutations of the problem's %u dimensions", name,
-                 problem->n_dim);
+        snprintf(buffer, size, "the loop orders of %s are not permutations of the problem's %u dimensions",
+                 name, problem->n_dim);
         break;
     }
     return buffer;

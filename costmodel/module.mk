@@ -5,8 +5,15 @@ SRC_COSTMODEL := \
 	costmodel/architecture_read.c \
 	costmodel/architecture_schema.c \
 	costmodel/architecture_values.c \
+	costmodel/bound.c \
+	costmodel/checker.c \
 	costmodel/detail.c \
 	costmodel/evaluator.c \
+	costmodel/evaluator_run.c \
+	costmodel/executor.c \
+	costmodel/fast_mesh.c \
+	costmodel/fast_nest.c \
+	costmodel/fast_traffic.c \
 	costmodel/layer_problem.c \
 	costmodel/mapping.c \
 	costmodel/mapping_read.c \

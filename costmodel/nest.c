@@ -30,7 +30,8 @@ static bool shape_matches(const struct problem *problem, const struct architectu
     return true;
 }
 
-static bool factors_cover(const struct problem *problem, const struct mapping *mapping, struct misfit_info *fit)
+static bool factors_cover(const struct problem *problem, const struct mapping *mapping,
+                          struct misfit_info *fit)
 {
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         uint64_t product = 1;
@@ -193,15 +194,16 @@ bool nest_fits(const struct problem *problem, const struct architecture *arch, c
         fit->what = MISFIT_BYPASS;
         return false;
     }
-    if (!mesh_fits(nest->mac_x_used, nest->mac_y_used, arch->mac.mesh_x, arch->mac.mesh_y, arch->mac.instances, -1,
-                   fit))
+    if (!mesh_fits(nest->mac_x_used, nest->mac_y_used, arch->mac.mesh_x, arch->mac.mesh_y,
+                   arch->mac.instances, -1, fit))
         return false;
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct storage_level *level = &arch->level[l];
         fit->level = (int)l;
         if (!fanout_fits(arch, nest, l, fit) ||
             !tiles_fit(problem, level, &mapping->level[l], nest->tile[l], fit) ||
-            !mesh_fits(nest->x_used[l], nest->y_used[l], level->mesh_x, level->mesh_y, level->instances, (int)l, fit))
+            !mesh_fits(nest->x_used[l], nest->y_used[l], level->mesh_x, level->mesh_y, level->instances,
+                       (int)l, fit))
             return false;
     }
     *fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};

@@ -27,10 +27,13 @@ struct nest_loop {
 struct nest {
     uint32_t n_loop;
     struct nest_loop loop[NEST_LOOP_MAX]; /* (n_loop) innermost first; at each level spatial, then temporal */
-    uint32_t spatial_begin[ARCH_LEVEL_MAX + 1];  /* first loop of level l (its spatial ones); [n_level] = n_loop */
-    uint32_t temporal_begin[ARCH_LEVEL_MAX];     /* first temporal loop of level l */
-    uint32_t tile[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];  /* (n_level, n_dim) extent of the tile one instance of l works on */
-    uint32_t below[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX]; /* the same below l's temporal loops: all its children together */
+    uint32_t
+        spatial_begin[ARCH_LEVEL_MAX + 1]; /* first loop of level l (its spatial ones); [n_level] = n_loop */
+    uint32_t temporal_begin[ARCH_LEVEL_MAX]; /* first temporal loop of level l */
+    uint32_t tile[ARCH_LEVEL_MAX]
+                 [PROBLEM_DIM_MAX]; /* (n_level, n_dim) extent of the tile one instance of l works on */
+    uint32_t below[ARCH_LEVEL_MAX]
+                  [PROBLEM_DIM_MAX]; /* the same below l's temporal loops: all its children together */
     uint64_t x_used[ARCH_LEVEL_MAX], y_used[ARCH_LEVEL_MAX]; /* columns and rows in use at level l */
     uint64_t mac_x_used, mac_y_used;
     uint64_t compute_cycle; /* product of the temporal bounds */

@@ -69,8 +69,8 @@ static double tensor_words_estimate(const struct problem *problem, uint32_t t)
 static enum dse_status check_dims(const struct problem *problem, struct dse_error *err)
 {
     if (problem->n_dim < 1 || problem->n_dim > PROBLEM_DIM_MAX)
-        return dse_fail(err, DSE_LIMIT, "problem %s has %u dimensions; from 1 to %d are supported", problem->name,
-                        problem->n_dim, PROBLEM_DIM_MAX);
+        return dse_fail(err, DSE_LIMIT, "problem %s has %u dimensions; from 1 to %d are supported",
+                        problem->name, problem->n_dim, PROBLEM_DIM_MAX);
     double macs = 1;
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         const char *name = problem->dim_name[d];
@@ -79,11 +79,13 @@ static enum dse_status check_dims(const struct problem *problem, struct dse_erro
         if (problem_find_dim(problem, name) != (int)d)
             return dse_fail(err, DSE_BAD_INPUT, "dimension %s is named twice", name);
         if (problem->bound[d] < 1)
-            return dse_fail(err, DSE_BAD_INPUT, "dimension %s is 0; every dimension must be at least 1", name);
+            return dse_fail(err, DSE_BAD_INPUT, "dimension %s is 0; every dimension must be at least 1",
+                            name);
         macs *= problem->bound[d];
     }
     if (macs >= (double)EXACT_COUNT_MAX)
-        return dse_fail(err, DSE_LIMIT, "problem %s has %.3g multiply-accumulates; below 2^53 = 9.007e15 are supported",
+        return dse_fail(err, DSE_LIMIT,
+                        "problem %s has %.3g multiply-accumulates; below 2^53 = 9.007e15 are supported",
                         problem->name, macs);
     return DSE_OK;
 }
@@ -102,13 +104,15 @@ static enum dse_status check_tensor(const struct problem *problem, uint32_t t, s
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
         const struct tensor_rank *rank = &tensor->rank[r];
         if (rank->n_term < 1 || rank->n_term > PROBLEM_TERM_MAX)
-            return dse_fail(err, DSE_LIMIT, "rank %u of tensor %s adds %u dimensions; from 1 to %d are supported", r,
+            return dse_fail(err, DSE_LIMIT,
+                            "rank %u of tensor %s adds %u dimensions; from 1 to %d are supported", r,
                             tensor->name, rank->n_term, PROBLEM_TERM_MAX);
         for (uint32_t k = 0; k < rank->n_term; k++) {
             if (rank->term[k].dim >= problem->n_dim || rank->term[k].coefficient < 1)
-                return dse_fail(err, DSE_BAD_INPUT,
-                                "rank %u of tensor %s: every term is coefficient >= 1 times a dimension of the problem",
-                                r, tensor->name);
+                return dse_fail(
+                    err, DSE_BAD_INPUT,
+                    "rank %u of tensor %s: every term is coefficient >= 1 times a dimension of the problem",
+                    r, tensor->name);
         }
     }
     if (tensor_words_estimate(problem, t) >= (double)EXACT_COUNT_MAX)
@@ -121,8 +125,8 @@ enum dse_status problem_check(const struct problem *problem, struct dse_error *e
 {
     DSE_TRY(check_dims(problem, err));
     if (problem->n_tensor < 1 || problem->n_tensor > PROBLEM_TENSOR_MAX)
-        return dse_fail(err, DSE_LIMIT, "problem %s has %u tensors; from 1 to %d are supported", problem->name,
-                        problem->n_tensor, PROBLEM_TENSOR_MAX);
+        return dse_fail(err, DSE_LIMIT, "problem %s has %u tensors; from 1 to %d are supported",
+                        problem->name, problem->n_tensor, PROBLEM_TENSOR_MAX);
     uint32_t n_output = 0;
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         DSE_TRY(check_tensor(problem, t, err));

@@ -21,12 +21,13 @@ struct arch_override {
 /* Build an architecture from a parsed native or Timeloop file with some quantities replaced (n_override, may be 0).
  * Every override must name a quantity of the file's schema (else: nearest path); its value is checked like a value in the
  * file, and an energy rule of the file is applied after the replacement. Const on `doc`: threads may share it. */
-DSE_MUST_CHECK enum dse_status architecture_build(const struct yaml_doc *doc, const struct arch_override *override,
-                                                  size_t n_override, struct architecture *arch,
-                                                  struct dse_error *err);
+DSE_MUST_CHECK enum dse_status architecture_build(const struct yaml_doc *doc,
+                                                  const struct arch_override *override, size_t n_override,
+                                                  struct architecture *arch, struct dse_error *err);
 
 /* Read a native or Timeloop v3 architecture file (a trailing or separate ERT included). */
-DSE_MUST_CHECK enum dse_status architecture_read(const char *path, struct architecture *arch, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status architecture_read(const char *path, struct architecture *arch,
+                                                 struct dse_error *err);
 
 /* The unit of a path's quantity, for axis labels (UNIT_* as int), or -1 when it has none (mesh, switch, text).
  * DSE_BAD_INPUT when the file's schema has no such path. */

@@ -36,8 +36,9 @@ static enum dse_status sort_children(struct child_mesh *mesh, struct arena *aren
     return DSE_OK;
 }
 
-enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct nest *nest, uint32_t l, uint32_t t,
-                                bool alone, struct arena *arena, struct child_mesh *mesh, struct dse_error *err)
+enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct nest *nest, uint32_t l,
+                                uint32_t t, bool alone, struct arena *arena, struct child_mesh *mesh,
+                                struct dse_error *err)
 {
     uint64_t n_child = 1, x = 1, y = 1;
     for (uint32_t k = nest->spatial_begin[l]; k < nest->temporal_begin[l]; k++) {
@@ -51,6 +52,7 @@ enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct 
     mesh->width = at_least(evaluator->fan_x[l], x);
     mesh->height = at_least(evaluator->fan_y[l], y);
     mesh->alone = alone;
+    mesh->skip_hops = false;
     mesh->offset = arena_alloc(arena, n_child, sizeof *mesh->offset);
     mesh->served = arena_alloc(arena, n_child, sizeof *mesh->served);
     mesh->column_low = arena_alloc(arena, mesh->width, sizeof *mesh->column_low);
@@ -85,11 +87,12 @@ uint32_t child_mesh_mark_served(struct child_mesh *mesh, int64_t move)
     for (uint32_t q = 0; q < mesh->n_child; q++) {
         uint32_t column = q % mesh->width, row = q / mesh->width;
         int64_t wanted = mesh->offset[q] + move;
-        mesh->served[q] = (row > 0 && mesh->offset[q - mesh->width] == wanted) ||
-                          (row + 1 < mesh->height && q + mesh->width < mesh->n_child &&
-                           mesh->offset[q + mesh->width] == wanted) ||
-                          (column > 0 && mesh->offset[q - 1] == wanted) ||
-                          (column + 1 < mesh->width && q + 1 < mesh->n_child && mesh->offset[q + 1] == wanted);
+        mesh->served[q] =
+            (row > 0 && mesh->offset[q - mesh->width] == wanted) ||
+            (row + 1 < mesh->height && q + mesh->width < mesh->n_child &&
+             mesh->offset[q + mesh->width] == wanted) ||
+            (column > 0 && mesh->offset[q - 1] == wanted) ||
+            (column + 1 < mesh->width && q + 1 < mesh->n_child && mesh->offset[q + 1] == wanted);
         n_served += mesh->served[q];
     }
     return n_served;
@@ -142,7 +145,8 @@ static void add_group(const struct child_mesh *mesh, const uint32_t *member, uin
     if (c == list->n_class)
         list->class_[list->n_class++] = (struct group_class){.size = n_member};
     list->class_[c].count++;
-    list->class_[c].hops += group_hops(mesh, member, n_member);
+    if (!mesh->skip_hops)
+        list->class_[c].hops += group_hops(mesh, member, n_member);
     list->n_group++;
 }
 
@@ -153,7 +157,8 @@ void child_mesh_group(struct child_mesh *mesh, struct group_list *list)
     while (begin < mesh->n_child) {
         int64_t offset = mesh->offset[mesh->order[begin]];
         uint32_t end = begin, n_member = 0;
-        while (end < mesh->n_child && mesh->offset[mesh->order[end]] == offset && !(mesh->alone && end > begin))
+        while (end < mesh->n_child && mesh->offset[mesh->order[end]] == offset &&
+               !(mesh->alone && end > begin))
             end++;
         /* Move the unserved to the front of their run; the order inside a run carries no meaning. */
         for (uint32_t k = begin; k < end; k++)

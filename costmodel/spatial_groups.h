@@ -19,7 +19,8 @@ struct child_mesh {
     uint32_t *order;        /* (n_child) children sorted by (offset, number) */
     bool *served;           /* (n_child) scratch: this child gets its data from a neighbour */
     uint32_t *column_low, *column_high; /* (width) scratch of the hop count */
-    bool alone;             /* no multicast: every child is a group of its own */
+    bool alone;                         /* no multicast: every child is a group of its own */
+    bool skip_hops;                     /* nobody asks for hops: leave them 0 */
 };
 
 /* Groups of one size. */
@@ -36,9 +37,9 @@ struct group_list {
 };
 
 /* The children of level `l` for tensor `t`. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct nest *nest, uint32_t l,
-                                               uint32_t t, bool alone, struct arena *arena, struct child_mesh *mesh,
-                                               struct dse_error *err);
+DSE_MUST_CHECK enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct nest *nest,
+                                               uint32_t l, uint32_t t, bool alone, struct arena *arena,
+                                               struct child_mesh *mesh, struct dse_error *err);
 
 /* Room for the groups of a mesh. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status group_list_make(const struct child_mesh *mesh, struct arena *arena,

@@ -53,7 +53,8 @@ static enum dse_status add_record(struct visit_context *context, uint64_t multic
 }
 
 /* Deliver one class of visits: by links where that saves accesses, else by multicast. */
-static enum dse_status deliver(struct visit_context *context, const struct visit *visit, struct dse_error *err)
+static enum dse_status deliver(struct visit_context *context, const struct visit *visit,
+                               struct dse_error *err)
 {
     if (visit->size == 0)
         return DSE_OK;
@@ -73,7 +74,8 @@ static enum dse_status deliver(struct visit_context *context, const struct visit
     }
     for (uint32_t c = 0; c < best->n_class; c++) {
         const struct group_class *class_ = &best->class_[c];
-        DSE_TRY(add_record(context, class_->size, class_->count, words * class_->count, class_->hops * words, err));
+        DSE_TRY(add_record(context, class_->size, class_->count, words * class_->count, class_->hops * words,
+                           err));
     }
     return DSE_OK;
 }
@@ -87,7 +89,8 @@ static uint64_t moved_words(const struct evaluator *evaluator, uint32_t t, const
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
         uint64_t width = 1;
         for (uint32_t k = 0; k < tensor->rank[r].n_term; k++)
-            width += (uint64_t)tensor->rank[r].term[k].coefficient * (extent[tensor->rank[r].term[k].dim] - 1);
+            width +=
+                (uint64_t)tensor->rank[r].term[k].coefficient * (extent[tensor->rank[r].term[k].dim] - 1);
         uint64_t move = evaluator->code[t].step[r][loop->dim] * loop->stride;
         whole *= width;
         kept *= move < width ? width - move : 0;
@@ -97,8 +100,9 @@ static uint64_t moved_words(const struct evaluator *evaluator, uint32_t t, const
 
 /* All visits of the child tile (NOTES section 5): the first, the innermost loop's advances, and for each loop further out
  * its advance followed by the innermost loop running again. */
-static enum dse_status visit_children(struct visit_context *context, const struct nest *nest, uint32_t l, uint32_t t,
-                                      const uint32_t *extent, bool whole_always, struct dse_error *err)
+static enum dse_status visit_children(struct visit_context *context, const struct nest *nest, uint32_t l,
+                                      uint32_t t, const uint32_t *extent, bool whole_always,
+                                      struct dse_error *err)
 {
     const struct tensor_code *code = &context->evaluator->code[t];
     uint64_t whole = problem_tile_words(&context->evaluator->problem, t, extent);
@@ -153,7 +157,8 @@ static enum dse_status level_visits(const struct evaluator *evaluator, const str
     struct visit_context context = {.evaluator = evaluator, .arena = arena, .level = level};
     context.has_spatial = nest->spatial_begin[l] < nest->temporal_begin[l];
     context.links = evaluator->arch.link_transfers && !(choice->no_link_transfer >> t & 1u);
-    DSE_TRY(child_mesh_make(evaluator, nest, l, t, choice->no_multicast >> t & 1u, arena, &context.mesh, err));
+    DSE_TRY(
+        child_mesh_make(evaluator, nest, l, t, choice->no_multicast >> t & 1u, arena, &context.mesh, err));
     DSE_TRY(group_list_make(&context.mesh, arena, &context.all, err));
     DSE_TRY(group_list_make(&context.mesh, arena, &context.reduced, err));
     child_mesh_group(&context.mesh, &context.all);
@@ -179,7 +184,8 @@ static void partition_sizes(const struct evaluator *evaluator, const struct nest
         bool spatial = nest->spatial_begin[l + 1] < nest->temporal_begin[l + 1];
         uint64_t together = spatial ? problem_tile_words(&evaluator->problem, t, nest->below[l + 1]) : tile;
         __extension__ typedef unsigned __int128 wide;
-        traffic->level[l].partition_word = (uint64_t)((wide)traffic->level[l + 1].partition_word * tile / together);
+        traffic->level[l].partition_word =
+            (uint64_t)((wide)traffic->level[l + 1].partition_word * tile / together);
     }
 }
 
@@ -228,8 +234,8 @@ static void apply_bypass(struct tensor_traffic *traffic, uint32_t n_level)
 }
 
 enum dse_status traffic_compute(const struct evaluator *evaluator, const struct mapping *mapping,
-                                const struct nest *nest, uint32_t t, struct arena *arena, struct tensor_traffic *out,
-                                struct dse_error *err)
+                                const struct nest *nest, uint32_t t, struct arena *arena,
+                                struct tensor_traffic *out, struct dse_error *err)
 {
     uint32_t n_level = evaluator->arch.n_level;
     memset(out, 0, sizeof *out);

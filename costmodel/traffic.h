@@ -26,10 +26,10 @@ struct level_traffic {
     uint64_t fanout;         /* children of one instance */
     uint32_t n_record, record_capacity;
     struct access_record *record; /* (n_record) by multicast then scatter; in the arena */
-    double content;          /* accesses at this level */
-    double arriving;         /* words arriving from outside */
-    double peer;             /* words handed on to neighbours */
-    double link_transfers;   /* among the children of one instance */
+    double content;               /* accesses at this level */
+    double arriving;              /* words arriving from outside */
+    double peer;                  /* words handed on to neighbours */
+    double link_transfers;        /* among the children of one instance */
 };
 
 struct tensor_traffic {
@@ -38,8 +38,9 @@ struct tensor_traffic {
 };
 
 /* Fill `out` for tensor `t`; memory from `arena`. The nest must fit. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status traffic_compute(const struct evaluator *evaluator, const struct mapping *mapping,
-                                               const struct nest *nest, uint32_t t, struct arena *arena,
-                                               struct tensor_traffic *out, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status traffic_compute(const struct evaluator *evaluator,
+                                               const struct mapping *mapping, const struct nest *nest,
+                                               uint32_t t, struct arena *arena, struct tensor_traffic *out,
+                                               struct dse_error *err);
 
 #endif
