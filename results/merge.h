@@ -15,7 +15,7 @@ struct merge_summary {
 };
 
 /* Merge shards (each named by its .h5; OUT.csv and OUT.layers.csv lie beside it) into OUT.h5, OUT.csv, OUT.layers.csv, rows
- * in cell order. `out` may not exist yet as a journal, unless it is itself one of the shards.
+ * in cell order. An existing journal `out` is refused unless it is itself one of the shards.
  * DSE_BAD_INPUT: specification hash or columns differ, a bad line, one point with two different results (both places are
  * named; wall times may differ). DSE_BAD_USAGE: no shards, or `out` exists. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status merge_shards(const char *out, const char *const *shard, size_t n_shard,

@@ -1,7 +1,13 @@
 SRC_RESULTS := \
 	results/csv_line.c \
+	results/cube.c \
+	results/cube_hdf5.c \
+	results/cube_layers.c \
+	results/cube_read.c \
+	results/cube_rows.c \
 	results/journal.c \
 	results/journal_read.c \
 	results/journal_status.c \
+	results/merge.c \
 	results/provenance.c \
 	results/schema.c

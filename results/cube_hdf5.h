@@ -1,0 +1,63 @@
+/* The HDF5 side of the cube: datasets with labelled axes, as netCDF-4 readers expect them. Every function returns >= 0 on
+ * success and < 0 on failure, like HDF5 itself; cube.c turns that into an error text. */
+#ifndef RESULTS_CUBE_HDF5_H
+#define RESULTS_CUBE_HDF5_H
+
+#include <hdf5.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/schema.h"
+
+/* Room for the axes and the two dimensions of a group (layer and level, or layer and iteration). */
+enum { CUBE_RANK_MAX = RESULT_AXIS_MAX + 2 };
+
+/* The dimensions that datasets of one group share: the axes, then the group's own. Owns the scales. */
+struct cube_group {
+    hid_t id;                      /* owned unless it is the file */
+    int rank;                      /* of the axes */
+    hsize_t length[CUBE_RANK_MAX]; /* (rank) */
+    hid_t scale[CUBE_RANK_MAX];    /* (rank) dimension scales */
+    hid_t extra[2];                /* scales of the group's own dimensions, or -1 */
+    hsize_t extra_length[2];
+    char coordinates[2048]; /* names of the linked coordinates, for the attribute */
+};
+
+/* The variable-length UTF-8 string type (close it with H5Tclose). */
+hid_t cube_text_type(void);
+
+/* Attributes. A text attribute is one variable-length UTF-8 string. */
+int cube_attribute_text(hid_t object, const char *name, const char *value);
+int cube_attribute_texts(hid_t object, const char *name, const char *const *value, size_t n);
+int cube_attribute_u64(hid_t object, const char *name, uint64_t value);
+
+/* Begin a group (NULL name: `parent` itself) and write the axes into it. */
+int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
+                     const struct result_schema *schema);
+
+/* Give the group a dimension of its own, labelled with texts or (text NULL) with 0 .. n-1. `slot` is 0 or 1. */
+int cube_group_extra(struct cube_group *group, int slot, const char *name, const char *long_name,
+                     const char *const *text, size_t n);
+int cube_group_end(struct cube_group *group);
+
+/* Create a dataset over the axes and the group's dimensions whose bit is set in `extra` (1: slot 0, 2: slot 1), with
+ * scales, attributes, fill value and filters. Returns it open, or < 0. */
+hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned extra,
+                   const struct result_field *field);
+
+/* Write a block: all of the group's dimensions in `extra` at one cell. `index` (rank). */
+int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extra, hid_t type,
+                    const uint32_t *index, const void *value);
+
+/* HDF5's own words about the first failed call since cube_errors_catch; "" when none failed. */
+struct cube_errors {
+    char text[256];
+};
+
+/* From now on HDF5 prints nothing and its first message is kept in `errors`, which must stay until cube_errors_silence. */
+void cube_errors_catch(struct cube_errors *errors);
+
+/* HDF5 prints nothing and keeps nothing. */
+void cube_errors_silence(void);
+
+#endif

@@ -1,0 +1,355 @@
+#include "results/cube_read.h"
+
+#include <errno.h>
+#include <hdf5.h>
+#include <hdf5_hl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/cube_hdf5.h"
+
+static enum dse_status no_memory(struct dse_error *err)
+{
+    return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a cube");
+}
+
+/* Open for reading. The file was renamed into place whole, so no lock is needed (and some file systems have none). */
+static enum dse_status open_file(const char *path, hid_t *file, struct dse_error *err)
+{
+    cube_errors_silence();
+    *file = -1;
+    if (access(path, R_OK) != 0)
+        return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    if (list >= 0 && H5Pset_file_locking(list, false, true) >= 0)
+        *file = H5Fopen(path, H5F_ACC_RDONLY, list);
+    if (list >= 0)
+        H5Pclose(list);
+    return *file >= 0 ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file");
+}
+
+/* Variable-length strings as read by HDF5, moved into the arena and given back. */
+static enum dse_status keep_texts(hid_t type, hid_t space, char **raw, size_t n, struct arena *arena,
+                                  const char ***text, struct dse_error *err)
+{
+    const char **kept = arena_alloc(arena, n + 1, sizeof *kept);
+    int fine = kept != NULL;
+    for (size_t i = 0; fine && i < n; i++) {
+        kept[i] = raw[i] ? arena_copy_text(arena, raw[i], strlen(raw[i])) : "";
+        fine = kept[i] != NULL;
+    }
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
+    *text = kept;
+    return fine ? DSE_OK : no_memory(err);
+}
+
+/* A text attribute, scalar or 1-D; `*text` is NULL when it is not there or not text. */
+static enum dse_status read_attribute(hid_t object, const char *name, struct arena *arena, const char ***text,
+                                      size_t *n, struct dse_error *err)
+{
+    enum dse_status status = DSE_OK;
+    *text = NULL;
+    *n = 0;
+    if (H5Aexists(object, name) <= 0)
+        return DSE_OK;
+    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    hid_t stored = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    hid_t type = cube_text_type();
+    if (space >= 0 && stored >= 0 && type >= 0 && H5Tis_variable_str(stored) > 0) {
+        hssize_t count = H5Sget_simple_extent_npoints(space);
+        char **raw = count > 0 ? calloc((size_t)count, sizeof *raw) : NULL;
+        if (count > 0 && !raw)
+            status = no_memory(err);
+        if (raw && H5Aread(attribute, type, raw) >= 0) {
+            *n = (size_t)count;
+            status = keep_texts(type, space, raw, *n, arena, text, err);
+        }
+        free(raw);
+    }
+    if (type >= 0)
+        H5Tclose(type);
+    if (stored >= 0)
+        H5Tclose(stored);
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return status;
+}
+
+/* One text attribute, or "". */
+static enum dse_status read_word(hid_t object, const char *name, struct arena *arena, const char **word,
+                                 struct dse_error *err)
+{
+    const char **text;
+    size_t n;
+    DSE_TRY(read_attribute(object, name, arena, &text, &n, err));
+    *word = text && n == 1 ? text[0] : "";
+    return DSE_OK;
+}
+
+static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct arena *arena,
+                                  const char ***text, struct dse_error *err)
+{
+    enum dse_status status = DSE_OK;
+    hid_t type = cube_text_type();
+    char **raw = calloc(n + 1, sizeof *raw);
+    if (!raw)
+        status = no_memory(err);
+    else if (type < 0 || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) < 0)
+        status = dse_fail(err, DSE_BAD_INPUT, "a text dataset cannot be read (damaged?)");
+    else
+        status = keep_texts(type, space, raw, n, arena, text, err);
+    free(raw);
+    if (type >= 0)
+        H5Tclose(type);
+    return status;
+}
+
+/* Whole numbers become doubles; the missing-value mark becomes NaN. */
+static enum dse_status read_numbers(hid_t dataset, hid_t stored, size_t n, struct arena *arena,
+                                    double **number, struct dse_error *err)
+{
+    double *value = arena_alloc(arena, n + 1, sizeof *value);
+    if (!value)
+        return no_memory(err);
+    *number = value;
+    if (H5Tget_class(stored) == H5T_FLOAT) {
+        if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0)
+            return dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
+        return DSE_OK;
+    }
+    uint64_t *count = malloc((n + 1) * sizeof *count);
+    if (!count)
+        return no_memory(err);
+    int result = H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, count);
+    for (size_t i = 0; result >= 0 && i < n; i++)
+        value[i] = count[i] == RESULT_U64_MISSING ? NAN : (double)count[i];
+    free(count);
+    return result >= 0 ? DSE_OK : dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
+}
+
+/* A dataset as texts or as numbers, whichever it is. */
+static enum dse_status read_dataset(hid_t dataset, struct arena *arena, const char ***text, double **number,
+                                    size_t *n, struct dse_error *err)
+{
+    enum dse_status status;
+    *text = NULL;
+    *number = NULL;
+    hid_t space = H5Dget_space(dataset), stored = H5Dget_type(dataset);
+    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
+    *n = count > 0 ? (size_t)count : 0;
+    if (count < 0)
+        status = dse_fail(err, DSE_BAD_INPUT, "a dataset has no readable shape");
+    else if (class == H5T_STRING && H5Tis_variable_str(stored) > 0)
+        status = read_texts(dataset, space, *n, arena, text, err);
+    else if (class == H5T_FLOAT || class == H5T_INTEGER)
+        status = read_numbers(dataset, stored, *n, arena, number, err);
+    else
+        status = dse_fail(err, DSE_BAD_INPUT, "a dataset is neither text nor number");
+    if (stored >= 0)
+        H5Tclose(stored);
+    if (space >= 0)
+        H5Sclose(space);
+    return status;
+}
+
+/* What the walk over the root's links collects. */
+struct schema_reader {
+    hid_t file;
+    struct arena *arena;
+    struct result_axis axis[RESULT_AXIS_MAX];
+    struct result_coordinate *coordinate[RESULT_AXIS_MAX]; /* (RESULT_AXIS_MAX) each */
+    size_t n_axis;
+};
+
+static enum dse_status read_coordinate(const struct schema_reader *reader, hid_t dataset, const char *name,
+                                       struct result_coordinate *c, size_t *n, struct dse_error *err)
+{
+    const char **text, **label;
+    double *number;
+    size_t n_label;
+    memset(c, 0, sizeof *c);
+    DSE_TRY(read_dataset(dataset, reader->arena, &text, &number, n, err));
+    DSE_TRY(read_word(dataset, "units", reader->arena, &c->unit, err));
+    DSE_TRY(read_word(dataset, "long_name", reader->arena, &c->long_name, err));
+    DSE_TRY(read_attribute(dataset, "labels", reader->arena, &label, &n_label, err));
+    c->name = arena_copy_text(reader->arena, name, strlen(name));
+    c->text = text;
+    c->number = number;
+    c->label = n_label == *n ? label : NULL;
+    return c->name ? DSE_OK : no_memory(err);
+}
+
+/* A dataset that stands before `status`: a scale begins an axis, anything else is linked to the last one. */
+static enum dse_status take_dataset(struct schema_reader *reader, hid_t dataset, const char *name,
+                                    struct dse_error *err)
+{
+    size_t n;
+    if (H5DSis_scale(dataset) > 0) {
+        if (reader->n_axis == RESULT_AXIS_MAX)
+            return dse_fail(err, DSE_LIMIT, "more than %d axes", RESULT_AXIS_MAX);
+        struct result_coordinate *c = arena_alloc(reader->arena, RESULT_AXIS_MAX, sizeof *c);
+        if (!c)
+            return no_memory(err);
+        reader->coordinate[reader->n_axis] = c;
+        struct result_axis *axis = &reader->axis[reader->n_axis++];
+        axis->coordinate = c;
+        axis->n_coordinate = 1;
+        return read_coordinate(reader, dataset, name, c, &axis->n_value, err);
+    }
+    struct result_axis *axis = reader->n_axis ? &reader->axis[reader->n_axis - 1] : NULL;
+    if (!axis || axis->n_coordinate == RESULT_AXIS_MAX)
+        return dse_fail(err, DSE_BAD_INPUT, "dataset %s belongs to no axis", name);
+    DSE_TRY(read_coordinate(reader, dataset, name,
+                            reader->coordinate[reader->n_axis - 1] + axis->n_coordinate, &n, err));
+    if (n != axis->n_value)
+        return dse_fail(err, DSE_BAD_INPUT, "dataset %s has %zu values, its axis %zu", name, n,
+                        axis->n_value);
+    axis->n_coordinate++;
+    return DSE_OK;
+}
+
+/* The root's links in the order of their making, up to `status`. */
+static enum dse_status read_axes(struct schema_reader *reader, struct dse_error *err)
+{
+    for (hsize_t i = 0;; i++) {
+        char name[256];
+        ssize_t length = H5Lget_name_by_idx(reader->file, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                            sizeof name, H5P_DEFAULT);
+        if (length < 0 || (size_t)length >= sizeof name)
+            return dse_fail(err, DSE_BAD_INPUT, "not a result file of dse (there is no dataset `status`)");
+        if (strcmp(name, "status") == 0)
+            return DSE_OK;
+        hid_t dataset = H5Dopen2(reader->file, name, H5P_DEFAULT);
+        if (dataset < 0)
+            return dse_fail(err, DSE_BAD_INPUT, "not a result file of dse (%s is no dataset)", name);
+        enum dse_status status = take_dataset(reader, dataset, name, err);
+        H5Dclose(dataset);
+        DSE_TRY(status);
+    }
+}
+
+/* A list of names such as levels/level; none when the group is not there. */
+static enum dse_status read_names(hid_t file, const char *group, const char *name, struct arena *arena,
+                                  const char *const **text, size_t *n, struct dse_error *err)
+{
+    char path[64];
+    const char **read;
+    double *number;
+    *text = NULL;
+    *n = 0;
+    if (H5Lexists(file, group, H5P_DEFAULT) <= 0)
+        return DSE_OK;
+    snprintf(path, sizeof path, "%s/%s", group, name);
+    hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
+    if (dataset < 0)
+        return dse_fail(err, DSE_BAD_INPUT, "dataset %s is missing", path);
+    enum dse_status status = read_dataset(dataset, arena, &read, &number, n, err);
+    H5Dclose(dataset);
+    if (status == DSE_OK && !read)
+        return dse_fail(err, DSE_BAD_INPUT, "dataset %s is not text", path);
+    *text = read;
+    return status;
+}
+
+static enum dse_status read_schema(hid_t file, struct arena *arena, struct result_schema *schema,
+                                   struct dse_error *err)
+{
+    struct schema_reader reader = {.file = file, .arena = arena};
+    const char *hash;
+    uint64_t n_point = 0;
+    memset(schema, 0, sizeof *schema);
+    DSE_TRY(read_axes(&reader, err));
+    DSE_TRY(read_word(file, "name", arena, &schema->name, err));
+    DSE_TRY(read_word(file, "title", arena, &schema->title, err));
+    DSE_TRY(read_word(file, "specification", arena, &schema->specification, err));
+    DSE_TRY(read_word(file, "specification_hash", arena, &hash, err));
+    schema->specification_hash = strtoull(hash, NULL, 16);
+    hid_t attribute = H5Aopen(file, "n_point", H5P_DEFAULT);
+    if (attribute < 0 || H5Aread(attribute, H5T_NATIVE_UINT64, &n_point) < 0)
+        n_point = 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    schema->n_point = n_point;
+    DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
+    DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));
+    struct result_axis *axis = arena_alloc(arena, reader.n_axis + 1, sizeof *axis);
+    if (!axis)
+        return no_memory(err);
+    memcpy(axis, reader.axis, reader.n_axis * sizeof *axis);
+    schema->axis = axis;
+    schema->n_axis = reader.n_axis;
+    return schema_check(schema, err);
+}
+
+/* Put the file's name to an error. */
+static enum dse_status blame(const char *path, enum dse_status status, const struct dse_error *why,
+                             struct dse_error *err)
+{
+    return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, path, 0, "%s", why->text);
+}
+
+enum dse_status cube_read_schema(const char *path, struct arena *arena, struct result_schema *schema,
+                                 struct dse_error *err)
+{
+    hid_t file;
+    struct dse_error why = {0};
+    DSE_TRY(open_file(path, &file, err));
+    enum dse_status status = read_schema(file, arena, schema, &why);
+    H5Fclose(file);
+    return blame(path, status, &why, err);
+}
+
+/* A whole dataset by path. */
+static enum dse_status read_by_path(const char *path, const char *name, struct arena *arena,
+                                    const char ***text, double **number, size_t *n, struct dse_error *err)
+{
+    hid_t file;
+    struct dse_error why = {0};
+    DSE_TRY(open_file(path, &file, err));
+    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    enum dse_status status;
+    if (dataset < 0) {
+        status = dse_fail(&why, DSE_BAD_INPUT, "there is no dataset %s", name);
+    } else {
+        status = read_dataset(dataset, arena, text, number, n, &why);
+        H5Dclose(dataset);
+    }
+    H5Fclose(file);
+    return blame(path, status, &why, err);
+}
+
+enum dse_status cube_read_number(const char *path, const char *dataset, struct arena *arena, double **value,
+                                 size_t *n, struct dse_error *err)
+{
+    const char **text = NULL;
+    DSE_TRY(read_by_path(path, dataset, arena, &text, value, n, err));
+    return *value ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "dataset %s is not numeric", dataset);
+}
+
+enum dse_status cube_read_text(const char *path, const char *dataset, struct arena *arena,
+                               const char *const **value, size_t *n, struct dse_error *err)
+{
+    const char **text = NULL;
+    double *number = NULL;
+    DSE_TRY(read_by_path(path, dataset, arena, &text, &number, n, err));
+    *value = text;
+    return text ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "dataset %s is not text", dataset);
+}
+
+const char *cube_read_attribute(const char *path, const char *name, struct arena *arena)
+{
+    hid_t file;
+    const char **text = NULL;
+    size_t n = 0;
+    if (open_file(path, &file, NULL) != DSE_OK)
+        return NULL;
+    enum dse_status status = read_attribute(file, name, arena, &text, &n, NULL);
+    H5Fclose(file);
+    return status == DSE_OK && text && n == 1 ? text[0] : NULL;
+}
