@@ -7,7 +7,7 @@
 /* The rows below leave out what does not apply: `property` 0, both limits 0. */
 #define NAME_ROW(section, key, property, sentence)                                                           \
     {                                                                                                        \
-        section, key, ARCH_VALUE_NAME, NO_UNIT, NO_UNIT, property, 0, 0, "", sentence                        \
+        section, key, ARCH_VALUE_NAME, NO_UNIT, NO_UNIT, property, 0, 0, "none", sentence                    \
     }
 #define ENERGY_ROW(section, key, fallback, sentence)                                                         \
     {                                                                                                        \
@@ -16,11 +16,11 @@
 #define BANDWIDTH_ROW(key, sentence)                                                                         \
     {                                                                                                        \
         ARCH_STORAGE, key, ARCH_VALUE_QUANTITY, UNIT_BYTE_PER_S, UNIT_WORD_PER_CYCLE,                        \
-            ARCH_POSITIVE | ARCH_UNBOUNDED, 0, 1e18, "unlimited", sentence                                   \
+            ARCH_POSITIVE | ARCH_UNBOUNDED, 0, 1e15, "unlimited", sentence                                   \
     }
 #define LATENCY_ROW(key, sentence)                                                                           \
     {                                                                                                        \
-        ARCH_ARRAY, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_WHOLE, 0, 1e9, "0 cycle", sentence   \
+        ARCH_ARRAY, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_WHOLE, 0, 1e6, "0 cycle", sentence   \
     }
 
 static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
@@ -28,7 +28,7 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
     [TOP_TITLE] = NAME_ROW(ARCH_TOP, "title", 0, "One line for lists and plots."),
     [TOP_SOURCE] = NAME_ROW(ARCH_TOP, "source", 0, "Where the numbers come from."),
     [TOP_CLOCK] = {ARCH_TOP, "clock", ARCH_VALUE_QUANTITY, UNIT_HERTZ, NO_UNIT, ARCH_POSITIVE | ARCH_REQUIRED,
-                   1, 1e12, "", "Clock of the whole chip."},
+                   1, 1e11, "", "Clock of the whole chip."},
     [TOP_LINK_TRANSFERS] = {ARCH_TOP, "link_transfers", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
                             "Neighbours in a mesh may forward data to each other."},
     [TOP_HIERARCHY] = {ARCH_TOP, "hierarchy", ARCH_VALUE_PART, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 0, 0, "",
@@ -39,7 +39,7 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
         {ARCH_STORAGE, "kind", ARCH_VALUE_KIND, NO_UNIT, NO_UNIT, 0, 0, 0, "sram",
          "A dram needs no capacity and does not add partial sums up; sram and register count alike."},
     [STORAGE_WORD] = {ARCH_STORAGE, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
-                      ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 4096, "", "Size of one word."},
+                      ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of one word."},
     [STORAGE_BLOCK] = {ARCH_STORAGE, "block", ARCH_VALUE_QUANTITY, UNIT_WORD, NO_UNIT,
                        ARCH_POSITIVE | ARCH_WHOLE, 1, 65536, "1 word", "Words that one access moves."},
     [STORAGE_CAPACITY] = {ARCH_STORAGE, "capacity", ARCH_VALUE_QUANTITY, UNIT_BYTE, UNIT_WORD,
@@ -84,7 +84,7 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
                                  1, "0",
                                  "Mappings that fill less than this share of the usable words are refused."},
     [STORAGE_CLUSTER] = {ARCH_STORAGE, "cluster", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
-                         ARCH_POSITIVE | ARCH_WHOLE, 1, 1e9, "1",
+                         ARCH_POSITIVE | ARCH_WHOLE, 1, 1e6, "1",
                          "Instances behind one access port; they share the energy of an access."},
 
     [ARRAY_NAME] = NAME_ROW(ARCH_ARRAY, "array", ARCH_REQUIRED, "Name of the fan-out."),
@@ -100,7 +100,7 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
 
     [MACS_NAME] = NAME_ROW(ARCH_MACS, "macs", ARCH_REQUIRED, "Name of the multiply-accumulate units."),
     [MACS_WORD] = {ARCH_MACS, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
-                   ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 4096, "", "Size of an operand."},
+                   ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of an operand."},
     [MACS_ENERGY] = {ARCH_MACS, "energy", ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, ARCH_REQUIRED, 0, 1, "",
                      "Of one multiply-accumulate."},
 };

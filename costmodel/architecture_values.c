@@ -60,9 +60,11 @@ static enum dse_status parse_quantity(const struct arch_field *field, const char
     if (yaml_quantity(&loose->doc, &loose->node, what, unit, field->lowest, field->highest, &value->number,
                       &inner) == DSE_OK)
         return DSE_OK;
-    return dse_fail(err, DSE_BAD_INPUT, "%s%s%s%s", inner.text, field->other_unit >= 0 ? "; or in " : "",
-                    field->other_unit >= 0 ? unit_accepted((enum unit_kind)field->other_unit) : "",
-                    field->property & ARCH_UNBOUNDED ? "; or unlimited" : "");
+    const char *other = field->other_unit == UNIT_WORD             ? ", or words such as 64 word"
+                        : field->other_unit == UNIT_WORD_PER_CYCLE ? ", or a rate such as 16 word/cycle"
+                                                                   : "";
+    return dse_fail(err, DSE_BAD_INPUT, "%s%s%s", inner.text, other,
+                    field->property & ARCH_UNBOUNDED ? ", or unlimited" : "");
 }
 
 static enum dse_status parse_number(const struct arch_field *field, const char *what,
