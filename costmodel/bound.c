@@ -2,122 +2,35 @@
 
 #include <math.h>
 
-/* The evaluator adds up in its own order, so a mapping that meets the energy bound exactly may print a few last digits
- * less; this keeps the bound below. */
+#include "costmodel/bound_need.h"
+
+/* The evaluator adds up in its own order, so a mapping that meets the bound exactly may come out a few last digits
+ * lower; this keeps the bound below. */
 static const double ROUNDING_SLACK = 1e-12;
 
-enum { SCAN_MAX = 1 << 16 }; /* meshes wider than this are not searched for whole factors */
-
-/* What one tensor must cost at least, before the machine is looked at. */
-struct need {
-    uint64_t box_word;     /* its bounding box */
-    uint64_t touched_word; /* words that some iteration touches, at most (exact up to two terms a rank) */
-    uint64_t
-        anchored_word; /* the product of the longest dimension of each rank: survives bypass with link transfers */
-    uint64_t reuse; /* product of the bounds of all other dimensions: the most that can share one access */
-    bool plain;     /* every rank is one dimension with coefficient 1, no dimension twice */
+enum {
+    SCAN_MAX = 1 << 16,   /* meshes wider than this are not searched for whole factors */
+    DIVISOR_MAX = 512,    /* per group of dimensions; with more, tensors are bounded one by one */
+    SPREAD_MAX = 1 << 18, /* spatial spreads looked at; the same */
 };
 
-/* The problem on the machine, with what several parts of the bound need. */
+/* One tensor on the machine. */
+struct tensor_view {
+    const struct tensor *tensor;
+    struct tensor_need need;
+    int home;                              /* the outermost level that may hold it, or -1 */
+    uint64_t most_sharing[ARCH_LEVEL_MAX]; /* (n_level) most MACs that one access at level l serves */
+    uint64_t last_spread;                  /* the last question put to `tensor_least`, and its answer */
+    double last_energy_j;
+};
+
 struct bound_context {
     const struct problem *problem;
     const struct architecture *arch;
     double macs;
     uint64_t parallel; /* most MACs at work at once */
+    struct tensor_view view[PROBLEM_TENSOR_MAX];
 };
-
-/* ------------------------------------------------------------------------------------------ words of one tensor */
-
-static bool rank_has(const struct tensor_rank *rank, uint32_t dim)
-{
-    for (uint32_t i = 0; i < rank->n_term; i++)
-        if (rank->term[i].dim == dim)
-            return true;
-    return false;
-}
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* How many values a*i + b*j takes, i < n, j < m: pairs (i, j) and (i + b', j - a') collide, with a' = a/gcd(a,b), b'
- * alike, so the values are the pairs less those with a predecessor. */
-static uint64_t two_term_values(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
-{
-    uint64_t g = greatest_common_divisor(a, b);
-    uint64_t step_i = b / g, step_j = a / g;
-    return n * m - (n > step_i && m > step_j ? (n - step_i) * (m - step_j) : 0);
-}
-
-/* At least this many coordinates of a rank are touched; exact for one and two terms. Each further term of length n adds
- * at least n - 1 (|A + B| >= |A| + |B| - 1 for sets of integers). A dimension that comes twice is left out. */
-static uint64_t rank_values(const struct problem *problem, const struct tensor_rank *rank)
-{
-    uint64_t values = 1;
-    uint32_t n_used = 0;
-    for (uint32_t i = 0; i < rank->n_term; i++) {
-        bool twice = false;
-        for (uint32_t k = 0; k < rank->n_term; k++)
-            twice = twice || (k != i && rank->term[k].dim == rank->term[i].dim);
-        uint64_t n = problem->bound[rank->term[i].dim];
-        if (twice)
-            return n; /* some dimension alone moves the rank n times */
-        if (n == 1)
-            continue;
-        values = n_used++ == 0 ? n : values + n - 1;
-    }
-    if (n_used != 2)
-        return values;
-    const struct projection_term *pair[2];
-    uint32_t n_pair = 0;
-    for (uint32_t i = 0; i < rank->n_term; i++)
-        if (problem->bound[rank->term[i].dim] > 1)
-            pair[n_pair++] = &rank->term[i];
-    return two_term_values(pair[0]->coefficient, problem->bound[pair[0]->dim], pair[1]->coefficient,
-                           problem->bound[pair[1]->dim]);
-}
-
-/* The longest dimension of a rank. */
-static uint32_t rank_anchor(const struct problem *problem, const struct tensor_rank *rank)
-{
-    uint32_t best = rank->term[0].dim;
-    for (uint32_t i = 1; i < rank->n_term; i++)
-        if (problem->bound[rank->term[i].dim] > problem->bound[best])
-            best = rank->term[i].dim;
-    return best;
-}
-
-/* Ranks that share a dimension with an earlier counted rank are left out: the words seen through the others alone are
- * already that many. */
-static struct need tensor_need(const struct problem *problem, uint32_t t)
-{
-    const struct tensor *tensor = &problem->tensor[t];
-    struct need need = {problem_tensor_words(problem, t), 1, 1, problem_macs(problem), true};
-    bool counted[PROBLEM_DIM_MAX] = {false};
-    for (uint32_t r = 0; r < tensor->n_rank; r++) {
-        const struct tensor_rank *rank = &tensor->rank[r];
-        bool shares = false;
-        for (uint32_t d = 0; d < problem->n_dim; d++)
-            shares = shares || (counted[d] && rank_has(rank, d));
-        if (shares || rank->n_term != 1 || rank->term[0].coefficient != 1)
-            need.plain = false;
-        if (shares)
-            continue;
-        uint32_t anchor = rank_anchor(problem, rank);
-        need.touched_word *= rank_values(problem, rank);
-        need.anchored_word *= problem->bound[anchor];
-        need.reuse /= problem->bound[anchor];
-        for (uint32_t d = 0; d < problem->n_dim; d++)
-            counted[d] = counted[d] || rank_has(rank, d);
-    }
-    return need;
-}
 
 /* ------------------------------------------------------------------------------------------------- parallelism */
 
@@ -165,7 +78,7 @@ static uint64_t most_sharing(const struct architecture *arch, uint32_t l, uint64
     return widest(whole, arch->mac.mesh_x, arch->mac.mesh_y);
 }
 
-/* ------------------------------------------------------------------------------------------------------ energy */
+/* ------------------------------------------------------------------------------------------- energy of one tensor */
 
 /* Most instances of level `l` in use; nothing spreads above the outermost level. */
 static double most_instances(const struct bound_context *c, uint32_t l)
@@ -195,7 +108,6 @@ static bool may_hold(const struct architecture *arch, uint32_t l, const struct t
     return (arch->level[l].keep_role >> (unsigned)tensor->role) & 1u;
 }
 
-/* The outermost level that may hold the tensor, or -1. */
 static int find_home(const struct architecture *arch, const struct tensor *tensor)
 {
     for (uint32_t l = arch->n_level; l-- > 0;)
@@ -205,55 +117,52 @@ static int find_home(const struct architecture *arch, const struct tensor *tenso
 }
 
 /* Words that leave (or, for outputs, reach) the home level at least once. */
-static double home_words(const struct architecture *arch, const struct need *need)
+static double home_words(const struct bound_context *c, const struct tensor_view *view)
 {
-    return (double)(arch->link_transfers ? need->anchored_word : need->touched_word);
+    return (double)(c->arch->link_transfers ? view->need.anchored_word : view->need.touched_word);
 }
 
-/* Accesses by the MACs at level `l` when it is the innermost that keeps the tensor: every MAC needs its operand, one
- * access serves the MACs of one multicast or reduction group. With neighbours that forward operands between MACs only
- * the first arrival is sure. */
-static double mac_accesses(const struct bound_context *c, uint32_t l, const struct need *need)
+/* Accesses by the MACs at level `l` when it is the innermost that keeps the tensor and at most `spread` MACs share: every
+ * MAC needs its operand. With neighbours that forward operands between MACs only the first arrival is sure. */
+static double mac_accesses(const struct bound_context *c, const struct tensor_view *view, uint32_t l,
+                           uint64_t spread)
 {
     const struct architecture *arch = c->arch;
-    double first = home_words(arch, need);
+    double first = home_words(c, view);
     if (arch->link_transfers && fans_out(arch, 0))
         return first;
-    double share = (double)most_sharing(arch, l, need->reuse);
     double rounding = arch->link_transfers && l > 0 ? 0.5 * most_instances(c, l) : 0;
-    return fmax(first, c->macs / share - rounding);
+    return fmax(first, c->macs / (double)smaller(spread, view->most_sharing[l]) - rounding);
 }
 
 /* Old partial sums read back where outputs are updated: every update of a word but, in each instance, its first. */
-static double partial_sum_reads(const struct bound_context *c, const struct need *need)
+static double partial_sum_reads(const struct bound_context *c, const struct tensor_view *view,
+                                uint64_t spread)
 {
-    const struct architecture *arch = c->arch;
-    if (!need->plain || arch->link_transfers)
+    if (!view->need.plain || c->arch->link_transfers)
         return 0;
-    double share = (double)widest(need->reuse, arch->mac.mesh_x, arch->mac.mesh_y);
-    return fmax(0, c->macs / share - (double)need->box_word);
+    double share = (double)smaller(spread, view->most_sharing[c->arch->n_level - 1]);
+    return fmax(0, c->macs / share - (double)view->need.box_word);
 }
 
-/* The least a tensor costs when `l` is the innermost level that keeps it and `home` the outermost. */
-static double tensor_energy(const struct bound_context *c, const struct tensor *tensor,
-                            const struct need *need, uint32_t home, uint32_t l)
+/* The least a tensor costs when `l` is the innermost level that keeps it. */
+static double tensor_energy(const struct bound_context *c, const struct tensor_view *view, uint32_t l,
+                            uint64_t spread)
 {
+    uint32_t home = (uint32_t)view->home;
     const struct storage_level *outer = &c->arch->level[home];
     const struct storage_level *inner = &c->arch->level[l];
-    double energy_j = 0;
-    if (tensor->read_write) {
-        double reads = partial_sum_reads(c, need);
-        energy_j +=
-            access_energy(c, l, mac_accesses(c, l, need), inner->update_energy_j, inner->address_energy_j);
-        energy_j += access_energy(c, l, reads, inner->read_energy_j, 0);
+    double words = home_words(c, view), mac_words = mac_accesses(c, view, l, spread);
+    if (view->tensor->read_write) {
+        double reads = partial_sum_reads(c, view, spread);
+        double energy_j = access_energy(c, l, mac_words, inner->update_energy_j, inner->address_energy_j) +
+                          access_energy(c, l, reads, inner->read_energy_j, 0);
         if (l < home)
-            energy_j += access_energy(c, home, home_words(c->arch, need), outer->update_energy_j,
-                                      outer->address_energy_j);
+            energy_j += access_energy(c, home, words, outer->update_energy_j, outer->address_energy_j);
         return energy_j;
     }
-    energy_j += access_energy(c, l, mac_accesses(c, l, need), inner->read_energy_j, inner->address_energy_j);
+    double energy_j = access_energy(c, l, mac_words, inner->read_energy_j, inner->address_energy_j);
     if (l < home) {
-        double words = home_words(c->arch, need);
         double fills =
             words - most_instances(c, l); /* fills are truncated in each instance (NOTES section 7) */
         energy_j += access_energy(c, home, words, outer->read_energy_j, outer->address_energy_j);
@@ -262,15 +171,30 @@ static double tensor_energy(const struct bound_context *c, const struct tensor *
     return energy_j;
 }
 
+/* The same at the best level. */
+static double tensor_least(const struct bound_context *c, struct tensor_view *view, uint64_t spread)
+{
+    if (view->last_spread == spread)
+        return view->last_energy_j;
+    double least = INFINITY;
+    for (uint32_t l = 0; l <= (uint32_t)view->home; l++)
+        if (may_hold(c->arch, l, view->tensor))
+            least = fmin(least, tensor_energy(c, view, l, spread));
+    view->last_spread = spread;
+    view->last_energy_j = least;
+    return least;
+}
+
+/* -------------------------------------------------------------------------------------------- network ingresses */
+
 /* Words that enter the network below the home level. A level that does not merge partial sums is charged 2 * accesses -
  * partition (NOTES section 10), still at least one a word for a plain output without link transfers. */
-static double ingress_energy(const struct bound_context *c, const struct tensor *tensor,
-                             const struct need *need, uint32_t home)
+static double ingress_energy(const struct bound_context *c, const struct tensor_view *view)
 {
-    const struct storage_level *level = &c->arch->level[home];
-    if (tensor->read_write && !level->reduces && (!need->plain || c->arch->link_transfers))
+    const struct storage_level *level = &c->arch->level[view->home];
+    if (view->tensor->read_write && !level->reduces && (!view->need.plain || c->arch->link_transfers))
         return 0;
-    return home_words(c->arch, need) * level->ingress_energy_j;
+    return home_words(c, view) * level->ingress_energy_j;
 }
 
 static uint32_t prime_factors(uint64_t n)
@@ -285,9 +209,9 @@ static uint32_t prime_factors(uint64_t n)
 /* In the one case left out above each record of a network is charged 2 * accesses - partition, which may be negative:
  * how much that can take off the total. There are at most two kinds of visit per temporal loop (NOTES section 6), and in
  * each at most sqrt(2 * children) different group sizes. */
-static double ingress_rebate(const struct bound_context *c, const struct need *need)
+static double ingress_rebate(const struct bound_context *c, const struct tensor_view *view)
 {
-    if (need->plain && !c->arch->link_transfers)
+    if (!view->tensor->read_write || (view->need.plain && !c->arch->link_transfers))
         return 0;
     uint32_t n_loop = 0;
     for (uint32_t d = 0; d < c->problem->n_dim; d++)
@@ -296,60 +220,37 @@ static double ingress_rebate(const struct bound_context *c, const struct need *n
     double energy_j = 0;
     for (uint32_t l = 0; l < c->arch->n_level; l++)
         if (!c->arch->level[l].reduces)
-            energy_j +=
-                records * (double)need->box_word * most_instances(c, l) * c->arch->level[l].ingress_energy_j;
+            energy_j += records * (double)view->need.box_word * most_instances(c, l) *
+                        c->arch->level[l].ingress_energy_j;
     return energy_j;
-}
-
-static double energy_bound(const struct bound_context *c)
-{
-    double energy_j = c->macs * c->arch->mac.energy_j;
-    double rebate_j = 0;
-    for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
-        const struct tensor *tensor = &c->problem->tensor[t];
-        struct need need = tensor_need(c->problem, t);
-        int home = find_home(c->arch, tensor);
-        if (home < 0)
-            continue;
-        double least = INFINITY;
-        for (uint32_t l = 0; l <= (uint32_t)home; l++)
-            if (may_hold(c->arch, l, tensor))
-                least = fmin(least, tensor_energy(c, tensor, &need, (uint32_t)home, l));
-        energy_j += least + ingress_energy(c, tensor, &need, (uint32_t)home);
-        if (tensor->read_write)
-            rebate_j += ingress_rebate(c, &need);
-    }
-    return fmax(0, energy_j - rebate_j) * (1 - ROUNDING_SLACK);
 }
 
 /* ----------------------------------------------------------------------------------------------------- latency */
 
-/* Words per instance that tensor `t` makes level `l` move at least: its share of the tensor at its home, and one word a
+/* Words per instance that a tensor makes level `l` move at least: its share of the tensor at its home, and one word a
  * compute cycle where no other level may hold it. */
-static double level_words(const struct bound_context *c, uint32_t t, uint32_t l)
+static double level_words(const struct bound_context *c, const struct tensor_view *view, uint32_t l)
 {
-    const struct tensor *tensor = &c->problem->tensor[t];
-    struct need need = tensor_need(c->problem, t);
-    if (find_home(c->arch, tensor) != (int)l)
+    if (view->home != (int)l)
         return 0;
-    double words = home_words(c->arch, &need) / most_instances(c, l);
+    double words = home_words(c, view) / most_instances(c, l);
     for (uint32_t k = 0; k < l; k++)
-        if (may_hold(c->arch, k, tensor))
+        if (may_hold(c->arch, k, view->tensor))
             return words;
     if (c->arch->link_transfers && (l > 0 || fans_out(c->arch, 0)))
         return words;
     return fmax(words, c->macs / (double)c->parallel);
 }
 
-/* Cycles of the slowest level, before the latencies of the networks (NOTES section 8). */
-static double cycle_bound(const struct bound_context *c)
+/* Cycles of the busiest level (NOTES section 8). */
+static double bandwidth_cycles(const struct bound_context *c)
 {
-    double cycles = c->macs / (double)c->parallel;
+    double cycles = 1;
     for (uint32_t l = 0; l < c->arch->n_level; l++) {
         const struct storage_level *level = &c->arch->level[l];
         double reads = 0, writes = 0;
         for (uint32_t t = 0; t < c->problem->n_tensor; t++)
-            *(c->problem->tensor[t].read_write ? &writes : &reads) += level_words(c, t, l);
+            *(c->view[t].tensor->read_write ? &writes : &reads) += level_words(c, &c->view[t], l);
         double busy = fmax(reads / level->read_bandwidth_word_per_cycle,
                            fmax(writes / level->write_bandwidth_word_per_cycle,
                                 (reads + writes) / level->shared_bandwidth_word_per_cycle));
@@ -358,18 +259,154 @@ static double cycle_bound(const struct bound_context *c)
     return cycles;
 }
 
+/* ---------------------------------------------------------------------------------------- all tensors together */
+
+/* One group of dimensions that the same tensors can share, and the whole factors of it that fit the array. */
+struct spread_group {
+    uint32_t dims;
+    uint64_t whole;
+    uint32_t n_divisor;
+    uint64_t divisor[DIVISOR_MAX]; /* (n_divisor) rising */
+};
+
+/* The MAC array serves all tensors with one spread: what shares one tensor's words splits another's. */
+struct spread_search {
+    struct bound_context *c;
+    uint32_t n_group;
+    struct spread_group group[PROBLEM_DIM_MAX];
+    uint64_t factor[PROBLEM_DIM_MAX]; /* (n_group) the spread being looked at */
+    uint32_t n_seen;
+    double fixed_energy_j, network_cycle, busy_cycle;
+    double least_energy_j, least_product;
+};
+
+/* Group the dimensions. False when a group has too many factors to look at. */
+static bool group_dims(struct spread_search *search)
+{
+    const struct bound_context *c = search->c;
+    uint32_t kind[PROBLEM_DIM_MAX];
+    search->n_group = 0;
+    for (uint32_t d = 0; d < c->problem->n_dim; d++) {
+        uint32_t g = 0, mask = 0;
+        for (uint32_t t = 0; t < c->problem->n_tensor; t++)
+            mask |= (c->view[t].need.sharing_dims >> d & 1u) << t;
+        while (g < search->n_group && kind[g] != mask)
+            g++;
+        if (g == search->n_group) {
+            kind[g] = mask;
+            search->group[g].dims = 0;
+            search->group[g].whole = 1;
+            search->n_group++;
+        }
+        search->group[g].dims |= 1u << d;
+        search->group[g].whole *= c->problem->bound[d];
+    }
+    for (uint32_t g = 0; g < search->n_group; g++) {
+        struct spread_group *group = &search->group[g];
+        group->n_divisor = 0;
+        for (uint64_t x = 1; x <= smaller(group->whole, c->parallel); x++) {
+            if (group->whole % x != 0)
+                continue;
+            if (group->n_divisor == DIVISOR_MAX)
+                return false;
+            group->divisor[group->n_divisor++] = x;
+        }
+    }
+    return true;
+}
+
+static void consider(struct spread_search *search, uint64_t used)
+{
+    struct bound_context *c = search->c;
+    double energy_j = search->fixed_energy_j;
+    for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
+        uint64_t spread = 1;
+        for (uint32_t g = 0; g < search->n_group; g++)
+            if (search->group[g].dims & c->view[t].need.sharing_dims)
+                spread *= search->factor[g];
+        if (c->view[t].home >= 0)
+            energy_j += tensor_least(c, &c->view[t], spread);
+    }
+    energy_j = fmax(0, energy_j) * (1 - ROUNDING_SLACK);
+    double cycles = fmax(c->macs / (double)used, search->busy_cycle) + search->network_cycle;
+    search->least_energy_j = fmin(search->least_energy_j, energy_j);
+    search->least_product = fmin(search->least_product, energy_j * cycles);
+}
+
+/* Look at every spread; the last group takes what is left, since more never costs more. False when there are too many. */
+static bool search_spreads(struct spread_search *search, uint32_t g, uint64_t used)
+{
+    const struct spread_group *group = &search->group[g];
+    uint64_t room = search->c->parallel / used;
+    uint32_t n = group->n_divisor;
+    while (group->divisor[n - 1] > room)
+        n--;
+    for (uint32_t i = g + 1 == search->n_group ? n - 1 : 0; i < n; i++) {
+        search->factor[g] = group->divisor[i];
+        if (g + 1 < search->n_group) {
+            if (!search_spreads(search, g + 1, used * group->divisor[i]))
+                return false;
+        } else if (search->n_seen++ == SPREAD_MAX) {
+            return false;
+        } else {
+            consider(search, used * group->divisor[i]);
+        }
+    }
+    return true;
+}
+
+/* When the spreads are too many: each tensor as if the whole array were there for it alone. */
+static void consider_apart(struct spread_search *search)
+{
+    search->least_energy_j = search->least_product = INFINITY;
+    for (uint32_t g = 0; g < search->n_group; g++)
+        search->factor[g] = 1;
+    search->n_group = 1;
+    search->group[0].dims = UINT32_MAX;
+    search->factor[0] = search->c->parallel;
+    consider(search, search->c->parallel);
+}
+
+static void look_at_tensors(struct bound_context *c)
+{
+    for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
+        struct tensor_view *view = &c->view[t];
+        view->tensor = &c->problem->tensor[t];
+        view->need = bound_tensor_need(c->problem, t);
+        view->home = find_home(c->arch, view->tensor);
+        for (uint32_t l = 0; l < c->arch->n_level; l++)
+            view->most_sharing[l] = most_sharing(c->arch, l, view->need.sharing);
+    }
+}
+
 void lower_bound_compute(const struct problem *problem, const struct architecture *arch,
                          struct lower_bound *out)
 {
     uint64_t macs = problem_macs(problem);
-    struct bound_context c = {problem, arch, (double)macs, 1};
+    struct bound_context c = {.problem = problem, .arch = arch, .macs = (double)macs};
+    struct spread_search search;
     c.parallel = most_sharing(arch, arch->n_level - 1, macs);
-    double cycles = cycle_bound(&c);
+    look_at_tensors(&c);
+    search.c = &c;
+    search.n_seen = 0;
+    search.busy_cycle = bandwidth_cycles(&c);
+    search.network_cycle = 0;
     for (uint32_t l = 0; l < arch->n_level; l++)
-        cycles += (double)(arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle);
+        search.network_cycle +=
+            (double)(arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle);
+    search.fixed_energy_j = c.macs * arch->mac.energy_j;
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        if (c.view[t].home >= 0)
+            search.fixed_energy_j += ingress_energy(&c, &c.view[t]) - ingress_rebate(&c, &c.view[t]);
+    search.least_energy_j = search.least_product = INFINITY;
+    search.n_group = 0;
+    if (c.parallel > SCAN_MAX || !group_dims(&search) || !search_spreads(&search, 0, 1))
+        consider_apart(&search);
+    double cycles = fmax(c.macs / (double)c.parallel, search.busy_cycle) + search.network_cycle;
     out->latency_s = cycles / arch->clock_hz;
-    out->energy_j = energy_bound(&c);
-    out->edp_js = out->latency_s * out->energy_j;
+    out->energy_j = search.least_energy_j;
+    out->edp_js =
+        fmax(search.least_product / arch->clock_hz * (1 - ROUNDING_SLACK), out->latency_s * out->energy_j);
 }
 
 bool lower_bound_applies(const struct problem *problem, const struct architecture *arch,

@@ -12,7 +12,7 @@
 struct lower_bound {
     double latency_s;
     double energy_j;
-    double edp_js; /* latency_s * energy_j: each factor bounds its own */
+    double edp_js; /* at least latency_s * energy_j: both with the same spread over the MAC array */
 };
 
 /* Bound of one checked problem on one checked architecture. Holds for every valid mapping to which `lower_bound_applies`. */

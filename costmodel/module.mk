@@ -6,6 +6,7 @@ SRC_COSTMODEL := \
 	costmodel/architecture_schema.c \
 	costmodel/architecture_values.c \
 	costmodel/bound.c \
+	costmodel/bound_need.c \
 	costmodel/checker.c \
 	costmodel/detail.c \
 	costmodel/evaluator.c \

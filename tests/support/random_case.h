@@ -1,0 +1,39 @@
+/* Random small problems, machines and mappings for property tests; every draw comes from one stream. */
+#ifndef TESTS_SUPPORT_RANDOM_CASE_H
+#define TESTS_SUPPORT_RANDOM_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/random.h"
+#include "costmodel/architecture.h"
+#include "costmodel/mapping.h"
+#include "costmodel/problem.h"
+
+/* A problem by hand: dimension letters with bounds, then tensors by random_case_tensor. */
+void random_case_dims(struct problem *problem, const char *name, const char *letters, const uint32_t *bound);
+
+/* Add a tensor from text such as "N C P*2+R Q*2+S" (ranks apart by blanks, coefficient after *). */
+void random_case_tensor(struct problem *problem, const char *name, enum tensor_role role, const char *ranks);
+
+/* Convolution with stride and dilation, depthwise convolution, 1-D convolution, GEMM or MTTKRP with at most `macs_max`
+ * iterations. */
+void random_case_problem(struct random_stream *stream, uint64_t macs_max, struct problem *problem);
+
+struct random_case_options {
+    bool links;        /* draw machines with link transfers */
+    bool limits;       /* draw capacities and bandwidths (else unlimited) */
+    bool roles;        /* draw levels that hold only some roles */
+    bool network_cost; /* draw hop, router and ingress energies */
+};
+
+/* 2 to 4 levels (the outermost a DRAM) with a mesh of at most 16 MACs; passes architecture_check. */
+void random_case_architecture(struct random_stream *stream, const struct random_case_options *options,
+                              struct architecture *arch);
+
+/* A mapping whose factors cover the problem and whose spatial loops fit the meshes; tensors are kept at random, always at
+ * the outermost level that may hold them. Capacities are not looked at. `switches`: draw no_multicast and so on. */
+void random_case_mapping(struct random_stream *stream, const struct problem *problem,
+                         const struct architecture *arch, bool switches, struct mapping *mapping);
+
+#endif
