@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #include "costmodel/architecture_native.h"
+#include "costmodel/evaluator.h"
+#include "costmodel/mapping.h"
 #include "costmodel/problem.h"
 #include "costmodel/readers.h"
 
@@ -234,15 +235,90 @@ static void test_files_soma(void **state)
     near_to(level(&odd, "GBUF")->read_energy_j, 0.217125 * 4.8 * 1.21 * 1e-12, 1e-9);
 }
 
+/* The same machine in Timeloop's format (with its equal thirds of each buffer and its link transfers) is the same. */
+static void test_files_mindmappings_equals_its_timeloop_form(void **state)
+{
+    (void)state;
+    static const struct arch_override override[] = {{"InputBuffer.capacity", "87380 word"},
+                                                    {"WeightBuffer.capacity", "87380 word"},
+                                                    {"PsumBuffer.capacity", "87380 word"},
+                                                    {"InputRegFile.capacity", "10922 word"},
+                                                    {"WeightRegFile.capacity", "10922 word"},
+                                                    {"PsumRegFile.capacity", "10922 word"},
+                                                    {"link_transfers", "on"}};
+    struct architecture native, timeloop;
+    struct yaml_doc doc;
+    struct dse_error err;
+    int unit = 0;
+    assert_int_equal(yaml_read(&doc, FOLDER "/mindmappings.yaml", &err), DSE_OK);
+    assert_int_equal(architecture_build(&doc, override, 7, &native, &err), DSE_OK);
+    yaml_free(&doc);
+    assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/mindmappings256.yaml", &err), DSE_OK);
+    assert_int_equal(architecture_build(&doc, NULL, 0, &timeloop, &err), DSE_OK);
+    for (uint32_t l = 0; l < native.n_level; l++)
+        native.level[l].keep_role =
+            timeloop.level[l].keep_role; /* in Timeloop the mapping says who keeps what */
+    assert_true(architecture_hash(&native) == architecture_hash(&timeloop));
+    struct arch_override wide = {"InputBuffer.depth", "32768"};
+    assert_int_equal(architecture_build(&doc, &wide, 1, &timeloop, &err), DSE_OK);
+    assert_int_equal(level(&timeloop, "InputBuffer")->size_word, 4 * 32768);
+    assert_int_equal(architecture_path_unit(&doc, "InputBuffer.depth", &unit, &err), DSE_OK);
+    assert_int_equal(unit, -1);
+    assert_int_equal(architecture_path_unit(&doc, "InputBufer.depth", &unit, &err), DSE_BAD_INPUT);
+    yaml_free(&doc);
+}
+
+/* A small fully connected layer with all its loops at the outermost level fits and has a finite cost everywhere. */
+static void test_files_can_all_be_evaluated(void **state)
+{
+    (void)state;
+    static const char *const name[] = {
+        "simba",        "simba_8x8",           "simba_large_buffer", "eyeriss_12x14", "eyeriss_16x16",
+        "mindmappings", "mindmappings_mttkrp", "tpu_128x128",        "soma_edge",     "soma_cloud"};
+    struct problem problem = {
+        .name = "fc", .n_dim = 2, .dim_name = {"C", "K"}, .bound = {8, 4}, .n_tensor = 3};
+    struct tensor weights = {.name = "Weights", .role = TENSOR_WEIGHT, .n_rank = 2};
+    struct tensor inputs = {.name = "Inputs", .role = TENSOR_INPUT, .n_rank = 1};
+    struct tensor outputs = {.name = "Outputs", .role = TENSOR_OUTPUT, .read_write = true, .n_rank = 1};
+    weights.rank[0] = (struct tensor_rank){.n_term = 1, .term = {{.dim = 0, .coefficient = 1}}};
+    weights.rank[1] = (struct tensor_rank){.n_term = 1, .term = {{.dim = 1, .coefficient = 1}}};
+    inputs.rank[0] = weights.rank[0];
+    outputs.rank[0] = weights.rank[1];
+    problem.tensor[0] = weights;
+    problem.tensor[1] = inputs;
+    problem.tensor[2] = outputs;
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        struct architecture arch = load(name[i], NULL, NULL);
+        struct evaluator *evaluator = NULL;
+        struct evaluation_detail detail;
+        struct mapping mapping;
+        struct arena arena;
+        struct dse_error err;
+        arena_init(&arena);
+        if (evaluator_new(&problem, &arch, &evaluator, &err) != DSE_OK)
+            fail_msg("%s: %s", name[i], err.text);
+        mapping_init(&mapping, &problem, &arch);
+        if (evaluator_detail(evaluator, &mapping, &arena, &detail, &err) != DSE_OK)
+            fail_msg("%s: %s", name[i], err.text);
+        assert_int_equal(detail.total.fit.what, FITS);
+        assert_true(detail.total.cycle >= 32); /* 8 * 4 multiply-accumulates, one at a time */
+        assert_true(detail.total.energy_j > 32 * arch.mac.energy_j && detail.total.energy_j < 1e-6);
+        evaluator_delete(evaluator);
+        arena_free(&arena);
+    }
+}
+
 /* docs/architectures.md holds the table of the schema word for word. */
 static void test_files_documentation_shows_the_schema(void **state)
 {
     (void)state;
-    static char page[65536];
+    const size_t size = 1 << 16;
+    char *page = malloc(size);
     struct text_buffer table;
     FILE *file = fopen("docs/architectures.md", "rb");
+    assert_non_null(page);
     assert_non_null(file);
-    size_t length = fread(page, 1, sizeof page - 1, file);
+    size_t length = fread(page, 1, size - 1, file);
     fclose(file);
     page[length] = '\0';
     text_init(&table);
@@ -251,6 +327,7 @@ static void test_files_documentation_shows_the_schema(void **state)
     if (!strstr(page, table.data))
         fail_msg("docs/architectures.md must contain:\n%s", table.data);
     text_free(&table);
+    free(page);
 }
 
 int main(void)
@@ -263,6 +340,8 @@ int main(void)
         cmocka_unit_test(test_files_eyeriss),
         cmocka_unit_test(test_files_tpu_and_mindmappings),
         cmocka_unit_test(test_files_soma),
+        cmocka_unit_test(test_files_mindmappings_equals_its_timeloop_form),
+        cmocka_unit_test(test_files_can_all_be_evaluated),
         cmocka_unit_test(test_files_documentation_shows_the_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
