@@ -92,7 +92,8 @@ static enum dse_status classify(const struct builder *b, const struct ynode *nod
 {
     static const char *const storage[] = {"DRAM", "SRAM", "regfile", "smartbuffer", "storage", NULL};
     static const char *const mac[] = {"mac", "intmac", "fpmac", "compute", NULL};
-    static const char *const network[] = {"NoC", "Multicast", "ReductionTree", "Legacy", "etwork", NULL};
+    static const char *const network[] = {"NoC",     "Multicast", "ReductionTree", "Legacy", "Network",
+                                          "network", NULL};
     static const char *const known[] = {"DRAM", "SRAM",   "regfile", "smartbuffer", "storage",
                                         "mac",  "intmac", "fpmac",   "compute"};
 
@@ -400,12 +401,16 @@ static enum dse_status read_components(struct builder *b, struct dse_error *err)
 static void start(struct builder *b, const struct yaml_doc *doc, struct architecture *arch)
 {
     const char *slash = strrchr(doc->path, '/');
+    char *dot;
 
     memset(b, 0, sizeof *b);
     memset(arch, 0, sizeof *arch);
     b->doc = doc;
     b->arch = arch;
     text_copy(arch->name, sizeof arch->name, slash != NULL ? slash + 1 : doc->path);
+    dot = strrchr(arch->name, '.');
+    if (dot != NULL && dot != arch->name)
+        *dot = '\0';
     arch->clock_hz = 1e9;
     arch->link_transfers = true;
 }

@@ -114,8 +114,8 @@ static enum dse_status read_spatial(struct builder *b, const struct ynode *direc
     DSE_TRY(timeloop_permutation(b->doc, yaml_find(directive, "permutation"), b->problem,
                                  level->spatial_order, err));
     if (split != NULL)
-        DSE_TRY(yaml_u64(b->doc, split, "split", 0, b->problem->n_dim, &value, err));
-    level->split = (uint8_t)value;
+        DSE_TRY(yaml_u64(b->doc, split, "split", 0, UINT32_MAX, &value, err));
+    level->split = (uint8_t)(value < b->problem->n_dim ? value : b->problem->n_dim);
     DSE_TRY(read_tensors(b, directive, "no_link_transfer", &level->no_link_transfer, err));
     return read_tensors(b, directive, "no_multicast_no_reduction", &level->no_multicast, err);
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct ds
 {
     enum { LISTED = 20, LIST_BYTE = 400 };
     const char *nearest = text_nearest(word, known, n_known);
-    char list[LIST_BYTE] = "";
+    char list[LIST_BYTE] = "", excerpt[80];
     size_t used = 0;
 
     for (size_t i = 0; i < n_known && n_known <= LISTED && used < sizeof list; i++) {
@@ -29,7 +30,8 @@ enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct ds
     }
     if (used >= sizeof list)
         list[0] = '\0';
-    return dse_fail_at(err, DSE_BAD_INPUT, doc->path, line, "unknown %s \"%s\"%s%s%s%s%s%s", what, word,
+    return dse_fail_at(err, DSE_BAD_INPUT, doc->path, line, "unknown %s \"%s\"%s%s%s%s%s%s", what,
+                       text_excerpt(word, excerpt, sizeof excerpt),
                        nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
                        nearest != NULL ? "\"?" : "", list[0] != '\0' ? " (there are: " : "", list,
                        list[0] != '\0' ? ")" : "");

@@ -159,14 +159,17 @@ static enum dse_status read_mesh(const struct timeloop_component *component, uin
         *mesh_y = *instances / *mesh_x;
     if (y_given && !x_given && *instances % *mesh_y == 0)
         *mesh_x = *instances / *mesh_y;
-    if (*mesh_x * *mesh_y != *instances)
+    if (*mesh_x * *mesh_y == *instances)
+        return DSE_OK;
+    if (x_given && y_given)
         return yaml_fail(component->doc, component->node, err,
-                         "%s has %llu instances, which is no whole mesh with "
-                         "%s%.0llu%s%s%.0llu",
-                         component->name, (unsigned long long)*instances, x_given ? "meshX " : "",
-                         x_given ? (unsigned long long)*mesh_x : 0ULL, x_given && y_given ? " and " : "",
-                         y_given ? "meshY " : "", y_given ? (unsigned long long)*mesh_y : 0ULL);
-    return DSE_OK;
+                         "%s has %llu instances, but meshX %llu x meshY %llu makes %llu", component->name,
+                         (unsigned long long)*instances, (unsigned long long)*mesh_x,
+                         (unsigned long long)*mesh_y, (unsigned long long)(*mesh_x * *mesh_y));
+    return yaml_fail(component->doc, component->node, err,
+                     "%s has %llu instances, which %s %llu does not divide", component->name,
+                     (unsigned long long)*instances, x_given ? "meshX" : "meshY",
+                     (unsigned long long)(x_given ? *mesh_x : *mesh_y));
 }
 
 /* Words per cycle of one instance. The old `bandwidth` is half for reads and half for writes. */
