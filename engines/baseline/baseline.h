@@ -4,7 +4,8 @@
 
 #include "engines/engine.h"
 
-extern const struct engine engine_random;
+extern const struct engine engine_random, engine_hybrid, engine_descent, engine_exhaustive, engine_annealing,
+    engine_genetic;
 
 /* The option that every mapper over the map space has, as the last of its table. */
 #define BASELINE_OPTION_BYPASS                                                                               \

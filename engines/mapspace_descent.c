@@ -1,0 +1,161 @@
+#include "engines/mapspace_descent.h"
+
+#include <string.h>
+
+#include "engines/mapspace_move.h"
+#include "engines/mapspace_private.h"
+
+enum { SLOT_FACTOR_MAX = 2 * MAPSPACE_PRIME_MAX };
+
+/* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders, then the keeps. */
+static uint32_t pair_end(const struct mapspace *space)
+{
+    return space->n_slot * space->n_slot;
+}
+
+static void shuffle(struct descent *descent)
+{
+    for (uint32_t i = descent->n_block; i > 1; i--) {
+        uint32_t j = random_below(descent->stream, i);
+        uint16_t swap = descent->block[i - 1];
+        descent->block[i - 1] = descent->block[j];
+        descent->block[j] = swap;
+    }
+}
+
+static void add_block(struct descent *descent, uint32_t block)
+{
+    if (descent->n_block < DESCENT_BLOCK_MAX)
+        descent->block[descent->n_block++] = (uint16_t)block;
+}
+
+void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
+                   double cost, struct random_stream *stream)
+{
+    descent->space = space;
+    descent->mapping = mapping;
+    descent->cost = cost;
+    descent->stream = stream;
+    descent->n_block = descent->at = descent->n_idle = 0;
+    for (uint32_t a = 0; a < space->n_slot; a++)
+        for (uint32_t b = a + 1; b < space->n_slot; b++)
+            add_block(descent, a * space->n_slot + b);
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        add_block(descent, pair_end(space) + l);
+    if (space->search_bypass)
+        add_block(descent, pair_end(space) + space->arch->n_level);
+    shuffle(descent);
+}
+
+/* Keep the mapping if it is better. */
+static bool better(struct descent *descent, descent_price price, void *self)
+{
+    double cost;
+    if (!price(self, descent->mapping, &cost) || !(cost < descent->cost))
+        return false;
+    descent->cost = cost;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------- factors of two slots */
+
+static bool try_moves(struct descent *descent, const struct factor_move *move, uint32_t n,
+                      descent_price price, void *self)
+{
+    struct move_undo undo;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!mapspace_apply(descent->space, descent->mapping, &move[i], &undo))
+            continue;
+        if (better(descent, price, self))
+            return true;
+        mapspace_undo(descent->mapping, &undo);
+    }
+    return false;
+}
+
+static bool try_trades(struct descent *descent, const struct factor_move *out, uint32_t n_out,
+                       const struct factor_move *back, uint32_t n_back, descent_price price, void *self)
+{
+    struct move_undo undo;
+    for (uint32_t i = 0; i < n_out; i++)
+        for (uint32_t j = 0; j < n_back; j++) {
+            if (out[i].dim == back[j].dim && out[i].factor == back[j].factor)
+                continue;
+            if (!mapspace_apply_two(descent->space, descent->mapping, &out[i], &back[j], &undo))
+                continue;
+            if (better(descent, price, self))
+                return true;
+            mapspace_undo(descent->mapping, &undo);
+        }
+    return false;
+}
+
+static bool improve_pair(struct descent *descent, uint32_t a, uint32_t b, descent_price price, void *self)
+{
+    struct factor_move out[SLOT_FACTOR_MAX], back[SLOT_FACTOR_MAX];
+    uint32_t n_out = mapspace_moves_between(descent->space, descent->mapping, a, b, out, SLOT_FACTOR_MAX);
+    uint32_t n_back = mapspace_moves_between(descent->space, descent->mapping, b, a, back, SLOT_FACTOR_MAX);
+    return try_moves(descent, out, n_out, price, self) || try_moves(descent, back, n_back, price, self) ||
+           try_trades(descent, out, n_out, back, n_back, price, self);
+}
+
+/* ---------------------------------------------------------------------------------------------- orders and keeps */
+
+static bool improve_order(struct descent *descent, uint32_t l, descent_price price, void *self)
+{
+    struct mapping_level *level = &descent->mapping->level[l];
+    const struct order_list *list = &descent->space->order[l];
+    struct mapping_level saved = *level;
+    uint32_t n_loop = 0;
+    for (uint32_t d = 0; d < descent->space->problem->n_dim; d++)
+        n_loop += level->temporal[d] > 1;
+    for (uint32_t i = 0; i < list->n && n_loop > 1; i++) {
+        if (memcmp(level->temporal_order, list->order[i], descent->space->problem->n_dim) == 0)
+            continue;
+        memcpy(level->temporal_order, list->order[i], sizeof level->temporal_order);
+        if (better(descent, price, self))
+            return true;
+        *level = saved;
+    }
+    return false;
+}
+
+static bool improve_keeps(struct descent *descent, descent_price price, void *self)
+{
+    const struct mapspace *space = descent->space;
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        for (uint32_t rest = space->optional[l]; rest; rest &= rest - 1) {
+            uint8_t bit = (uint8_t)(rest & (~rest + 1u));
+            descent->mapping->level[l].keep ^= bit;
+            if (mapspace_fits(space, descent->mapping, NULL) && better(descent, price, self))
+                return true;
+            descent->mapping->level[l].keep ^= bit;
+        }
+    return false;
+}
+
+bool descent_block(struct descent *descent, descent_price price, void *self)
+{
+    const struct mapspace *space = descent->space;
+    if (descent->n_idle == descent->n_block)
+        return false;
+    if (descent->at == descent->n_block) {
+        descent->at = 0;
+        shuffle(descent);
+    }
+    uint32_t block = descent->block[descent->at++], end = pair_end(space);
+    bool improved = false;
+    if (block < end)
+        improved = improve_pair(descent, block / space->n_slot, block % space->n_slot, price, self);
+    else if (block < end + space->arch->n_level)
+        improved = improve_order(descent, block - end, price, self);
+    else
+        improved = improve_keeps(descent, price, self);
+    if (improved) {
+        descent->n_idle = 0;
+        descent->at--; /* the same block again */
+    } else {
+        descent->n_idle++;
+    }
+    return true;
+}
