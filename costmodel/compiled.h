@@ -32,8 +32,10 @@ struct evaluator {
     struct tile_plan plan[PROBLEM_TENSOR_MAX];             /* (n_tensor) */
     uint32_t output;                                       /* the read-write tensor */
     uint64_t fan_x[ARCH_LEVEL_MAX], fan_y[ARCH_LEVEL_MAX]; /* (n_level) physical fan-out below level l */
-    uint64_t usable_word[ARCH_LEVEL_MAX];
-    uint64_t n_cluster[ARCH_LEVEL_MAX]; /* instances / cluster_size */
+    uint64_t usable_word[ARCH_LEVEL_MAX];                  /* UINT64_MAX when unlimited */
+    double least_word[ARCH_LEVEL_MAX];                     /* usable size times the minimum utilisation */
+    uint32_t may_keep[ARCH_LEVEL_MAX];                     /* bit t: the level can hold tensor t */
+    uint64_t n_cluster[ARCH_LEVEL_MAX];                    /* instances / cluster_size */
     int block_shift[ARCH_LEVEL_MAX];    /* log2(block_word), or -1 when not a power of two */
     bool network_costs[ARCH_LEVEL_MAX]; /* any energy attribute of the network below is set */
     bool bandwidth_limited[ARCH_LEVEL_MAX];

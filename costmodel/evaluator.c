@@ -55,6 +55,11 @@ static void compile_level(struct evaluator *evaluator, uint32_t l)
     const struct storage_level *level = &evaluator->arch.level[l];
     architecture_fanout(&evaluator->arch, l, &evaluator->fan_x[l], &evaluator->fan_y[l]);
     evaluator->usable_word[l] = architecture_usable_words(level);
+    evaluator->least_word[l] = evaluator->usable_word[l] == ARCH_UNLIMITED
+                                   ? 0
+                                   : (double)evaluator->usable_word[l] * level->min_utilization;
+    for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++)
+        evaluator->may_keep[l] |= (level->keep_role >> evaluator->problem.tensor[t].role & 1u) << t;
     evaluator->n_cluster[l] = level->instances / level->cluster_size;
     evaluator->block_shift[l] = -1;
     for (int shift = 0; shift < 32; shift++)

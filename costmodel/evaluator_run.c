@@ -45,19 +45,19 @@ static uint64_t blocks(const struct evaluator *evaluator, uint32_t l, uint64_t w
 
 /* Energy, bytes and bandwidth-limited cycles of one level (NOTES sections 8 and 9); returns the cycles. */
 static uint64_t price_level(const struct evaluator *evaluator, const struct eval_workspace *workspace,
-                            uint32_t l, struct evaluation *out)
+                            uint32_t l, uint32_t keep, struct evaluation *out)
 {
     const struct storage_level *level = &evaluator->arch.level[l];
     const struct fast_nest *nest = &workspace->nest;
     uint64_t used = nest->used_x[l] * nest->used_y[l], word = 0, address = 0;
     double access_j = 0, network_j = 0, read = 0, write = 0, cycles = (double)nest->compute_cycle;
     uint64_t clusters = used < evaluator->n_cluster[l] ? used : evaluator->n_cluster[l];
-    for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++) {
+    for (uint32_t t = 0; evaluator->network_costs[l] && t < evaluator->problem.n_tensor; t++)
+        network_j += workspace->counts[t][l].network_j;
+    for (uint32_t left = keep; left; left &= left - 1) {
+        uint32_t t = (uint32_t)__builtin_ctz(left);
         const struct fast_counts *counts = &workspace->counts[t][l];
-        network_j += counts->network_j;
         word += counts->reads + counts->fills + counts->updates;
-        if (counts->reads + counts->fills + counts->updates == 0)
-            continue;
         access_j += (double)blocks(evaluator, l, counts->reads) * level->read_energy_j +
                     (double)blocks(evaluator, l, counts->fills) * level->write_energy_j +
                     (double)blocks(evaluator, l, counts->updates) * level->update_energy_j;
@@ -112,7 +112,7 @@ bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *wor
     out->mac_energy_j = out->energy_j = out->n_compute * arch->mac.energy_j;
     uint64_t latency = 0;
     for (uint32_t l = 0; l < arch->n_level; l++) {
-        uint64_t cycle = price_level(evaluator, workspace, l, out);
+        uint64_t cycle = price_level(evaluator, workspace, l, mapping->level[l].keep, out);
         if (cycle > out->cycle)
             out->cycle = cycle;
         latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;

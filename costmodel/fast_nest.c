@@ -1,44 +1,65 @@
 #include "costmodel/fast_nest.h"
 
-/* Products stay below 2^64 because extents are checked against the bounds after every batch of factors. */
-static bool within_bounds(const uint64_t *extent, const struct problem *problem)
-{
-    uint32_t beyond = 0;
-    for (uint32_t d = 0; d < problem->n_dim; d++)
-        beyond |= extent[d] > problem->bound[d];
-    return !beyond;
-}
+#include <string.h>
 
-/* Append without branching on "is it a unit loop": write always, advance by (bound != 1). */
-static uint32_t push_temporal(struct fast_nest *nest, const struct mapping_level *level, uint32_t n_dim,
-                              uint64_t *extent, uint32_t n)
+/* The loops of one kind at one level that are not unit, innermost first; returns how many. No branch depends on the
+ * factors: write always, advance by "not unit". */
+static inline uint32_t non_unit_dims(const uint32_t *factor, const uint8_t *order, uint32_t n_dim,
+                                     uint8_t *dim)
 {
+    uint32_t n = 0;
     for (uint32_t k = 0; k < n_dim; k++) {
-        uint8_t d = level->temporal_order[k];
-        uint32_t bound = level->temporal[d];
-        nest->temporal_dim[n] = d;
-        nest->temporal_bound[n] = bound;
-        nest->temporal_stride[n] = extent[d];
-        extent[d] *= bound;
-        n += bound != 1;
+        dim[n] = order[k];
+        n += factor[order[k]] != 1;
     }
     return n;
 }
 
-static uint32_t push_spatial(struct fast_nest *nest, const struct mapping_level *level, uint32_t n_dim,
-                             uint64_t *extent, uint32_t n)
+/* Grow dimension d by a factor; false when it passes its bound (so that products never wrap). */
+static inline bool grow(uint32_t *extent, const struct problem *problem, uint32_t d, uint32_t factor)
 {
-    for (uint32_t k = 0; k < n_dim; k++) {
-        uint8_t d = level->spatial_order[k];
-        uint32_t bound = level->spatial[d];
-        nest->spatial_dim[n] = d;
-        nest->spatial_bound[n] = bound;
-        nest->spatial_stride[n] = extent[d];
-        nest->spatial_on_y[n] = k >= level->split;
-        extent[d] *= bound;
-        n += bound != 1;
+    uint64_t grown = (uint64_t)extent[d] * factor;
+    extent[d] = (uint32_t)grown;
+    return grown <= problem->bound[d];
+}
+
+static bool push_temporal(struct fast_nest *nest, const struct mapping_level *level,
+                          const struct problem *problem, uint32_t *extent)
+{
+    uint32_t n = nest->n_temporal;
+    uint32_t n_new =
+        non_unit_dims(level->temporal, level->temporal_order, problem->n_dim, &nest->temporal_dim[n]);
+    bool within = true;
+    for (uint32_t k = n; k < n + n_new; k++) {
+        uint32_t d = nest->temporal_dim[k];
+        nest->temporal_bound[k] = level->temporal[d];
+        nest->temporal_stride[k] = extent[d];
+        within &= grow(extent, problem, d, level->temporal[d]);
     }
-    return n;
+    nest->n_temporal = n + n_new;
+    return within;
+}
+
+static bool push_spatial(struct fast_nest *nest, const struct mapping_level *level,
+                         const struct problem *problem, uint32_t *extent)
+{
+    uint32_t n = nest->n_spatial, n_x = 0;
+    uint32_t n_new =
+        non_unit_dims(level->spatial, level->spatial_order, problem->n_dim, &nest->spatial_dim[n]);
+    bool within = true;
+    if (n_new == 0)
+        return true;
+    for (uint32_t k = 0; k < level->split; k++)
+        n_x += level->spatial[level->spatial_order[k]] != 1;
+    for (uint32_t k = n; k < n + n_new; k++) {
+        uint32_t d = nest->spatial_dim[k];
+        nest->spatial_bound[k] = level->spatial[d];
+        nest->spatial_stride[k] = extent[d];
+        nest->spatial_on_y[k] = k >= n + n_x;
+        within &= grow(extent, problem, d, level->spatial[d]);
+    }
+    nest->n_spatial = n + n_new;
+    return within;
 }
 
 /* Columns and rows in use from the outside in, and whether they fit every mesh. The number of instances is never short
@@ -67,22 +88,41 @@ static bool mesh_fits(const struct evaluator *evaluator, struct fast_nest *nest)
     return fits && x <= arch->mac.mesh_x && y <= arch->mac.mesh_y;
 }
 
-static bool tiles_fit(const struct evaluator *evaluator, const struct mapping_level *choice, uint32_t l,
-                      struct fast_nest *nest)
+static bool tiles_fit(const struct evaluator *evaluator, uint32_t keep, uint32_t l, struct fast_nest *nest)
 {
     uint64_t needed = 0;
-    const struct storage_level *level = &evaluator->arch.level[l];
-    for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++)
-        if (choice->keep >> t & 1u) {
-            if (!(level->keep_role >> evaluator->problem.tensor[t].role & 1u))
-                return false;
-            nest->word[l][t] = fast_tile_words(evaluator, t, nest->tile[l]);
-            needed += nest->word[l][t];
+    if (keep & ~evaluator->may_keep[l])
+        return false;
+    for (; keep; keep &= keep - 1) {
+        uint32_t t = (uint32_t)__builtin_ctz(keep);
+        nest->word[l][t] = fast_tile_words(evaluator, t, nest->tile[l]);
+        needed += nest->word[l][t];
+    }
+    return needed <= evaluator->usable_word[l] && (double)needed >= evaluator->least_word[l];
+}
+
+/* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a relevant
+ * dimension are different groups, unless two spatial loops of a level move the same rank. */
+static void count_groups(const struct evaluator *evaluator, const struct mapping *mapping,
+                         struct fast_nest *nest)
+{
+    for (uint32_t l = 0; l < evaluator->arch.n_level; l++) {
+        uint32_t begin = nest->spatial_begin[l], end = nest->spatial_begin[l + 1];
+        nest->uneven[l] = 0;
+        for (uint32_t t = 0; begin < end && t < evaluator->problem.n_tensor; t++) {
+            const struct tensor_code *code = &evaluator->code[t];
+            uint32_t moving = 0, conflict = 0, alone = mapping->level[l].no_multicast >> t & 1u;
+            double n_group = 1;
+            for (uint32_t k = begin; k < end; k++) {
+                uint32_t d = nest->spatial_dim[k], relevant = code->relevant >> d & 1u;
+                n_group *= relevant | alone ? nest->spatial_bound[k] : 1;
+                conflict |= code->shares_rank[d] & moving;
+                moving |= relevant << d;
+            }
+            nest->n_group[l][t] = n_group;
+            nest->uneven[l] |= (uint32_t)(conflict && !alone) << t;
         }
-    if (evaluator->usable_word[l] == ARCH_UNLIMITED)
-        return true;
-    return needed <= evaluator->usable_word[l] &&
-           (double)needed >= (double)evaluator->usable_word[l] * level->min_utilization;
+    }
 }
 
 static void weigh_loops(struct fast_nest *nest)
@@ -101,37 +141,38 @@ bool fast_nest_build(const struct evaluator *evaluator, const struct mapping *ma
 {
     const struct problem *problem = &evaluator->problem;
     const struct architecture *arch = &evaluator->arch;
-    uint64_t extent[PROBLEM_DIM_MAX];
-    uint32_t n_temporal = 0, n_spatial = 0, kept = 0, lost = 0;
-    for (uint32_t d = 0; d < problem->n_dim; d++)
+    uint32_t extent[PROBLEM_DIM_MAX];
+    uint32_t kept = 0, lost = 0;
+    for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)
         extent[d] = 1;
+    nest->n_temporal = nest->n_spatial = 0;
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct mapping_level *level = &mapping->level[l];
-        nest->spatial_begin[l] = n_spatial;
-        nest->temporal_begin[l] = n_temporal;
+        nest->spatial_begin[l] = nest->n_spatial;
+        nest->temporal_begin[l] = nest->n_temporal;
         if (evaluator->fan_x[l] * evaluator->fan_y[l] > 1) {
-            n_spatial = push_spatial(nest, level, problem->n_dim, extent, n_spatial);
-            if (!within_bounds(extent, problem))
+            if (!push_spatial(nest, level, problem, extent))
                 return false;
         } else {
             for (uint32_t d = 0; d < problem->n_dim; d++)
                 lost |= level->spatial[d] ^ 1u;
         }
-        n_temporal = push_temporal(nest, level, problem->n_dim, extent, n_temporal);
-        if (!within_bounds(extent, problem))
+        if (!push_temporal(nest, level, problem, extent))
             return false;
-        for (uint32_t d = 0; d < problem->n_dim; d++)
-            nest->tile[l][d] = (uint32_t)extent[d];
-        if (!tiles_fit(evaluator, level, l, nest))
+        memcpy(nest->tile[l], extent, sizeof extent);
+        if (!tiles_fit(evaluator, level->keep, l, nest))
             return false;
         kept |= level->keep;
     }
     for (uint32_t d = 0; d < problem->n_dim; d++)
-        lost |= extent[d] != problem->bound[d];
+        lost |= extent[d] ^ problem->bound[d];
     if (lost || kept != (1u << problem->n_tensor) - 1)
         return false;
-    nest->n_temporal = nest->temporal_begin[arch->n_level] = n_temporal;
-    nest->spatial_begin[arch->n_level] = n_spatial;
+    nest->temporal_begin[arch->n_level] = nest->n_temporal;
+    nest->spatial_begin[arch->n_level] = nest->n_spatial;
+    if (!mesh_fits(evaluator, nest))
+        return false;
     weigh_loops(nest);
-    return mesh_fits(evaluator, nest);
+    count_groups(evaluator, mapping, nest);
+    return true;
 }

@@ -12,7 +12,7 @@
 enum { FAST_LOOP_MAX = ARCH_LEVEL_MAX * PROBLEM_DIM_MAX + 1 };
 
 struct fast_nest {
-    uint32_t n_temporal;
+    uint32_t n_temporal, n_spatial;
     uint32_t temporal_begin[ARCH_LEVEL_MAX + 1]; /* first temporal loop of level l; [n_level] = n_temporal */
     uint8_t temporal_dim[FAST_LOOP_MAX];         /* (n_temporal) non-unit loops, innermost first */
     uint32_t temporal_bound[FAST_LOOP_MAX];
@@ -26,6 +26,9 @@ struct fast_nest {
     uint64_t spatial_stride[FAST_LOOP_MAX];
     uint32_t tile[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];    /* (n_level, n_dim) */
     uint64_t word[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* (n_level, n_tensor) tile words; set where kept */
+    double n_group[ARCH_LEVEL_MAX]
+                  [PROBLEM_TENSOR_MAX]; /* (n_level, n_tensor) multicast groups; set where spatial */
+    uint32_t uneven[ARCH_LEVEL_MAX]; /* bit t: two spatial loops move one rank of t, n_group does not hold */
     uint64_t used_x[ARCH_LEVEL_MAX], used_y[ARCH_LEVEL_MAX];
     uint64_t mac_used;
     uint64_t compute_cycle;

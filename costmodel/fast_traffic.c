@@ -293,17 +293,75 @@ static uint64_t rounded(double x)
     return (uint64_t)(x + 0.5);
 }
 
-static void count(bool read_write, bool outermost, double content, double arriving, double peer,
-                  uint64_t partition, struct fast_counts *out)
+/* NOTES section 7, last part. `served` and `arrived` include what neighbours hand on. */
+static void count(bool read_write, double served, double arrived, double content, uint64_t partition,
+                  struct fast_counts *out)
 {
-    double first = (double)partition;
+    if (read_write) {
+        double first = (double)partition; /* first updates need no old value, first arrivals no fill */
+        out->updates = rounded(content);
+        out->reads = rounded(served - first);
+        out->fills = rounded(arrived - first);
+    } else {
+        out->reads = rounded(served);
+        out->fills = (uint64_t)arrived;
+    }
+}
+
+/* The outermost keeping level: nothing arrives and it has no neighbours' network above it. */
+static void count_outermost(bool read_write, double content, uint64_t partition, struct fast_counts *out)
+{
     if (read_write) {
         out->updates = rounded(content);
-        out->reads = rounded(content + peer - first);
-        out->fills = rounded(outermost ? arriving + peer : arriving + peer - first);
+        out->reads = rounded(content - (double)partition);
     } else {
-        out->reads = rounded(content + peer);
-        out->fills = (uint64_t)(arriving + peer);
+        out->reads = rounded(content);
+    }
+}
+
+/* What flows at each level, before rounding. */
+struct tensor_flow {
+    double content[ARCH_LEVEL_MAX];
+    double arriving[ARCH_LEVEL_MAX]; /* where kept below the outermost */
+    double peer[ARCH_LEVEL_MAX];
+};
+
+/* One level in general: records, link transfers, network energy. */
+static void deliver_level(struct tensor_walk *walk, uint32_t l, bool child_keeps, uint64_t partition,
+                          struct tensor_flow *flow, struct fast_counts *counts)
+{
+    const struct fast_nest *nest = walk->nest;
+    bool costs = walk->evaluator->network_costs[l];
+    struct level_flow level = level_deliver(walk, l, costs, walk->evaluator->arch.link_transfers);
+    flow->content[l] = level.content;
+    if (!child_keeps) {
+        /* A bypassed child passes its own children's demand on (NOTES section 7, "Bypass"). */
+        double factor = flow->content[l - 1] * (double)level.n_child / level.weighted;
+        flow->content[l] = scale_flow(walk->mesh, factor, level.content);
+        level.links = 0;
+    } else if (l > 0) {
+        flow->arriving[l - 1] = level.arriving;
+        flow->peer[l - 1] = level.links / (double)(nest->used_x[l - 1] * nest->used_y[l - 1]);
+    }
+    if (costs)
+        counts->network_j = network_energy(
+            walk, l, walk->mapping->level[l].keep >> walk->t & 1u ? partition : 0, level.links);
+}
+
+/* The common case, no network priced, no link transfers, groups of one size: the number of groups says it all. */
+static void deliver_evenly(const struct tensor_walk *walk, uint32_t l, bool spatial, bool child_keeps,
+                           struct tensor_flow *flow)
+{
+    double n_group = spatial ? walk->nest->n_group[l][walk->t] : 1;
+    if (!child_keeps) {
+        flow->content[l] = flow->content[l - 1] * n_group;
+        return;
+    }
+    double words = count_visits(walk, l).total;
+    flow->content[l] = words * n_group;
+    if (l > 0) {
+        flow->arriving[l - 1] = words;
+        flow->peer[l - 1] = 0;
     }
 }
 
@@ -311,49 +369,34 @@ void fast_traffic(const struct evaluator *evaluator, const struct mapping *mappi
                   const struct fast_nest *nest, uint32_t t, struct fast_mesh *mesh,
                   struct fast_counts *counts)
 {
-    struct tensor_walk walk = {
-        .evaluator = evaluator, .mapping = mapping, .nest = nest, .mesh = mesh, .t = t};
-    bool read_write = evaluator->problem.tensor[t].read_write, links = evaluator->arch.link_transfers;
-    uint64_t partition[ARCH_LEVEL_MAX] = {0};
-    double content[ARCH_LEVEL_MAX], arriving[ARCH_LEVEL_MAX] = {0}, peer[ARCH_LEVEL_MAX] = {0};
+    struct tensor_walk walk; /* its arrays are filled as far as they are used */
+    struct tensor_flow flow;
+    uint64_t partition[ARCH_LEVEL_MAX];
+    bool read_write = t == evaluator->output, links = evaluator->arch.link_transfers;
     uint32_t outermost = evaluator->arch.n_level - 1;
-    while (!(mapping->level[outermost].keep >> t & 1u))
-        outermost--;
+    for (; !(mapping->level[outermost].keep >> t & 1u); outermost--)
+        counts[outermost] = (struct fast_counts){0};
+    walk.evaluator = evaluator;
+    walk.mapping = mapping;
+    walk.nest = nest;
+    walk.mesh = mesh;
+    walk.t = t;
     walk_init(&walk);
     if (read_write)
         partition_sizes(&walk, partition);
+    bool child_keeps = true; /* the MACs take what they need */
     for (uint32_t l = 0; l <= outermost; l++) {
-        bool costs = evaluator->network_costs[l];
-        bool child_keeps = l == 0 || (mapping->level[l - 1].keep >> t & 1u);
         bool spatial = nest->spatial_begin[l] < nest->spatial_begin[l + 1];
-        struct level_flow flow = {.n_child = 1};
-        counts[l].network_j = 0;
-        if (child_keeps || costs || spatial)
-            flow = level_deliver(&walk, l, costs, links);
-        content[l] = flow.content;
-        if (child_keeps) {
-            if (l > 0) {
-                arriving[l - 1] = flow.arriving;
-                peer[l - 1] = flow.links / (double)(nest->used_x[l - 1] * nest->used_y[l - 1]);
-            }
-        } else if (flow.weighted > 0) {
-            /* A bypassed child passes its own children's demand on (NOTES section 7, "Bypass"). */
-            content[l] =
-                scale_flow(mesh, content[l - 1] * (double)flow.n_child / flow.weighted, flow.content);
-            flow.links = 0;
-        } else {
-            content[l] = content[l - 1];
-        }
-        if (costs)
-            counts[l].network_j =
-                network_energy(&walk, l, mapping->level[l].keep >> t & 1u ? partition[l] : 0, flow.links);
+        counts[l] = (struct fast_counts){0};
+        if (evaluator->network_costs[l] || (spatial && (links || (nest->uneven[l] >> t & 1u))))
+            deliver_level(&walk, l, child_keeps, read_write ? partition[l] : 0, &flow, &counts[l]);
+        else
+            deliver_evenly(&walk, l, spatial, child_keeps, &flow);
+        if (l > 0 && child_keeps)
+            count(read_write, flow.content[l - 1] + flow.peer[l - 1], flow.arriving[l - 1] + flow.peer[l - 1],
+                  flow.content[l - 1], read_write ? partition[l - 1] : 0, &counts[l - 1]);
+        child_keeps = mapping->level[l].keep >> t & 1u;
     }
-    for (uint32_t l = 0; l < evaluator->arch.n_level; l++) {
-        counts[l].reads = counts[l].fills = counts[l].updates = 0;
-        if (l > outermost)
-            counts[l].network_j = 0;
-        else if (mapping->level[l].keep >> t & 1u)
-            count(read_write, l == outermost, content[l], l == outermost ? 0 : arriving[l], peer[l],
-                  partition[l], &counts[l]);
-    }
+    count_outermost(read_write, flow.content[outermost], read_write ? partition[outermost] : 0,
+                    &counts[outermost]);
 }

@@ -1,0 +1,57 @@
+/* Evaluations per second on one thread over random valid mappings of ResNet-50's R=S=3, P=Q=14, C=K=256 layer, drawn
+ * beforehand, without and with link transfers. Prints "name,value,unit"; the fastest of several runs counts. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/conv4_case.h"
+
+enum { N_MAPPING = 2000, N_RUN = 7 };
+
+/* Evaluations per second of one pass over all mappings, or -1 when one does not fit. */
+static double run_once(const struct conv4_case *conv4, const struct mapping *mapping, double *sum)
+{
+    struct evaluation evaluation;
+    double start_s = conv4_case_now_s();
+    for (int i = 0; i < N_MAPPING; i++) {
+        if (!evaluator_run(conv4->evaluator, conv4->workspace, &mapping[i], &evaluation))
+            return -1;
+        *sum += evaluation.energy_j;
+    }
+    return N_MAPPING / (conv4_case_now_s() - start_s);
+}
+
+static int run(const char *name, const char *path, bool links)
+{
+    struct conv4_case conv4;
+    struct dse_error err;
+    struct random_stream stream = random_stream_make(1, 2, RANDOM_TEST);
+    struct mapping *mapping = calloc(N_MAPPING, sizeof *mapping);
+    double best = 0, sum = 0;
+    int failed = !mapping || conv4_case_init(&conv4, path, links, &err) != DSE_OK;
+    if (failed) {
+        fprintf(stderr, "bench_eval: %s\n", mapping ? err.text : "out of memory");
+        free(mapping);
+        return 1;
+    }
+    for (int i = 0; i < N_MAPPING && !failed; i++)
+        failed = !mapspace_draw(conv4.space, &stream, &mapping[i], NULL, NULL);
+    for (int i = 0; i < N_RUN && !failed; i++) {
+        double rate = run_once(&conv4, mapping, &sum);
+        failed = rate < 0 || !(sum > 0);
+        best = rate > best ? rate : best;
+    }
+    printf("eval/%s%s,%.0f,evaluation/s\n", name, links ? "/links" : "", best);
+    conv4_case_free(&conv4);
+    free(mapping);
+    return failed;
+}
+
+int main(void)
+{
+    int failed = 0;
+    for (int links = 0; links <= 1; links++) {
+        failed |= run("simba", "experiments/architectures/simba.yaml", links);
+        failed |= run("mindmappings", "experiments/architectures/mindmappings.yaml", links);
+    }
+    return failed;
+}
