@@ -56,7 +56,7 @@ static enum dse_status check_level(const struct storage_level *level, struct dse
     const struct number_check check[] = {
         {"word bits", level->word_bit, 1, 65536},
         {"words per access", level->block_word, 1, big},
-        {"cluster size", level->cluster_size, 1, big},
+        {"cluster size", level->cluster_size, 1, (double)level->instances}, /* else there would be no cluster */
         {"capacity in words", level->size_word == ARCH_UNLIMITED ? 1 : (double)level->size_word, 1, big},
         {"multiple buffering", level->multiple_buffering, tiny, big},
         {"minimum utilization", level->min_utilization, 0, 1},
@@ -186,6 +186,7 @@ uint64_t architecture_hash(const struct architecture *arch)
         return 0;
     hash_double(&state, arch->clock_hz);
     hash_u64(&state, arch->link_transfers);
+    hash_u64(&state, arch->strict_fanout);
     hash_u64(&state, arch->n_level);
     for (uint32_t l = 0; l < arch->n_level; l++)
         hash_level(&state, &arch->level[l]);

@@ -271,6 +271,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     memset(arch, 0, sizeof *arch);
     text_copy(arch->name, sizeof arch->name, spec->top.name);
     arch->clock_hz = spec->top.value[TOP_CLOCK].number;
+    arch->strict_fanout = true;
     arch->link_transfers = number_or(&spec->top, TOP_LINK_TRANSFERS, 0) != 0;
     for (size_t i = 0; i < spec->n_item; i++)
         arch->n_level += spec->item[i].section == ARCH_STORAGE;

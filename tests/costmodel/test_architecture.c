@@ -132,6 +132,7 @@ static void test_architecture_hash_sees_everything_but_names(void **state)
     assert_true(architecture_hash(&a) == architecture_hash(&b));
     CHANGES(arch.clock_hz = 2e9);
     CHANGES(arch.link_transfers = true);
+    CHANGES(arch.strict_fanout = true);
     CHANGES(arch.n_level = 2);
     CHANGES(arch.level[1].is_dram = true);
     CHANGES(arch.level[1].reduces = false);
