@@ -27,6 +27,7 @@ struct engine_context {
     struct eval_workspace *workspace;
     const struct mapspace *space;
     struct engine_result *result;
+    double tie;         /* of the mapping priced last */
     double good_enough; /* the bound with its tolerance; nothing better can be found */
     uint64_t n_misfit_total;
     struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
@@ -106,14 +107,22 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
         return false;
     }
     *cost = objective_cost(&context->task->objective, &evaluation);
-    if (!result->feasible || *cost < result->cost) {
+    context->tie = evaluation.edp_js;
+    bool lower = !result->feasible || *cost < result->cost;
+    if (lower)
+        trace_add(result, result->n_evaluation, *cost);
+    if (lower || (*cost == result->cost && evaluation.edp_js < result->evaluation.edp_js)) {
         result->feasible = true;
         result->cost = *cost;
         result->mapping = *mapping;
         result->evaluation = evaluation;
-        trace_add(result, result->n_evaluation, *cost);
     }
     return true;
+}
+
+double engine_context_tie(const struct engine_context *context)
+{
+    return context->tie;
 }
 
 const struct mapping *engine_context_best(const struct engine_context *context)

@@ -31,9 +31,13 @@ struct random_stream engine_context_stream(const struct engine_context *context,
 DSE_MUST_CHECK enum dse_status engine_context_mapspace(struct engine_context *context, bool search_bypass,
                                                        const struct mapspace **space, struct dse_error *err);
 
-/* Price a mapping: counts one evaluation, remembers the best (the first of equals). False when it does not fit (counted as
+/* Price a mapping: counts one evaluation, remembers the best (of equal costs the lower energy-delay
+ * product, then the first). False when it does not fit (counted as
  * such, `*cost` unset) or the budget is used up (nothing counted). */
 bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost);
+
+/* Of the mapping priced last, what decides between equal costs: its energy-delay product (lower is better). */
+double engine_context_tie(const struct engine_context *context);
 
 /* Count `n` candidates that were thrown away before pricing, with one reason (may be NULL). */
 void engine_context_reject(struct engine_context *context, uint64_t n, const struct misfit_info *fit);

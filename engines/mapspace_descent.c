@@ -7,7 +7,7 @@
 
 enum { SLOT_FACTOR_MAX = 2 * MAPSPACE_PRIME_MAX };
 
-/* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders, then the keeps. */
+/* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders, one per dimension, then the keeps. */
 static uint32_t pair_end(const struct mapspace *space)
 {
     return space->n_slot * space->n_slot;
@@ -30,11 +30,12 @@ static void add_block(struct descent *descent, uint32_t block)
 }
 
 void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
-                   double cost, struct random_stream *stream)
+                   double cost, double tie, struct random_stream *stream)
 {
     descent->space = space;
     descent->mapping = mapping;
     descent->cost = cost;
+    descent->tie = tie;
     descent->stream = stream;
     descent->n_block = descent->at = descent->n_idle = 0;
     for (uint32_t a = 0; a < space->n_slot; a++)
@@ -42,18 +43,22 @@ void descent_start(struct descent *descent, const struct mapspace *space, struct
             add_block(descent, a * space->n_slot + b);
     for (uint32_t l = 0; l < space->arch->n_level; l++)
         add_block(descent, pair_end(space) + l);
+    for (uint32_t d = 0; d < space->problem->n_dim; d++)
+        add_block(descent, pair_end(space) + space->arch->n_level + d);
     if (space->search_bypass)
-        add_block(descent, pair_end(space) + space->arch->n_level);
+        add_block(descent, pair_end(space) + space->arch->n_level + space->problem->n_dim);
     shuffle(descent);
 }
 
 /* Keep the mapping if it is better. */
 static bool better(struct descent *descent, descent_price price, void *self)
 {
-    double cost;
-    if (!price(self, descent->mapping, &cost) || !(cost < descent->cost))
+    double cost, tie;
+    if (!price(self, descent->mapping, &cost, &tie) || cost > descent->cost ||
+        (cost == descent->cost && tie >= descent->tie))
         return false;
     descent->cost = cost;
+    descent->tie = tie;
     return true;
 }
 
@@ -99,25 +104,74 @@ static bool improve_pair(struct descent *descent, uint32_t a, uint32_t b, descen
            try_trades(descent, out, n_out, back, n_back, price, self);
 }
 
+/* All factors of one dimension brought together in one slot: single moves on the way may all be worse. */
+static bool improve_dim(struct descent *descent, uint32_t d, descent_price price, void *self)
+{
+    const struct mapping before = *descent->mapping;
+    for (uint32_t s = 0; s < descent->space->n_slot; s++) {
+        if (!(descent->space->open[d] >> s & 1u) || !mapspace_gather(descent->space, descent->mapping, d, s))
+            continue;
+        if (better(descent, price, self))
+            return true;
+        *descent->mapping = before;
+    }
+    return false;
+}
+
 /* ---------------------------------------------------------------------------------------------- orders and keeps */
+
+/* Trade the places of any two non-unit loops of a part of an order, if that is better. */
+static bool try_swaps(struct descent *descent, uint8_t *order, const uint32_t *factor, uint32_t n,
+                      descent_price price, void *self)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            uint8_t first = order[i], second = order[j];
+            if (factor[first] == 1 || factor[second] == 1)
+                continue;
+            order[i] = second;
+            order[j] = first;
+            if (better(descent, price, self))
+                return true;
+            order[i] = first;
+            order[j] = second;
+        }
+    return false;
+}
+
+static bool improve_spatial_order(struct descent *descent, uint32_t l, descent_price price, void *self)
+{
+    struct mapping_level *level = &descent->mapping->level[l];
+    const struct mapspace *space = descent->space;
+    if (!space->spatial_order_counts || space->constraints.level[l].spatial.n_order)
+        return false;
+    return try_swaps(descent, level->spatial_order, level->spatial, level->split, price, self) ||
+           try_swaps(descent, level->spatial_order + level->split, level->spatial,
+                     space->problem->n_dim - level->split, price, self);
+}
 
 static bool improve_order(struct descent *descent, uint32_t l, descent_price price, void *self)
 {
+    const struct mapspace *space = descent->space;
     struct mapping_level *level = &descent->mapping->level[l];
-    const struct order_list *list = &descent->space->order[l];
+    const struct order_list *list = &space->order[l];
     struct mapping_level saved = *level;
     uint32_t n_loop = 0;
-    for (uint32_t d = 0; d < descent->space->problem->n_dim; d++)
+    for (uint32_t d = 0; d < space->problem->n_dim; d++)
         n_loop += level->temporal[d] > 1;
     for (uint32_t i = 0; i < list->n && n_loop > 1; i++) {
-        if (memcmp(level->temporal_order, list->order[i], descent->space->problem->n_dim) == 0)
+        if (memcmp(level->temporal_order, list->order[i], space->problem->n_dim) == 0)
             continue;
         memcpy(level->temporal_order, list->order[i], sizeof level->temporal_order);
         if (better(descent, price, self))
             return true;
         *level = saved;
     }
-    return false;
+    /* link transfers compare whole histories of moves, so there any swap may help */
+    if (space->arch->link_transfers && space->constraints.level[l].temporal.n_order == 0 &&
+        try_swaps(descent, level->temporal_order, level->temporal, space->problem->n_dim, price, self))
+        return true;
+    return improve_spatial_order(descent, l, price, self);
 }
 
 static bool improve_keeps(struct descent *descent, descent_price price, void *self)
@@ -149,6 +203,8 @@ bool descent_block(struct descent *descent, descent_price price, void *self)
         improved = improve_pair(descent, block / space->n_slot, block % space->n_slot, price, self);
     else if (block < end + space->arch->n_level)
         improved = improve_order(descent, block - end, price, self);
+    else if (block < end + space->arch->n_level + space->problem->n_dim)
+        improved = improve_dim(descent, block - end - space->arch->n_level, price, self);
     else
         improved = improve_keeps(descent, price, self);
     if (improved) {

@@ -13,18 +13,18 @@ enum { DESCENT_BLOCK_MAX = 1600 };
 struct descent {
     const struct mapspace *space;
     struct mapping *mapping; /* improved in place */
-    double cost;
+    double cost, tie; /* of the mapping; of equal costs the lower tie is better: it leads across plateaus */
     struct random_stream *stream;
     uint32_t n_block, at, n_idle;      /* blocks, the next one, blocks since the last improvement */
     uint16_t block[DESCENT_BLOCK_MAX]; /* (n_block) in the order of the present round */
 };
 
 /* Prices a mapping; false when it cannot (it does not fit, or the budget is used up). */
-typedef bool (*descent_price)(void *self, const struct mapping *mapping, double *cost);
+typedef bool (*descent_price)(void *self, const struct mapping *mapping, double *cost, double *tie);
 
-/* Begin at `mapping`, which costs `cost`. All pointers are borrowed. */
+/* Begin at `mapping`, which costs `cost` and `tie`. All pointers are borrowed. */
 void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
-                   double cost, struct random_stream *stream);
+                   double cost, double tie, struct random_stream *stream);
 
 /* Look at the next block; false when the mapping is a local optimum. */
 bool descent_block(struct descent *descent, descent_price price, void *self);

@@ -149,6 +149,32 @@ bool mapspace_apply_two(const struct mapspace *space, struct mapping *mapping,
     return false;
 }
 
+uint32_t mapspace_slots(const struct mapspace *space)
+{
+    return space->n_slot;
+}
+
+bool mapspace_gather(const struct mapspace *space, struct mapping *mapping, uint32_t d, uint32_t to)
+{
+    struct mapping before = *mapping;
+    bool moved = false;
+    for (uint32_t s = 0; s < space->n_slot; s++) {
+        uint32_t factor = s != to && (space->open[d] >> s & 1u) ? slot_factor(space, mapping, s, d) : 1;
+        if (factor == 1)
+            continue;
+        take(space, mapping, s, d, factor);
+        if (!give(space, mapping, to, d, factor)) {
+            *mapping = before;
+            return false;
+        }
+        moved = true;
+    }
+    if (moved && mapspace_fits(space, mapping, NULL))
+        return true;
+    *mapping = before;
+    return false;
+}
+
 uint32_t mapspace_moves_between(const struct mapspace *space, const struct mapping *mapping, uint32_t a,
                                 uint32_t b, struct factor_move *list, uint32_t max)
 {

@@ -34,6 +34,13 @@ bool mapspace_apply_two(const struct mapspace *space, struct mapping *mapping,
                         const struct factor_move *first, const struct factor_move *second,
                         struct move_undo *undo);
 
+/* Slots are numbered 0 .. n-1, from the outermost level's temporal loops inwards. */
+uint32_t mapspace_slots(const struct mapspace *space);
+
+/* Bring all free factors of dimension d together in slot `to`, as far as each may leave its place; else false, and the
+ * mapping is as before. The caller keeps a copy if it wants to go back. False also when nothing would move. */
+bool mapspace_gather(const struct mapspace *space, struct mapping *mapping, uint32_t d, uint32_t to);
+
 /* Take the last apply back. */
 void mapspace_undo(struct mapping *mapping, const struct move_undo *undo);
 

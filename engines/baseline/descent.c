@@ -10,7 +10,7 @@
  * converges: the search ends when many starts in a row led to nothing better. */
 
 enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_BYPASS, N_OPTION };
-enum { START_TRIES = 1000 };
+enum { START_TRIES = 1000, FRESH_EVERY = 4 };
 
 static const struct engine_option option[N_OPTION] = {
     {"samples", "random mappings of which the best is the start of a fresh descent", "mapping",
@@ -23,20 +23,33 @@ static const struct engine_option option[N_OPTION] = {
     BASELINE_OPTION_BYPASS,
 };
 
+/* A point of the search: a mapping with its cost, and what decides between equal costs. */
+struct priced {
+    struct mapping mapping;
+    double cost, tie;
+};
+
 struct state {
     const struct mapspace *space;
     struct engine_context *context;
     struct random_stream stream;
     struct descent descent;
-    struct mapping mapping, best; /* best: the best local optimum */
-    double best_cost;
+    struct priced now, best; /* best: the best local optimum */
     uint64_t n_start, n_no_better, n_failed;
     bool descending;
 };
 
-static bool price(void *self, const struct mapping *mapping, double *cost)
+static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
 {
-    return engine_context_evaluate(self, mapping, cost);
+    if (!engine_context_evaluate(self, mapping, cost))
+        return false;
+    *tie = engine_context_tie(self);
+    return true;
+}
+
+static bool is_better(const struct priced *a, const struct priced *b)
+{
+    return a->cost < b->cost || (a->cost == b->cost && a->tie < b->tie);
 }
 
 static enum dse_status descent_init_engine(void *memory, struct engine_context *context,
@@ -44,56 +57,64 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
 {
     struct state *state = memory;
     state->context = context;
-    state->best_cost = INFINITY;
+    state->best.cost = INFINITY;
     state->stream = engine_context_stream(context, RANDOM_INIT);
     return engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->space,
                                    err);
 }
 
-/* The best of some random mappings in state->mapping; false when none was found. */
-static bool fresh_start(struct state *state, double *cost)
+/* The best of some random mappings becomes `now`; false when none was found. */
+static bool fresh_start(struct state *state)
 {
-    struct mapping drawn;
-    *cost = INFINITY;
-    drawn = state->mapping;
+    struct priced drawn = state->now;
     uint64_t n = (uint64_t)engine_context_option(state->context, OPTION_SAMPLES);
+    state->now.cost = INFINITY;
     for (uint64_t i = 0; i < n && engine_context_left(state->context) > 0; i++) {
         struct misfit_info fit;
         uint64_t n_rejected = 0;
-        double price_of_it;
-        bool valid = mapspace_draw(state->space, &state->stream, &drawn, &n_rejected, &fit);
+        bool valid = mapspace_draw(state->space, &state->stream, &drawn.mapping, &n_rejected, &fit);
         engine_context_reject(state->context, n_rejected, valid ? NULL : &fit);
-        if (valid && engine_context_evaluate(state->context, &drawn, &price_of_it) && price_of_it < *cost) {
-            *cost = price_of_it;
-            state->mapping = drawn;
-        }
+        if (valid && price(state->context, &drawn.mapping, &drawn.cost, &drawn.tie) &&
+            is_better(&drawn, &state->now))
+            state->now = drawn;
     }
-    return *cost < INFINITY;
+    return state->now.cost < INFINITY;
 }
 
-/* The best local optimum after some random moves. */
-static bool kicked_start(struct state *state, double *cost)
+/* Bring one or two random dimensions together in one random slot each: a long step no descent would find. */
+static void scatter(struct state *state)
+{
+    uint32_t n_dim = state->now.mapping.n_dim, n = 1 + random_below(&state->stream, 2);
+    uint32_t to = random_below(&state->stream, mapspace_slots(state->space));
+    for (uint32_t i = 0; i < n; i++)
+        (void)mapspace_gather(state->space, &state->now.mapping, random_below(&state->stream, n_dim), to);
+}
+
+/* The best local optimum after some random moves becomes `now`. */
+static bool kicked_start(struct state *state)
 {
     uint32_t most = (uint32_t)engine_context_option(state->context, OPTION_KICK);
     uint32_t n = 1 + random_below(&state->stream, most);
     struct mapping next;
-    state->mapping = state->best;
+    state->now = state->best;
+    if (random_below(&state->stream, 4) == 0)
+        scatter(state);
     for (uint32_t i = 0; i < n; i++)
-        if (mapspace_neighbour(state->space, &state->stream, &state->mapping, &next))
-            state->mapping = next;
-    return engine_context_evaluate(state->context, &state->mapping, cost);
+        if (mapspace_neighbour(state->space, &state->stream, &state->now.mapping, &next))
+            state->now.mapping = next;
+    return price(state->context, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 static void begin(struct state *state)
 {
-    double cost;
     bool fresh = state->n_start < (uint64_t)engine_context_option(state->context, OPTION_FRESH) ||
-                 state->best_cost == INFINITY;
-    bool found = fresh ? fresh_start(state, &cost) : kicked_start(state, &cost);
+                 state->n_start % FRESH_EVERY == 0 || state->best.cost == INFINITY;
+    bool found = fresh ? fresh_start(state) : kicked_start(state);
     state->n_start++;
     state->n_failed = found ? 0 : state->n_failed + 1;
     if (found) {
-        descent_start(&state->descent, state->space, &state->mapping, cost, &state->stream);
+        descent_start(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
+                      &state->stream);
         state->descending = true;
     }
 }
@@ -103,13 +124,14 @@ static void finish(struct state *state)
 {
     state->descending = false;
     state->n_no_better++;
-    if (state->descent.cost < state->best_cost) {
-        /* equal within rounding is no progress, though the better one is kept */
-        if (state->descent.cost < state->best_cost * (1 - 1e-9))
-            state->n_no_better = 0;
-        state->best_cost = state->descent.cost;
-        state->best = state->mapping;
-    }
+    state->now.cost = state->descent.cost;
+    state->now.tie = state->descent.tie;
+    if (!is_better(&state->now, &state->best))
+        return;
+    /* equal within rounding is no progress, though the better one is kept */
+    if (state->now.cost < state->best.cost * (1 - 1e-9))
+        state->n_no_better = 0;
+    state->best = state->now;
 }
 
 static enum dse_status descent_run(void *memory, struct engine_context *context, enum engine_stop *stop,
