@@ -1,0 +1,164 @@
+#include "dse/inputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "costmodel/layer_problem.h"
+#include "dse/resolve.h"
+
+enum { FILE_MAX_BYTE = 64 * 1024 * 1024 };
+
+enum dse_status input_split_set(const char *text, char *path, size_t size, const char **value,
+                                struct dse_error *err)
+{
+    char shown[96];
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    if (length == 0 || length >= size)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--set %s: write KEY=VALUE, for instance GlobalBuffer.capacity='128 KiB'",
+                        text_excerpt(text, shown, sizeof shown));
+    memcpy(path, text, length);
+    path[length] = '\0';
+    *value = equals + 1 + strspn(equals + 1, " ");
+    if (!**value)
+        return dse_fail(err, DSE_BAD_USAGE, "--set %s: the value is missing",
+                        text_excerpt(text, shown, sizeof shown));
+    return DSE_OK;
+}
+
+enum dse_status input_overrides_read(const struct cli_args *args, struct input_overrides *overrides,
+                                     struct dse_error *err)
+{
+    overrides->n = 0;
+    for (size_t i = 0; i < args->n_value; i++) {
+        if (strcmp(args->value[i].option->name, "set") != 0)
+            continue;
+        if (overrides->n == INPUT_SET_MAX)
+            return dse_fail(err, DSE_LIMIT, "more than %d --set options", INPUT_SET_MAX);
+        DSE_TRY(input_split_set(args->value[i].text, overrides->path[overrides->n], INPUT_SET_TEXT_MAX,
+                                &overrides->value[overrides->n], err));
+        overrides->n++;
+    }
+    return DSE_OK;
+}
+
+enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
+                                   struct architecture *arch, struct dse_error *err)
+{
+    char path[RESOLVE_PATH_MAX];
+    struct arch_override list[INPUT_SET_MAX];
+    struct yaml_doc doc;
+    DSE_TRY(resolve_name(RESOLVE_ARCHITECTURE, name, NULL, path, sizeof path, err));
+    if (!overrides || overrides->n == 0)
+        return architecture_read(path, arch, err);
+    for (size_t i = 0; i < overrides->n; i++)
+        list[i] = (struct arch_override){overrides->path[i], overrides->value[i]};
+    DSE_TRY(yaml_read(&doc, path, err));
+    enum dse_status status = architecture_build(&doc, list, overrides->n, arch, err);
+    yaml_free(&doc);
+    return status;
+}
+
+enum dse_status input_network(const char *name, struct network *network, struct dse_error *err)
+{
+    char path[RESOLVE_PATH_MAX];
+    DSE_TRY(resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, err));
+    return network_read(path, network, err);
+}
+
+static enum dse_status unknown_layer(const struct network *network, const char *name, struct dse_error *err)
+{
+    char shown[96];
+    const char **known = malloc((network->n_layer ? network->n_layer : 1) * sizeof *known);
+    if (!known)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the layer names");
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        known[i] = network->layer[i].name;
+    const char *nearest = text_nearest(name, known, network->n_layer);
+    free(known);
+    text_excerpt(name, shown, sizeof shown);
+    if (nearest)
+        return dse_fail(err, DSE_BAD_INPUT, "network %s has no layer \"%s\"; did you mean %s?", network->name,
+                        shown, nearest);
+    return dse_fail(err, DSE_BAD_INPUT, "network %s has no layer \"%s\"; its first is %s", network->name,
+                    shown, network->n_layer ? network->layer[0].name : "missing");
+}
+
+enum dse_status input_layer(const struct network *network, const char *name, uint32_t *index,
+                            struct dse_error *err)
+{
+    int i = network_find_layer(network, name);
+    if (i < 0)
+        return unknown_layer(network, name, err);
+    if (!layer_has_macs(&network->layer[i]))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "layer %s of %s is of type %s, without multiply-accumulates to map", name,
+                        network->name, layer_type_text(network->layer[i].type));
+    *index = (uint32_t)i;
+    return DSE_OK;
+}
+
+static enum dse_status layer_of(const char *name, const char *colon, uint32_t batch, struct problem *problem,
+                                struct dse_error *err)
+{
+    char network_name[RESOLVE_PATH_MAX];
+    struct network network;
+    uint32_t index;
+    snprintf(network_name, sizeof network_name, "%.*s", (int)(colon - name), name);
+    DSE_TRY(input_network(network_name, &network, err));
+    enum dse_status status = input_layer(&network, colon + 1, &index, err);
+    if (status == DSE_OK)
+        status = layer_problem(&network.layer[index], batch, problem, err);
+    network_free(&network);
+    return status;
+}
+
+enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
+                              struct dse_error *err)
+{
+    const char *colon = strrchr(name, ':');
+    if (colon && colon != name && colon[1] && !strchr(colon, '/'))
+        return layer_of(name, colon, batch, problem, err);
+    return problem_read(name, problem, err);
+}
+
+enum dse_status input_file_text(const char *path, char **text, size_t *length, struct dse_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return dse_fail_at(err, DSE_IO, path, 0, "cannot be opened: %s", strerror(errno));
+    size_t capacity = 4096, n = 0;
+    char *bytes = malloc(capacity + 1);
+    while (bytes && n <= FILE_MAX_BYTE) {
+        size_t got = fread(bytes + n, 1, capacity - n, file);
+        n += got;
+        if (got == 0)
+            break;
+        if (n == capacity) {
+            char *more = realloc(bytes, 2 * capacity + 1);
+            if (!more)
+                free(bytes);
+            bytes = more;
+            capacity *= 2;
+        }
+    }
+    int failed = ferror(file), code = errno;
+    fclose(file);
+    if (!bytes)
+        return dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory");
+    if (failed || n > FILE_MAX_BYTE) {
+        free(bytes);
+        return failed ? dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(code))
+                      : dse_fail_at(err, DSE_LIMIT, path, 0, "is larger than 64 MiB");
+    }
+    bytes[n] = '\0';
+    *text = bytes;
+    *length = n;
+    return DSE_OK;
+}

@@ -1,0 +1,7 @@
+#include "dse/cli.h"
+
+int main(int argc, char **argv)
+{
+    struct console console = {stdout, stderr};
+    return cli_main(argc, argv, &console);
+}

@@ -1,0 +1,204 @@
+#include "dse/resolve.h"
+
+#include <build_info.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+
+enum { NAME_LIST_MAX = 4096, PARENT_MAX = 16 };
+
+static const char *const kind_folder[] = {"architectures", "networks"};
+static const char *const kind_word[] = {"architecture", "network"};
+
+static int is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+static int has_ending(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+static int looks_like_path(const char *name)
+{
+    return strchr(name, '/') != NULL || has_ending(name, ".yaml") || has_ending(name, ".yml");
+}
+
+char *resolve_folder_of(const char *path, char *dir, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        snprintf(dir, size, ".");
+    else if (slash == path)
+        snprintf(dir, size, "/");
+    else
+        snprintf(dir, size, "%.*s", (int)(slash - path), path);
+    return dir;
+}
+
+/* A path as the user wrote it. */
+static enum dse_status resolve_path(const char *name, const char *base_dir, char *path, size_t size,
+                                    struct dse_error *err)
+{
+    if (base_dir && name[0] != '/' && strcmp(base_dir, ".") != 0) {
+        int n = snprintf(path, size, "%s/%s", base_dir, name);
+        if (n > 0 && (size_t)n < size && is_file(path))
+            return DSE_OK;
+    }
+    if (!text_copy(path, size, name))
+        return dse_fail(err, DSE_LIMIT, "the path is longer than %zu bytes", size - 1);
+    return DSE_OK; /* a missing file is reported by whoever reads it */
+}
+
+/* DIR/experiments/FOLDER/NAME.yaml or, for a DIR that is experiments itself or lies in it, DIR/FOLDER/NAME.yaml. */
+static int try_folder(const char *dir, const char *folder, const char *name, char *path, size_t size)
+{
+    int n = snprintf(path, size, "%s/experiments/%s/%s.yaml", dir, folder, name);
+    if (n > 0 && (size_t)n < size && is_file(path))
+        return 1;
+    n = snprintf(path, size, "%s/%s/%s.yaml", dir, folder, name);
+    if (n > 0 && (size_t)n < size && is_file(path))
+        return 1;
+    return 0;
+}
+
+/* base_dir and its parents. A relative folder is followed upwards as far as it is written. */
+static int try_parents(const char *base_dir, const char *folder, const char *name, char *path, size_t size)
+{
+    char dir[RESOLVE_PATH_MAX];
+    if (!base_dir || !text_copy(dir, sizeof dir, base_dir))
+        return 0;
+    for (int i = 0; i < PARENT_MAX; i++) {
+        if (try_folder(dir, folder, name, path, size))
+            return 1;
+        char *slash = strrchr(dir, '/');
+        if (!slash || slash == dir)
+            return 0;
+        *slash = '\0';
+    }
+    return 0;
+}
+
+struct name_list {
+    size_t n;
+    char *name[NAME_LIST_MAX];
+    char *path[NAME_LIST_MAX];
+};
+
+static void name_list_free(struct name_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        free(list->name[i]);
+        free(list->path[i]);
+    }
+    free(list);
+}
+
+/* Add NAME for each DIR/NAME.yaml that is not yet in the list; returns 0 when out of memory. */
+static int collect(struct name_list *list, const char *dir)
+{
+    DIR *stream = opendir(dir);
+    int good = 1;
+    if (!stream)
+        return 1;
+    for (struct dirent *entry; good && list->n < NAME_LIST_MAX && (entry = readdir(stream)) != NULL;) {
+        char name[256], path[RESOLVE_PATH_MAX + 256];
+        int known = 0;
+        if (!has_ending(entry->d_name, ".yaml"))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(strlen(entry->d_name) - 5), entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        for (size_t i = 0; i < list->n && !known; i++)
+            known = strcmp(list->name[i], name) == 0;
+        if (known)
+            continue;
+        list->name[list->n] = strdup(name);
+        list->path[list->n] = strdup(path);
+        good = list->name[list->n] && list->path[list->n];
+        list->n++;
+    }
+    closedir(stream);
+    return good;
+}
+
+static void sort_names(struct name_list *list)
+{
+    for (size_t i = 1; i < list->n; i++)
+        for (size_t k = i; k > 0 && strcmp(list->name[k - 1], list->name[k]) > 0; k--) {
+            char *name = list->name[k], *path = list->path[k];
+            list->name[k] = list->name[k - 1];
+            list->path[k] = list->path[k - 1];
+            list->name[k - 1] = name;
+            list->path[k - 1] = path;
+        }
+}
+
+static enum dse_status list_all(const char *folder, struct name_list **out, struct dse_error *err)
+{
+    static const char *const root[] = {"experiments", DSE_DATA_FOLDER "/experiments"};
+    struct name_list *list = calloc(1, sizeof *list);
+    int good = list != NULL;
+    for (size_t i = 0; good && i < 2; i++) {
+        char dir[RESOLVE_PATH_MAX];
+        snprintf(dir, sizeof dir, "%s%s%s", root[i], folder[0] ? "/" : "", folder);
+        good = collect(list, dir);
+    }
+    if (!good) {
+        if (list)
+            name_list_free(list);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the list of %s", folder);
+    }
+    sort_names(list);
+    *out = list;
+    return DSE_OK;
+}
+
+enum dse_status resolve_each(const char *folder, resolve_visit *visit, void *user, struct dse_error *err)
+{
+    struct name_list *list;
+    DSE_TRY(list_all(folder, &list, err));
+    for (size_t i = 0; i < list->n; i++)
+        visit(user, list->name[i], list->path[i]);
+    name_list_free(list);
+    return DSE_OK;
+}
+
+static enum dse_status not_found(enum resolve_kind kind, const char *name, struct dse_error *err)
+{
+    struct name_list *list;
+    char shown[128];
+    DSE_TRY(list_all(kind_folder[kind], &list, err));
+    const char *nearest = text_nearest(name, (const char *const *)list->name, list->n);
+    text_excerpt(name, shown, sizeof shown);
+    enum dse_status status =
+        nearest ? dse_fail(err, DSE_BAD_INPUT, "unknown %s \"%s\"; did you mean %s?", kind_word[kind], shown,
+                           nearest)
+                : dse_fail(err, DSE_BAD_INPUT,
+                           "unknown %s \"%s\"; give a path to a YAML file or a name of `dse list %s`",
+                           kind_word[kind], shown, kind_folder[kind]);
+    name_list_free(list);
+    return status;
+}
+
+enum dse_status resolve_name(enum resolve_kind kind, const char *name, const char *base_dir, char *path,
+                             size_t size, struct dse_error *err)
+{
+    if (name[0] == '\0')
+        return dse_fail(err, DSE_BAD_INPUT, "the name of the %s is empty", kind_word[kind]);
+    if (looks_like_path(name))
+        return resolve_path(name, base_dir, path, size, err);
+    const char *folder = kind_folder[kind];
+    if (try_parents(base_dir, folder, name, path, size) || try_folder(".", folder, name, path, size) ||
+        try_folder(DSE_DATA_FOLDER, folder, name, path, size))
+        return DSE_OK;
+    if (is_file(name))
+        return resolve_path(name, NULL, path, size, err);
+    return not_found(kind, name, err);
+}

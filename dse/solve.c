@@ -1,0 +1,176 @@
+#include "dse/solve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "costmodel/evaluator.h"
+#include "engines/mapspace_constraints.h"
+
+/* Goes up when the same inputs give other results: then old journals are not resumed. */
+enum { RESULT_VERSION = 1 };
+
+static enum dse_status unknown_engine(const char *name, struct dse_error *err)
+{
+    const char *known[64];
+    char shown[96];
+    size_t n;
+    const struct engine *const *engine = engine_all(&n);
+    n = n < 64 ? n : 64;
+    for (size_t i = 0; i < n; i++)
+        known[i] = engine[i]->name;
+    const char *nearest = text_nearest(name, known, n);
+    text_excerpt(name, shown, sizeof shown);
+    if (nearest)
+        return dse_fail(err, DSE_BAD_INPUT, "unknown engine \"%s\"; did you mean %s?", shown, nearest);
+    struct text_buffer list;
+    text_init(&list);
+    for (size_t i = 0; i < n; i++)
+        text_append(&list, "%s%s", i ? ", " : "", known[i]);
+    enum dse_status status = dse_fail(err, DSE_BAD_INPUT, "unknown engine \"%s\"; there are %s", shown,
+                                      list.data ? list.data : "none");
+    text_free(&list);
+    return status;
+}
+
+enum dse_status solve_settings_init(struct solve_settings *settings, const char *name, struct dse_error *err)
+{
+    memset(settings, 0, sizeof *settings);
+    settings->engine = engine_find(name);
+    if (!settings->engine)
+        return unknown_engine(name, err);
+    if (settings->engine->kind != ENGINE_MAPPER)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s schedules whole networks; a mapper is needed here",
+                        name);
+    if (settings->engine->n_option > SOLVE_OPTION_MAX)
+        return dse_fail(err, DSE_LIMIT, "engine %s has more than %d options", name, SOLVE_OPTION_MAX);
+    engine_option_defaults(settings->engine, settings->option);
+    return objective_parse("edp", &settings->objective, err);
+}
+
+static void hash_node(struct hash_state *state, const struct ynode *node)
+{
+    hash_u64(state, node->kind);
+    hash_text(state, node->text);
+    hash_u64(state, node->n_item);
+    for (size_t i = 0; i < node->n_item; i++) {
+        if (node->key)
+            hash_text(state, node->key[i]);
+        hash_node(state, node->item[i]);
+    }
+}
+
+void solve_settings_hash(const struct solve_settings *s, struct hash_state *state)
+{
+    hash_u64(state, RESULT_VERSION);
+    hash_text(state, s->engine->name);
+    for (size_t i = 0; i < s->engine->n_option; i++) {
+        hash_text(state, s->engine->option[i].name);
+        hash_double(state, s->option[i]);
+    }
+    hash_double(state, s->objective.energy_exponent);
+    hash_double(state, s->objective.delay_exponent);
+    hash_u64(state, s->seed);
+    hash_u64(state, s->max_evaluations);
+    hash_double(state, s->max_seconds);
+    hash_u64(state, s->constraints != NULL);
+    if (s->constraints)
+        hash_node(state, s->constraints);
+}
+
+uint64_t solve_key(const struct solve_settings *settings, uint64_t problem_key,
+                   const struct architecture *arch)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return 0;
+    solve_settings_hash(settings, &state);
+    hash_u64(&state, problem_key);
+    hash_u64(&state, architecture_hash(arch));
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        hash_text(&state, arch->level[l].name);
+    uint64_t key = hash_end(&state);
+    return key ? key : 1;
+}
+
+static void give_up(struct solve_result *result, const struct dse_error *err)
+{
+    char text[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX + 32];
+    result->outcome = RESULT_FAILED;
+    snprintf(result->reason, sizeof result->reason, "%.*s", SOLVE_REASON_MAX - 1,
+             dse_error_print(err, text, sizeof text));
+}
+
+static void judge(struct solve_result *result, const struct problem *problem, const struct architecture *arch)
+{
+    const struct engine_result *found = &result->found;
+    if (found->feasible) {
+        result->outcome = RESULT_OK;
+        result->reason[0] = '\0';
+        lower_bound_compute(problem, arch, &result->bound);
+        result->bounded = lower_bound_applies(problem, arch, &found->mapping);
+        return;
+    }
+    result->outcome = found->stop == STOP_MAX_SECONDS ? RESULT_TIMEOUT : RESULT_INFEASIBLE;
+    const char *reason = found->reason[0] ? found->reason : "no mapping was found";
+    if (result->outcome == RESULT_TIMEOUT)
+        snprintf(result->reason, sizeof result->reason, "nothing found in %.3g s: %s", found->seconds,
+                 reason);
+    else
+        snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+/* Streams depend on the loop nest and the engine, not on the machine: neighbouring points of a sweep are searched with common
+ * random numbers, so that their difference is that of the machines and not of luck. */
+static uint64_t stream_key(const struct engine *engine, const struct problem *problem)
+{
+    return problem_hash(problem) ^ hash_of_bytes(engine->name, strlen(engine->name));
+}
+
+static enum dse_status search(const struct solve_settings *s, const struct problem *problem,
+                              const struct architecture *arch, const struct evaluator *evaluator,
+                              const atomic_int *cancel, struct arena *arena, struct engine_result *found,
+                              struct dse_error *err)
+{
+    struct mapspace_constraints *constraints = NULL;
+    if (s->constraints) {
+        constraints = arena_alloc(arena, 1, sizeof *constraints);
+        if (!constraints)
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the constraints");
+        mapspace_constraints_init(constraints, problem, arch);
+        DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, problem, arch, constraints, err));
+    }
+    struct engine_task task = {
+        .evaluator = evaluator,
+        .constraints = constraints,
+        .architecture = evaluator_architecture(evaluator),
+        .batch = 1,
+        .objective = s->objective,
+        .option = s->option,
+        .seed = s->seed,
+        .key = stream_key(s->engine, problem),
+        .budget = {s->max_evaluations, s->max_seconds, cancel},
+    };
+    return engine_solve(s->engine, &task, arena, found, err);
+}
+
+enum dse_status solve_task(const struct solve_settings *settings, const struct problem *problem,
+                           const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
+                           struct solve_result *result)
+{
+    struct dse_error err = {0};
+    struct evaluator *evaluator;
+    memset(result, 0, sizeof *result);
+    enum dse_status status = evaluator_new(problem, arch, &evaluator, &err);
+    if (status == DSE_OK) {
+        status = search(settings, problem, arch, evaluator, cancel, arena, &result->found, &err);
+        evaluator_delete(evaluator);
+    }
+    if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
+        return DSE_INTERRUPTED;
+    if (status == DSE_OK)
+        judge(result, problem, arch);
+    else
+        give_up(result, &err);
+    return DSE_OK;
+}
