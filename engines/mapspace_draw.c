@@ -268,10 +268,9 @@ static bool try_draw(struct draft *draft, struct chooser *c)
         if (!place(draft, c, k))
             return false;
     }
-    if ((space->has_minimum || space->search_bypass) && !mapspace_fits(space, draft->mapping, &draft->misfit))
-        return false;
     draw_orders(draft, c);
-    return true;
+    return !(space->has_minimum || space->search_bypass) ||
+           mapspace_fits(space, draft->mapping, &draft->misfit);
 }
 
 bool mapspace_draw(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping,
