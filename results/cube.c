@@ -29,10 +29,8 @@ struct point_datasets {
     size_t n_level_field;
 };
 
-static int create_points(struct point_datasets *set, const struct cube_group *root,
-                         const struct cube_group *levels)
+static int create_points(struct point_datasets *set, const struct cube_group *root)
 {
-    const struct result_field *level_field = level_field_all(&set->n_level_field);
     set->status = cube_dataset(root, "status", 0, &status_field);
     int result = set->status < 0 ? -1 : 0;
     for (size_t i = 0; i < set->n_field; i++) {
@@ -41,12 +39,21 @@ static int create_points(struct point_datasets *set, const struct cube_group *ro
             result = -1;
     }
     set->key = cube_dataset(root, "point_key", 0, &key_field);
-    for (size_t k = 0; k < set->n_level_field; k++) {
-        set->level[k] = levels ? cube_dataset(levels, level_field[k].name, 1, &level_field[k]) : -1;
-        if (levels && set->level[k] < 0)
-            result = -1;
-    }
     return set->key < 0 ? -1 : result;
+}
+
+/* After the root's datasets, so that the root's links are axes, status, metrics, groups in this order. */
+static int create_levels(struct point_datasets *set, struct cube_group *levels, hid_t file,
+                         const struct result_schema *schema)
+{
+    const struct result_field *field = level_field_all(&set->n_level_field);
+    int result = cube_group_begin(levels, file, "levels", schema);
+    result |= cube_group_extra(levels, 0, "level", "Storage level", schema->level, schema->n_level);
+    for (size_t k = 0; k < set->n_level_field && result >= 0; k++) {
+        set->level[k] = cube_dataset(levels, field[k].name, 1, &field[k]);
+        result = set->level[k] < 0 ? -1 : 0;
+    }
+    return result;
 }
 
 static int close_points(const struct point_datasets *set)
@@ -95,7 +102,8 @@ static int write_point(const struct point_datasets *set, const struct cube_group
 static enum dse_status write_points(hid_t file, const struct result_schema *schema, struct cube_rows *rows,
                                     struct dse_error *err)
 {
-    struct point_datasets set = {.text_type = cube_text_type(), .status = -1, .key = -1};
+    struct point_datasets set = {
+        .text_type = cube_text_type(), .status = -1, .key = -1, .level = {-1, -1, -1, -1, -1, -1, -1, -1}};
     struct cube_group root, levels = {.id = -1};
     enum dse_status status = DSE_OK;
     set.field = point_field_all(&set.n_field);
@@ -106,11 +114,9 @@ static enum dse_status write_points(hid_t file, const struct result_schema *sche
     }
     const struct cube_group *with_levels = schema->n_level > 0 ? &levels : NULL;
     int result = cube_group_begin(&root, file, NULL, schema);
-    if (with_levels) {
-        result |= cube_group_begin(&levels, file, "levels", schema);
-        result |= cube_group_extra(&levels, 0, "level", "Storage level", schema->level, schema->n_level);
-    }
-    result |= create_points(&set, &root, with_levels);
+    result |= create_points(&set, &root);
+    if (with_levels)
+        result |= create_levels(&set, &levels, file, schema);
     for (size_t i = 0; i < rows->n && result >= 0 && status == DSE_OK; i++) {
         struct point_record point;
         status = cube_rows_point(rows, i, &point, err);

@@ -110,22 +110,26 @@ static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct a
 }
 
 /* Whole numbers become doubles; the missing-value mark becomes NaN. */
-static enum dse_status read_numbers(hid_t dataset, hid_t stored, size_t n, struct arena *arena,
+static enum dse_status read_numbers(hid_t dataset, hid_t memory, hid_t space, size_t n, struct arena *arena,
                                     double **number, struct dse_error *err)
 {
     double *value = arena_alloc(arena, n + 1, sizeof *value);
     if (!value)
         return no_memory(err);
     *number = value;
-    if (H5Tget_class(stored) == H5T_FLOAT) {
-        if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0)
+    hid_t stored = H5Dget_type(dataset);
+    H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
+    if (stored >= 0)
+        H5Tclose(stored);
+    if (class == H5T_FLOAT) {
+        if (H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value) < 0)
             return dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
         return DSE_OK;
     }
     uint64_t *count = malloc((n + 1) * sizeof *count);
     if (!count)
         return no_memory(err);
-    int result = H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, count);
+    int result = H5Dread(dataset, H5T_NATIVE_UINT64, memory, space, H5P_DEFAULT, count);
     for (size_t i = 0; result >= 0 && i < n; i++)
         value[i] = count[i] == RESULT_U64_MISSING ? NAN : (double)count[i];
     free(count);
@@ -148,7 +152,7 @@ static enum dse_status read_dataset(hid_t dataset, struct arena *arena, const ch
     else if (class == H5T_STRING && H5Tis_variable_str(stored) > 0)
         status = read_texts(dataset, space, *n, arena, text, err);
     else if (class == H5T_FLOAT || class == H5T_INTEGER)
-        status = read_numbers(dataset, stored, *n, arena, number, err);
+        status = read_numbers(dataset, H5S_ALL, H5S_ALL, *n, arena, number, err);
     else
         status = dse_fail(err, DSE_BAD_INPUT, "a dataset is neither text nor number");
     if (stored >= 0)
@@ -330,6 +334,59 @@ enum dse_status cube_read_number(const char *path, const char *dataset, struct a
     const char **text = NULL;
     DSE_TRY(read_by_path(path, dataset, arena, &text, value, n, err));
     return *value ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "dataset %s is not numeric", dataset);
+}
+
+/* Read what lies under the leading positions `index`. */
+static enum dse_status read_cell(hid_t dataset, const uint32_t *index, size_t n_axis, struct arena *arena,
+                                 double **value, size_t *n, struct dse_error *err)
+{
+    hsize_t start[CUBE_RANK_MAX] = {0}, count[CUBE_RANK_MAX] = {0};
+    enum dse_status status = DSE_OK;
+    hid_t space = H5Dget_space(dataset), memory = -1;
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    *n = 1;
+    if (rank < (int)n_axis || rank > CUBE_RANK_MAX || rank < 1 ||
+        H5Sget_simple_extent_dims(space, count, NULL) < 0)
+        status = dse_fail(err, DSE_BAD_INPUT, "a dataset does not have the shape of the axes");
+    for (size_t i = 0; status == DSE_OK && i < (size_t)rank; i++) {
+        if (i < n_axis) {
+            start[i] = index[i];
+            count[i] = 1;
+        }
+        *n *= count[i];
+    }
+    if (status == DSE_OK) {
+        memory = H5Screate_simple(rank, count, NULL);
+        if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0)
+            status = dse_fail(err, DSE_BAD_INPUT, "a dataset does not have the shape of the axes");
+        else
+            status = read_numbers(dataset, memory, space, *n, arena, value, err);
+    }
+    if (memory >= 0)
+        H5Sclose(memory);
+    if (space >= 0)
+        H5Sclose(space);
+    return status;
+}
+
+enum dse_status cube_read_cell(const char *path, const char *dataset, const uint32_t *index, size_t n_axis,
+                               struct arena *arena, double **value, size_t *n, struct dse_error *err)
+{
+    hid_t file;
+    struct dse_error why = {0};
+    if (n_axis == 0)
+        return cube_read_number(path, dataset, arena, value, n, err);
+    DSE_TRY(open_file(path, &file, err));
+    hid_t id = H5Dopen2(file, dataset, H5P_DEFAULT);
+    enum dse_status status;
+    if (id < 0) {
+        status = dse_fail(&why, DSE_BAD_INPUT, "there is no dataset %s", dataset);
+    } else {
+        status = read_cell(id, index, n_axis, arena, value, n, &why);
+        H5Dclose(id);
+    }
+    H5Fclose(file);
+    return blame(path, status, &why, err);
 }
 
 enum dse_status cube_read_text(const char *path, const char *dataset, struct arena *arena,

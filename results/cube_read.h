@@ -3,6 +3,7 @@
 #define RESULTS_CUBE_READ_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -17,6 +18,12 @@ DSE_MUST_CHECK enum dse_status cube_read_schema(const char *path, struct arena *
  * the number of values. Memory from `arena`. DSE_BAD_INPUT when there is no such dataset or it is text. */
 DSE_MUST_CHECK enum dse_status cube_read_number(const char *path, const char *dataset, struct arena *arena,
                                                 double **value, size_t *n, struct dse_error *err);
+
+/* The part of a numeric dataset that belongs to one cell: `index` (n_axis) fixes the leading dimensions, the group's own
+ * dimensions come whole. Otherwise as cube_read_number. */
+DSE_MUST_CHECK enum dse_status cube_read_cell(const char *path, const char *dataset, const uint32_t *index,
+                                              size_t n_axis, struct arena *arena, double **value, size_t *n,
+                                              struct dse_error *err);
 
 /* A text dataset likewise; missing cells are "". */
 DSE_MUST_CHECK enum dse_status cube_read_text(const char *path, const char *dataset, struct arena *arena,

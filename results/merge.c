@@ -45,6 +45,9 @@ static enum dse_status open_shards(struct merge *merge, const char *const *path,
                                schema.specification_hash, path[0], merge->schema.specification_hash);
         DSE_TRY(cube_rows_open(&merge->shard[i].rows, path[i], &merge->schema, err));
         merge->n_open++;
+        if (!merge->shard[i].rows.csv.file)
+            return dse_fail_at(err, DSE_IO, merge->shard[i].rows.csv_path, 0, "cannot be read: %s",
+                               strerror(ENOENT));
     }
     return DSE_OK;
 }

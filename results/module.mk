@@ -9,5 +9,11 @@ SRC_RESULTS := \
 	results/journal_read.c \
 	results/journal_status.c \
 	results/merge.c \
+	results/plot.c \
+	results/plot_breakdown.c \
+	results/plot_convergence.c \
+	results/plot_data.c \
+	results/plot_gnuplot.c \
+	results/plot_heatmap.c \
 	results/provenance.c \
 	results/schema.c
