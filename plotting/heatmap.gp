@@ -84,6 +84,9 @@ do for [p = 1:dse_n_panel] {
     set rmargin at screen panel_right[p]
     set tmargin at screen panel_top[p]
     set bmargin at screen panel_bottom[p]
+    # Marks lie 2 points inside their cell.
+    mark_w = 0.5 - 2.0 * dse_n_x / (dse_width * (panel_right[p] - panel_left[p]))
+    mark_h = 0.5 - 2.0 * dse_n_y / (dse_height * (panel_top[p] - panel_bottom[p]))
     set xrange [-0.5:dse_n_x - 0.5]
     set yrange [-0.5:dse_n_y - 0.5]
     set title panel_title[p] font ',8.5' offset 0,-0.8
@@ -97,11 +100,11 @@ do for [p = 1:dse_n_panel] {
             fs pattern 1 border rgb '#bbbbbb', \
         '' index p-1 using ($4 == 0 ? $1 : NaN):2:(0.5):(0.5):3 with boxxyerror fc palette lw 0.6 \
             fs solid border rgb 'white', \
-        '' index p-1 using ($7 > 0 ? $1 : NaN):2:(0.46):(0.44) with boxxyerror lc rgb 'black' \
+        '' index p-1 using ($7 > 0 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'black' \
             lw 3.2 fs empty, \
-        '' index p-1 using ($7 == 1 ? $1 : NaN):2:(0.46):(0.44) with boxxyerror lc rgb 'white' \
+        '' index p-1 using ($7 == 1 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'white' \
             lw 1.8 fs empty, \
-        '' index p-1 using ($7 == 2 ? $1 : NaN):2:(0.46):(0.44) with boxxyerror lc rgb '#ff7f2a' \
+        '' index p-1 using ($7 == 2 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb '#ff7f2a' \
             lw 2.2 fs empty, \
         '' index p-1 using (dse_print && $4 == 0 ? $1 : NaN):2:5:6 with labels tc rgb variable font ',7.5'
     if (p == 1) {

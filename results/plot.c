@@ -32,7 +32,7 @@ int plot_kind_find(const char *word, enum plot_kind *kind)
 
 void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted)
 {
-    const double page = 760; /* points: a landscape page */
+    const double page = 800; /* points: a landscape page */
     double step = layout->panel_width + layout->gap_x;
     double room = (page - layout->left - layout->right + layout->gap_x) / step;
     size_t most = room < 1 ? 1 : (size_t)room;
@@ -148,10 +148,10 @@ void plot_put_ticks(struct text_buffer *script, const char *name, const char *ax
     struct text_buffer command;
     size_t step = (n + 39) / 40; /* more than forty labels cannot be read */
     text_init(&command);
-    text_append(&command, "set %s scale 0 %s (", axis, rotation);
+    text_append(&command, "set %s nomirror scale 0 %s (", axis, rotation);
     for (size_t i = 0; i < n; i += step) {
         text_append(&command, "%s", i ? ", " : "");
-        gnuplot_quote(&command, label[i]);
+        gnuplot_quote(&command, label[i][0] ? label[i] : " "); /* gnuplot 5.4 trips over '' in eval */
         text_append(&command, " %zu", i);
     }
     text_append(&command, ")");

@@ -83,21 +83,23 @@ void gnuplot_terminal(struct text_buffer *script, const char *figure_path, doubl
     char output[4096];
     text_append(script, "set encoding utf8\n");
     if (strcasecmp(ending, "png") == 0)
+        text_append(script,
+                    "set terminal pngcairo noenhanced rounded background rgb 'white' size %.0f,%.0f font "
+                    "'sans-serif,9' "
+                    "fontscale %.3f linewidth %.3f\n",
+                    ceil(width_pt * dpi / 72), ceil(height_pt * dpi / 72), dpi / 72, dpi / 72);
+    else if (strcasecmp(ending, "svg") == 0)
         text_append(
             script,
-            "set terminal pngcairo noenhanced background rgb 'white' size %.0f,%.0f font 'sans-serif,9' "
-            "fontscale %.3f linewidth %.3f\n",
-            ceil(width_pt * dpi / 72), ceil(height_pt * dpi / 72), dpi / 72, dpi / 72);
-    else if (strcasecmp(ending, "svg") == 0)
-        text_append(script,
-                    "set terminal svg noenhanced background rgb 'white' size %.0f,%.0f font 'sans-serif,9' "
-                    "fontscale 1 linewidth 1\n",
-                    ceil(width_pt), ceil(height_pt));
+            "set terminal svg noenhanced rounded background rgb 'white' size %.0f,%.0f font 'sans-serif,9' "
+            "fontscale 1 linewidth 1\n",
+            ceil(width_pt), ceil(height_pt));
     else
-        text_append(script,
-                    "set terminal pdfcairo noenhanced size %.4fin,%.4fin font 'sans-serif,9' fontscale 1 "
-                    "linewidth 1\n",
-                    width_pt / 72, height_pt / 72);
+        text_append(
+            script,
+            "set terminal pdfcairo noenhanced rounded size %.4fin,%.4fin font 'sans-serif,9' fontscale 1 "
+            "linewidth 1\n",
+            width_pt / 72, height_pt / 72);
     if (!output_path(output, sizeof output, figure_path))
         script->failed = 1;
     gnuplot_set_text(script, "dse_output", output);

@@ -173,14 +173,15 @@ static void lay_out(struct plot_job *job, struct heatmap *map, struct plot_layou
     size_t y_letters = plot_longest((const char *const *)map->y_label, map->n_y);
     size_t columns = data->n_facet == 2 ? data->schema.axis[data->facet[1]].n_value : 0;
     size_t abreast = columns ? columns : map->n_panel < 4 ? map->n_panel : map->n_panel % 3 == 0 ? 3 : 4;
-    double wanted = clamp(570 / (double)(abreast * map->n_x), 30, 44);
+    double wanted = clamp(610 / (double)(abreast * map->n_x), 33, 44);
     memset(layout, 0, sizeof *layout);
     layout->panel_width = clamp((double)map->n_x * wanted, map->n_panel == 1 ? 220 : 100, 560);
-    layout->panel_height = clamp((double)map->n_y * 26, map->n_y == 1 ? 40 : 112, 420);
-    /* In a single row of panels the titles at the side want their room. */
-    double side = letter * (double)plot_letters(map->y_title);
-    if (map->n_y > 1 && layout->panel_height < side && map->n_panel <= 3)
-        layout->panel_height = side;
+    layout->panel_height = clamp((double)map->n_y * 26, 112, 420);
+    /* In a single row of panels the titles at the sides want their room. */
+    double side = letter * (double)(plot_letters(data->metric->sentence) + 9);
+    if (map->n_panel <= 3)
+        layout->panel_height =
+            fmax(layout->panel_height, fmax(side, letter * (double)plot_letters(map->y_title)));
     double cell_width = layout->panel_width / (double)map->n_x;
     double cell_height = layout->panel_height / (double)map->n_y;
     map->print_values = cell_width >= 29 && cell_height >= 13;
@@ -195,6 +196,7 @@ static void lay_out(struct plot_job *job, struct heatmap *map, struct plot_layou
     layout->bottom = x_tick_height + 22 + 42;
     layout->least_width =
         4.8 * (double)(plot_letters(map->foot) > fixed ? plot_letters(map->foot) : fixed) + 20;
+    layout->least_width = fmax(layout->least_width, 7.2 * (double)plot_letters(plot_title(job)) + 20);
     plot_layout(layout, map->n_panel, columns);
     text_append(&job->script, "dse_x_title_offset = %.4g\n", x_tick_height);
 }
