@@ -71,7 +71,9 @@ static void count_misfit(struct engine_context *context, uint64_t n, const struc
     if (!fit || fit->what == FITS || fit->level < -1 || fit->level >= ARCH_LEVEL_MAX)
         return;
     struct misfit_count *count = &context->misfit[fit->what][fit->level + 1];
-    if (count->n == 0 || fit->needed < count->sample.needed)
+    bool closer = fit->what == MISFIT_UTILIZATION ? fit->needed > count->sample.needed
+                                                  : fit->needed < count->sample.needed;
+    if (count->n == 0 || closer)
         count->sample = *fit;
     count->n += n;
 }

@@ -159,10 +159,16 @@ static void set_keeps(struct mapspace_enumerator *e, uint64_t choice)
     }
 }
 
-/* Fits, or only misses a minimum that later factors may still reach. */
+/* Fits, or only misses a minimum that later factors may still reach. A complete mapping that does not fit says more than a
+ * cut, so `fit` is set only while it is empty. */
 static bool may_fit(const struct mapspace_enumerator *e, struct misfit_info *fit)
 {
-    return mapspace_fits(e->space, &e->mapping, fit) || fit->what == MISFIT_UTILIZATION;
+    struct misfit_info here;
+    if (mapspace_fits(e->space, &e->mapping, &here) || here.what == MISFIT_UTILIZATION)
+        return true;
+    if (fit->what == FITS)
+        *fit = here;
+    return false;
 }
 
 /* The next bypass choice that fits at a leaf; false when there is none. */
@@ -183,6 +189,7 @@ enum enumerate_outcome mapspace_enumerator_next(struct mapspace_enumerator *e, u
     uint32_t n_dim = e->space->problem->n_dim;
     if (!fit)
         fit = &local;
+    fit->what = FITS;
     for (uint32_t step = 0; step < n_step && !e->done; step++) {
         if (e->at_leaf) {
             if (next_keep(e, fit)) {

@@ -21,8 +21,8 @@ DSE_MUST_CHECK enum dse_status mapspace_enumerator_new(const struct mapspace *sp
                                                        struct mapspace_enumerator **out,
                                                        struct dse_error *err);
 
-/* The next valid factorisation, with orders as in the constraints, then ascending. `fit` (may be NULL) gets a sample of what did not fit when
- * something was cut. */
+/* The next valid factorisation, with orders as in the constraints, then ascending. `fit` (may be NULL) gets a sample of what did
+ * not fit on the way, FITS when nothing was cut. */
 enum enumerate_outcome mapspace_enumerator_next(struct mapspace_enumerator *enumerator, uint32_t n_step,
                                                 struct mapping *mapping, struct misfit_info *fit);
 
