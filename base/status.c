@@ -24,13 +24,23 @@ static void fill(struct dse_error *err, enum dse_status status, const char *file
     text_copy(err->file, sizeof err->file, file);
 }
 
+/* Texts quote what users wrote: a control character could play with the terminal or break a line of the journal. */
+__attribute__((format(printf, 2, 0))) static void put_text(struct dse_error *err, const char *format,
+                                                           va_list args)
+{
+    vsnprintf(err->text, sizeof err->text, format, args);
+    for (char *at = err->text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+}
+
 enum dse_status dse_fail(struct dse_error *err, enum dse_status status, const char *format, ...)
 {
     if (err) {
         fill(err, status, "", 0);
         va_list args;
         va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
+        put_text(err, format, args);
         va_end(args);
     }
     return status;
@@ -44,7 +54,7 @@ enum dse_status dse_fail_at(struct dse_error *err, enum dse_status status, const
         fill(err, status, file ? file : "", line);
         va_list args;
         va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
+        put_text(err, format, args);
         va_end(args);
     }
     return status;

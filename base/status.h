@@ -36,7 +36,8 @@ struct dse_error {
 /* The words of a status ("bad input"); never NULL. */
 const char *dse_status_text(enum dse_status status);
 
-/* Fill `err` (may be NULL) without a place in a file and return `status`. Long text is cut, never overrun. */
+/* Fill `err` (may be NULL) without a place in a file and return `status`. Long text is cut, never overrun; control characters
+ * in it become '?'. */
 enum dse_status dse_fail(struct dse_error *err, enum dse_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

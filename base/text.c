@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void text_init(struct text_buffer *text)
 {
@@ -218,4 +219,11 @@ char *text_excerpt(const char *text, char *buffer, size_t size)
         if ((unsigned char)*c < 0x20 || *c == 0x7F)
             *c = '?';
     return buffer;
+}
+
+int text_is_name(const char *text)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char other[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.+/-";
+    return strspn(text, first) > 0 && text[strspn(text, other)] == '\0' && strcasecmp(text, "null") != 0;
 }

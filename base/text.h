@@ -36,6 +36,10 @@ char *text_double_shifted(double value, int shift, char *buffer, size_t size);
  * `buffer`. */
 char *text_excerpt(const char *text, char *buffer, size_t size);
 
+/* Whether `text` may name a thing in files, columns and paths and stand in YAML without quotes: a letter or _, then
+ * letters, digits, _ . + / and -; not "null". */
+int text_is_name(const char *text);
+
 /* Strict whole-text parses: 1 on success; 0 on junk, sign where not allowed, overflow, nan or inf. */
 int text_parse_u64(const char *text, uint64_t *value);
 int text_parse_i64(const char *text, int64_t *value);

@@ -102,9 +102,11 @@ static enum dse_status read_tensor(const struct network_reader *reader, const st
     const char *name = NULL;
     DSE_TRY(yaml_require(doc, node, what, "name", &value, err));
     DSE_TRY(yaml_text(doc, value, "tensor name", &name, err));
-    if (!text_copy(tensor->name, sizeof(tensor->name), name) || name[0] == '\0')
-        return yaml_fail(doc, value, err, "%s: a tensor name has from 1 to %d letters", owner,
-                         PROBLEM_NAME_MAX - 1);
+    if (!text_copy(tensor->name, sizeof(tensor->name), name) || !text_is_name(name))
+        return yaml_fail(
+            doc, value, err,
+            "%s: a tensor name has from 1 to %d letters, digits and _ . + / -, beginning with a letter",
+            owner, PROBLEM_NAME_MAX - 1);
     snprintf(what, sizeof(what), "%.110s: tensor %.60s", owner, name);
     DSE_TRY(yaml_require(doc, node, what, "role", &value, err));
     size_t role = 0;

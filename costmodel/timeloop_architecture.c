@@ -224,7 +224,7 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
     value = yaml_find(top, "name");
     if (value != NULL) {
         DSE_TRY(yaml_text(b->doc, value, "architecture.name", &text, err));
-        text_copy(b->arch->name, sizeof b->arch->name, text);
+        text_excerpt(text, b->arch->name, sizeof b->arch->name);
     }
     b->multiplicity = 1;
     for (;;) {

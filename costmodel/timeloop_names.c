@@ -71,6 +71,10 @@ enum dse_status timeloop_name(const struct yaml_doc *doc, const struct ynode *no
                          size - 1);
     memcpy(name, text, (size_t)(end - text));
     name[end - text] = '\0';
+    if (!text_is_name(name))
+        return yaml_fail(doc, node, err,
+                         "%s \"%s\" is no name; use letters, digits and _ . + / -, beginning with a letter",
+                         what, name);
     return DSE_OK;
 }
 

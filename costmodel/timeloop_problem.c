@@ -229,9 +229,12 @@ static enum dse_status read_tensor(struct shape *s, const struct ynode *node, st
     DSE_TRY(yaml_check_keys(s->shape_doc, node, "a data-space", allowed, 4, err));
     DSE_TRY(yaml_require(s->shape_doc, node, "a data-space", "name", &value, err));
     DSE_TRY(yaml_text(s->shape_doc, value, "the name of a data-space", &name, err));
-    if (name[0] == '\0' || strlen(name) >= PROBLEM_NAME_MAX)
-        return yaml_fail(s->shape_doc, value, err, "the name of a data-space must have 1 to %d letters",
-                         (int)PROBLEM_NAME_MAX - 1);
+    if (!text_is_name(name) || strlen(name) >= PROBLEM_NAME_MAX)
+        return yaml_fail(
+            s->shape_doc, value, err,
+            "the name of a data-space must have 1 to %d letters, digits and _ . + / -, beginning with a "
+            "letter",
+            (int)PROBLEM_NAME_MAX - 1);
     if (problem_find_tensor(s->problem, name) >= 0)
         return yaml_fail(s->shape_doc, value, err, "two data-spaces are named %s", name);
     text_copy(tensor->name, sizeof tensor->name, name);
@@ -259,7 +262,7 @@ static enum dse_status read_shape(struct shape *s, const struct ynode *shape, st
     value = yaml_find(shape, "name");
     if (!timeloop_is_null(value))
         DSE_TRY(yaml_text(s->shape_doc, value, "problem.shape.name", &name, err));
-    text_copy(s->problem->name, sizeof s->problem->name, name);
+    text_excerpt(name, s->problem->name, sizeof s->problem->name);
     DSE_TRY(read_dimensions(s, shape, err));
     DSE_TRY(read_coefficients(s, shape, err));
     list = yaml_find(shape, "data_spaces");
@@ -367,7 +370,7 @@ static enum dse_status build(struct shape *s, const struct ynode *top, const str
     name = yaml_find(top, "name");
     if (!timeloop_is_null(name)) {
         DSE_TRY(yaml_text(s->doc, name, "problem.name", &text, err));
-        text_copy(s->problem->name, sizeof s->problem->name, text);
+        text_excerpt(text, s->problem->name, sizeof s->problem->name);
     }
     status = problem_check(s->problem, err);
     if (status != DSE_OK && err != NULL && err->file[0] == '\0') {

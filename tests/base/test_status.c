@@ -58,6 +58,17 @@ static void test_status_long_text_is_cut(void **state)
     assert_int_equal(strlen(err.text), DSE_ERROR_TEXT_MAX - 1);
 }
 
+/* Found by fuzzing: a tab of a layer's name came out in the message. */
+static void test_status_text_has_no_control_characters(void **state)
+{
+    (void)state;
+    struct dse_error err;
+    dse_fail(&err, DSE_BAD_INPUT, "name \"%s\"", "a\tb\033[2J\n\177 r\xc3\xa9snet");
+    assert_string_equal(err.text, "name \"a?b?[2J?? r\xc3\xa9snet\"");
+    dse_fail_at(&err, DSE_BAD_INPUT, "f", 1, "\r");
+    assert_string_equal(err.text, "?");
+}
+
 /* A caller adds a place to an error by passing the error's own text and file on. */
 static void test_status_file_may_be_its_own(void **state)
 {
@@ -93,6 +104,7 @@ int main(void)
         cmocka_unit_test(test_status_fail_fills_and_returns),
         cmocka_unit_test(test_status_print_has_file_line_text),
         cmocka_unit_test(test_status_long_text_is_cut),
+        cmocka_unit_test(test_status_text_has_no_control_characters),
         cmocka_unit_test(test_status_file_may_be_its_own),
         cmocka_unit_test(test_status_try_returns_early),
     };

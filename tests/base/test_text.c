@@ -177,6 +177,18 @@ static void test_text_excerpt_is_one_clean_line(void **state)
     assert_string_equal(text_excerpt("exactly 11.", text, sizeof text), "exactly 11.");
 }
 
+static void test_text_is_name_stands_in_yaml_without_quotes(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"DRAM", "_a", "PE_array", "a-b", "L1.5", "x+y/z", "nullable"};
+    static const char *const bad[] = {
+        "", "1a", "-a", "a b", "a,b", "a:", "a]", "a\n", "r\xc3\xa9", "null", "NULL"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(text_is_name(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(text_is_name(bad[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_text_parse_i64_is_strict),
         cmocka_unit_test(test_text_copy_says_when_cut),
         cmocka_unit_test(test_text_excerpt_is_one_clean_line),
+        cmocka_unit_test(test_text_is_name_stands_in_yaml_without_quotes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,6 +276,8 @@ static void test_timeloop_architecture_refuses_by_name_and_line(void **state)
         {"arch:\n  arithmetic: {instances: 4}\n  storage:\n  - {name: D, technology: DRAM}\n", 4,
          "instances"},
         {"arch:\n  arithmetic: {instances: 4}\n  storage:\n  - {technology: DRAM}\n", 4, "name"},
+        {"arch:\n  arithmetic: {instances: 4}\n  storage:\n  - {name: 'a: b', technology: DRAM}\n", 4,
+         "is no name"},
     };
     struct architecture arch;
     struct dse_error err;

@@ -146,6 +146,7 @@ static void test_timeloop_problem_refuses_by_name_and_line(void **state)
         {"problem:\n" GEMM_SHAPE "    - {name: A, projection: [M], read-write: maybe}\n", 6, "maybe"},
         {"problem:\n" GEMM_SHAPE "    - {name: A, projection: [M]}\n    - {name: A, projection: [N]}\n", 7,
          "two data-spaces"},
+        {"problem:\n" GEMM_SHAPE "    - {name: 'A, B', projection: [M]}\n", 6, "beginning with a letter"},
         {"problem:\n  shape:\n    dimensions: [M, M]\n", 3, "appears twice"},
         {"problem:\n  shape:\n    dimensions: [3x]\n", 3, "must be a word"},
         {"problem:\n  shape:\n    dimensions: []\n", 3, "no dimensions"},
