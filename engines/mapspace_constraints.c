@@ -79,8 +79,7 @@ static enum dse_status read_factor(const struct entry *e, const struct ynode *no
     size_t n = 0;
     uint64_t value = 0;
     uint32_t dim = 0;
-    while (word[n] && word[n] != '=' && word[n] != '<' && !isdigit((unsigned char)word[n]) &&
-           n + 1 < sizeof name) {
+    while (word[n] && !strchr("=<>", word[n]) && !isdigit((unsigned char)word[n]) && n + 1 < sizeof name) {
         name[n] = word[n];
         n++;
     }
