@@ -244,7 +244,7 @@ static void find_rows(struct mapspace *space)
             space->has_minimum = true;
         uint64_t most = 0;
         for (uint32_t t = 0; t < problem->n_tensor; t++)
-            if (space->base.level[l].keep >> t & 1u)
+            if ((uint32_t)space->base.level[l].keep >> t & 1u)
                 most += problem_tensor_words(problem, t);
         if (most <= space->usable[l])
             continue;
@@ -285,7 +285,7 @@ static void check_capacity(struct mapspace *space)
                                    .tensors = space->base.level[top].keep,
                                    .available = space->usable[top]};
         for (uint32_t t = 0; t < space->problem->n_tensor; t++)
-            if (space->base.level[top].keep >> t & 1u)
+            if ((uint32_t)space->base.level[top].keep >> t & 1u)
                 fit.needed += problem_tensor_words(space->problem, t);
         empty_by_misfit(space, &fit);
     }

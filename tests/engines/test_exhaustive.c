@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
 #include <cmocka.h>
 
 #include "costmodel/checker.h"

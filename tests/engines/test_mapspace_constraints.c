@@ -1,13 +1,11 @@
-#include "engines/mapspace_constraints.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
 #include <cmocka.h>
 
+#include "engines/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
 
 static enum dse_status read_text(const char *text, struct mapspace_constraints *c, struct dse_error *err)

@@ -1,17 +1,15 @@
-#include "engines/mapspace.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
 
 #include "costmodel/checker.h"
 #include "costmodel/layer_problem.h"
 #include "costmodel/readers.h"
+#include "engines/mapspace.h"
 #include "tests/engines/small_cases.h"
 
 static const struct mapspace *make_space(const struct problem *problem, const struct architecture *arch,

@@ -1,14 +1,12 @@
-#include "engines/mapspace_enumerate.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
 
 #include "costmodel/checker.h"
+#include "engines/mapspace_enumerate.h"
 #include "engines/mapspace_order.h"
 #include "tests/engines/small_cases.h"
 

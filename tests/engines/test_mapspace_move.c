@@ -1,14 +1,12 @@
-#include "engines/mapspace_move.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
 #include <cmocka.h>
 
 #include "costmodel/checker.h"
+#include "engines/mapspace_move.h"
 #include "tests/engines/small_cases.h"
 
 /* One random case after the other that has a mapping. */

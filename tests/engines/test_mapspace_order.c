@@ -1,13 +1,11 @@
-#include "engines/mapspace_order.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
 #include <cmocka.h>
 
+#include "engines/mapspace_order.h"
 #include "tests/engines/small_cases.h"
 
 /* The best energy-delay product over the walk from `mapping`, and the number of orders walked. */

@@ -1,12 +1,11 @@
-#include "engines/objective.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
 #include <cmocka.h>
+
+#include "engines/objective.h"
 
 static void test_objective_parse_reads_names_and_products(void **state)
 {

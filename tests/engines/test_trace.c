@@ -1,12 +1,11 @@
-#include "engines/trace.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-
 #include <cmocka.h>
+
+#include "engines/trace.h"
 
 static void test_trace_keeps_first_and_last(void **state)
 {
