@@ -6,9 +6,8 @@
 #include "results/provenance.h"
 
 static const struct cli_command *const commands[] = {
-    &command_eval,
-    &command_map,
-    &command_list,
+    &command_run,  &command_eval,  &command_map,    &command_list,
+    &command_plot, &command_merge, &command_status, &command_check,
 };
 
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };

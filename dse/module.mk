@@ -3,15 +3,30 @@ SRC_DSE := \
 	dse/command_eval.c \
 	dse/command_list.c \
 	dse/command_map.c \
+	dse/command_results.c \
+	dse/command_run.c \
 	dse/command_table.c \
+	dse/estimate.c \
 	dse/inputs.c \
 	dse/main.c \
+	dse/plan.c \
+	dse/progress.c \
 	dse/record.c \
 	dse/report_csv.c \
 	dse/report_json.c \
 	dse/report_table.c \
 	dse/resolve.c \
+	dse/runner.c \
 	dse/solve.c \
+	dse/spec_axes.c \
+	dse/spec_read.c \
+	dse/sweep.c \
+	dse/sweep_cells.c \
+	dse/sweep_check.c \
+	dse/sweep_load.c \
+	dse/sweep_schema.c \
+	dse/sweep_variables.c \
 	dse/table.c \
 	dse/threads.c \
+	dse/watch.c \
 	dse/workload.c

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/evaluator.h"
 #include "engines/mapspace_constraints.h"
@@ -60,7 +61,7 @@ static void hash_node(struct hash_state *state, const struct ynode *node)
     }
 }
 
-void solve_settings_hash(const struct solve_settings *s, struct hash_state *state)
+static void hash_settings(const struct solve_settings *s, struct hash_state *state)
 {
     hash_u64(state, RESULT_VERSION);
     hash_text(state, s->engine->name);
@@ -78,19 +79,35 @@ void solve_settings_hash(const struct solve_settings *s, struct hash_state *stat
         hash_node(state, s->constraints);
 }
 
-uint64_t solve_key(const struct solve_settings *settings, uint64_t problem_key,
-                   const struct architecture *arch)
+uint64_t solve_settings_key(const struct solve_settings *settings)
 {
     struct hash_state state;
     if (!hash_begin(&state))
         return 0;
-    solve_settings_hash(settings, &state);
-    hash_u64(&state, problem_key);
+    hash_settings(settings, &state);
+    return hash_end(&state);
+}
+
+uint64_t solve_arch_key(const struct architecture *arch)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return 0;
     hash_u64(&state, architecture_hash(arch));
     for (uint32_t l = 0; l < arch->n_level; l++)
         hash_text(&state, arch->level[l].name);
-    uint64_t key = hash_end(&state);
-    return key ? key : 1;
+    return hash_end(&state);
+}
+
+uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return 0;
+    hash_u64(&state, settings_key);
+    hash_u64(&state, problem_key);
+    hash_u64(&state, arch_key);
+    return hash_end(&state);
 }
 
 static void give_up(struct solve_result *result, const struct dse_error *err)

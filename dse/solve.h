@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/hash.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "costmodel/bound.h"
@@ -43,12 +42,14 @@ struct solve_result {
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
 
-/* Feed everything about the search that determines a result (not the architecture or the loop nest). */
-void solve_settings_hash(const struct solve_settings *settings, struct hash_state *state);
+/* Everything about the search that determines a result; 0 when out of memory. */
+uint64_t solve_settings_key(const struct solve_settings *settings);
 
-/* The key of a task, 0 when out of memory: equal keys, equal results. The level names count, as constraints name levels. */
-uint64_t solve_key(const struct solve_settings *settings, uint64_t problem_key,
-                   const struct architecture *arch);
+/* The machine with its level names, as constraints and result columns name levels; 0 when out of memory. */
+uint64_t solve_arch_key(const struct architecture *arch);
+
+/* The key of a task from those of its parts (problem_hash for the loop nest): equal keys, equal results. 0 when out of memory. */
+uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key);
 
 /* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be reset afterwards).
  * Returns DSE_INTERRUPTED when `cancel` ended the search (then there is no result), else DSE_OK. */

@@ -1,0 +1,276 @@
+/* dse status, dse merge, dse plot: what there is to do with result files. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "dse/commands.h"
+#include "dse/table.h"
+#include "results/cube_read.h"
+#include "results/journal.h"
+#include "results/merge.h"
+#include "results/plot.h"
+
+enum { LIST_MAX = 20, FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };
+
+/* ------------------------------------------------------------------------------------------------------- status */
+
+struct listing {
+    FILE *out;
+    size_t n;
+};
+
+static bool print_not_ok(void *user, uint64_t key, const char *place, const char *status, const char *reason)
+{
+    struct listing *list = user;
+    (void)key;
+    if (list->n == 0)
+        fputs("\n", list->out);
+    if (list->n < LIST_MAX)
+        fprintf(list->out, "%-10s %s: %s\n", status, place, reason);
+    list->n++;
+    return true;
+}
+
+static enum dse_status print_status(const char *out, const struct console *console, struct dse_error *err)
+{
+    struct journal_summary s;
+    struct result_schema schema = {0};
+    struct arena arena;
+    struct listing list = {console->out, 0};
+    char a[64], when[64];
+    DSE_TRY(journal_summarise(out, &s, err));
+    arena_init(&arena);
+    if (cube_read_schema(out, &arena, &schema, NULL) != DSE_OK)
+        schema.n_point = 0; /* no cube yet, or it is being made: the journal says enough */
+    fprintf(console->out, "state        %s\n",
+            s.running                                       ? "running"
+            : schema.n_point && s.n_point >= schema.n_point ? "complete"
+                                                            : "stopped");
+    fprintf(console->out, "points       %s", text_thousands(s.n_point, a, sizeof a));
+    if (schema.n_point)
+        fprintf(console->out, " of %s", text_thousands(schema.n_point, a, sizeof a));
+    fputs("\n", console->out);
+    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
+        if (s.n_status[i])
+            fprintf(console->out, "  %-10s %s\n", result_status_text((enum result_status)i),
+                    text_thousands(s.n_status[i], a, sizeof a));
+    fprintf(console->out, "evaluations  %s in %s of search\n", text_thousands(s.evaluations, a, sizeof a),
+            table_duration(s.seconds, when, sizeof when));
+    time_t changed = (time_t)s.modified_s;
+    struct tm utc;
+    if (gmtime_r(&changed, &utc) && strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc) > 0)
+        fprintf(console->out, "last change  %s\n", when);
+    if (s.n_bad_line)
+        fprintf(console->out, "damaged      %" PRIu64 " lines, the first is line %d\n", s.n_bad_line,
+                s.first_bad_line);
+    arena_free(&arena);
+    DSE_TRY(journal_each_not_ok(out, print_not_ok, &list, err));
+    if (list.n > LIST_MAX)
+        fprintf(console->out, "... and %zu more\n", list.n - LIST_MAX);
+    return DSE_OK;
+}
+
+static int status_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    return cli_report(console, print_status(args->operand[0], console, &err), &err);
+}
+
+const struct cli_command command_status = {
+    .name = "status",
+    .operands = "OUT.h5",
+    .summary = "Show how far a sweep is, also while it runs, and which points are not ok.",
+    .help = "Takes OUT.h5 or OUT.csv. Reading needs no lock and disturbs no run.\n",
+    .min_operand = 1,
+    .max_operand = 1,
+    .run = status_main,
+};
+
+/* -------------------------------------------------------------------------------------------------------- merge */
+
+static enum dse_status merge(const struct cli_args *args, const struct console *console,
+                             struct dse_error *err)
+{
+    struct merge_summary summary;
+    struct provenance provenance;
+    const char *shard[1024];
+    size_t n = args->n_operand - 1;
+    if (n > sizeof shard / sizeof shard[0])
+        return dse_fail(err, DSE_LIMIT, "more than %zu shards in one merge", sizeof shard / sizeof shard[0]);
+    for (size_t i = 0; i < n; i++)
+        shard[i] = args->operand[i + 1];
+    provenance_make(&provenance);
+    snprintf(provenance.command, sizeof provenance.command, "dse merge %s", args->operand[0]);
+    DSE_TRY(merge_shards(args->operand[0], shard, n, &provenance, &summary, err));
+    fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " points in %s", summary.n_point, summary.n_expected,
+            args->operand[0]);
+    if (summary.n_duplicate)
+        fprintf(console->err, "; %" PRIu64 " were in more than one shard and agreed", summary.n_duplicate);
+    fputs("\n", console->err);
+    return DSE_OK;
+}
+
+static int merge_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    return cli_report(console, merge(args, console, &err), &err);
+}
+
+const struct cli_command command_merge = {
+    .name = "merge",
+    .operands = "OUT.h5 SHARD.h5...",
+    .summary = "Put the shards of one sweep together.",
+    .help = "Shards are what `dse run --shard` wrote; they must come from the same specification and agree "
+            "where they overlap.\n"
+            "\n"
+            "  dse merge out.h5 out.*-of-4.h5\n",
+    .min_operand = 2,
+    .max_operand = 1025,
+    .run = merge_main,
+};
+
+/* --------------------------------------------------------------------------------------------------------- plot */
+
+/* The column of an axis as the specification calls it: "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
+static const char *column_of(const struct result_schema *schema, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    for (size_t a = 0; name && a < schema->n_axis; a++)
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++) {
+            const char *column = schema->axis[a].coordinate[k].name;
+            if (strncmp(column, name, length) == 0 && (column[length] == '\0' || column[length] == '_'))
+                return column;
+        }
+    return name;
+}
+
+/* "DRAM.bandwidth=4 GB/s" with the column's name in front. */
+static const char *where_of(const struct result_schema *schema, const char *text, struct arena *arena)
+{
+    char name[COLUMN_MAX], line[2 * COLUMN_MAX];
+    const char *equals = strchr(text, '=');
+    if (!equals || (size_t)(equals - text) >= sizeof name)
+        return text;
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    int n = snprintf(line, sizeof line, "%s%s", column_of(schema, name), equals);
+    if (n < 0 || (size_t)n >= sizeof line)
+        return text;
+    const char *copy = arena_copy_text(arena, line, (size_t)n);
+    return copy ? copy : text;
+}
+
+/* What the specification in the file says about its figure. Anything odd in it was checked when it ran, and is passed over. */
+static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *doc,
+                          struct plot_options *options)
+{
+    const char *text = cube_read_attribute(h5, "specification", arena);
+    if (!text || yaml_parse(doc, "specification", text, strlen(text), NULL) != DSE_OK)
+        return;
+    const struct ynode *plot = yaml_find(doc->root, "plot");
+    const struct {
+        const char *key;
+        const char **out;
+    } table[] = {
+        {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const struct ynode *node = yaml_find(plot, table[i].key);
+        if (node && node->kind == YNODE_SCALAR)
+            *table[i].out = node->text;
+    }
+    const struct ynode *kind = yaml_find(plot, "kind");
+    if (kind && kind->kind == YNODE_SCALAR)
+        (void)plot_kind_find(kind->text, &options->kind);
+}
+
+static enum dse_status read_plot_options(const struct cli_args *args, const struct result_schema *schema,
+                                         struct arena *arena, const char **where,
+                                         struct plot_options *options, struct dse_error *err)
+{
+    static const char *const kinds[] = {"heatmap", "convergence", "breakdown"};
+    const struct {
+        const char *name;
+        const char **out;
+    } table[] = {
+        {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
+    size_t kind;
+    unsigned long long facets = 0;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (cli_value(args, table[i].name))
+            *table[i].out = cli_value(args, table[i].name);
+    DSE_TRY(cli_choice(args, "kind", kinds, 3, (size_t)options->kind, &kind, err));
+    DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
+    options->kind = (enum plot_kind)kind;
+    options->max_facet = (size_t)facets;
+    options->keep_script = cli_has(args, "keep-script");
+    options->x = column_of(schema, options->x);
+    options->y = column_of(schema, options->y);
+    options->where = where;
+    for (size_t i = 0; i < args->n_value; i++)
+        if (strcmp(args->value[i].option->name, "where") == 0)
+            where[options->n_where++] = where_of(schema, args->value[i].text, arena);
+    return DSE_OK;
+}
+
+static enum dse_status draw(const struct cli_args *args, const struct console *console, struct arena *arena,
+                            struct yaml_doc *doc, struct dse_error *err)
+{
+    const char *h5 = args->operand[0], *where[CLI_VALUE_MAX];
+    char figure[FIGURE_PATH_MAX];
+    struct plot_options options = {.kind = PLOT_HEATMAP};
+    struct result_schema schema;
+    DSE_TRY(cube_read_schema(h5, arena, &schema, err));
+    plot_defaults(h5, arena, doc, &options);
+    DSE_TRY(read_plot_options(args, &schema, arena, where, &options, err));
+    const char *given = cli_value(args, "output");
+    if (given ? !text_copy(figure, sizeof figure, given) : !result_path(figure, sizeof figure, h5, ".png"))
+        return dse_fail(err, DSE_BAD_USAGE, "--output: the path is too long");
+    DSE_TRY(plot_draw(h5, figure, &options, err));
+    fprintf(console->err, "dse: %s\n", figure);
+    return DSE_OK;
+}
+
+static int plot_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct arena arena;
+    struct yaml_doc doc;
+    memset(&doc, 0, sizeof doc);
+    arena_init(&arena);
+    enum dse_status status = draw(args, console, &arena, &doc, &err);
+    yaml_free(&doc);
+    arena_free(&arena);
+    return cli_report(console, status, &err);
+}
+
+static const struct cli_option plot_option_table[] = {
+    {"output", 'o', "FIG", "the figure, .png, .svg or .pdf (default: OUT.png)"},
+    {"kind", 'k', "WHAT",
+     "heatmap (default), convergence (cost over evaluations) or breakdown (energy bars)"},
+    {"metric", 'm', "COLUMN", "what to show: edp_js (default), latency_s, energy_j, dram_byte, ..."},
+    {"x", 'x', "AXIS", "the horizontal axis, as in the specification (default: chosen by length)"},
+    {"y", 'y', "AXIS", "the vertical axis"},
+    {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"facets", 0, "N", "at most so many panels (default 12)"},
+    {"title", 0, "TEXT", "above the figure (default: the specification's title)"},
+    {"keep-script", 0, NULL, "also leave FIG.gp, the gnuplot script with its data"},
+};
+
+const struct cli_command command_plot = {
+    .name = "plot",
+    .operands = "OUT.h5",
+    .summary = "Draw a figure of a result file with gnuplot.",
+    .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification.\n"
+            "\n"
+            "  dse plot output/quickstart.h5 -o edp.png\n"
+            "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
+            "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n",
+    .option = plot_option_table,
+    .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
+    .min_operand = 1,
+    .max_operand = 1,
+    .run = plot_main,
+};

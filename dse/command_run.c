@@ -1,0 +1,325 @@
+/* dse run SPEC and dse check SPEC */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/commands.h"
+#include "dse/runner.h"
+#include "dse/table.h"
+#include "dse/threads.h"
+#include "results/journal.h"
+
+enum { OUT_PATH_MAX = 4096, LIST_MAX = 20, COMMAND_MAX = 1024 };
+
+/* SPEC with everything looked up. */
+struct loaded {
+    struct sweep_spec spec;
+    struct sweep sweep;
+};
+
+static enum dse_status load(const struct cli_args *args, struct loaded *loaded, struct dse_error *err)
+{
+    const char *set[CLI_VALUE_MAX];
+    size_t n_set = 0;
+    for (size_t i = 0; i < args->n_value; i++)
+        if (strcmp(args->value[i].option->name, "set") == 0)
+            set[n_set++] = args->value[i].text;
+    memset(loaded, 0, sizeof *loaded);
+    DSE_TRY(spec_read(&loaded->spec, args->operand[0], set, n_set, err));
+    return sweep_init(&loaded->sweep, &loaded->spec, err);
+}
+
+static void unload(struct loaded *loaded)
+{
+    sweep_free(&loaded->sweep);
+    spec_free(&loaded->spec);
+}
+
+/* "K/N" with 1 <= K <= N. */
+static enum dse_status read_shard(const struct cli_args *args, struct run_options *options,
+                                  struct dse_error *err)
+{
+    const char *text = cli_value(args, "shard");
+    char part[24], shown[64];
+    uint64_t k = 0, n = 0;
+    options->shard = options->n_shard = 1;
+    if (!text)
+        return DSE_OK;
+    const char *slash = strchr(text, '/');
+    if (slash && (size_t)(slash - text) < sizeof part) {
+        memcpy(part, text, (size_t)(slash - text));
+        part[slash - text] = '\0';
+        if (text_parse_u64(part, &k) && text_parse_u64(slash + 1, &n) && k >= 1 && k <= n && n <= 1000000) {
+            options->shard = (uint32_t)k;
+            options->n_shard = (uint32_t)n;
+            return DSE_OK;
+        }
+    }
+    return dse_fail(err, DSE_BAD_USAGE, "--shard %s: write K/N with 1 <= K <= N, for instance 1/4",
+                    text_excerpt(text, shown, sizeof shown));
+}
+
+/* OUT.h5, or OUT.K-of-N.h5 for a shard. */
+static enum dse_status read_out(const struct cli_args *args, const struct sweep_spec *spec,
+                                const struct run_options *options, char *out, size_t size,
+                                struct dse_error *err)
+{
+    char ending[64], name[SPEC_NAME_MAX + 8];
+    snprintf(name, sizeof name, "./%s.h5", spec->name);
+    const char *given = cli_value(args, "output") ? cli_value(args, "output") : name;
+    if (options->n_shard > 1)
+        snprintf(ending, sizeof ending, ".%u-of-%u.h5", options->shard, options->n_shard);
+    else
+        snprintf(ending, sizeof ending, ".h5");
+    if (!given[0] || !result_path(out, size, given, ending))
+        return dse_fail(err, DSE_BAD_USAGE, "--output: the path is empty or too long");
+    return DSE_OK;
+}
+
+static void print_axes(const struct sweep *sweep, struct text_buffer *out)
+{
+    static const char *const header[] = {"axis", "values", ""};
+    struct table table;
+    if (sweep->spec->n_dimension == 0)
+        return;
+    table_init(&table, header, 3, 1 | 4);
+    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++) {
+            const struct spec_variable *v = &sweep->spec->variable[sweep->spec->dimension[d].variable[k]];
+            char list[TABLE_CELL_MAX];
+            size_t used = 0;
+            list[0] = '\0';
+            for (size_t i = 0; i < v->n_value && used + 8 < sizeof list; i++) {
+                int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", v->value[i].text);
+                used += n > 0 ? (size_t)n : 0;
+            }
+            table_cell(&table, "%s%s", k ? "  with " : "", v->name);
+            table_cell(&table, "%zu", v->n_value);
+            table_cell(&table, "%s", list);
+        }
+    table_print(&table, out);
+    table_free(&table);
+    text_append(out, "\n");
+}
+
+static void print_sweep(const struct sweep *sweep, struct text_buffer *out)
+{
+    char a[48], b[48];
+    const struct workload *w = &sweep->workload[0];
+    text_append(out, "%s: %s\n\n", sweep->spec->name, sweep->spec->title);
+    print_axes(sweep, out);
+    text_append(out, "points           %s", text_thousands(sweep->n_point, a, sizeof a));
+    if (sweep->n_point < sweep->n_cell)
+        text_append(out, " of %s cells", text_thousands(sweep->n_cell, b, sizeof b));
+    text_append(out, "\nlayers           %u mapped, %u different, %u without multiply-accumulates%s\n",
+                w->n_layer, w->n_problem, w->n_skipped, sweep->n_network > 1 ? " (first network)" : "");
+}
+
+static enum dse_status print_estimate(const struct sweep *sweep, const struct run_options *options,
+                                      struct text_buffer *out, struct dse_error *err)
+{
+    struct run_estimate e;
+    char a[48], b[48];
+    DSE_TRY(runner_estimate(sweep, options, &e, err));
+    if (options->n_shard > 1)
+        text_append(out, "in this shard    %s\n", text_thousands(e.n_point, a, sizeof a));
+    text_append(out, "to compute       %s\n", text_thousands(e.n_point - e.n_reused, a, sizeof a));
+    text_append(out, "to reuse         %s\n", text_thousands(e.n_reused, a, sizeof a));
+    text_append(out, "layer searches   %s, whose results serve %s further times\n",
+                text_thousands(e.n_task, a, sizeof a), text_thousands(e.n_shared, b, sizeof b));
+    text_append(out, "estimated time   %s%s on %d thread%s\n", e.at_least ? "more than " : "about ",
+                table_duration(e.seconds, a, sizeof a), options->n_thread, options->n_thread == 1 ? "" : "s");
+    text_append(out, "estimated disk   %s\n", table_bytes(e.byte, a, sizeof a));
+    text_append(out, "output           %s\n", options->out);
+    return DSE_OK;
+}
+
+struct failure_list {
+    FILE *err;
+    size_t n;
+};
+
+static bool print_failure(void *user, uint64_t key, const char *place, const char *status, const char *reason)
+{
+    struct failure_list *list = user;
+    (void)key;
+    if (list->n < LIST_MAX)
+        fprintf(list->err, "  %-10s %s: %s\n", status, place, reason);
+    list->n++;
+    return true;
+}
+
+static enum dse_status list_not_ok(const char *out, FILE *stream, struct dse_error *err)
+{
+    struct failure_list list = {stream, 0};
+    DSE_TRY(journal_each_not_ok(out, print_failure, &list, err));
+    if (list.n > LIST_MAX)
+        fprintf(stream, "  ... and %zu more: see the columns status and reason\n", list.n - LIST_MAX);
+    return DSE_OK;
+}
+
+static void print_summary(const struct run_summary *s, const struct run_options *options, FILE *err)
+{
+    char time[48];
+    size_t n = 0;
+    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
+        n += s->n_status[i];
+    fprintf(err, "dse: %zu points in %s", n, table_duration(s->seconds, time, sizeof time));
+    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
+        if (s->n_status[i])
+            fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
+    if (s->n_reused)
+        fprintf(err, "; %zu were there already", s->n_reused);
+    fprintf(err, "; results in %s\n", options->out);
+}
+
+static enum dse_status run_sweep(const struct sweep *sweep, const struct run_options *options,
+                                 const struct console *console, int *code, struct dse_error *err)
+{
+    struct run_summary summary;
+    struct journal_summary all;
+    if (sweep->workload[0].n_skipped)
+        fprintf(console->err, "dse: %u layers of %s have no multiply-accumulates and are not mapped\n",
+                sweep->workload[0].n_skipped, sweep->network[0].name);
+    DSE_TRY(runner_run(sweep, options, &summary, err));
+    print_summary(&summary, options, console->err);
+    if (summary.interrupted) {
+        fprintf(console->err, "dse: interrupted; the same command resumes\n");
+        *code = EXIT_INTERRUPTED;
+        return DSE_OK;
+    }
+    DSE_TRY(journal_summarise(options->out, &all, err));
+    uint64_t n_failed = all.n_status[RESULT_FAILED] + all.n_status[RESULT_TIMEOUT];
+    if (n_failed + all.n_status[RESULT_INFEASIBLE] > 0)
+        DSE_TRY(list_not_ok(options->out, console->err, err));
+    *code = n_failed > 0 ? EXIT_SOME_FAILED : EXIT_DONE;
+    return DSE_OK;
+}
+
+/* The command line as one text, for provenance. */
+static void join_command(const struct cli_args *args, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "dse");
+    for (int i = 0; i < args->argc && used < size; i++) {
+        int n = snprintf(text + used, size - used, strpbrk(args->argv[i], " '\"") ? " '%s'" : " %s",
+                         args->argv[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static enum dse_status prepare_run(const struct cli_args *args, const struct loaded *loaded, char *out,
+                                   struct run_options *options, struct dse_error *err)
+{
+    unsigned long long threads = 0;
+    DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
+    DSE_TRY(read_shard(args, options, err));
+    DSE_TRY(read_out(args, &loaded->spec, options, out, OUT_PATH_MAX, err));
+    options->out = out;
+    options->n_thread = threads ? (int)threads : threads_available();
+    options->fresh = cli_has(args, "fresh");
+    return DSE_OK;
+}
+
+static enum dse_status print_dry_run(const struct sweep *sweep, const struct run_options *options,
+                                     const struct console *console, struct dse_error *err)
+{
+    struct text_buffer text;
+    text_init(&text);
+    print_sweep(sweep, &text);
+    enum dse_status status = options ? print_estimate(sweep, options, &text, err) : DSE_OK;
+    if (status == DSE_OK && text.failed)
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory");
+    if (status == DSE_OK)
+        fputs(text.data, console->out);
+    text_free(&text);
+    return status;
+}
+
+static int command_run_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct run_options options = {.err = console->err};
+    char out[OUT_PATH_MAX], line[COMMAND_MAX];
+    int code = EXIT_DONE;
+    struct loaded *loaded = calloc(1, sizeof *loaded);
+    if (!loaded)
+        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    join_command(args, line, sizeof line);
+    options.command = line;
+    enum dse_status status = load(args, loaded, &err);
+    if (status == DSE_OK)
+        status = prepare_run(args, loaded, out, &options, &err);
+    if (status == DSE_OK && cli_has(args, "dry-run"))
+        status = print_dry_run(&loaded->sweep, &options, console, &err);
+    else if (status == DSE_OK)
+        status = run_sweep(&loaded->sweep, &options, console, &code, &err);
+    unload(loaded);
+    free(loaded);
+    return status == DSE_OK ? code : cli_report(console, status, &err);
+}
+
+static int command_check_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct loaded *loaded = calloc(1, sizeof *loaded);
+    if (!loaded)
+        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    enum dse_status status = load(args, loaded, &err);
+    if (status == DSE_OK)
+        status = print_dry_run(&loaded->sweep, NULL, console, &err);
+    unload(loaded);
+    free(loaded);
+    return cli_report(console, status, &err);
+}
+
+static const struct cli_option run_options[] = {
+    {"output", 'o', "OUT.h5", "where results go (default ./NAME.h5); OUT.csv and OUT.layers.csv beside it"},
+    {"jobs", 'j', "N", "threads (default: the processors this process may use, SLURM_CPUS_PER_TASK)"},
+    {"shard", 0, "K/N", "only every N-th point, from the K-th; into OUT.K-of-N.h5, for `dse merge`"},
+    {"fresh", 0, NULL, "throw away what is there instead of resuming"},
+    {"dry-run", 'n', NULL, "say what would be done, how long it takes and how much it writes; write nothing"},
+    {"set", 0, "KEY=VALUE",
+     "replace a setting that is not swept: batch=4, limits.max_evaluations=1000, "
+     "option.patience=9, DRAM.bandwidth='8 GB/s'; repeatable"},
+};
+
+const struct cli_command command_run = {
+    .name = "run",
+    .operands = "SPEC",
+    .summary = "Run or resume a sweep.",
+    .help = "Points that are in OUT.csv already are not computed again, whatever order the specification now "
+            "has them in.\n"
+            "Ctrl-C (SIGINT), SIGTERM and SIGUSR1 end a run within seconds; the same command resumes it. "
+            "Results do not depend\n"
+            "on the number of threads, on interruptions or on shards. Infeasible points are results; failed "
+            "and timed-out ones\n"
+            "are listed and give exit code 1.\n"
+            "\n"
+            "  dse run experiments/quickstart.yaml -o output/quickstart.h5\n"
+            "  dse run sweep.yaml --dry-run\n"
+            "  dse run sweep.yaml --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT -o out.h5\n",
+    .option = run_options,
+    .n_option = sizeof run_options / sizeof run_options[0],
+    .min_operand = 1,
+    .max_operand = 1,
+    .run = command_run_main,
+};
+
+static const struct cli_option check_options[] = {
+    {"set", 0, "KEY=VALUE", "as for `dse run`; repeatable"},
+};
+
+const struct cli_command command_check = {
+    .name = "check",
+    .operands = "SPEC",
+    .summary = "Check a specification and say what it spans.",
+    .help = "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
+            "its own.\n",
+    .option = check_options,
+    .n_option = sizeof check_options / sizeof check_options[0],
+    .min_operand = 1,
+    .max_operand = 1,
+    .run = command_check_main,
+};

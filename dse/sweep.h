@@ -1,0 +1,90 @@
+/* A sweep: a specification with everything looked up and checked, and its points. Const once built: threads share it. */
+#ifndef DSE_SWEEP_H
+#define DSE_SWEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/network.h"
+#include "costmodel/readers.h"
+#include "dse/solve.h"
+#include "dse/spec.h"
+#include "dse/workload.h"
+#include "results/schema.h"
+
+/* Documented limits (docs/sweeps.md). */
+enum { SWEEP_CELL_MAX = 1000000, SWEEP_OVERRIDE_MAX = 96 };
+
+/* A variable with its values understood. Numbers are SI. */
+struct sweep_variable {
+    int unit;           /* UNIT_*, or -1 */
+    bool numeric;       /* number is set, else the texts are the values */
+    double *number;     /* (n_value) */
+    const char **text;  /* (n_value) */
+    const char **label; /* (n_value) as written */
+    char *column;       /* "GlobalBuffer.capacity_byte" */
+    char *long_name;    /* "GlobalBuffer capacity" */
+};
+
+struct sweep {
+    const struct sweep_spec *spec;
+    struct sweep_variable variable[SPEC_VARIABLE_MAX]; /* (spec->n_variable) */
+    size_t n_arch;
+    struct yaml_doc *arch; /* (n_arch) the values of the axis, or the one */
+    size_t n_network;
+    struct network *network; /* (n_network) */
+    size_t n_batch;
+    uint32_t *batch;           /* (n_batch) */
+    struct workload *workload; /* (n_network, n_batch) */
+    size_t n_engine;
+    struct solve_settings *engine; /* (n_engine) with the fixed options, objective, seed and limits */
+    uint64_t n_cell;
+    size_t n_point;
+    uint32_t *cell;              /* (n_point) row-major cell of each point */
+    struct result_schema schema; /* without point keys */
+    struct arena arena;
+};
+
+/* One point with everything it asks for. */
+struct sweep_point {
+    uint32_t index[SPEC_VARIABLE_MAX]; /* (n_dimension) */
+    const struct yaml_doc *arch;
+    size_t n_override;
+    struct arch_override override[SWEEP_OVERRIDE_MAX];
+    const struct workload *workload;
+    struct solve_settings settings;
+};
+
+/* Look everything up and check it: names, options, units, every value of every axis by building a machine with it, constraints on
+ * every loop nest, filters. `spec` is borrowed. Release with sweep_free (also after a failure). Errors carry file and line. */
+DSE_MUST_CHECK enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec,
+                                          struct dse_error *err);
+void sweep_free(struct sweep *sweep);
+
+/* The point's parts; nothing can fail, as sweep_init tried every value. */
+void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out);
+
+/* Build the point's machine. Values that are good one by one may clash: then DSE_BAD_INPUT says how. */
+DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,
+                                                 struct dse_error *err);
+
+/* "GlobalBuffer.capacity=64 KiB PE.mesh=4x4" of point p. Returns `buffer`. */
+char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
+
+/* The steps of sweep_init. */
+DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err); /* sweep_load.c */
+DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep,
+                                               struct dse_error *err); /* sweep_variables.c */
+DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err);  /* sweep_cells.c */
+DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);  /* sweep_check.c */
+DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
+
+/* The position of a value written as `text` on variable v, or -1. */
+long sweep_find_value(const struct sweep *sweep, size_t v, const char *text);
+
+/* DSE_NO_MEMORY about the sweep. */
+enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+#include "dse/watch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_NS = 100 * 1000 * 1000, INTERRUPTED = 130 };
+
+static void *watch_loop(void *user)
+{
+    struct watch *watch = user;
+    const struct timespec tick = {0, TICK_NS};
+    while (!atomic_load(&watch->stop)) {
+        int caught = sigtimedwait(&watch->signals, NULL, &tick);
+        if (caught > 0 && atomic_load(&watch->cancel))
+            _exit(INTERRUPTED);
+        if (caught > 0) {
+            atomic_store(&watch->signal, caught);
+            atomic_store(&watch->cancel, 1);
+            progress_clear(watch->progress);
+            fprintf(watch->progress->out,
+                    "dse: %s: stopping; points in flight are given up, finished ones are kept\n",
+                    strsignal(caught));
+        }
+        if (!atomic_load(&watch->cancel))
+            progress_tick(watch->progress);
+    }
+    return NULL;
+}
+
+enum dse_status watch_start(struct watch *watch, struct progress *progress, struct dse_error *err)
+{
+    watch->progress = progress;
+    atomic_init(&watch->cancel, 0);
+    atomic_init(&watch->signal, 0);
+    atomic_init(&watch->stop, 0);
+    sigemptyset(&watch->signals);
+    sigaddset(&watch->signals, SIGINT);
+    sigaddset(&watch->signals, SIGTERM);
+    sigaddset(&watch->signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &watch->signals, &watch->before);
+    int code = pthread_create(&watch->thread, NULL, watch_loop, watch);
+    if (code == 0)
+        return DSE_OK;
+    pthread_sigmask(SIG_SETMASK, &watch->before, NULL);
+    return dse_fail(err, DSE_INTERNAL, "no thread for signals and progress: %s", strerror(code));
+}
+
+void watch_stop(struct watch *watch)
+{
+    atomic_store(&watch->stop, 1);
+    pthread_join(watch->thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &watch->before, NULL);
+}

@@ -1,0 +1,29 @@
+/* A thread beside the workers that waits for signals and prints progress. */
+#ifndef DSE_WATCH_H
+#define DSE_WATCH_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "base/status.h"
+#include "dse/progress.h"
+
+struct watch {
+    pthread_t thread;
+    sigset_t signals, before; /* blocked while watching; the mask to restore */
+    atomic_int cancel;        /* set by SIGINT, SIGTERM or SIGUSR1: workers stop as soon as they can */
+    atomic_int signal;        /* which one it was */
+    atomic_int stop;
+    struct progress *progress; /* borrowed */
+};
+
+/* Block the signals in this thread (threads started later inherit that) and start watching. A second signal ends the program
+ * at once with exit code 130; the journal is safe. DSE_INTERNAL when no thread can be made. */
+DSE_MUST_CHECK enum dse_status watch_start(struct watch *watch, struct progress *progress,
+                                           struct dse_error *err);
+
+/* Stop watching and restore the signal mask. */
+void watch_stop(struct watch *watch);
+
+#endif
