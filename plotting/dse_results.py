@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Read the results of dse sweeps with xarray and pandas (Debian: python3-xarray python3-netcdf4 python3-pandas).
+
+    import dse_results
+    ds = dse_results.open("output/quickstart.h5")       # labelled xarray Dataset: metrics over the axes
+    ds.energy_j.sel(dram_byte_per_s=16e9)               # a slice by value
+    df = dse_results.tidy("output/quickstart.h5")       # one row per point, also from the .csv
+    dse_results.best("output/quickstart.h5", "edp_js", over=["global_buffer_byte"])   # best buffer for each other setting
+    dse_results.layers("output/quickstart.h5")          # per-layer metrics: the axes and `layer`
+
+On the command line:  python3 plotting/dse_results.py FILE [METRIC]   prints a summary.
+The file format is described in docs/results.md.
+"""
+import builtins
+import os
+import sys
+
+import pandas
+import xarray
+
+MORE_IS_BETTER = {"utilization"}
+
+
+def _group(path, group=None):
+    """One group of an OUT.h5, loaded, so that the file may be replaced by a running sweep."""
+    error = None
+    for engine in ("netcdf4", "h5netcdf"):
+        try:
+            with xarray.open_dataset(path, engine=engine, group=group) as dataset:
+                return dataset.load()
+        except (ImportError, ValueError) as problem:  # ValueError: xarray does not know the engine
+            error = problem
+    raise ImportError("xarray needs python3-netcdf4 or python3-h5netcdf to read HDF5: " + str(error))
+
+
+def open(path):
+    """The labelled Dataset of OUT.h5: metrics over the axes, NaN or "" where a point is missing."""
+    return _group(path)
+
+
+def layers(path):
+    """Per-layer metrics over the axes and `layer`; energy per storage level over `level` as well."""
+    return _group(path, "layers")
+
+
+def levels(path):
+    """Energy and traffic per storage level over the axes and `level`."""
+    return _group(path, "levels")
+
+
+def trace(path):
+    """Convergence: best cost and the evaluation it was found at, over the axes, `layer` and `iteration`."""
+    return _group(path, "trace")
+
+
+def axes(dataset):
+    """Names of the axes in declared order."""
+    return list(dataset["status"].dims)
+
+
+def labels(dataset, axis):
+    """What people read at the positions of an axis: ["64 KiB", "128 KiB", ...]."""
+    coordinate = dataset[axis]
+    text = coordinate.attrs.get("labels")
+    if text is None:
+        text = [str(value) for value in coordinate.values]
+    return [text] if isinstance(text, str) else list(text)
+
+
+def tidy(path):
+    """A DataFrame with one row per computed point: axis columns, status, metrics. Takes OUT.h5 or OUT.csv."""
+    if str(path).endswith(".csv"):
+        return pandas.read_csv(path)
+    dataset = open(path)
+    if not axes(dataset):
+        return pandas.DataFrame({name: [value.item()] for name, value in dataset.variables.items()})
+    frame = dataset.to_dataframe(dim_order=axes(dataset)).reset_index()
+    frame = frame[frame["status"] != ""].reset_index(drop=True)
+    coordinates = [name for name in dataset.coords if name in frame.columns]
+    return frame[coordinates + [name for name in frame.columns if name not in coordinates]]
+
+
+def best(path, metric, over=None, maximize=None):
+    """The best point of each slice, as a DataFrame.
+
+    path: OUT.h5, OUT.csv or a DataFrame from tidy(). over: the axes that are searched (default: all, which gives one
+    row); the other axes make the slices. Points without a value (infeasible, failed) do not take part; of equal
+    points the first in axis order is taken.
+    """
+    frame = path if isinstance(path, pandas.DataFrame) else tidy(path)
+    if metric not in frame.columns:
+        raise KeyError(f"there is no metric {metric!r}; there are {', '.join(frame.columns)}")
+    axis = list(frame.columns[:list(frame.columns).index("status")])
+    over = axis if over is None else [over] if isinstance(over, str) else list(over)
+    unknown = [name for name in over if name not in axis]
+    if unknown:
+        raise KeyError(f"there is no axis {unknown[0]!r}; there are {', '.join(axis)}")
+    slices = [name for name in axis if name not in over]
+    if maximize is None:
+        maximize = metric in MORE_IS_BETTER
+    known = frame[frame[metric].notna() & frame["status"].isin(["ok", "timeout"])]
+    known = known.sort_values(axis, kind="stable") if axis else known
+    known = known.sort_values(metric, ascending=not maximize, kind="stable")
+    if slices:
+        known = known.groupby(slices, sort=True, dropna=False).head(1).sort_values(slices, kind="stable")
+    else:
+        known = known.head(1)
+    return known.reset_index(drop=True)
+
+
+def summary(path, metric="edp_js"):
+    """A text about one result file: axes, statuses, the best point."""
+    dataset = open(path)
+    frame = tidy(path)
+    lines = [dataset.attrs.get("title") or dataset.attrs.get("name") or os.path.basename(str(path))]
+    for name in axes(dataset):
+        words = labels(dataset, name)
+        shown = ", ".join(words) if len(words) <= 8 else f"{', '.join(words[:3])} ... {words[-1]}"
+        lines.append(f"  {dataset[name].attrs.get('long_name', name)} ({name}): {shown}")
+    counts = ", ".join(f"{count} {status}" for status, count in frame["status"].value_counts().items())
+    lines.append(f"points: {len(frame)} of {int(dataset.attrs.get('n_point', len(frame)))} ({counts or 'none yet'})")
+    found = best(frame, metric)
+    if len(found):
+        row = found.iloc[0]
+        where = ", ".join(f"{name} {labels(dataset, name)[list(dataset[name].values).index(row[name])]}"
+                          for name in axes(dataset))
+        unit = dataset[metric].attrs.get("units", "")
+        lines.append(f"best {metric}: {row[metric]:.6g}{'' if unit in ('', '1') else ' ' + unit}"
+                     f"{' at ' + where if where else ''}")
+    not_ok = frame[frame["status"] != "ok"]
+    for _, row in not_ok.head(5).iterrows():
+        lines.append(f"  {row['status']}: {row['reason']}")
+    if len(not_ok) > 5:
+        lines.append(f"  ... and {len(not_ok) - 5} more")
+    return "\n".join(lines)
+
+
+def main(arguments):
+    if len(arguments) not in (1, 2) or arguments[0] in ("-h", "--help"):
+        print(__doc__.strip().split("On the command line:")[1].strip().splitlines()[0], file=sys.stderr)
+        return 2
+    try:
+        with builtins.open(arguments[0], "rb"):
+            pass
+        print(summary(*arguments))
+    except (OSError, KeyError) as problem:
+        print(f"{arguments[0]}: {problem}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
