@@ -25,8 +25,7 @@
          FIELD_F64,      false, offsetof(struct R, energy_noc_j)},                                           \
         {"energy_dram_j", "J", "Energy of the DRAM", FIELD_F64, false, offsetof(struct R, energy_dram_j)},   \
         {"edp_js", "J s", "Energy-delay product", FIELD_F64, false, offsetof(struct R, edp_js)},             \
-        {"utilization", "1",   "MAC utilization",                                     \
-         FIELD_F64,     false, offsetof(struct R, utilization)},                                             \
+        {"utilization", "1", "MAC utilization", FIELD_F64, false, offsetof(struct R, utilization)},          \
         {"dram_byte", "byte", "DRAM traffic, reads and writes",                                              \
          FIELD_F64,   false,  offsetof(struct R, dram_byte)},                                                \
         {"onchip_byte", "byte", "On-chip storage traffic, all levels",                                       \
