@@ -4,7 +4,7 @@
 
 #include "engines/mapspace_private.h"
 
-enum { NEIGHBOUR_TRIES = 64 };
+enum { NEIGHBOUR_TRIES = 64, EVICT_TRIES = 30 };
 
 /* ---------------------------------------------------------------------------------------- factors of slots */
 
@@ -173,6 +173,23 @@ bool mapspace_gather(const struct mapspace *space, struct mapping *mapping, uint
         return true;
     *mapping = before;
     return false;
+}
+
+void mapspace_evict(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping,
+                    uint32_t slot, uint32_t stay)
+{
+    struct factor_move move[MAPSPACE_PRIME_MAX];
+    struct move_undo undo;
+    for (uint32_t i = 0; i < EVICT_TRIES && space->n_slot > 1; i++) {
+        uint32_t to = random_below(stream, space->n_slot);
+        uint32_t n =
+            to == slot ? 0 : mapspace_moves_between(space, mapping, slot, to, move, MAPSPACE_PRIME_MAX);
+        if (n == 0)
+            continue;
+        const struct factor_move *chosen = &move[random_below(stream, n)];
+        if (!(stay >> chosen->dim & 1u))
+            (void)mapspace_apply(space, mapping, chosen, &undo);
+    }
 }
 
 uint32_t mapspace_moves_between(const struct mapspace *space, const struct mapping *mapping, uint32_t a,

@@ -41,6 +41,11 @@ uint32_t mapspace_slots(const struct mapspace *space);
  * mapping is as before. The caller keeps a copy if it wants to go back. False also when nothing would move. */
 bool mapspace_gather(const struct mapspace *space, struct mapping *mapping, uint32_t d, uint32_t to);
 
+/* Move the factors of `slot`, whole or prime by prime, to random other slots as far as those can take them; dimensions in the
+ * bit mask `stay` are left there. */
+void mapspace_evict(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping,
+                    uint32_t slot, uint32_t stay);
+
 /* Take the last apply back. */
 void mapspace_undo(struct mapping *mapping, const struct move_undo *undo);
 

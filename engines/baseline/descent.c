@@ -14,7 +14,7 @@ enum { START_TRIES = 1000, FRESH_EVERY = 4 };
 
 static const struct engine_option option[N_OPTION] = {
     {"samples", "random mappings of which the best is the start of a fresh descent", "mapping",
-     OPTION_INTEGER, 30, 1, 1e9, NULL},
+     OPTION_INTEGER, 5, 1, 1e9, NULL},
     {"fresh_starts", "fresh descents before the best local optimum is perturbed", "descent", OPTION_INTEGER,
      8, 1, 1e9, NULL},
     {"kick", "most random moves of one perturbation", "move", OPTION_INTEGER, 6, 1, 1000, NULL},
@@ -63,6 +63,20 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
                                    err);
 }
 
+/* Let one or two random dimensions take over a random slot: a long step that no descent finds. */
+static void take_over(struct state *state)
+{
+    uint32_t n_dim = state->now.mapping.n_dim, n = 1 + random_below(&state->stream, 2);
+    uint32_t slot = random_below(&state->stream, mapspace_slots(state->space));
+    uint32_t stay = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t d = random_below(&state->stream, n_dim);
+        (void)mapspace_gather(state->space, &state->now.mapping, d, slot);
+        stay |= 1u << d;
+    }
+    mapspace_evict(state->space, &state->stream, &state->now.mapping, slot, stay);
+}
+
 /* The best of some random mappings becomes `now`; false when none was found. */
 static bool fresh_start(struct state *state)
 {
@@ -78,16 +92,10 @@ static bool fresh_start(struct state *state)
             is_better(&drawn, &state->now))
             state->now = drawn;
     }
-    return state->now.cost < INFINITY;
-}
-
-/* Bring one or two random dimensions together in one random slot each: a long step no descent would find. */
-static void scatter(struct state *state)
-{
-    uint32_t n_dim = state->now.mapping.n_dim, n = 1 + random_below(&state->stream, 2);
-    uint32_t to = random_below(&state->stream, mapspace_slots(state->space));
-    for (uint32_t i = 0; i < n; i++)
-        (void)mapspace_gather(state->space, &state->now.mapping, random_below(&state->stream, n_dim), to);
+    if (state->now.cost == INFINITY || random_below(&state->stream, 2) == 0)
+        return state->now.cost < INFINITY;
+    take_over(state);
+    return price(state->context, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 /* The best local optimum after some random moves becomes `now`. */
@@ -97,8 +105,8 @@ static bool kicked_start(struct state *state)
     uint32_t n = 1 + random_below(&state->stream, most);
     struct mapping next;
     state->now = state->best;
-    if (random_below(&state->stream, 4) == 0)
-        scatter(state);
+    if (random_below(&state->stream, 2) == 0)
+        take_over(state);
     for (uint32_t i = 0; i < n; i++)
         if (mapspace_neighbour(state->space, &state->stream, &state->now.mapping, &next))
             state->now.mapping = next;
