@@ -84,14 +84,16 @@ static struct plan_task *find_task(struct plan *plan, struct task_table *table, 
     return &plan->task[table->slot[at] - 1];
 }
 
-/* More operations and more dimensions mean a larger space; an estimate is enough to start long tasks early. */
-static double expected_effort(const struct sweep_point *point, uint32_t problem)
+/* More prime factors mean a larger space; an estimate is enough to start long points early. */
+static double expected_effort(const struct sweep_point *point)
 {
     double factors = 1;
-    const struct problem *p = &point->workload->problem[problem];
-    for (uint32_t d = 0; d < p->n_dim; d++)
-        for (uint32_t rest = p->bound[d]; rest > 1; rest /= 2)
-            factors++;
+    for (uint32_t i = 0; i < point->workload->n_problem; i++) {
+        const struct problem *p = &point->workload->problem[i];
+        for (uint32_t d = 0; d < p->n_dim; d++)
+            for (uint32_t rest = p->bound[d]; rest > 1; rest /= 2)
+                factors++;
+    }
     return factors * (double)(point->settings.max_evaluations ? point->settings.max_evaluations : 10000);
 }
 
@@ -103,6 +105,7 @@ static bool link_point(struct plan *plan, struct task_table *table, size_t p)
     if (out->done || out->arch_key == 0)
         return true;
     sweep_point(plan->sweep, p, &point);
+    double effort = expected_effort(&point);
     for (uint32_t i = 0; i < point.workload->n_problem; i++) {
         bool is_new;
         uint64_t key = solve_key(out->settings_key, problem_hash(&point.workload->problem[i]), out->arch_key);
@@ -112,7 +115,7 @@ static bool link_point(struct plan *plan, struct task_table *table, size_t p)
         if (is_new) {
             task->point = (uint32_t)p;
             task->problem = i;
-            task->effort = expected_effort(&point, i);
+            task->effort = effort;
         }
         task->n_user_all++;
         plan->task_of[plan->n_link++] = (uint32_t)(task - plan->task);
@@ -134,6 +137,7 @@ static size_t most_links(const struct plan *plan)
     return n;
 }
 
+/* The tasks of a point stay together, so that points are finished, and safe in the journal, one after the other. */
 static int by_effort(const void *a, const void *b)
 {
     const struct plan_task *x = a, *y = b;

@@ -35,7 +35,7 @@ struct plan {
     struct plan_point *point; /* (n_point) owned */
     uint64_t *point_key;      /* (n_point) owned; for result_schema */
     size_t n_task;
-    struct plan_task *task; /* (n_task) owned, most expensive first */
+    struct plan_task *task; /* (n_task) owned, in the order they are done: by point, expensive points first */
     size_t n_link;          /* uses of tasks by points; n_link - n_task are shared */
     uint32_t *task_of;      /* (n_link) owned */
     uint32_t *user_of;      /* (n_link) owned: points of each task */

@@ -196,7 +196,7 @@ static void add_layer(struct point_record *point, const struct layer_record *row
 static enum dse_status fill_totals(const struct record_source *source, const struct layer_record *layer,
                                    struct arena *arena, struct point_record *point, struct dse_error *err)
 {
-    double bound_latency_s = 0, bound_energy_j = 0;
+    double bound_latency_s = 0, bound_energy_j = 0, bound_root = 0;
     bool bounded = true;
     struct level_values *levels = empty_levels(source, arena);
     if (!levels)
@@ -210,6 +210,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
         add_levels(levels, layer[i].level, source->n_level, (double)layer[i].count);
         bound_latency_s += (double)layer[i].count * result->bound.latency_s;
         bound_energy_j += (double)layer[i].count * result->bound.energy_j;
+        bound_root += (double)layer[i].count * sqrt(result->bound.edp_js);
         bounded = bounded && result->bounded;
     }
     point->level = levels;
@@ -217,9 +218,11 @@ static enum dse_status fill_totals(const struct record_source *source, const str
     point->utilization =
         (double)point->n_mac / ((double)source->arch->mac.instances * (double)point->latency_cycle);
     if (bounded) {
+        /* sum(E) sum(L) >= sum(sqrt(E L))^2 (Cauchy and Schwarz), so the layers' own EDP bounds count as well */
+        double bound_edp_js = fmax(bound_energy_j * bound_latency_s, bound_root * bound_root);
         point->bound_latency_ratio = point->latency_s / bound_latency_s;
         point->bound_energy_ratio = point->energy_j / bound_energy_j;
-        point->bound_edp_ratio = point->edp_js / (bound_energy_j * bound_latency_s);
+        point->bound_edp_ratio = point->edp_js / bound_edp_js;
     }
     return DSE_OK;
 }

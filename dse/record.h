@@ -24,7 +24,7 @@ struct record_source {
 
 /* Fill `point` (index and key are left alone) and `layer` (workload->n_layer). latency, energy and traffic are sums over
  * layers times their count, edp is the product of the sums, utilization is MACs / (MAC units * cycles), a bound is the sum of
- * the layers' bounds. When a layer has no mapping the point has its outcome, and no metrics. Texts and level values are in
+ * the layers' bounds (edp: at least (sum of sqrt(bound))^2). When a layer has no mapping the point has its outcome, and no metrics. Texts and level values are in
  * `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status record_make(const struct record_source *source, struct arena *arena,
                                            struct point_record *point, struct layer_record *layer,
