@@ -9,6 +9,8 @@
 /* More children than any machine has; keeps the scratch of link-transfer analysis within a few hundred MB. */
 #define CHILD_MAX ((uint64_t)1 << 22)
 
+#define COUNT_MAX 0x1p62
+
 /* Fill the moves of one tensor. A rank of extent e moves by less than e, and the analysis compares differences of two such
  * moves, so a radix of 4(e-1)+1 keeps equal codes and equal vectors the same thing. */
 static enum dse_status compile_code(const struct problem *problem, uint32_t t, struct tensor_code *code,
@@ -36,6 +38,58 @@ static enum dse_status compile_code(const struct problem *problem, uint32_t t, s
                             "must stay below 2^62",
                             tensor->name);
         weight *= 4 * (int64_t)moves + 1;
+    }
+    return DSE_OK;
+}
+
+/* No mapping moves more words of tensor `t` between two levels: there are at most as many visits to a tile as there are
+ * multiply-accumulates outside it, and a tile's box has at most (product over ranks of the largest coefficient) words per
+ * iteration inside it, times the extent again for each further rank that a dimension moves. */
+static double most_words(const struct problem *problem, uint32_t t)
+{
+    const struct tensor *tensor = &problem->tensor[t];
+    uint32_t seen = 0;
+    double per_iteration = 1;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        double coefficient = 1;
+        for (uint32_t k = 0; k < tensor->rank[r].n_term; k++) {
+            const struct projection_term *term = &tensor->rank[r].term[k];
+            if (problem->bound[term->dim] > 1)
+                coefficient = fmax(coefficient, term->coefficient);
+            if (seen >> term->dim & 1u)
+                per_iteration *= problem->bound[term->dim];
+            seen |= 1u << term->dim;
+        }
+        per_iteration *= coefficient;
+    }
+    return (double)problem_macs(problem) * fmin(per_iteration, (double)problem_tensor_words(problem, t));
+}
+
+/* Counts and cycles are 64-bit: what no mapping can bring beyond 2^62 need not be watched in each evaluation. Every word is
+ * read, filled and updated at most twice each (a partial sum that travels is both). */
+static enum dse_status check_counts(const struct problem *problem, const struct architecture *arch,
+                                    struct dse_error *err)
+{
+    double most = 0;
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        most += 6 * most_words(problem, t);
+    if (most >= COUNT_MAX)
+        return dse_fail(
+            err, DSE_LIMIT,
+            "problem %s: a mapping could move %.2g words; counts below 2^62 = 4.6e18 are supported "
+            "(the iterations times the strides)",
+            problem->name, most);
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        const struct storage_level *level = &arch->level[l];
+        double slowest =
+            fmin(level->shared_bandwidth_word_per_cycle,
+                 fmin(level->read_bandwidth_word_per_cycle, level->write_bandwidth_word_per_cycle));
+        if (most / slowest >= COUNT_MAX)
+            return dse_fail(
+                err, DSE_LIMIT,
+                "%s: with %.3g words per cycle a mapping of problem %s could take more than 2^62 = 4.6e18 "
+                "cycles, which is not supported",
+                level->name, slowest, problem->name);
     }
     return DSE_OK;
 }
@@ -89,6 +143,7 @@ enum dse_status evaluator_new(const struct problem *problem, const struct archit
     *out = NULL;
     DSE_TRY(problem_check(problem, err));
     DSE_TRY(architecture_check(arch, err));
+    DSE_TRY(check_counts(problem, arch, err));
     struct evaluator *evaluator = calloc(1, sizeof *evaluator);
     if (!evaluator)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluator");

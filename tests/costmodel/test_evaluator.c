@@ -222,6 +222,43 @@ static void test_evaluator_explains_misfits(void **state)
     evaluator_delete(evaluator);
 }
 
+/* Found by fuzzing: counts and cycles that no 64-bit number holds. A convolution with K = 2^31, N = 2^13, P = 4 and a stride of
+ * 2^32 - 1 can be mapped so that each of 2^44 visits brings the whole box of 3 (2^32 - 1) + 1 inputs: 2^77.6 words. */
+static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct problem problem;
+    struct evaluator *evaluator;
+    struct dse_error err;
+    load("gb-rf-4x4", "resnet50-conv4-3x3", &arch, &problem);
+    arch.level[1].shared_bandwidth_word_per_cycle = 1e-12; /* 4.6e8 iterations, some 1e22 cycles */
+    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_LIMIT);
+    assert_non_null(strstr(err.text, "GB: with 1e-12 words per cycle"));
+    arch.level[1].shared_bandwidth_word_per_cycle = 1e-6;
+    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    evaluator_delete(evaluator);
+    arch.level[1].shared_bandwidth_word_per_cycle = INFINITY;
+    for (uint32_t d = 0; d < problem.n_dim; d++)
+        problem.bound[d] = 1;
+    problem.bound[problem_find_dim(&problem, "K")] = 1u << 31;
+    problem.bound[problem_find_dim(&problem, "N")] = 1u << 13;
+    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    evaluator_delete(evaluator);
+    uint32_t p = (uint32_t)problem_find_dim(&problem, "P");
+    struct tensor *input = &problem.tensor[problem_find_tensor(&problem, "Inputs")];
+    for (uint32_t r = 0; r < input->n_rank; r++)
+        for (uint32_t k = 0; k < input->rank[r].n_term; k++)
+            if (input->rank[r].term[k].dim == p)
+                input->rank[r].term[k].coefficient = UINT32_MAX;
+    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err),
+                     DSE_OK); /* P is 1: no stride is taken */
+    evaluator_delete(evaluator);
+    problem.bound[p] = 4;
+    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_LIMIT);
+    assert_non_null(strstr(err.text, "a mapping could move"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_evaluator_fast_equals_plain_with_network_energy),
         cmocka_unit_test(test_evaluator_fast_equals_plain_with_links),
         cmocka_unit_test(test_evaluator_explains_misfits),
+        cmocka_unit_test(test_evaluator_refuses_counts_beyond_64_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
