@@ -257,6 +257,7 @@ enum dse_status runner_run(const struct sweep *sweep, const struct run_options *
     run->err = err ? err : &ignored;
     arena_init(&run->arena);
     omp_init_lock(&run->lock);
+    watch_block(&run->watch);
     enum dse_status status = prepare(run);
     if (status == DSE_OK)
         status = run_open(run);
@@ -265,6 +266,7 @@ enum dse_status runner_run(const struct sweep *sweep, const struct run_options *
     plan_free(&run->plan);
     arena_free(&run->arena);
     omp_destroy_lock(&run->lock);
+    watch_unblock(&run->watch);
     free(run->layer);
     free(run->result);
     free(run);

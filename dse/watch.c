@@ -29,9 +29,8 @@ static void *watch_loop(void *user)
     return NULL;
 }
 
-enum dse_status watch_start(struct watch *watch, struct progress *progress, struct dse_error *err)
+void watch_block(struct watch *watch)
 {
-    watch->progress = progress;
     atomic_init(&watch->cancel, 0);
     atomic_init(&watch->signal, 0);
     atomic_init(&watch->stop, 0);
@@ -40,10 +39,14 @@ enum dse_status watch_start(struct watch *watch, struct progress *progress, stru
     sigaddset(&watch->signals, SIGTERM);
     sigaddset(&watch->signals, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &watch->signals, &watch->before);
+}
+
+enum dse_status watch_start(struct watch *watch, struct progress *progress, struct dse_error *err)
+{
+    watch->progress = progress;
     int code = pthread_create(&watch->thread, NULL, watch_loop, watch);
     if (code == 0)
         return DSE_OK;
-    pthread_sigmask(SIG_SETMASK, &watch->before, NULL);
     return dse_fail(err, DSE_INTERNAL, "no thread for signals and progress: %s", strerror(code));
 }
 
@@ -51,5 +54,9 @@ void watch_stop(struct watch *watch)
 {
     atomic_store(&watch->stop, 1);
     pthread_join(watch->thread, NULL);
+}
+
+void watch_unblock(struct watch *watch)
+{
     pthread_sigmask(SIG_SETMASK, &watch->before, NULL);
 }

@@ -18,12 +18,19 @@ struct watch {
     struct progress *progress; /* borrowed */
 };
 
-/* Block the signals in this thread (threads started later inherit that) and start watching. A second signal ends the program
- * at once with exit code 130; the journal is safe. DSE_INTERNAL when no thread can be made. */
+/* Block the signals in this thread and in all that it starts from now on. Call it before the first parallel region: OpenMP keeps its
+ * threads, and one that does not block a signal would be killed by it. */
+void watch_block(struct watch *watch);
+
+/* Start watching. A second signal ends the program at once with exit code 130; the journal is safe. DSE_INTERNAL when no thread
+ * can be made. */
 DSE_MUST_CHECK enum dse_status watch_start(struct watch *watch, struct progress *progress,
                                            struct dse_error *err);
 
-/* Stop watching and restore the signal mask. */
+/* Stop watching. */
 void watch_stop(struct watch *watch);
+
+/* Restore the signal mask of before watch_block. */
+void watch_unblock(struct watch *watch);
 
 #endif
