@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 enum {
+    CONVERSION_BYTE = 16384, /* HDF5 clears this for every text that is written; its default is 1 MiB */
     CHUNK_VALUE_MAX = 16384, /* 128 KiB of doubles: well within HDF5's chunk cache of 1 MiB */
     DEFLATE_LEVEL = 4,
     LABEL_ATTRIBUTE_MAX = 4000 /* 16 byte each; an attribute holds 64 KiB at most */
@@ -179,6 +180,9 @@ int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
     memset(group, 0, sizeof *group);
     group->extra[0] = group->extra[1] = -1;
     group->id = parent;
+    group->transfer = H5Pcreate(H5P_DATASET_XFER);
+    if (group->transfer < 0 || H5Pset_buffer(group->transfer, CONVERSION_BYTE, NULL, NULL) < 0)
+        return -1;
     if (name) {
         hid_t list = H5Pcreate(H5P_GROUP_CREATE);
         group->id = -1;
@@ -225,6 +229,7 @@ int cube_group_end(struct cube_group *group)
         result |= H5Dclose(group->scale[i]) < 0;
     for (int i = 0; i < 2; i++)
         result |= group->extra[i] >= 0 && H5Dclose(group->extra[i]) < 0;
+    result |= group->transfer > 0 && H5Pclose(group->transfer) < 0;
     /* The root group is the file, which its owner closes. */
     if (group->id >= 0 && H5Iget_type(group->id) == H5I_GROUP)
         result |= H5Gclose(group->id) < 0;
@@ -264,12 +269,10 @@ static int set_storage(hid_t list, hid_t type, enum field_type kind, int rank, c
 {
     static const double no_f64 = NAN;
     static const uint64_t no_u64 = RESULT_U64_MISSING;
-    static const char *const no_text = "";
     const void *fill = kind == FIELD_F64 ? (const void *)&no_f64 : (const void *)&no_u64;
-    if (kind == FIELD_TEXT)
-        fill = &no_text;
     hsize_t chunk[CUBE_RANK_MAX];
-    if (H5Pset_fill_value(list, type, fill) < 0)
+    /* Text needs none: every reader takes a reference that was never written for "". */
+    if (kind != FIELD_TEXT && H5Pset_fill_value(list, type, fill) < 0)
         return -1;
     if (rank == 0)
         return 0; /* a scalar takes neither chunks nor filters */
@@ -350,7 +353,7 @@ int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extr
     hid_t scale[CUBE_RANK_MAX];
     int result = -1, rank = all_lengths(group, extra, count, scale);
     if (rank == 0)
-        return H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
+        return H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, group->transfer, value);
     for (int i = 0; i < rank; i++) {
         start[i] = i < group->rank ? index[i] : 0;
         count[i] = i < group->rank ? 1 : count[i];
@@ -361,7 +364,7 @@ int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extr
     hid_t memory_space = H5Screate_simple(rank, count, NULL);
     if (memory_space >= 0) {
         if (H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
-            result = H5Dwrite(dataset, type, memory_space, file_space, H5P_DEFAULT, value);
+            result = H5Dwrite(dataset, type, memory_space, file_space, group->transfer, value);
         H5Sclose(memory_space);
     }
     H5Sclose(file_space);

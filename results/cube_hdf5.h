@@ -20,6 +20,7 @@ struct cube_group {
     hid_t scale[CUBE_RANK_MAX];    /* (rank) dimension scales */
     hid_t extra[2];                /* scales of the group's own dimensions, or -1 */
     hsize_t extra_length[2];
+    hid_t transfer;         /* transfer list with a small conversion buffer, owned */
     char coordinates[2048]; /* names of the linked coordinates, for the attribute */
 };
 

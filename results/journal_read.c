@@ -59,15 +59,21 @@ enum dse_status line_reader_seek(struct line_reader *reader, uint64_t offset, in
     return DSE_OK;
 }
 
-enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
-                                  struct dse_error *err)
+enum dse_status line_reader_check(const struct line_reader *reader, struct dse_error *err)
 {
-    struct dse_error why;
     if (!csv_seal_holds(reader->line, reader->length))
         return dse_fail_at(
             err, DSE_BAD_INPUT, reader->path, reader->number,
             "the line does not match its checksum (edited or damaged); restore it from a copy, or "
             "delete this line to compute its point again");
+    return DSE_OK;
+}
+
+enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
+                                  struct dse_error *err)
+{
+    struct dse_error why;
+    DSE_TRY(line_reader_check(reader, err));
     enum dse_status status = csv_split(reader->line, reader->length, row, &why);
     if (status != DSE_OK)
         return dse_fail_at(err, status, reader->path, reader->number, "%s", why.text);
@@ -235,12 +241,21 @@ static enum dse_status read_points(struct line_reader *reader, const struct resu
     return DSE_OK;
 }
 
-/* One line of OUT.layers.csv. `*orphan` is the first line at the tail whose point has no line (0: none). */
-static enum dse_status take_layer(const struct line_reader *reader, const struct csv_row *row, int *orphan,
-                                  uint64_t *last_key, struct journal_index *index, struct dse_error *err)
+/* One line of OUT.layers.csv; only its end is looked at: ",<key>,<seal>". `*orphan` is the first line at the tail whose
+ * point has no line (0: none). */
+static enum dse_status take_layer(const struct line_reader *reader, int *orphan, uint64_t *last_key,
+                                  struct journal_index *index, struct dse_error *err)
 {
-    uint64_t key;
-    if (row->n < 2 || !csv_key_parse(row->field[row->n - 2], &key))
+    enum { KEY_LENGTH = 16, TAIL_LENGTH = 2 * (KEY_LENGTH + 1) };
+    char text[KEY_LENGTH + 1];
+    uint64_t key = 0;
+    DSE_TRY(line_reader_check(reader, err));
+    int fits = reader->length > TAIL_LENGTH && reader->line[reader->length - TAIL_LENGTH] == ',';
+    if (fits) {
+        memcpy(text, reader->line + reader->length - TAIL_LENGTH + 1, KEY_LENGTH);
+        text[KEY_LENGTH] = '\0';
+    }
+    if (!fits || !csv_key_parse(text, &key))
         return dse_fail_at(err, DSE_BAD_INPUT, reader->path, reader->number, "the point key cannot be read");
     struct journal_entry *entry = journal_index_find(index, key);
     if (!entry) {
@@ -267,8 +282,8 @@ static enum dse_status take_layer(const struct line_reader *reader, const struct
 }
 
 static enum dse_status read_layers(struct line_reader *reader, const char *csv_path,
-                                   const struct result_schema *schema, struct csv_row *row,
-                                   struct journal_index *index, struct dse_error *err)
+                                   const struct result_schema *schema, struct journal_index *index,
+                                   struct dse_error *err)
 {
     struct text_buffer header;
     bool more, empty;
@@ -285,8 +300,7 @@ static enum dse_status read_layers(struct line_reader *reader, const char *csv_p
         DSE_TRY(line_reader_next(reader, &more, err));
         if (!more)
             break;
-        DSE_TRY(line_reader_split(reader, row, err));
-        DSE_TRY(take_layer(reader, row, &orphan, &last_key, index, err));
+        DSE_TRY(take_layer(reader, &orphan, &last_key, index, err));
     }
     for (size_t i = 0; i < index->n; i++) {
         const struct journal_entry *entry = &index->entry[i];
@@ -314,7 +328,7 @@ enum dse_status journal_index_read(const char *csv_path, const char *layer_path,
     if (status == DSE_OK && layer_path) {
         status = line_reader_open(&reader, layer_path, err);
         if (status == DSE_OK)
-            status = read_layers(&reader, csv_path, schema, &row, index, err);
+            status = read_layers(&reader, csv_path, schema, index, err);
         line_reader_close(&reader);
     }
     csv_row_free(&row);

@@ -37,6 +37,9 @@ DSE_MUST_CHECK enum dse_status line_reader_next(struct line_reader *reader, bool
 DSE_MUST_CHECK enum dse_status line_reader_seek(struct line_reader *reader, uint64_t offset, int number,
                                                 struct dse_error *err);
 
+/* Check the current line's seal. DSE_BAD_INPUT with file and line. */
+DSE_MUST_CHECK enum dse_status line_reader_check(const struct line_reader *reader, struct dse_error *err);
+
 /* Check the current line's seal and split it. DSE_BAD_INPUT with file and line. */
 DSE_MUST_CHECK enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
                                                  struct dse_error *err);
