@@ -41,6 +41,7 @@ static void analyse_tensors(struct mapspace *space)
                 uint32_t d = rank->term[i].dim;
                 shape->step[d][r] += rank->term[i].coefficient;
                 shape->relevant |= 1u << d;
+                space->moved[d] |= 1u << t;
                 n_use[d]++;
                 bool scales = rank->n_term == 1 && rank->term[i].coefficient == 1 && n_use[d] == 1;
                 shape->relation[d] = scales ? SCALES : STRETCHES;
@@ -148,6 +149,22 @@ static void fix_factors(struct mapspace *space)
         memcpy(space->base.level[l].temporal_order, c->temporal.order, c->temporal.n_order);
         mapspace_complete_order(space->base.level[l].temporal_order, c->temporal.n_order, problem->n_dim);
     }
+}
+
+/* What every draw starts from. */
+static void find_base_loops(struct mapspace *space)
+{
+    for (uint32_t s = 0; s < space->n_slot; s++)
+        space->base_spread[s] = 1;
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        for (uint32_t d = 0; d < space->problem->n_dim; d++) {
+            const struct mapping_level *level = &space->base.level[l];
+            if (level->temporal[d] > 1)
+                space->base_temporal[l] |= 1u << d;
+            int s = space->base_x[l] >> d & 1u ? space->slot_of[l][SLOT_X] : space->slot_of[l][SLOT_Y];
+            if ((space->base_x[l] | space->base_y[l]) >> d & 1u)
+                space->base_spread[s] *= level->spatial[d];
+        }
 }
 
 /* What the fixed factors leave of dimension d; 0 when they do not divide the bound. */
@@ -351,6 +368,7 @@ enum dse_status mapspace_new(const struct problem *problem, const struct archite
     make_slots(space);
     open_slots(space);
     fix_factors(space);
+    find_base_loops(space);
     if (!space->empty[0])
         factorise(space);
     set_keeps(space);

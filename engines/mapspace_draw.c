@@ -53,10 +53,35 @@ static uint64_t grown_tile(const struct mapspace *space, const struct tile_row *
     const struct tensor_shape *shape = &space->shape[t];
     if (shape->relation[d] == SCALES)
         return row->tile[t] * p;
-    uint64_t grow = (uint64_t)row->extent[d] * (p - 1), words = 1;
+    uint64_t grown = (uint64_t)row->extent[d] * (p - 1), words = 1;
     for (uint32_t r = 0; r < space->problem->tensor[t].n_rank; r++)
-        words *= row->span[t][r] + shape->step[d][r] * grow;
+        words *= row->span[t][r] + shape->step[d][r] * grown;
     return words;
+}
+
+/* Tensors whose tile at row j grows with dimension d. */
+static uint32_t growing(const struct draft *draft, uint32_t j, uint32_t d)
+{
+    return draft->mapping->level[draft->space->row_level[j]].keep & draft->space->moved[d];
+}
+
+/* Take the new tiles over. */
+static void commit(struct draft *draft, uint32_t j, uint32_t d, uint32_t p, const uint64_t *tile,
+                   uint64_t sum)
+{
+    const struct mapspace *space = draft->space;
+    struct tile_row *row = &draft->row[j];
+    uint64_t grown = (uint64_t)row->extent[d] * (p - 1);
+    row->sum = sum;
+    row->extent[d] *= p;
+    for (uint32_t rest = growing(draft, j, d); rest; rest &= rest - 1) {
+        uint32_t t = (uint32_t)__builtin_ctz(rest);
+        const struct tensor_shape *shape = &space->shape[t];
+        row->tile[t] = tile[t];
+        if (shape->halo)
+            for (uint32_t r = 0; r < space->problem->tensor[t].n_rank; r++)
+                row->span[t][r] += shape->step[d][r] * grown;
+    }
 }
 
 /* Let dimension d grow by p in every limited level from l outwards, if all can hold it. Returns -1, or the level that
@@ -68,39 +93,24 @@ static int grow(struct draft *draft, uint32_t l, uint32_t d, uint32_t p)
     uint32_t n = 0;
     for (; n < space->n_row && space->row_level[n] >= l; n++) {
         const struct tile_row *row = &draft->row[n];
-        uint32_t keep = draft->mapping->level[space->row_level[n]].keep;
+        uint32_t level = space->row_level[n];
         sum[n] = row->sum;
-        for (uint32_t t = 0; t < space->problem->n_tensor; t++) {
-            if (!(keep >> t & 1u) || space->shape[t].relation[d] == UNRELATED)
-                continue;
+        for (uint32_t rest = growing(draft, n, d); rest; rest &= rest - 1) {
+            uint32_t t = (uint32_t)__builtin_ctz(rest);
             tile[n][t] = grown_tile(space, row, t, d, p);
             sum[n] += tile[n][t] - row->tile[t];
         }
-        if (sum[n] > space->usable[space->row_level[n]]) {
+        if (sum[n] > space->usable[level]) {
             draft->misfit = (struct misfit_info){.what = MISFIT_CAPACITY,
-                                                 .level = space->row_level[n],
-                                                 .tensors = keep,
+                                                 .level = (int)level,
+                                                 .tensors = draft->mapping->level[level].keep,
                                                  .needed = sum[n],
-                                                 .available = space->usable[space->row_level[n]]};
-            return space->row_level[n];
+                                                 .available = space->usable[level]};
+            return (int)level;
         }
     }
-    for (uint32_t j = 0; j < n; j++) {
-        struct tile_row *row = &draft->row[j];
-        uint32_t keep = draft->mapping->level[space->row_level[j]].keep;
-        uint64_t grown = (uint64_t)row->extent[d] * (p - 1);
-        row->sum = sum[j];
-        row->extent[d] *= p;
-        for (uint32_t t = 0; t < space->problem->n_tensor; t++) {
-            const struct tensor_shape *shape = &space->shape[t];
-            if (!(keep >> t & 1u) || shape->relation[d] == UNRELATED)
-                continue;
-            row->tile[t] = tile[j][t];
-            if (shape->halo)
-                for (uint32_t r = 0; r < space->problem->tensor[t].n_rank; r++)
-                    row->span[t][r] += shape->step[d][r] * grown;
-        }
-    }
+    for (uint32_t j = 0; j < n; j++)
+        commit(draft, j, d, p, tile[j], sum[j]);
     return -1;
 }
 
@@ -198,19 +208,10 @@ static void start(struct draft *draft, struct chooser *c)
     memcpy(mapping->level, space->base.level, space->base.n_level * sizeof mapping->level[0]);
     for (uint32_t k = 0; k < space->n_kind; k++)
         draft->open[k] = space->kind[k].open;
-    for (uint32_t s = 0; s < space->n_slot; s++)
-        draft->spread[s] = 1;
-    for (uint32_t l = 0; l < space->arch->n_level; l++) {
-        draft->x[l] = space->base_x[l];
-        draft->y[l] = space->base_y[l];
-        draft->temporal[l] = 0;
-        for (uint32_t d = 0; d < space->problem->n_dim; d++) {
-            draft->temporal[l] |= (mapping->level[l].temporal[d] > 1 ? 1u : 0u) << d;
-            int s = (draft->x[l] >> d & 1u) ? space->slot_of[l][SLOT_X] : space->slot_of[l][SLOT_Y];
-            if ((draft->x[l] | draft->y[l]) >> d & 1u)
-                draft->spread[s] *= mapping->level[l].spatial[d];
-        }
-    }
+    memcpy(draft->spread, space->base_spread, space->n_slot * sizeof draft->spread[0]);
+    memcpy(draft->x, space->base_x, sizeof draft->x);
+    memcpy(draft->y, space->base_y, sizeof draft->y);
+    memcpy(draft->temporal, space->base_temporal, sizeof draft->temporal);
     if (space->search_bypass)
         draw_keeps(draft, c);
     else

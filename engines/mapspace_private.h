@@ -79,7 +79,10 @@ struct mapspace {
     uint8_t optional[ARCH_LEVEL_MAX];    /* (n_level) tensors that may be bypassed in the search */
     uint32_t base_x[ARCH_LEVEL_MAX];     /* (n_level) dimensions fixed on X */
     uint32_t base_y[ARCH_LEVEL_MAX];
-    bool has_minimum;          /* some level asks for a minimum utilisation */
+    uint32_t base_temporal[ARCH_LEVEL_MAX];  /* (n_level) dimensions with a fixed temporal factor > 1 */
+    uint32_t base_spread[MAPSPACE_SLOT_MAX]; /* (n_slot) product of the fixed factors of a spatial slot */
+    uint32_t moved[PROBLEM_DIM_MAX];         /* (n_dim) bit t: the dimension moves tensor t */
+    bool has_minimum;                        /* some level asks for a minimum utilisation */
     bool spatial_order_counts; /* hops or link transfers make a cost depend on the order of spatial loops */
     struct order_list *order;  /* (n_level) */
 };

@@ -19,7 +19,7 @@ static const struct engine_option option[N_OPTION] = {
      8, 1, 1e9, NULL},
     {"kick", "most random moves of one perturbation", "move", OPTION_INTEGER, 6, 1, 1000, NULL},
     {"patience", "stop after so many descents in a row that found nothing better", "descent", OPTION_INTEGER,
-     60, 1, 1e9, NULL},
+     100, 1, 1e9, NULL},
     BASELINE_OPTION_BYPASS,
 };
 
