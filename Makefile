@@ -208,13 +208,17 @@ figures-run: all
 	    echo "$$spec -> $$out.h5 $$out.png"; \
 	    $(PROGRAM) run "$$spec" -o "$$out.h5"; $(PROGRAM) plot "$$out.h5" -o "$$out.png"; done
 
+# The corpus that a target finds is kept from run to run; an input that breaks something is left as OUT/TARGET-crash-HASH.
 fuzz-run: $(FUZZ_BIN)
 	@$(if $(FUZZ_BIN),,echo 'no fuzz targets yet (tests/fuzz/fuzz_*.c)')
 	@set -e; for program in $(FUZZ_BIN); do \
-	    name=$$(basename "$$program"); corpus=$(OUT)/corpus/$$name; seeds=tests/fuzz/corpus/$$name; \
-	    mkdir -p "$$corpus"; echo "== $$name for $(FUZZ_SECONDS) s"; \
-	    "$$program" -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 \
-	        -artifact_prefix=$(OUT)/$$name- "$$corpus" $$(test -d "$$seeds" && echo "$$seeds"); done
+	    name=$$(basename "$$program"); corpus=$(OUT)/corpus/$$name; seeds=$(OUT)/seeds/$$name; log=$(OUT)/$$name.log; \
+	    mkdir -p "$$corpus"; tests/fuzz/write-seeds "$$name" "$$seeds"; \
+	    $(ENV_asan) "$$program" -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 \
+	        -artifact_prefix=$(OUT)/$$name- "$$corpus" "$$seeds" >"$$log" 2>&1 || \
+	        { tail -n 60 "$$log"; echo "$$name: broken; all of its output is in $$log"; exit 1; }; \
+	    awk -v name="$$name" '$$1 ~ /executed_units/ { n = $$2 } $$1 ~ /new_units/ { new = $$2 } \
+	        END { printf "ok   %-20s %9d inputs %7d new\n", name, n, new }' "$$log"; done
 
 # -------------------------------------------------------------------------------------------------- build rules
 
