@@ -59,13 +59,15 @@ static int print_version(FILE *out)
 
 static int unknown_command(const char *word, const struct console *console)
 {
+    static const char *const options[] = {"--help", "--version"};
     const char *known[N_COMMAND];
     char shown[96];
+    bool is_option = word[0] == '-';
     for (size_t i = 0; i < N_COMMAND; i++)
         known[i] = commands[i]->name;
-    const char *nearest = text_nearest(word, known, N_COMMAND);
+    const char *nearest = is_option ? text_nearest(word, options, 2) : text_nearest(word, known, N_COMMAND);
     text_excerpt(word, shown, sizeof shown);
-    fprintf(console->err, "dse: unknown %s \"%s\"; ", word[0] == '-' ? "option" : "command", shown);
+    fprintf(console->err, "dse: unknown %s \"%s\"; ", is_option ? "option" : "command", shown);
     if (nearest)
         fprintf(console->err, "did you mean dse %s?\n", nearest);
     else

@@ -32,11 +32,14 @@ enum dse_status spec_fail(const struct sweep_spec *spec, const struct spec_text 
 enum dse_status spec_blame(const struct sweep_spec *spec, const struct spec_text *text,
                            const struct dse_error *inner, struct dse_error *err)
 {
+    /* The architecture reader does not know where its overrides come from and says so; here it is known. */
+    const char *remark = strstr(inner->text, " (set by an axis or --set");
+    int length = remark ? (int)(remark - inner->text) : (int)strlen(inner->text);
     if (inner->file[0] && inner->line > 0)
-        return spec_fail(spec, text, err, "%.700s (%.200s:%d)", inner->text, inner->file, inner->line);
+        return spec_fail(spec, text, err, "%.*s (%s:%d)", length, inner->text, inner->file, inner->line);
     if (inner->file[0])
-        return spec_fail(spec, text, err, "%.200s: %.700s", inner->file, inner->text);
-    return spec_fail(spec, text, err, "%.900s", inner->text);
+        return spec_fail(spec, text, err, "%s: %.*s", inner->file, length, inner->text);
+    return spec_fail(spec, text, err, "%.*s", length, inner->text);
 }
 
 static enum dse_status no_memory(const struct sweep_spec *spec, struct dse_error *err)

@@ -29,6 +29,17 @@ static enum dse_status missing(const struct sweep *sweep, const char *name, cons
                        example);
 }
 
+/* A file that cannot be read is the fault of the line that names it; what is wrong inside has its own place. */
+static enum dse_status blame_file(const struct sweep *sweep, const struct spec_text *name,
+                                  const struct dse_error *inner, struct dse_error *err)
+{
+    if (inner->status == DSE_IO)
+        return spec_blame(sweep->spec, name, inner, err);
+    if (err)
+        *err = *inner;
+    return inner->status;
+}
+
 static enum dse_status load_architectures(struct sweep *sweep, struct dse_error *err)
 {
     struct setting_values values = values_of(sweep, "architecture", &sweep->spec->architecture);
@@ -44,7 +55,8 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
         if (resolve_name(RESOLVE_ARCHITECTURE, values.value[i].text, sweep->spec->base_dir, path, sizeof path,
                          &inner) != DSE_OK)
             return spec_blame(sweep->spec, &values.value[i], &inner, err);
-        DSE_TRY(yaml_read(&sweep->arch[i], path, err));
+        if (yaml_read(&sweep->arch[i], path, &inner) != DSE_OK)
+            return blame_file(sweep, &values.value[i], &inner, err);
         sweep->n_arch = i + 1;
         DSE_TRY(architecture_build(&sweep->arch[i], NULL, 0, &arch, err));
     }
@@ -65,7 +77,8 @@ static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
         if (resolve_name(RESOLVE_NETWORK, values.value[i].text, sweep->spec->base_dir, path, sizeof path,
                          &inner) != DSE_OK)
             return spec_blame(sweep->spec, &values.value[i], &inner, err);
-        DSE_TRY(network_read(path, &sweep->network[i], err));
+        if (network_read(path, &sweep->network[i], &inner) != DSE_OK)
+            return blame_file(sweep, &values.value[i], &inner, err);
         sweep->n_network = i + 1;
     }
     return DSE_OK;

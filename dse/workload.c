@@ -72,8 +72,9 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
     for (uint32_t i = 0; i < network->n_layer; i++)
         n_chosen += is_chosen(&network->layer[i], name, n_name) && layer_has_macs(&network->layer[i]);
     if (n_chosen == 0)
-        return dse_fail(err, DSE_BAD_INPUT, "network %s has no layer with multiply-accumulates%s",
-                        network->name, n_name ? " among the chosen ones" : "");
+        return dse_fail_at(err, DSE_BAD_INPUT, network->path, 0,
+                           "network %s has no layer with multiply-accumulates%s", network->name,
+                           n_name ? " among the chosen ones" : "");
     w->layer = calloc(n, sizeof *w->layer);
     w->problem_of = calloc(n, sizeof *w->problem_of);
     w->problem = calloc(n_chosen, sizeof *w->problem);

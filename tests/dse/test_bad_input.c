@@ -64,7 +64,7 @@ static const struct bad_case cases[] = {
      "experiment: e\narchitecture: arch.yaml\nnetwork: resnet5O\nengine: random\n", "spec.yaml:3",
      "did you mean resnet50"},
     {"missing file", "spec.yaml",
-     "experiment: e\narchitecture: none.yaml\nnetwork: net.yaml\nengine: random\n", "none.yaml",
+     "experiment: e\narchitecture: none.yaml\nnetwork: net.yaml\nengine: random\n", "spec.yaml:2",
      "No such file"},
     {"unknown option", "spec.yaml", SPEC "options: {serch_size: 4}\n", "spec.yaml:5", "search_size"},
     {"option out of range", "spec.yaml", SPEC "options: {search_size: -4}\n", "spec.yaml:5", "search_size"},
@@ -161,7 +161,7 @@ static const struct bad_case cases[] = {
     {"network without MACs", "net.yaml",
      "network: n\ninput: {C: 8, H: 8, W: 8}\nlayers:\n- {name: a, type: pool, C: 8, P: 4, Q: 4, R: 2, S: 2, "
      "stride: 2, from: input}\n",
-     "n", "multiply-accumulates"},
+     "net.yaml", "multiply-accumulates"},
 };
 
 static char folder[PATH_BYTE];
@@ -264,7 +264,7 @@ static void test_bad_input_on_the_command_line(void **state)
         const char *words, *expected;
     } rows[] = {
         {"rnu", "did you mean dse run?"},
-        {"--verison", "--help"},
+        {"--verison", "did you mean dse --version?"},
         {"run", "needs SPEC"},
         {"run @/spec.yaml extra", "one too many"},
         {"run @/spec.yaml --job 4x", "whole number"},

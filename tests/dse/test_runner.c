@@ -251,7 +251,7 @@ static void test_runner_interrupted_and_resumed_gives_the_same(void **state)
     pthread_t thread;
     sigset_t set, before;
     write_file("spec.yaml",
-               HEAD "engine: random\noptions: {search_size: 60000}\naxes:\n"
+               HEAD "engine: random\noptions: {search_size: 30000}\naxes:\n"
                     "  Buffer.capacity: [256 B, 1 KiB, 4 KiB]\n  DRAM.bandwidth: [1 GB/s, 4 GB/s]\n");
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);

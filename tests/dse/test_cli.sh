@@ -1,0 +1,118 @@
+#!/bin/sh
+# The program as a user calls it: help, version, exit codes, outputs that other commands read back, interruption by signal.
+set -u
+: "${DSE:?set DSE to the program}"
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+n=0 bad=0
+
+# check NAME COMMAND...: the command succeeds
+check() {
+    name=$1
+    shift
+    n=$((n + 1))
+    if ! "$@" >"$folder/log" 2>&1; then
+        echo "not ok: $name"
+        sed 's/^/    /' "$folder/log" | head -20
+        bad=$((bad + 1))
+    fi
+}
+# code WANTED COMMAND...: the exit code; output in $folder/out and $folder/err
+code() {
+    wanted=$1
+    shift
+    "$@" >"$folder/out" 2>"$folder/err"
+    got=$?
+    [ "$got" -eq "$wanted" ] || {
+        echo "exit code $got instead of $wanted: $*"
+        cat "$folder/err"
+        return 1
+    }
+}
+
+for command in run eval map list plot merge status check; do
+    check "dse $command --help" code 0 "$DSE" $command --help
+    check "dse $command --help has a usage line" grep -q "^Usage: dse $command" "$folder/out"
+    check "dse --help names $command" sh -c "'$DSE' --help | grep -q '^  $command '"
+done
+check 'dse --version' code 0 "$DSE" --version
+check 'dse --version names itself' grep -q '^dse [0-9]' "$folder/out"
+check 'dse alone is wrong use' code 2 "$DSE"
+check 'unknown command' code 2 "$DSE" rnu
+for what in engines architectures networks experiments; do
+    check "dse list $what" code 0 "$DSE" list $what
+done
+check 'dse list experiments knows the quickstart' grep -q '^quickstart ' "$folder/out"
+check 'dse check quickstart' code 0 "$DSE" check experiments/quickstart.yaml
+
+# What `dse map` writes, `dse eval` reads back, to the same cost.
+check 'dse map yaml' code 0 "$DSE" map simba resnet50 --layer conv1 -e random -n 200 --format yaml
+cp "$folder/out" "$folder/conv1.yaml"
+check 'dse map csv' code 0 "$DSE" map simba resnet50 --layer conv1 -e random -n 200 --format csv
+mapped=$(sed -n 2p "$folder/out" | cut -d, -f4)
+check 'dse eval' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --report summary --format csv
+check 'the same cycles' grep -qx "cycles,$mapped" "$folder/out"
+check 'an invalid mapping' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --set GlobalBuffer.capacity='64 B'
+check 'says who needs how much' grep -q 'GlobalBuffer needs .* has 64 B' "$folder/err"
+
+cat >"$folder/small.yaml" <<'YAML'
+experiment: small
+architecture: simba
+network: resnet50
+layers: [conv2_0_a, conv2_0_b, conv2_0_c]
+engine: random
+limits: {max_evaluations: 100}
+axes:
+  GlobalBuffer.capacity: [64 KiB, 128 KiB]
+  DRAM.bandwidth: [10 GB/s, 20 GB/s]
+YAML
+check 'dry run' code 0 "$DSE" run "$folder/small.yaml" --dry-run -o "$folder/small.h5"
+check 'dry run counts' grep -q '^to compute *4$' "$folder/out"
+check 'dry run writes nothing' test ! -e "$folder/small.csv"
+check 'run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" -j 2
+check 'results are there' test -s "$folder/small.h5" -a -s "$folder/small.csv" -a -s "$folder/small.layers.csv"
+check 'four points' test "$(wc -l <"$folder/small.csv")" -eq 5
+check 'second run reuses' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5"
+check 'and says so' grep -q '4 were there already' "$folder/err"
+check 'fresh run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" --fresh
+check 'computes again' grep -q '^dse: 4 points' "$folder/err"
+check 'status' code 0 "$DSE" status "$folder/small.h5"
+check 'is complete' grep -q '^points *4 of 4$' "$folder/out"
+check 'shard 1' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --shard 1/2
+check 'shard 2' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --shard 2/2
+check 'merge' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.1-of-2.h5" "$folder/part.2-of-2.h5"
+check 'merged has all' test "$(wc -l <"$folder/part.csv")" -eq 5
+check 'set' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set batch=2 --set limits.max_evaluations=50
+check 'set of an axis is refused' code 2 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set DRAM.bandwidth='1 GB/s'
+
+# A layer's mapping in the table is what `dse eval` reads.
+sed -n 2p "$folder/small.layers.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/line.yaml"
+check 'mapping of the table' code 0 "$DSE" eval simba resnet50:conv2_0_a "$folder/line.yaml" --set GlobalBuffer.capacity='64 KiB'
+
+# A point whose every layer is infeasible is a row, and no failure; a timed-out one is.
+{
+    sed 's/64 KiB, 128 KiB/1 B, 128 KiB/' "$folder/small.yaml"
+    echo 'set: {GlobalBuffer.block: 1 word}'
+} >"$folder/tight.yaml"
+check 'infeasible points' code 0 "$DSE" run "$folder/tight.yaml" -o "$folder/tight.h5"
+check 'are listed with a reason' grep -q 'infeasible .*GlobalBuffer needs' "$folder/err"
+
+# Interrupted within 5 seconds, and resumable.
+sed 's/max_evaluations: 100/max_evaluations: 100000000/; s/^engine.*/engine: random\noptions: {search_size: 0}/' \
+    "$folder/small.yaml" >"$folder/long.yaml"
+for signal in INT TERM USR1; do
+    # a non-interactive shell starts background jobs with SIGINT ignored; env puts the default back
+    env --default-signal=INT "$DSE" run "$folder/long.yaml" -o "$folder/long.h5" 2>"$folder/err" &
+    job=$!
+    sleep 1
+    kill -$signal $job
+    start=$(date +%s)
+    wait $job
+    got=$?
+    check "SIG$signal gives exit code 130 (it was $got)" test "$got" -eq 130
+    check "SIG$signal ends the run in time" test $(($(date +%s) - start)) -le 5
+    check "the cube is there after SIG$signal" code 0 "$DSE" status "$folder/long.h5"
+done
+
+echo "$n checks, $bad failed"
+[ "$bad" -eq 0 ]
