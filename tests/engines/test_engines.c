@@ -346,6 +346,35 @@ static void test_option_tables_are_sane(void **state)
     assert_null(engine_find("no such engine"));
 }
 
+/* The page says of every engine its name and of every option name and default: "| `name` | default |". */
+static void test_documentation_has_every_option(void **state)
+{
+    (void)state;
+    static char page[100000];
+    size_t n;
+    const struct engine *const *all = engine_all(&n);
+    FILE *file = fopen("docs/engines.md", "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    for (size_t e = 0; e < n; e++) {
+        char row[128], value[64];
+        (void)snprintf(row, sizeof row, "\n## %s\n", all[e]->name);
+        const char *section = strstr(page, row);
+        if (!section)
+            fail_msg("docs/engines.md has no section %s", all[e]->name);
+        for (size_t i = 0; i < all[e]->n_option; i++) {
+            const struct engine_option *o = &all[e]->option[i];
+            if (strcmp(o->name, "search_bypass") == 0)
+                continue; /* said once for all */
+            engine_option_print(o, o->standard, value, sizeof value);
+            (void)snprintf(row, sizeof row, "| `%s` | %s |", o->name, value);
+            if (!strstr(section, row))
+                fail_msg("docs/engines.md, section %s, lacks: %s", all[e]->name, row);
+        }
+    }
+}
+
 static void test_wrong_tasks_are_refused(void **state)
 {
     (void)state;
@@ -385,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_reaching_the_bound_ends_the_search),
         cmocka_unit_test(test_constraints_hold_in_the_answer),
         cmocka_unit_test(test_option_tables_are_sane),
+        cmocka_unit_test(test_documentation_has_every_option),
         cmocka_unit_test(test_wrong_tasks_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

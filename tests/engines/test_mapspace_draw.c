@@ -105,7 +105,7 @@ static void test_draws_are_valid_on_shipped_machines(void **state)
             assert_int_equal(layer_problem(&layer[j], 1, &problem, &err), DSE_OK);
             const struct mapspace *space = make_space(&problem, &arch, NULL, false, &arena);
             assert_null(mapspace_is_empty(space));
-            assert_int_equal(check_draws(&problem, &arch, space, 8000, i * 2 + j), 0);
+            assert_int_equal(check_draws(&problem, &arch, space, 9000, i * 2 + j), 0);
             arena_free(&arena);
         }
 }
