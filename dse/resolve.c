@@ -1,12 +1,12 @@
 #include "dse/resolve.h"
 
-#include <build_info.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/data_folder.h"
 #include "base/text.h"
 
 enum { NAME_LIST_MAX = 4096, PARENT_MAX = 16 };
@@ -86,6 +86,14 @@ static int try_parents(const char *base_dir, const char *folder, const char *nam
     return 0;
 }
 
+/* The data that comes with the program. */
+static int try_shipped(const char *folder, const char *name, char *path, size_t size)
+{
+    char shipped[RESOLVE_PATH_MAX];
+    return data_folder_find("experiments", shipped, sizeof shipped) &&
+           try_folder(shipped, folder, name, path, size);
+}
+
 struct name_list {
     size_t n;
     char *name[NAME_LIST_MAX];
@@ -142,12 +150,15 @@ static void sort_names(struct name_list *list)
 
 static enum dse_status list_all(const char *folder, struct name_list **out, struct dse_error *err)
 {
-    static const char *const root[] = {"experiments", DSE_DATA_FOLDER "/experiments"};
+    char shipped[RESOLVE_PATH_MAX];
+    const char *const root[] = {"experiments", shipped};
     struct name_list *list = calloc(1, sizeof *list);
     int good = list != NULL;
+    (void)data_folder_find("experiments", shipped,
+                           sizeof shipped); /* a folder that is not there has no names */
     for (size_t i = 0; good && i < 2; i++) {
         char dir[RESOLVE_PATH_MAX];
-        snprintf(dir, sizeof dir, "%s%s%s", root[i], folder[0] ? "/" : "", folder);
+        snprintf(dir, sizeof dir, "%.*s%s%s", RESOLVE_PATH_MAX - 64, root[i], folder[0] ? "/" : "", folder);
         good = collect(list, dir);
     }
     if (!good) {
@@ -196,7 +207,7 @@ enum dse_status resolve_name(enum resolve_kind kind, const char *name, const cha
         return resolve_path(name, base_dir, path, size, err);
     const char *folder = kind_folder[kind];
     if (try_parents(base_dir, folder, name, path, size) || try_folder(".", folder, name, path, size) ||
-        try_folder(DSE_DATA_FOLDER, folder, name, path, size))
+        try_shipped(folder, name, path, size))
         return DSE_OK;
     if (is_file(name))
         return resolve_path(name, NULL, path, size, err);

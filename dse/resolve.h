@@ -13,7 +13,7 @@ enum { RESOLVE_PATH_MAX = 4096 };
 
 /* The path of `name` in `path` (size bytes). A name with a slash or an ending .yaml or .yml is a path: relative to
  * `base_dir` if there is such a file, else to the current directory. Any other name is NAME.yaml in experiments/architectures
- * (or networks) of `base_dir`, of its parents, of the current directory, or of the installed data, and last a file of just
+ * (or networks) of `base_dir`, of its parents, of the current directory, or of the data that comes with the program, and last a file of just
  * that name. `base_dir` may be NULL. DSE_BAD_INPUT: not found, with the nearest name there is. */
 DSE_MUST_CHECK enum dse_status resolve_name(enum resolve_kind kind, const char *name, const char *base_dir,
                                             char *path, size_t size, struct dse_error *err);
@@ -25,7 +25,7 @@ char *resolve_folder_of(const char *path, char *dir, size_t size);
 typedef void resolve_visit(void *user, const char *name, const char *path);
 
 /* Walk `folder` ("architectures", "networks", "" for experiments themselves) of the experiments that are found from the current
- * directory and the installed data. DSE_NO_MEMORY. */
+ * directory and the data that comes with the program. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status resolve_each(const char *folder, resolve_visit *visit, void *user,
                                             struct dse_error *err);
 

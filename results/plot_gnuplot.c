@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "build_info.h"
+#include "base/data_folder.h"
 
 extern char **environ;
 
@@ -122,45 +122,20 @@ static int append_file(struct text_buffer *script, const char *path)
     return fine;
 }
 
-/* The folder of the running program, or "." */
-static void program_folder(char *buffer, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", buffer, size - 1);
-    char *slash = NULL;
-    if (n > 0) {
-        buffer[n] = '\0';
-        slash = strrchr(buffer, '/');
-    }
-    if (slash)
-        *slash = '\0';
-    else
-        text_copy(buffer, size, ".");
-}
-
 enum dse_status gnuplot_template(struct text_buffer *script, const char *name, const char *folder,
                                  struct dse_error *err)
 {
-    /* Installed, then from the build folder (build/dse, build/asan/dse, build/release/tests/results/...). */
-    static const char *const beside[] = {"../share/dse/plotting", "../plotting", "../../plotting",
-                                         "../../../../plotting"};
-    char program[2048], path[4096];
-    if (folder) {
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (append_file(script, path))
-            return DSE_OK;
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
+    char found[4096], path[4352];
+    if (!folder) {
+        if (!data_folder_find("plotting", found, sizeof found))
+            return dse_fail(err, DSE_IO, "the template %s is neither beside the program nor in %s", name,
+                            found);
+        folder = found;
     }
-    program_folder(program, sizeof program);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        snprintf(path, sizeof path, "%s/%s/%s", program, beside[i], name);
-        if (append_file(script, path))
-            return DSE_OK;
-    }
-    snprintf(path, sizeof path, "%s/plotting/%s", DSE_DATA_FOLDER, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     if (append_file(script, path))
         return DSE_OK;
-    return dse_fail(err, DSE_IO, "the template %s is neither in %s/../share/dse/plotting nor in %s/plotting",
-                    name, program, DSE_DATA_FOLDER);
+    return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
 }
 
 /* Write the script where gnuplot will read it: an unlinked temporary file, at its beginning. */
