@@ -2,6 +2,7 @@
 
 #include <build_info.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,8 +37,14 @@ int data_folder_find(const char *name, char *path, size_t size)
     char program[2048];
     program_folder(program, sizeof program);
     for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-        int n = snprintf(path, size, "%s/%s/%s", program, beside[i], name);
-        if (n > 0 && (size_t)n < size && is_folder(path))
+        char there[3072], *resolved;
+        snprintf(there, sizeof there, "%s/%s/%.64s", program, beside[i], name);
+        resolved = is_folder(there) ? realpath(there, NULL) : NULL;
+        if (!resolved)
+            continue;
+        int fits = text_copy(path, size, resolved);
+        free(resolved);
+        if (fits)
             return 1;
     }
     snprintf(path, size, "%s/%s", DSE_DATA_FOLDER, name);
