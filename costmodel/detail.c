@@ -6,10 +6,11 @@
 #include "costmodel/nest.h"
 #include "costmodel/traffic.h"
 
-/* Timeloop rounds counts half up. */
+/* Timeloop rounds counts half up. Below 0 lies only an output whose bounding box has words that no child touches (strides in
+ * its projection), where less arrives than the partition: nothing is read back then. */
 static uint64_t rounded(double x)
 {
-    return (uint64_t)floor(x + 0.5);
+    return x > 0 ? (uint64_t)floor(x + 0.5) : 0;
 }
 
 static uint64_t blocks(uint64_t words, uint32_t block_word)
@@ -83,6 +84,7 @@ static enum dse_status price_network(const struct storage_level *level, const st
                                      struct network_counts *out, struct dse_error *err)
 {
     double hops = 0, router_words = 0;
+    int64_t reductions = 0; /* a record may take away: twice its accesses can be below the partition */
     out->fanout = traffic->fanout;
     out->link_transfers = (uint64_t)traffic->link_transfers;
     out->n_record = traffic->n_record;
@@ -98,13 +100,14 @@ static enum dse_status price_network(const struct storage_level *level, const st
         if (record->multicast > out->max_multicast)
             out->max_multicast = record->multicast;
         if (read_write)
-            out->spatial_reductions += (uint64_t)((double)(record->multicast - 1) * ingress);
+            reductions += (int64_t)((double)(record->multicast - 1) * ingress);
         out->ingresses += ingress;
         if (ingress > 0) {
             router_words += floor((1 + floor(record->hops / ingress)) * ingress);
             hops += record->hops;
         }
     }
+    out->spatial_reductions = reductions > 0 ? (uint64_t)reductions : 0;
     out->average_hops = out->ingresses > 0 ? hops / out->ingresses : 0;
     out->energy_j = (hops * level->hop_energy_j + router_words * level->router_energy_j +
                      out->ingresses * level->ingress_energy_j) *

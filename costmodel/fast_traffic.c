@@ -288,9 +288,10 @@ static void partition_sizes(const struct tensor_walk *walk, uint64_t *partition)
     }
 }
 
+/* As in detail.c: below 0 only for outputs with untouched words. */
 static uint64_t rounded(double x)
 {
-    return (uint64_t)(x + 0.5);
+    return x > 0 ? (uint64_t)(x + 0.5) : 0;
 }
 
 /* NOTES section 7, last part. `served` and `arrived` include what neighbours hand on. */

@@ -259,6 +259,42 @@ static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
     assert_non_null(strstr(err.text, "a mapping could move"));
 }
 
+/* An output with a stride, O[4 p] for p = 0, 1: its box has 5 words, the two points write 2 of them. Every write is the first
+ * one of its word, so nothing is read back: 2 - 5 reads would be below 0. (Timeloop's count is not defined there.) */
+static void test_evaluator_reads_no_old_value_of_untouched_outputs(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct problem problem;
+    struct evaluator *evaluator;
+    struct eval_workspace *workspace;
+    struct mapping mapping;
+    struct evaluation_detail detail;
+    struct evaluation fast;
+    struct dse_error err;
+    struct arena arena;
+    load("only-dram", "gemm-128x768x3072", &arch, &problem);
+    problem = (struct problem){.name = "strided output", .n_dim = 1, .n_tensor = 2, .bound = {2}};
+    strcpy(problem.dim_name[0], "P");
+    problem.tensor[0] = (struct tensor){.name = "I", .role = TENSOR_INPUT, .n_rank = 1};
+    problem.tensor[0].rank[0] = (struct tensor_rank){1, {{0, 1}}};
+    problem.tensor[1] = (struct tensor){.name = "O", .role = TENSOR_OUTPUT, .read_write = true, .n_rank = 1};
+    problem.tensor[1].rank[0] = (struct tensor_rank){1, {{0, 4}}};
+    mapping_init(&mapping, &problem, &arch);
+    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+    arena_init(&arena);
+    assert_int_equal(evaluator_detail(evaluator, &mapping, &arena, &detail, &err), DSE_OK);
+    assert_int_equal(detail.level[0].tensor[1].capacity_word, 5);
+    assert_int_equal(detail.level[0].tensor[1].updates, 2);
+    assert_int_equal(detail.level[0].tensor[1].reads, 0);
+    assert_true(evaluator_run(evaluator, workspace, &mapping, &fast));
+    assert_true(same(&fast, &detail.total, arch.n_level));
+    arena_free(&arena);
+    eval_workspace_delete(workspace);
+    evaluator_delete(evaluator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_evaluator_fast_equals_plain_with_links),
         cmocka_unit_test(test_evaluator_explains_misfits),
         cmocka_unit_test(test_evaluator_refuses_counts_beyond_64_bits),
+        cmocka_unit_test(test_evaluator_reads_no_old_value_of_untouched_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
