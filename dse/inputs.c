@@ -36,7 +36,10 @@ enum dse_status input_overrides_read(const struct cli_args *args, struct input_o
                                      struct dse_error *err)
 {
     overrides->n = 0;
+    overrides->ert = NULL;
     for (size_t i = 0; i < args->n_value; i++) {
+        if (strcmp(args->value[i].option->name, "ert") == 0)
+            overrides->ert = args->value[i].text;
         if (strcmp(args->value[i].option->name, "set") != 0)
             continue;
         if (overrides->n == INPUT_SET_MAX)

@@ -13,8 +13,9 @@
 
 enum { INPUT_SET_MAX = 64, INPUT_SET_TEXT_MAX = 256 };
 
-/* The --set PATH=VALUE options of a command line. */
+/* What a command line changes about an architecture: the --set PATH=VALUE options and --ert FILE. */
 struct input_overrides {
+    const char *ert; /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
     size_t n;
     char path[INPUT_SET_MAX][INPUT_SET_TEXT_MAX];
     const char *value[INPUT_SET_MAX]; /* (n) borrowed from the arguments */

@@ -9,14 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 #include "dse/cli.h"
 
 enum { PATH_BYTE = 512, COMMAND_BYTE = 512, ARGUMENT_MAX = 16 };
 
-/* A machine and a network that are right; %s is put in before or between. */
+/* A machine and a network that are right, in pieces. */
 #define ARCH_TOP "architecture: small\nclock: 1 GHz\nhierarchy:\n"
 #define ARCH_DRAM "- {storage: DRAM, kind: dram, word: 8 bit, bandwidth: 4 GB/s, access_energy: 100 pJ}\n"
 #define ARCH_BUFFER "- {storage: Buffer, word: 8 bit, capacity: 4 KiB, access_energy: 1 pJ}\n"

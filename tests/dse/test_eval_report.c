@@ -1,5 +1,6 @@
 /* The CSV reports of `dse eval` against Timeloop's own tables (tests/known/timeloop, whose README says how they were made): every
  * field is the same text, but for energies, which may differ in the last digits (1e-9 relative, as the issue allows). */
+#include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 #include <cmocka.h>
 
 #include "costmodel/readers.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 #include "base/arena.h"

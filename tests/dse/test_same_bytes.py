@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Every dataset of the cube is the same for 1, 2 and 4 threads and after an interruption, apart from the search times."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy
+
+SPEC = """experiment: same
+architecture: simba
+network: resnet50
+layers: [conv1, conv2_0_a, conv2_0_b, conv3_1_c, fc]
+engine: descent
+limits: {max_evaluations: 3000}
+axes:
+  GlobalBuffer.capacity: [32 KiB, 128 KiB]
+  DRAM.bandwidth: [10 GB/s, 20 GB/s]
+  PE.mesh: [2x2, 4x4]
+"""
+DSE = os.environ["DSE"]
+
+
+def datasets(path):
+    found = {}
+    with h5py.File(path, "r") as file:
+        file.visititems(lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+    return {name: value for name, value in found.items() if name.split("/")[-1] != "seconds"}
+
+
+def same(a, b):
+    if a.dtype.kind == "f":
+        return a.shape == b.shape and numpy.array_equal(a, b, equal_nan=True)
+    return a.shape == b.shape and (a == b).all()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        spec = os.path.join(folder, "same.yaml")
+        with open(spec, "w", encoding="utf-8") as file:
+            file.write(SPEC)
+        outs = []
+        for threads in (1, 2, 4):
+            outs.append(os.path.join(folder, f"t{threads}.h5"))
+            subprocess.run([DSE, "run", spec, "-o", outs[-1], "-j", str(threads)], check=True, stderr=subprocess.DEVNULL)
+        outs.append(os.path.join(folder, "resumed.h5"))
+        command = [DSE, "run", spec, "-o", outs[-1], "-j", "1"]
+        for wait in (0.05, 0.1, 0.2):
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as run:
+                time.sleep(wait)
+                run.send_signal(signal.SIGTERM)
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        first = datasets(outs[0])
+        n_bad = 0
+        for out in outs[1:]:
+            other = datasets(out)
+            if first.keys() != other.keys():
+                print(f"{out}: other datasets: {sorted(first.keys() ^ other.keys())}")
+                n_bad += 1
+            for name in first.keys() & other.keys():
+                if not same(first[name], other[name]):
+                    print(f"{os.path.basename(out)}: {name} differs")
+                    n_bad += 1
+        print(f"{len(first)} datasets in {len(outs)} files compared, {n_bad} differ")
+        return 1 if n_bad or len(first) < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

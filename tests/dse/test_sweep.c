@@ -1,0 +1,261 @@
+/* From a specification to its points. Expected counts and values are read off the specifications below by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dse/plan.h"
+#include "dse/sweep.h"
+
+#define HEAD "experiment: e\narchitecture: simba\nnetwork: resnet50\nlayers: [conv1, fc]\n"
+
+static char folder[512];
+
+struct opened {
+    struct sweep_spec spec;
+    struct sweep sweep;
+};
+
+static struct opened *open_text(const char *text, const char *const *set, size_t n_set)
+{
+    char path[1024], message[2048];
+    struct dse_error err = {0};
+    struct opened *opened = calloc(1, sizeof *opened);
+    assert_non_null(opened);
+    snprintf(path, sizeof path, "%s/spec.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    enum dse_status status = spec_read(&opened->spec, path, set, n_set, &err);
+    if (status == DSE_OK)
+        status = sweep_init(&opened->sweep, &opened->spec, &err);
+    unlink(path);
+    if (status != DSE_OK)
+        fail_msg("%s", dse_error_print(&err, message, sizeof message));
+    return opened;
+}
+
+static void close_all(struct opened *opened)
+{
+    sweep_free(&opened->sweep);
+    spec_free(&opened->spec);
+    free(opened);
+}
+
+static void test_sweep_expands_axes_in_row_major_order(void **state)
+{
+    (void)state;
+    char text[256];
+    struct opened *o = open_text(HEAD "engine: random\naxes:\n  GlobalBuffer.capacity: [64 KiB, 128 KiB]\n"
+                                      "  batch: [1, 2, 4]\n",
+                                 NULL, 0);
+    assert_int_equal(o->sweep.n_point, 6);
+    assert_string_equal(sweep_point_print(&o->sweep, 0, text, sizeof text),
+                        "GlobalBuffer.capacity=64 KiB batch=1");
+    assert_string_equal(sweep_point_print(&o->sweep, 1, text, sizeof text),
+                        "GlobalBuffer.capacity=64 KiB batch=2");
+    assert_string_equal(sweep_point_print(&o->sweep, 5, text, sizeof text),
+                        "GlobalBuffer.capacity=128 KiB batch=4");
+    close_all(o);
+}
+
+static void test_sweep_columns_have_units(void **state)
+{
+    (void)state;
+    struct opened *o =
+        open_text(HEAD "engine: random\naxes:\n  GlobalBuffer.capacity: [64 KiB]\n"
+                       "  DRAM.bandwidth: [1 GB/s]\n  PE.mesh: [2x2]\n  clock: [1 GHz]\n"
+                       "  option.search_size: [10]\n  InputBuffer.multiple_buffering: [1, 2]\n",
+                  NULL, 0);
+    const struct result_schema *schema = &o->sweep.schema;
+    assert_int_equal(schema->n_axis, 6);
+    assert_string_equal(schema->axis[0].coordinate->name, "GlobalBuffer.capacity_byte");
+    assert_string_equal(schema->axis[0].coordinate->unit, "byte");
+    assert_true(schema->axis[0].coordinate->number[0] == 65536);
+    assert_string_equal(schema->axis[0].coordinate->label[0], "64 KiB");
+    assert_string_equal(schema->axis[1].coordinate->name, "DRAM.bandwidth_byte_per_s");
+    assert_string_equal(schema->axis[2].coordinate->name, "PE.mesh");
+    assert_string_equal(schema->axis[2].coordinate->text[0], "2x2");
+    assert_string_equal(schema->axis[3].coordinate->name, "clock_hz");
+    assert_string_equal(schema->axis[4].coordinate->name, "option.search_size");
+    assert_true(schema->axis[4].coordinate->number[0] == 10);
+    assert_true(schema->axis[5].coordinate->number[1] == 2);
+    close_all(o);
+}
+
+static void test_sweep_mixed_units_become_text(void **state)
+{
+    (void)state;
+    struct opened *o = open_text(
+        HEAD "engine: random\naxes:\n  DRAM.bandwidth: [1 GB/s, 16 word/cycle, unlimited]\n", NULL, 0);
+    assert_null(o->sweep.schema.axis[0].coordinate->number);
+    assert_string_equal(o->sweep.schema.axis[0].coordinate->name, "DRAM.bandwidth");
+    close_all(o);
+}
+
+static void test_sweep_zip_makes_one_dimension(void **state)
+{
+    (void)state;
+    struct sweep_point point;
+    struct opened *o =
+        open_text(HEAD "engine: random\naxes:\n  GlobalBuffer.capacity: [64 KiB, 128 KiB]\n  batch: [1, 2]\n"
+                       "  InputBuffer.capacity: [4 KiB, 8 KiB]\n"
+                       "zip: [[GlobalBuffer.capacity, InputBuffer.capacity]]\n",
+                  NULL, 0);
+    assert_int_equal(o->sweep.n_point, 4);
+    assert_int_equal(o->sweep.schema.n_axis, 2);
+    assert_int_equal(o->sweep.schema.axis[0].n_coordinate, 2);
+    assert_string_equal(o->sweep.schema.axis[0].coordinate[1].name, "InputBuffer.capacity_byte");
+    sweep_point(&o->sweep, 3, &point);
+    assert_int_equal(point.n_override, 2);
+    assert_string_equal(point.override[0].value, "128 KiB");
+    assert_string_equal(point.override[1].value, "8 KiB");
+    assert_int_equal(point.workload->batch, 2);
+    close_all(o);
+}
+
+static void test_sweep_points_are_one_dimension(void **state)
+{
+    (void)state;
+    struct sweep_point point;
+    struct opened *o = open_text(HEAD "points:\n- {engine: random, batch: 1}\n- {engine: descent, batch: 1}\n"
+                                      "- {engine: random, batch: 4}\n",
+                                 NULL, 0);
+    assert_int_equal(o->sweep.n_point, 3);
+    assert_int_equal(o->sweep.schema.n_axis, 1);
+    assert_string_equal(o->sweep.schema.axis[0].coordinate[0].name, "point");
+    assert_int_equal(o->sweep.schema.axis[0].n_coordinate, 3);
+    sweep_point(&o->sweep, 1, &point);
+    assert_string_equal(point.settings.engine->name, "descent");
+    sweep_point(&o->sweep, 2, &point);
+    assert_string_equal(point.settings.engine->name, "random");
+    assert_int_equal(point.workload->batch, 4);
+    close_all(o);
+}
+
+static void test_sweep_skip_and_only_choose_cells(void **state)
+{
+    (void)state;
+    /* 3 x 2 cells; only batch 1 or 4: 4 cells; without (64 KiB as 65536 B, 4): 3 */
+    struct opened *o = open_text(
+        HEAD "engine: random\naxes:\n  batch: [1, 2, 4]\n  GlobalBuffer.capacity: [64 KiB, 128 KiB]\n"
+             "only: [{batch: [1, 4]}]\nskip: [{GlobalBuffer.capacity: 65536 B, batch: 4}]\n",
+        NULL, 0);
+    assert_int_equal(o->sweep.n_cell, 6);
+    assert_int_equal(o->sweep.n_point, 3);
+    assert_int_equal(o->sweep.cell[0], 0);
+    assert_int_equal(o->sweep.cell[1], 1);
+    assert_int_equal(o->sweep.cell[2], 5);
+    close_all(o);
+}
+
+static void test_sweep_options_go_to_their_engines(void **state)
+{
+    (void)state;
+    struct sweep_point random, hybrid;
+    struct opened *o = open_text(HEAD "options: {search_bypass: true, random: {search_size: 7}}\nseed: 3\n"
+                                      "axes: {engine: [random, hybrid]}\n"
+                                      "limits: {max_evaluations: 9, max_seconds: 2.5}\n",
+                                 NULL, 0);
+    sweep_point(&o->sweep, 0, &random);
+    sweep_point(&o->sweep, 1, &hybrid);
+    assert_string_equal(random.settings.engine->name, "random");
+    assert_string_equal(hybrid.settings.engine->name, "hybrid");
+    for (size_t i = 0; i < random.settings.engine->n_option; i++) {
+        if (strcmp(random.settings.engine->option[i].name, "search_size") == 0)
+            assert_true(random.settings.option[i] == 7);
+        if (strcmp(random.settings.engine->option[i].name, "search_bypass") == 0)
+            assert_true(random.settings.option[i] == 1);
+    }
+    for (size_t i = 0; i < hybrid.settings.engine->n_option; i++)
+        if (strcmp(hybrid.settings.engine->option[i].name, "search_size") == 0)
+            assert_true(hybrid.settings.option[i] == hybrid.settings.engine->option[i].standard);
+    assert_int_equal(hybrid.settings.seed, 3);
+    assert_int_equal(hybrid.settings.max_evaluations, 9);
+    assert_true(hybrid.settings.max_seconds == 2.5);
+    close_all(o);
+}
+
+static void test_sweep_set_replaces_what_is_not_swept(void **state)
+{
+    (void)state;
+    static const char *const set[] = {"batch=4", "limits.max_evaluations=5", "option.search_size = 7",
+                                      "DRAM.bandwidth=8 GB/s"};
+    struct sweep_point point;
+    struct architecture arch;
+    struct dse_error err = {0};
+    struct opened *o = open_text(HEAD "engine: random\n", set, 4);
+    assert_int_equal(o->sweep.n_point, 1);
+    assert_int_equal(o->sweep.schema.n_axis, 0);
+    sweep_point(&o->sweep, 0, &point);
+    assert_int_equal(point.workload->batch, 4);
+    assert_int_equal(point.settings.max_evaluations, 5);
+    assert_true(point.settings.option[0] == 7);
+    assert_int_equal(sweep_point_build(&point, &arch, &err), DSE_OK);
+    assert_true(arch.level[arch.n_level - 1].shared_bandwidth_word_per_cycle ==
+                8); /* 8 GB/s, 8 bit words, 1 GHz */
+    assert_non_null(strstr(o->spec.text, "# --set batch=4\n"));
+    close_all(o);
+}
+
+static void test_sweep_keys_depend_on_what_matters(void **state)
+{
+    (void)state;
+    struct dse_error err = {0};
+    static const char *const text[] = {
+        HEAD "engine: random\naxes: {batch: [1, 2]}\n",
+        HEAD "engine: random\ntitle: another title\naxes: {batch: [2, 1]}\n",
+        HEAD "engine: random\nseed: 1\naxes: {batch: [1, 2]}\n",
+        HEAD "engine: random\noptions: {search_size: 5}\naxes: {batch: [1, 2]}\n",
+        HEAD "engine: random\nset: {DRAM.bandwidth: 19 GB/s}\naxes: {batch: [1, 2]}\n",
+    };
+    uint64_t key[5][2];
+    for (size_t i = 0; i < 5; i++) {
+        struct plan plan;
+        struct opened *o = open_text(text[i], NULL, 0);
+        assert_int_equal(plan_init(&plan, &o->sweep, 1, &err), DSE_OK);
+        key[i][0] = plan.point_key[0];
+        key[i][1] = plan.point_key[1];
+        plan_free(&plan);
+        close_all(o);
+    }
+    assert_true(key[0][0] != key[0][1]);
+    assert_true(key[1][1] == key[0][0] && key[1][0] == key[0][1]); /* order and title do not matter */
+    for (size_t i = 2; i < 5; i++)
+        assert_true(key[i][0] != key[0][0]);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/dse_sweep_XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sweep_expands_axes_in_row_major_order),
+        cmocka_unit_test(test_sweep_columns_have_units),
+        cmocka_unit_test(test_sweep_mixed_units_become_text),
+        cmocka_unit_test(test_sweep_zip_makes_one_dimension),
+        cmocka_unit_test(test_sweep_points_are_one_dimension),
+        cmocka_unit_test(test_sweep_skip_and_only_choose_cells),
+        cmocka_unit_test(test_sweep_options_go_to_their_engines),
+        cmocka_unit_test(test_sweep_set_replaces_what_is_not_swept),
+        cmocka_unit_test(test_sweep_keys_depend_on_what_matters),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
