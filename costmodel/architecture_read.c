@@ -3,12 +3,24 @@
 #include "costmodel/readers.h"
 #include "costmodel/timeloop.h"
 
+enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const struct yaml_doc *ert,
+                                            const struct arch_override *override, size_t n_override,
+                                            struct architecture *arch, struct dse_error *err)
+{
+    if (timeloop_is_architecture(doc))
+        return timeloop_architecture_build(doc, ert, override, n_override, arch, err);
+    if (ert != NULL)
+        return dse_fail_at(err, DSE_BAD_INPUT, ert->path, 0,
+                           "an ERT belongs to a Timeloop architecture; %s is a native one, which gives its "
+                           "energies itself",
+                           doc->path);
+    return architecture_native_build(doc, override, n_override, arch, err);
+}
+
 enum dse_status architecture_build(const struct yaml_doc *doc, const struct arch_override *override,
                                    size_t n_override, struct architecture *arch, struct dse_error *err)
 {
-    if (timeloop_is_architecture(doc))
-        return timeloop_architecture_build(doc, override, n_override, arch, err);
-    return architecture_native_build(doc, override, n_override, arch, err);
+    return architecture_build_with_ert(doc, NULL, override, n_override, arch, err);
 }
 
 enum dse_status architecture_read(const char *path, struct architecture *arch, struct dse_error *err)

@@ -415,12 +415,30 @@ static void start(struct builder *b, const struct yaml_doc *doc, struct architec
     arch->link_transfers = true;
 }
 
-enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const struct arch_override *override,
-                                            size_t n_override, struct architecture *arch,
-                                            struct dse_error *err)
+/* The ERT of the file or of a file of its own. Components whose file gives an energy keep it. */
+static enum dse_status apply_ert(const struct builder *b, const struct yaml_doc *ert_doc,
+                                 struct dse_error *err)
+{
+    const struct ynode *inside = yaml_find(b->doc->root, "ERT"), *ert = inside;
+
+    if (ert_doc != NULL) {
+        DSE_TRY(timeloop_check_root(ert_doc, err));
+        DSE_TRY(yaml_require(ert_doc, ert_doc->root, "an ERT file", "ERT", &ert, err));
+        if (inside != NULL)
+            return yaml_fail(ert_doc, ert, err, "a second ERT: the architecture file holds one on line %d",
+                             inside->line);
+    }
+    if (ert == NULL)
+        return DSE_OK;
+    return timeloop_ert_apply(ert_doc != NULL ? ert_doc : b->doc, ert, b->fixed_energy, b->mac_fixed_energy,
+                              b->arch, err);
+}
+
+enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const struct yaml_doc *ert_doc,
+                                            const struct arch_override *override, size_t n_override,
+                                            struct architecture *arch, struct dse_error *err)
 {
     struct builder b;
-    const struct ynode *ert;
     enum dse_status status;
 
     start(&b, doc, arch);
@@ -429,9 +447,7 @@ enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const st
     DSE_TRY(read_components(&b, err));
     for (size_t i = 0; i < n_override; i++)
         DSE_TRY(check_override(&b, override[i].path, err));
-    ert = yaml_find(doc->root, "ERT");
-    if (ert != NULL)
-        DSE_TRY(timeloop_ert_apply(doc, ert, b.fixed_energy, b.mac_fixed_energy, arch, err));
+    DSE_TRY(apply_ert(&b, ert_doc, err));
     DSE_TRY(check_meshes(&b, err));
     status = architecture_check(arch, err);
     if (status != DSE_OK && err != NULL && err->file[0] == '\0')

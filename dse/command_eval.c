@@ -86,6 +86,8 @@ static const struct cli_option options[] = {
     {"batch", 'b', "N", "samples, for a PROBLEM of the form NETWORK:LAYER (default 1)"},
     {"set", 0, "PATH=VALUE",
      "replace a quantity of the architecture: GlobalBuffer.capacity='256 KiB'; repeatable"},
+    {"ert", 0, "FILE",
+     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
 };
 
 const struct cli_command command_eval = {

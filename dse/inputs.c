@@ -56,14 +56,20 @@ enum dse_status input_architecture(const char *name, const struct input_override
 {
     char path[RESOLVE_PATH_MAX];
     struct arch_override list[INPUT_SET_MAX];
-    struct yaml_doc doc;
+    struct yaml_doc doc, ert;
     DSE_TRY(resolve_name(RESOLVE_ARCHITECTURE, name, NULL, path, sizeof path, err));
-    if (!overrides || overrides->n == 0)
+    if (!overrides || (overrides->n == 0 && !overrides->ert))
         return architecture_read(path, arch, err);
     for (size_t i = 0; i < overrides->n; i++)
         list[i] = (struct arch_override){overrides->path[i], overrides->value[i]};
     DSE_TRY(yaml_read(&doc, path, err));
-    enum dse_status status = architecture_build(&doc, list, overrides->n, arch, err);
+    enum dse_status status = overrides->ert ? yaml_read(&ert, overrides->ert, err) : DSE_OK;
+    if (status == DSE_OK) {
+        status =
+            architecture_build_with_ert(&doc, overrides->ert ? &ert : NULL, list, overrides->n, arch, err);
+        if (overrides->ert)
+            yaml_free(&ert);
+    }
     yaml_free(&doc);
     return status;
 }

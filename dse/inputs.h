@@ -15,7 +15,8 @@ enum { INPUT_SET_MAX = 64, INPUT_SET_TEXT_MAX = 256 };
 
 /* What a command line changes about an architecture: the --set PATH=VALUE options and --ert FILE. */
 struct input_overrides {
-    const char *ert; /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
+    const char *
+        ert; /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
     size_t n;
     char path[INPUT_SET_MAX][INPUT_SET_TEXT_MAX];
     const char *value[INPUT_SET_MAX]; /* (n) borrowed from the arguments */

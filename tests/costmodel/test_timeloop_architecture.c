@@ -22,7 +22,7 @@ static enum dse_status build_text(const char *text, const struct arch_override *
     status = yaml_parse(&doc, "arch.yaml", text, strlen(text), err);
     if (status != DSE_OK)
         return status;
-    status = timeloop_architecture_build(&doc, override, n_override, arch, err);
+    status = timeloop_architecture_build(&doc, NULL, override, n_override, arch, err);
     yaml_free(&doc);
     return status;
 }
@@ -37,7 +37,7 @@ static void build_file(const char *name, const struct arch_override *override, s
     snprintf(path, sizeof path, "tests/known/timeloop/archs/%s.yaml", name);
     assert_int_equal(yaml_read(&doc, path, &err), DSE_OK);
     assert_true(timeloop_is_architecture(&doc));
-    if (timeloop_architecture_build(&doc, override, n_override, arch, &err) != DSE_OK)
+    if (timeloop_architecture_build(&doc, NULL, override, n_override, arch, &err) != DSE_OK)
         fail_msg("%s", err.text);
     yaml_free(&doc);
 }
@@ -125,7 +125,7 @@ static void test_timeloop_architecture_applies_the_ert_of_the_file(void **state)
 
     (void)state;
     assert_int_equal(yaml_parse(&doc, "arch.yaml", text, strlen(text), &err), DSE_OK);
-    assert_int_equal(timeloop_architecture_build(&doc, NULL, 0, &arch, &err), DSE_OK);
+    assert_int_equal(timeloop_architecture_build(&doc, NULL, NULL, 0, &arch, &err), DSE_OK);
     yaml_free(&doc);
     assert_true(fabs(arch.level[1].read_energy_j - 3e-12) < 1e-24);
     assert_true(fabs(arch.level[1].update_energy_j - 5e-12) < 1e-24);
@@ -134,6 +134,74 @@ static void test_timeloop_architecture_applies_the_ert_of_the_file(void **state)
     assert_true(fabs(arch.mac.energy_j - 0.5e-12) < 1e-24);
     expect_mesh(&arch.level[0], "GB", 1, 1, 1);
     assert_int_equal(arch.mac.mesh_y, 2);
+}
+
+static void build_file_with_two_erts(struct dse_error *err)
+{
+    static const char text[] = "ERT: {tables: []}\n";
+    struct yaml_doc doc, ert;
+    struct architecture arch;
+
+    assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/gb-rf-4x4-4.yaml", err), DSE_OK);
+    assert_int_equal(yaml_parse(&ert, "ert.yaml", text, strlen(text), err), DSE_OK);
+    assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, err), DSE_BAD_INPUT);
+    yaml_free(&ert);
+    yaml_free(&doc);
+}
+
+/* The ERT in a file of its own says the same as inside the architecture file; two are one too many. */
+static void test_timeloop_architecture_applies_a_separate_ert(void **state)
+{
+    static const char text[] = "architecture:\n"
+                               "  subtree:\n"
+                               "  - name: chip\n"
+                               "    local:\n"
+                               "    - {name: DRAM, class: DRAM, attributes: {vector-access-energy: 100}}\n"
+                               "    - {name: Buf, class: SRAM, attributes: {entries: 64}}\n"
+                               "    - {name: MACs, class: mac}\n";
+    static const char table[] = "ERT:\n"
+                                "  version: '0.4'\n"
+                                "  tables:\n"
+                                "  - name: chip.Buf[1..1]\n"
+                                "    actions: [{name: read, energy: 1.5}, {name: write, energy: 2.5}]\n"
+                                "  - name: chip.DRAM\n"
+                                "    actions: [{name: read, energy: 7}]\n"
+                                "  - {name: chip.MACs, actions: [{name: compute, energy: 0.25}]}\n";
+    static const struct {
+        const char *ert;
+        int line;
+        const char *words;
+    } bad[] = {
+        {"architecture: {}\n", 1, "ERT"},
+        {"ERTs: {}\n", 1, "ERTs"},
+        {"ERT:\n  tables:\n  - {name: chip.Bug, actions: []}\n", 3, "did you mean \"Buf\"?"},
+        {"ERT:\n  version: 0.2\n  tables: {}\n", 2, "0.2"},
+    };
+    struct yaml_doc doc, ert;
+    struct architecture arch;
+    struct dse_error err;
+
+    (void)state;
+    assert_int_equal(yaml_parse(&doc, "arch.yaml", text, strlen(text), &err), DSE_OK);
+    assert_int_equal(yaml_parse(&ert, "ert.yaml", table, strlen(table), &err), DSE_OK);
+    assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, &err), DSE_OK);
+    assert_true(fabs(arch.level[0].read_energy_j - 1.5e-12) < 1e-24);
+    assert_true(fabs(arch.level[0].write_energy_j - 2.5e-12) < 1e-24);
+    assert_true(fabs(arch.level[1].read_energy_j - 100e-12) < 1e-22); /* the file's own stays */
+    assert_true(fabs(arch.mac.energy_j - 0.25e-12) < 1e-24);
+    yaml_free(&ert);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(yaml_parse(&ert, "ert.yaml", bad[i].ert, strlen(bad[i].ert), &err), DSE_OK);
+        assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, &err), DSE_BAD_INPUT);
+        assert_string_equal(err.file, "ert.yaml");
+        assert_int_equal(err.line, bad[i].line);
+        assert_non_null(strstr(err.text, bad[i].words));
+        yaml_free(&ert);
+    }
+    yaml_free(&doc);
+    build_file_with_two_erts(&err);
+    assert_string_equal(err.file, "ert.yaml");
+    assert_non_null(strstr(err.text, "a second ERT"));
 }
 
 static void test_timeloop_architecture_reads_the_flat_format(void **state)
@@ -217,7 +285,7 @@ static void test_timeloop_architecture_refuses_unknown_overrides(void **state)
     (void)state;
     assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/simba16.yaml", &err), DSE_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(timeloop_architecture_build(&doc, &cases[i].override, 1, &arch, &err),
+        assert_int_equal(timeloop_architecture_build(&doc, NULL, &cases[i].override, 1, &arch, &err),
                          DSE_BAD_INPUT);
         if (strstr(err.text, cases[i].text) == NULL)
             fail_msg("\"%s\" lacks \"%s\"", err.text, cases[i].text);
@@ -330,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_timeloop_architecture_reads_a_tree),
         cmocka_unit_test(test_timeloop_architecture_multiplies_nested_ranges),
         cmocka_unit_test(test_timeloop_architecture_applies_the_ert_of_the_file),
+        cmocka_unit_test(test_timeloop_architecture_applies_a_separate_ert),
         cmocka_unit_test(test_timeloop_architecture_reads_the_flat_format),
         cmocka_unit_test(test_timeloop_architecture_applies_overrides),
         cmocka_unit_test(test_timeloop_architecture_refuses_unknown_overrides),

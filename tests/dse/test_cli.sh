@@ -55,6 +55,20 @@ check 'the same cycles' grep -qx "cycles,$mapped" "$folder/out"
 check 'an invalid mapping' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --set GlobalBuffer.capacity='64 B'
 check 'says who needs how much' grep -q 'GlobalBuffer needs .* has 64 B' "$folder/err"
 
+# A Timeloop architecture with its ERT inside, and the same two parts in two files.
+known=tests/known/timeloop
+case="$known/problems/resnet50-conv3-1x1s2.yaml $known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml"
+sed '/^ERT:/,$d' $known/archs/gb-rf-4x4-4.yaml >"$folder/arch.yaml"
+sed -n '/^ERT:/,$p' $known/archs/gb-rf-4x4-4.yaml >"$folder/ert.yaml"
+check 'ERT inside' code 0 "$DSE" eval $known/archs/gb-rf-4x4-4.yaml $case --report summary --format csv
+cp "$folder/out" "$folder/inside.csv"
+check '--ert' code 0 "$DSE" eval "$folder/arch.yaml" $case --ert "$folder/ert.yaml" --report summary --format csv
+check 'the same energies' cmp "$folder/out" "$folder/inside.csv"
+check 'two ERTs' code 2 "$DSE" eval $known/archs/gb-rf-4x4-4.yaml $case --ert "$folder/ert.yaml"
+check 'names the second' grep -q 'ert.yaml:1: a second ERT' "$folder/err"
+check 'an ERT for a native machine' code 2 "$DSE" eval simba $case --ert "$folder/ert.yaml"
+check 'says where it belongs' grep -q 'ert.yaml: an ERT belongs to a Timeloop architecture' "$folder/err"
+
 cat >"$folder/small.yaml" <<'YAML'
 experiment: small
 architecture: simba
