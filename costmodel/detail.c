@@ -85,6 +85,7 @@ static enum dse_status price_network(const struct storage_level *level, const st
 {
     double hops = 0, router_words = 0;
     int64_t reductions = 0; /* a record may take away: twice its accesses can be below the partition */
+    double first = fmin((double)traffic->partition_word, traffic->content); /* see `rounded` */
     out->fanout = traffic->fanout;
     out->link_transfers = (uint64_t)traffic->link_transfers;
     out->n_record = traffic->n_record;
@@ -95,7 +96,7 @@ static enum dse_status price_network(const struct storage_level *level, const st
         const struct access_record *record = &traffic->record[k];
         double ingress = record->accesses;
         if (read_write && !level->reduces)
-            ingress = 2 * ingress - (double)traffic->partition_word;
+            ingress = 2 * ingress - first;
         out->record[k] = (struct ingress_record){record->multicast, record->scatter, ingress};
         if (record->multicast > out->max_multicast)
             out->max_multicast = record->multicast;

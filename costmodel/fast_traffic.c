@@ -230,12 +230,16 @@ static double network_energy(const struct tensor_walk *walk, uint32_t l, uint64_
 {
     const struct storage_level *level = &walk->evaluator->arch.level[l];
     bool doubled = walk->evaluator->problem.tensor[walk->t].read_write && !level->reduces;
-    double hops = 0, router_words = 0, ingresses = 0;
+    double hops = 0, router_words = 0, ingresses = 0, first = (double)partition, content = 0;
+    for (uint32_t k = 0; doubled && k < walk->mesh->n_record; k++)
+        content += walk->mesh->record[k].accesses;
+    if (first > content)
+        first = content;
     for (uint32_t k = 0; k < walk->mesh->n_record; k++) {
         const struct fast_record *record = &walk->mesh->record[k];
         double ingress = record->accesses;
         if (doubled)
-            ingress = 2 * ingress - (double)partition;
+            ingress = 2 * ingress - first;
         ingresses += ingress;
         if (ingress > 0) {
             hops += record->hops;

@@ -288,6 +288,7 @@ static void test_evaluator_reads_no_old_value_of_untouched_outputs(void **state)
     assert_int_equal(detail.level[0].tensor[1].capacity_word, 5);
     assert_int_equal(detail.level[0].tensor[1].updates, 2);
     assert_int_equal(detail.level[0].tensor[1].reads, 0);
+    assert_true(detail.level[0].network[1].ingresses == 2); /* once in, never back */
     assert_true(evaluator_run(evaluator, workspace, &mapping, &fast));
     assert_true(same(&fast, &detail.total, arch.n_level));
     arena_free(&arena);
