@@ -65,7 +65,7 @@ cp "$folder/out" "$folder/inside.csv"
 check '--ert' code 0 "$DSE" eval "$folder/arch.yaml" $case --ert "$folder/ert.yaml" --report summary --format csv
 check 'the same energies' cmp "$folder/out" "$folder/inside.csv"
 check 'two ERTs' code 2 "$DSE" eval $known/archs/gb-rf-4x4-4.yaml $case --ert "$folder/ert.yaml"
-check 'names the second' grep -q 'ert.yaml:1: a second ERT' "$folder/err"
+check 'names the second' grep -q 'ert.yaml:2: a second ERT' "$folder/err"
 check 'an ERT for a native machine' code 2 "$DSE" eval simba $case --ert "$folder/ert.yaml"
 check 'says where it belongs' grep -q 'ert.yaml: an ERT belongs to a Timeloop architecture' "$folder/err"
 
