@@ -1,5 +1,5 @@
-/* What only descent promises: it converges, so that what it finds is near the best, whatever the seed, and more bandwidth
- * does not hurt. Layers of ResNet-50 on the Simba-like machine. */
+/* Descent on two layers of ResNet-50 on the Simba-like machine, for fixed seeds: near the best of three seeds, and not worse
+ * with more bandwidth. These are regressions, no proof for other seeds: docs/engines.md has how often it misses. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static double solve(const char *name, const struct problem *problem, const struc
     return result.cost;
 }
 
-static void test_descent_finds_the_same_from_every_seed(void **state)
+static void test_descent_agrees_for_three_seeds(void **state)
 {
     (void)state;
     struct architecture arch;
@@ -123,7 +123,7 @@ static void test_descent_beats_random_draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descent_finds_the_same_from_every_seed),
+        cmocka_unit_test(test_descent_agrees_for_three_seeds),
         cmocka_unit_test(test_more_bandwidth_does_not_hurt),
         cmocka_unit_test(test_descent_beats_random_draws),
     };
