@@ -56,7 +56,8 @@ static enum dse_status check_level(const struct storage_level *level, struct dse
     const struct number_check check[] = {
         {"word bits", level->word_bit, 1, 65536},
         {"words per access", level->block_word, 1, big},
-        {"cluster size", level->cluster_size, 1, (double)level->instances}, /* else there would be no cluster */
+        {"cluster size", level->cluster_size, 1,
+         (double)level->instances}, /* else there would be no cluster */
         {"capacity in words", level->size_word == ARCH_UNLIMITED ? 1 : (double)level->size_word, 1, big},
         {"multiple buffering", level->multiple_buffering, tiny, big},
         {"minimum utilization", level->min_utilization, 0, 1},

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 #include "base/data_folder.h"

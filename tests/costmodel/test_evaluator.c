@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #include "base/arena.h"
