@@ -118,8 +118,7 @@ static void test_merge_refuses_other_specifications_and_nothing(void **state)
                      DSE_BAD_USAGE);
     char csv[600];
     unlink(files_path(csv, sizeof csv, shards.folder, "s1.csv"));
-    assert_int_equal(merge_shards(shards.out, shards.name, 2, &shards.provenance, &summary, &err),
-                     DSE_IO);
+    assert_int_equal(merge_shards(shards.out, shards.name, 2, &shards.provenance, &summary, &err), DSE_IO);
 }
 
 int main(void)
