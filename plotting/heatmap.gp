@@ -14,7 +14,7 @@ set palette defined (0 '#440154', 1 '#482878', 2 '#3e4a89', 3 '#31688e', 4 '#268
 set datafile missing 'NaN'
 unset key
 unset colorbox
-set border 0
+set border 0 lc rgb 'white' # ticks of length 0 would still show as dots
 set style fill solid 1.0
 set cbrange [dse_low:dse_high]
 if (dse_log) set logscale cb
@@ -77,7 +77,7 @@ last_row_bottom = panel_bottom[dse_n_panel]
 bar_left = panel_right[dse_columns] + pt_x(14)
 set colorbox vertical user origin bar_left, last_row_bottom + 0.0 size pt_x(11), panel_top[1] - last_row_bottom
 set cblabel dse_colour_title font ',9' offset 0.8,0
-set cbtics font ',8' scale 0.4 offset -0.5,0
+set cbtics font ',8' tc rgb 'black' scale 0.4 offset -0.5,0
 
 do for [p = 1:dse_n_panel] {
     set lmargin at screen panel_left[p]
@@ -90,8 +90,8 @@ do for [p = 1:dse_n_panel] {
     set xrange [-0.5:dse_n_x - 0.5]
     set yrange [-0.5:dse_n_y - 0.5]
     set title panel_title[p] font ',8.5' offset 0,-0.8
-    if (panel_ticks_x[p]) { eval dse_x_ticks; set xtics font ',8' offset 0,0.3 } else { unset xtics }
-    if (panel_ticks_y[p]) { eval dse_y_ticks; set ytics font ',8' offset 0.8,0 } else { unset ytics }
+    if (panel_ticks_x[p]) { eval dse_x_ticks; set xtics font ',8' tc rgb 'black' offset 0,0.3 } else { unset xtics }
+    if (panel_ticks_y[p]) { eval dse_y_ticks; set ytics font ',8' tc rgb 'black' offset 0.8,0 } else { unset ytics }
     plot $cells index p-1 using ($4 == 3 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#eeeeee' lw 0.6 \
             fs solid border rgb 'white', \
         '' index p-1 using ($4 == 1 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#999999' lw 0.5 \

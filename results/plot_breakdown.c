@@ -148,7 +148,7 @@ static void lay_out(const struct energy_parts *parts, const char *const *label, 
     *rotate = (double)plot_longest(label, n_x) * letter > layout->panel_width / (double)n_x - 3;
     *tick_height = *rotate ? (double)plot_longest(label, n_x) * letter * 0.75 + 10 : 14;
     layout->left = 58;
-    layout->right = 34 + 5.6 * (double)plot_longest(parts->name, parts->n);
+    layout->right = 36 + 5.8 * (double)plot_longest(parts->name, parts->n);
     layout->gap_x = 14;
     layout->gap_y = 28;
     layout->top = 44 + (n_panel > 1 ? 18 : 4);
