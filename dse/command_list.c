@@ -10,6 +10,15 @@
 #include "dse/solve.h"
 #include "dse/table.h"
 
+/* 1e+15 rather than fifteen zeros. */
+static const char *short_number(double value, char *buffer, size_t size)
+{
+    if (value < 1e6)
+        return text_double(value, buffer, size);
+    snprintf(buffer, size, "%g", value);
+    return buffer;
+}
+
 static void option_range(const struct engine_option *option, char *buffer, size_t size)
 {
     char low[40], high[40];
@@ -27,28 +36,29 @@ static void option_range(const struct engine_option *option, char *buffer, size_
         break;
     case OPTION_INTEGER:
     case OPTION_REAL:
-        snprintf(buffer, size, "%s .. %s%s%s", text_double(option->lowest, low, sizeof low),
-                 text_double(option->highest, high, sizeof high), option->unit[0] ? " " : "", option->unit);
+        snprintf(buffer, size, "%s .. %s", short_number(option->lowest, low, sizeof low),
+                 short_number(option->highest, high, sizeof high));
         break;
     }
 }
 
 static void print_options(const struct engine *engine, struct text_buffer *out)
 {
-    static const char *const header[] = {"  option", "default", "range", "meaning"};
+    static const char *const header[] = {"  option", "default", "range", "unit", "meaning"};
     struct table table;
     char text[TABLE_CELL_MAX];
     if (engine->n_option == 0) {
         text_append(out, "  no options\n");
         return;
     }
-    table_init(&table, header, 4, 0xf);
+    table_init(&table, header, 5, 0x1f);
     for (size_t i = 0; i < engine->n_option; i++) {
         const struct engine_option *option = &engine->option[i];
         table_cell(&table, "  %s", option->name);
         table_cell(&table, "%s", engine_option_print(option, option->standard, text, sizeof text));
         option_range(option, text, sizeof text);
         table_cell(&table, "%s", text);
+        table_cell(&table, "%s", option->unit);
         table_cell(&table, "%s", option->sentence);
     }
     table_print(&table, out);
@@ -146,13 +156,13 @@ static enum dse_status print_files(size_t what, struct text_buffer *out, struct 
     enum dse_status status;
     if (what == 1) {
         table_init(&table, arch_header, 4, 1 | 8);
-        status = resolve_each("architectures", architecture_row, &table, err);
+        status = resolve_each(RESOLVE_ARCHITECTURE, architecture_row, &table, err);
     } else if (what == 2) {
         table_init(&table, network_header, 5, 1 | 16);
-        status = resolve_each("networks", network_row, &table, err);
+        status = resolve_each(RESOLVE_NETWORK, network_row, &table, err);
     } else {
         table_init(&table, experiment_header, 3, 7);
-        status = resolve_each("", experiment_row, &table, err);
+        status = resolve_each_experiment(experiment_row, &table, err);
     }
     table_print(&table, out);
     table_free(&table);

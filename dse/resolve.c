@@ -109,28 +109,54 @@ static void name_list_free(struct name_list *list)
     free(list);
 }
 
-/* Add NAME for each DIR/NAME.yaml that is not yet in the list; returns 0 when out of memory. */
-static int collect(struct name_list *list, const char *dir)
+static int is_known(const struct name_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->name[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Add PREFIX NAME for each DIR/NAME.yaml that is not yet in the list; returns 0 when out of memory. */
+static int collect(struct name_list *list, const char *dir, const char *prefix)
 {
     DIR *stream = opendir(dir);
     int good = 1;
     if (!stream)
         return 1;
     for (struct dirent *entry; good && list->n < NAME_LIST_MAX && (entry = readdir(stream)) != NULL;) {
-        char name[256], path[RESOLVE_PATH_MAX + 256];
-        int known = 0;
+        char name[512], path[RESOLVE_PATH_MAX + 256];
         if (!has_ending(entry->d_name, ".yaml"))
             continue;
-        snprintf(name, sizeof name, "%.*s", (int)(strlen(entry->d_name) - 5), entry->d_name);
+        snprintf(name, sizeof name, "%.250s%.*s", prefix, (int)(strlen(entry->d_name) - 5), entry->d_name);
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
-        for (size_t i = 0; i < list->n && !known; i++)
-            known = strcmp(list->name[i], name) == 0;
-        if (known)
+        if (is_known(list, name))
             continue;
         list->name[list->n] = strdup(name);
         list->path[list->n] = strdup(path);
         good = list->name[list->n] && list->path[list->n];
         list->n++;
+    }
+    closedir(stream);
+    return good;
+}
+
+/* The folders of papers below `dir`. */
+static int collect_folders(struct name_list *list, const char *dir)
+{
+    DIR *stream = opendir(dir);
+    int good = 1;
+    if (!stream)
+        return 1;
+    for (struct dirent *entry; good && (entry = readdir(stream)) != NULL;) {
+        char prefix[300], path[RESOLVE_PATH_MAX];
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, kind_folder[0]) == 0 ||
+            strcmp(entry->d_name, kind_folder[1]) == 0)
+            continue;
+        snprintf(prefix, sizeof prefix, "%s/", entry->d_name);
+        int n = snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        if (n > 0 && (size_t)n < sizeof path)
+            good = collect(list, path, prefix); /* plain files have no entries */
     }
     closedir(stream);
     return good;
@@ -148,30 +174,31 @@ static void sort_names(struct name_list *list)
         }
 }
 
+/* `folder` NULL: all experiments. */
 static enum dse_status list_all(const char *folder, struct name_list **out, struct dse_error *err)
 {
     char shipped[RESOLVE_PATH_MAX];
     const char *const root[] = {"experiments", shipped};
     struct name_list *list = calloc(1, sizeof *list);
     int good = list != NULL;
-    (void)data_folder_find("experiments", shipped,
-                           sizeof shipped); /* a folder that is not there has no names */
+    (void)data_folder_find("experiments", shipped, sizeof shipped); /* no folder, no names */
     for (size_t i = 0; good && i < 2; i++) {
         char dir[RESOLVE_PATH_MAX];
-        snprintf(dir, sizeof dir, "%.*s%s%s", RESOLVE_PATH_MAX - 64, root[i], folder[0] ? "/" : "", folder);
-        good = collect(list, dir);
+        snprintf(dir, sizeof dir, "%.*s%s%s", RESOLVE_PATH_MAX - 64, root[i], folder ? "/" : "",
+                 folder ? folder : "");
+        good = collect(list, dir, "") && (folder || collect_folders(list, dir));
     }
     if (!good) {
         if (list)
             name_list_free(list);
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the list of %s", folder);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a list of names");
     }
     sort_names(list);
     *out = list;
     return DSE_OK;
 }
 
-enum dse_status resolve_each(const char *folder, resolve_visit *visit, void *user, struct dse_error *err)
+static enum dse_status visit_all(const char *folder, resolve_visit *visit, void *user, struct dse_error *err)
 {
     struct name_list *list;
     DSE_TRY(list_all(folder, &list, err));
@@ -179,6 +206,16 @@ enum dse_status resolve_each(const char *folder, resolve_visit *visit, void *use
         visit(user, list->name[i], list->path[i]);
     name_list_free(list);
     return DSE_OK;
+}
+
+enum dse_status resolve_each(enum resolve_kind kind, resolve_visit *visit, void *user, struct dse_error *err)
+{
+    return visit_all(kind_folder[kind], visit, user, err);
+}
+
+enum dse_status resolve_each_experiment(resolve_visit *visit, void *user, struct dse_error *err)
+{
+    return visit_all(NULL, visit, user, err);
 }
 
 static enum dse_status not_found(enum resolve_kind kind, const char *name, struct dse_error *err)

@@ -24,9 +24,13 @@ char *resolve_folder_of(const char *path, char *dir, size_t size);
 /* Called for every file NAME.yaml that resolve_name would find by name, sorted by name, each name once. */
 typedef void resolve_visit(void *user, const char *name, const char *path);
 
-/* Walk `folder` ("architectures", "networks", "" for experiments themselves) of the experiments that are found from the current
- * directory and the data that comes with the program. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status resolve_each(const char *folder, resolve_visit *visit, void *user,
+/* Walk what is found by name from the current directory and in the installed data. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status resolve_each(enum resolve_kind kind, resolve_visit *visit, void *user,
                                             struct dse_error *err);
+
+/* The same for experiments: those of the top folder, and as "FOLDER/NAME" those of every folder that holds neither
+ * architectures nor networks. */
+DSE_MUST_CHECK enum dse_status resolve_each_experiment(resolve_visit *visit, void *user,
+                                                       struct dse_error *err);
 
 #endif

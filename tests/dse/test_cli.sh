@@ -111,6 +111,16 @@ check 'mapping of the table' code 0 "$DSE" eval simba resnet50:conv2_0_a "$folde
 check 'infeasible points' code 0 "$DSE" run "$folder/tight.yaml" -o "$folder/tight.h5"
 check 'are listed with a reason' grep -q 'infeasible .*GlobalBuffer needs' "$folder/err"
 
+# Each value is good on its own, one combination is not: a failed row, listed, exit code 1.
+{
+    sed 's/64 KiB, 128 KiB/8 B, 128 KiB/' "$folder/small.yaml"
+    echo '  GlobalBuffer.block: [1 word, 16 word]'
+} >"$folder/clash.yaml"
+check 'failed points' code 1 "$DSE" run "$folder/clash.yaml" -o "$folder/clash.h5"
+check 'are listed with values and reason' grep -q 'failed .*GlobalBuffer.block.*16.*less than one block' "$folder/err"
+check 'and are not run again' code 1 "$DSE" run "$folder/clash.yaml" -o "$folder/clash.h5"
+check 'all eight are there' grep -q '8 were there already' "$folder/err"
+
 # Interrupted within 5 seconds, and resumable.
 sed 's/max_evaluations: 100/max_evaluations: 100000000/; s/^engine.*/engine: random\noptions: {search_size: 0}/' \
     "$folder/small.yaml" >"$folder/long.yaml"
