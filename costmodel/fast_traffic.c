@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "costmodel/fast_hops.h"
+
 /* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of all loops inside
  * it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the first loop at or above l (NOTES
  * section 5). So t_j == t_p exactly when s_j - S_j == s_p - S_p: one number per loop serves all levels. */
@@ -207,7 +209,9 @@ static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, boo
     bool hops =
         costs &&
         walk->evaluator->arch.level[l].hop_energy_j + walk->evaluator->arch.level[l].router_energy_j > 0;
-    if (hops)
+    bool even = !(nest->uneven[l] >> walk->t & 1u);
+    if (hops &&
+        !(even && fast_even_hops(walk->evaluator, nest, l, walk->t, alone, &mesh->all.class_[0].hops)))
         fast_mesh_build(walk->evaluator, nest, l, walk->t, alone, true, mesh);
     double by_links = 0;
     if (links && !(walk->mapping->level[l].no_link_transfer >> walk->t & 1u))

@@ -12,6 +12,7 @@ SRC_COSTMODEL := \
 	costmodel/evaluator.c \
 	costmodel/evaluator_run.c \
 	costmodel/executor.c \
+	costmodel/fast_hops.c \
 	costmodel/fast_mesh.c \
 	costmodel/fast_nest.c \
 	costmodel/fast_traffic.c \
