@@ -1,8 +1,10 @@
 #include "dse/runner.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dse/plan.h"
 #include "dse/progress.h"
@@ -15,7 +17,8 @@ enum {
     SYNC_POINT_MAX = 10000
 }; /* fdatasync after each point costs milliseconds: not for sweeps of very many */
 
-static const double cube_interval_s = 30;
+/* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the time. */
+static const double cube_interval_s = 30, cube_share = 20;
 
 /* One run. Workers share it; what comes after `lock` is only touched while holding it. */
 struct run {
@@ -32,7 +35,7 @@ struct run {
     struct arena arena;
     struct layer_record *layer;         /* (most layers of any point) */
     const struct solve_result **result; /* (most loop nests of any point) */
-    double cube_s;                      /* when the cube was last built */
+    double cube_due_s;                  /* when the cube is to be built again */
     enum dse_status status;             /* of the writer; the first failure ends the run */
     struct dse_error *err;
 };
@@ -44,9 +47,12 @@ bool runner_in_shard(const struct run_options *options, size_t p)
 
 static enum dse_status build_cube(struct run *run)
 {
+    double start_s = progress_now();
     provenance_finish(&run->provenance);
-    run->cube_s = progress_now();
-    return cube_build(run->options->out, &run->schema, &run->provenance, run->err);
+    enum dse_status status = cube_build(run->options->out, &run->schema, &run->provenance, run->err);
+    double end_s = progress_now();
+    run->cube_due_s = end_s + fmax(cube_interval_s, cube_share * (end_s - start_s));
+    return status;
 }
 
 static void count_point(struct run *run, enum result_status outcome)
@@ -119,7 +125,7 @@ static enum dse_status deliver(struct run *run, struct plan_task *task)
         sweep_point(run->sweep, p, &point);
         release(run, p, point.workload->n_problem);
     }
-    if (progress_now() - run->cube_s >= cube_interval_s)
+    if (progress_now() >= run->cube_due_s)
         return build_cube(run);
     return DSE_OK;
 }
@@ -214,7 +220,10 @@ static enum dse_status run_open(struct run *run)
     DSE_TRY(plan_tasks(&run->plan, run->err));
     run->summary->n_task = run->plan.n_task;
     run->summary->n_shared = run->plan.n_link - run->plan.n_task;
-    DSE_TRY(build_cube(run)); /* so that `dse status` knows the axes from the start */
+    if (run->options->fresh || access(run->options->out, F_OK) != 0)
+        DSE_TRY(build_cube(run)); /* so that `dse status` knows the axes from the start */
+    else
+        run->cube_due_s = progress_now() + cube_interval_s;
     progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,
                   run->plan.n_task);
     DSE_TRY(watch_start(&run->watch, &run->progress, run->err));
