@@ -1,6 +1,7 @@
 # Heatmap panels. `dse plot` puts the settings and the data block $cells before this text and gives it to gnuplot 5.4.
 #   dse_width, dse_height          canvas in points
 #   dse_title, dse_subtitle, dse_foot, dse_x_title, dse_y_title, dse_colour_title
+#   dse_x_title_offset, dse_y_title_offset   points from the panels
 #   dse_x_ticks, dse_y_ticks, dse_colour_ticks   commands
 #   dse_n_x, dse_n_y, dse_low, dse_high, dse_log, dse_print
 #   dse_n_panel, panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_ticks_x[], panel_ticks_y[],
@@ -30,7 +31,7 @@ set label 1 dse_title at screen 0.5, screen 1 - pt_y(13) center font ',12'
 set label 2 dse_subtitle at screen 0.5, screen 1 - pt_y(30) center font ',8' tc rgb '#555555'
 set label 3 dse_x_title at screen (panel_left[1] + panel_right[dse_n_panel < 2 ? 1 : dse_columns]) / 2, \
     screen panel_bottom[dse_n_panel] - pt_y(dse_x_title_offset + 10) center font ',9'
-set label 4 dse_y_title at screen pt_x(10), screen (panel_top[1] + panel_bottom[dse_n_panel]) / 2 \
+set label 4 dse_y_title at screen panel_left[1] - pt_x(dse_y_title_offset), screen (panel_top[1] + panel_bottom[dse_n_panel]) / 2 \
     center rotate by 90 font ',9'
 set label 5 dse_foot at screen 0.5, screen pt_y(29) center font ',8'
 

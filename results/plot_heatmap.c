@@ -164,7 +164,7 @@ static void put_foot(struct plot_job *job, const struct heatmap *map)
                 map->has_look[CELL_MISSING]);
 }
 
-/* Sizes in points; a letter of the 8 to 9 point font is about 5.2 wide. */
+/* Sizes in points; a letter of the 8 to 9 point font is about 5.2 wide, of whole sentences in DejaVu Sans up to 5.8. */
 static void lay_out(struct plot_job *job, struct heatmap *map, struct plot_layout *layout, bool *rotate)
 {
     const double letter = 5.2;
@@ -195,10 +195,12 @@ static void lay_out(struct plot_job *job, struct heatmap *map, struct plot_layou
     layout->top = (fixed > 0 ? 44 : 30) + (data->n_facet > 0 ? 18 : 2);
     layout->bottom = x_tick_height + 22 + 42;
     layout->least_width =
-        4.8 * (double)(plot_letters(map->foot) > fixed ? plot_letters(map->foot) : fixed) + 20;
-    layout->least_width = fmax(layout->least_width, 7.2 * (double)plot_letters(plot_title(job)) + 20);
+        5.8 * (double)(plot_letters(map->foot) > fixed ? plot_letters(map->foot) : fixed) + 20;
+    layout->least_width = fmax(layout->least_width, 9.6 * (double)plot_letters(plot_title(job)) + 20);
+    double y_title_offset = layout->left - 10; /* plot_layout may move the panels */
     plot_layout(layout, map->n_panel, columns);
-    text_append(&job->script, "dse_x_title_offset = %.4g\n", x_tick_height);
+    text_append(&job->script, "dse_x_title_offset = %.4g\ndse_y_title_offset = %.4g\n", x_tick_height,
+                y_title_offset);
 }
 
 static void put_scale(struct plot_job *job, const struct heatmap *map)
