@@ -32,6 +32,10 @@ DSE_MUST_CHECK enum dse_status timeloop_architecture_check_path(const struct yam
 /* The file must be a mapping whose top-level keys mean something here; others are refused by name with the reason. */
 DSE_MUST_CHECK enum dse_status timeloop_check_root(const struct yaml_doc *doc, struct dse_error *err);
 
+/* A node of the tree must not carry a YAML tag such as !Component: those make a v4 hierarchy. */
+DSE_MUST_CHECK enum dse_status timeloop_check_tag(const struct yaml_doc *doc, const struct ynode *node,
+                                                  struct dse_error *err);
+
 /* Split "PE[0..15]" into "PE" (at most `size` bytes) and 16; "PE" gives 1. `node` is the name's scalar. */
 DSE_MUST_CHECK enum dse_status timeloop_name(const struct yaml_doc *doc, const struct ynode *node,
                                              const char *what, char *name, size_t size, uint64_t *count,

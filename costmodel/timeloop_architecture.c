@@ -129,6 +129,7 @@ static enum dse_status add_local(struct builder *b, const struct ynode *item, st
     const char *class_name;
     uint64_t count;
 
+    DSE_TRY(timeloop_check_tag(b->doc, item, err));
     DSE_TRY(yaml_is_mapping(b->doc, item, "a component under `local`", err));
     if (yaml_find(item, "sparse_optimizations") != NULL)
         return yaml_fail(b->doc, yaml_find(item, "sparse_optimizations"), err,
@@ -174,12 +175,28 @@ static enum dse_status node_count(struct builder *b, const struct ynode *name, u
                                   NULL, err);
 }
 
+/* Attributes of a node are not passed on to its components: only those without effect may stand there. */
+static enum dse_status check_node_attributes(const struct yaml_doc *doc, const struct ynode *node,
+                                             const char *name, struct dse_error *err)
+{
+    const struct ynode *attributes = yaml_find(node, "attributes");
+    struct timeloop_component component = {
+        .doc = doc, .node = node, .kind = TIMELOOP_NODE, .attributes = attributes};
+
+    if (timeloop_is_null(attributes))
+        return DSE_OK;
+    DSE_TRY(yaml_is_mapping(doc, attributes, "attributes", err));
+    text_copy(component.name, sizeof component.name, name);
+    return timeloop_attribute_check(&component, err);
+}
+
 static enum dse_status add_node(struct builder *b, const struct ynode *node, struct dse_error *err)
 {
     static const char *const allowed[] = {"name", "local", "subtree", "attributes"};
     const struct ynode *value;
     uint64_t count;
 
+    DSE_TRY(timeloop_check_tag(b->doc, node, err));
     DSE_TRY(yaml_check_keys(b->doc, node, "a subtree node", allowed, 4, err));
     DSE_TRY(yaml_require(b->doc, node, "a subtree node", "name", &value, err));
     DSE_TRY(node_count(b, value, &count, err));
@@ -187,15 +204,7 @@ static enum dse_status add_node(struct builder *b, const struct ynode *node, str
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "more than %u instances of %s",
                            (unsigned)UINT32_MAX, b->node_name[b->n_node - 1]);
     b->multiplicity *= count;
-    value = yaml_find(node, "attributes");
-    if (!timeloop_is_null(value)) {
-        struct timeloop_component component = {
-            .doc = b->doc, .node = node, .kind = TIMELOOP_NODE, .attributes = value};
-
-        DSE_TRY(yaml_is_mapping(b->doc, value, "attributes", err));
-        text_copy(component.name, sizeof component.name, b->node_name[b->n_node - 1]);
-        DSE_TRY(timeloop_attribute_check(&component, err));
-    }
+    DSE_TRY(check_node_attributes(b->doc, node, b->node_name[b->n_node - 1], err));
     value = yaml_find(node, "local");
     if (timeloop_is_null(value))
         return DSE_OK;
@@ -226,6 +235,7 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
         DSE_TRY(yaml_text(b->doc, value, "architecture.name", &text, err));
         text_excerpt(text, b->arch->name, sizeof b->arch->name);
     }
+    DSE_TRY(check_node_attributes(b->doc, top, "architecture", err));
     b->multiplicity = 1;
     for (;;) {
         value = yaml_find(node, "subtree");
@@ -283,9 +293,14 @@ static enum dse_status add_flat(struct builder *b, const struct ynode *node, enu
 static enum dse_status read_flat(struct builder *b, const struct ynode *top, struct dse_error *err)
 {
     static const char *const allowed[] = {"version", "name", "arithmetic", "storage"};
-    const struct ynode *storage, *arithmetic;
+    static const char *const version[] = {"0.1"};
+    const struct ynode *storage, *arithmetic, *value = yaml_find(top, "version");
+    size_t which;
 
     DSE_TRY(yaml_check_keys(b->doc, top, "architecture", allowed, 4, err));
+    if (value != NULL)
+        DSE_TRY(
+            yaml_choice(b->doc, value, "architecture.version of the flat format", version, 1, &which, err));
     DSE_TRY(yaml_require(b->doc, top, "architecture", "arithmetic", &arithmetic, err));
     DSE_TRY(yaml_require(b->doc, top, "architecture", "storage", &storage, err));
     DSE_TRY(yaml_is_sequence(b->doc, storage, "storage", err));

@@ -15,6 +15,20 @@ bool timeloop_is_null(const struct ynode *node)
     return node->text[0] == '\0' || strcmp(node->text, "~") == 0 || strcasecmp(node->text, "null") == 0;
 }
 
+enum dse_status timeloop_check_tag(const struct yaml_doc *doc, const struct ynode *node,
+                                   struct dse_error *err)
+{
+    char excerpt[64];
+
+    if (node->tag == NULL || node->tag[0] != '!')
+        return DSE_OK;
+    return yaml_fail(
+        doc, node, err,
+        "the tag %s belongs to Timeloop v4, which is not read; write the hierarchy as subtrees (v0.2 "
+        "to v0.4)",
+        text_excerpt(node->tag, excerpt, sizeof excerpt));
+}
+
 enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct dse_error *err,
                                  const char *what, const char *word, const char *const *known, size_t n_known)
 {

@@ -215,6 +215,21 @@ static enum tensor_role role_of(const struct tensor *tensor)
     return TENSOR_INPUT;
 }
 
+/* The value under `key` or under its other spelling, NULL when neither is there; both at once are an error. */
+static enum dse_status find_spelling(const struct shape *s, const struct ynode *node, const char *key,
+                                     const char *other, const struct ynode **value, struct dse_error *err)
+{
+    const struct ynode *second = yaml_find(node, other);
+
+    *value = yaml_find(node, key);
+    if (*value != NULL && second != NULL)
+        return yaml_fail(s->shape_doc, second, err, "both %s and %s are given, two spellings of one thing",
+                         key, other);
+    if (*value == NULL)
+        *value = second;
+    return DSE_OK;
+}
+
 static enum dse_status read_tensor(struct shape *s, const struct ynode *node, struct dse_error *err)
 {
     static const char *const allowed[] = {"name", "projection", "read-write", "read_write"};
@@ -238,9 +253,7 @@ static enum dse_status read_tensor(struct shape *s, const struct ynode *node, st
     if (problem_find_tensor(s->problem, name) >= 0)
         return yaml_fail(s->shape_doc, value, err, "two data-spaces are named %s", name);
     text_copy(tensor->name, sizeof tensor->name, name);
-    value = yaml_find(node, "read-write");
-    if (value == NULL)
-        value = yaml_find(node, "read_write");
+    DSE_TRY(find_spelling(s, node, "read-write", "read_write", &value, err));
     if (value != NULL)
         DSE_TRY(yaml_bool(s->shape_doc, value, "read-write", &tensor->read_write, err));
     tensor->role = role_of(tensor);
@@ -265,7 +278,7 @@ static enum dse_status read_shape(struct shape *s, const struct ynode *shape, st
     text_excerpt(name, s->problem->name, sizeof s->problem->name);
     DSE_TRY(read_dimensions(s, shape, err));
     DSE_TRY(read_coefficients(s, shape, err));
-    list = yaml_find(shape, "data_spaces");
+    DSE_TRY(find_spelling(s, shape, "data-spaces", "data_spaces", &list, err));
     if (list == NULL)
         DSE_TRY(yaml_require(s->shape_doc, shape, "problem.shape", "data-spaces", &list, err));
     DSE_TRY(yaml_is_sequence(s->shape_doc, list, "data-spaces", err));
