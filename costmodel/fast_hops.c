@@ -1,6 +1,7 @@
 #include "costmodel/fast_hops.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A loop that steps along one direction of the mesh. */
 struct mesh_loop {
@@ -57,8 +58,65 @@ static double row_hops(const struct mesh_loops *loops, uint32_t k, double base, 
     return sum;
 }
 
-bool fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
-                    bool alone, double *hops)
+/* Numbers of the children that the loops of one sort span (those between groups or those within), ascending. */
+static uint32_t child_numbers(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+                              uint32_t t, bool alone, bool between, uint32_t *number)
+{
+    uint32_t n = 1, stride = 1;
+    number[0] = 0;
+    for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
+        uint32_t bound = nest->spatial_bound[k];
+        if ((alone || (evaluator->code[t].relevant >> nest->spatial_dim[k] & 1u)) == between) {
+            for (uint32_t step = 1; step < bound; step++)
+                for (uint32_t q = 0; q < n; q++)
+                    number[step * n + q] = number[q] + step * stride;
+            n *= bound;
+        }
+        stride *= bound;
+    }
+    return n;
+}
+
+/* The same child by child, for rows that are not full. A group's members come in ascending order, so in one column each
+ * further one lies below the last. */
+static double count_hops(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+                         uint32_t t, bool alone, uint32_t width, double centre, struct fast_mesh *mesh)
+{
+    uint32_t *base = mesh->group, *member = mesh->mesh.order, *seen = mesh->group_size,
+             *low = mesh->mesh.column_low;
+    uint32_t n_group = child_numbers(evaluator, nest, l, t, alone, true, base);
+    uint32_t n_member = child_numbers(evaluator, nest, l, t, alone, false, member);
+    double hops = 0;
+    memset(seen, 0, width * sizeof *seen);
+    for (uint32_t m = 0; m < n_member; m++) { /* column and row of each, to add without dividing */
+        mesh->mesh.column_high[m] = member[m] / width;
+        member[m] %= width;
+    }
+    for (uint32_t g = 0; g < n_group; g++) {
+        uint32_t base_row = base[g] / width, base_column = base[g] % width, furthest = 0;
+        for (uint32_t m = 0; m < n_member; m++) {
+            uint32_t column = base_column + member[m], row = base_row + mesh->mesh.column_high[m];
+            if (column >= width) {
+                column -= width;
+                row++;
+            }
+            furthest = column > furthest ? column : furthest;
+            double below = row > centre ? row - centre : 0;
+            if (seen[column] == g + 1) {
+                hops += below - (low[column] > centre ? low[column] - centre : 0);
+            } else {
+                seen[column] = g + 1;
+                hops += row > centre ? below : centre - row;
+            }
+            low[column] = row;
+        }
+        hops += furthest;
+    }
+    return hops;
+}
+
+void fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
+                    bool alone, struct fast_mesh *mesh)
 {
     struct mesh_loops loops;
     uint64_t x = 1, y = 1;
@@ -70,8 +128,11 @@ bool fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *n
     }
     uint64_t width = evaluator->fan_x[l] > x ? evaluator->fan_x[l] : x;
     uint64_t height = evaluator->fan_y[l] > y ? evaluator->fan_y[l] : y;
-    if (!separate(evaluator, nest, l, t, alone, width, &loops))
-        return false;
+    double centre = ((double)height - 1) / 2;
+    if (!separate(evaluator, nest, l, t, alone, width, &loops)) {
+        mesh->all.class_[0].hops = count_hops(evaluator, nest, l, t, alone, (uint32_t)width, centre, mesh);
+        return;
+    }
     /* A group spans the columns base .. base + span; its furthest column is the sum of both. Averages are exact: indices of
      * loops between groups are uniform. */
     double n_column_group = 1, n_row_group = 1, used_column = 1, furthest = 0, reach = 0;
@@ -91,8 +152,6 @@ bool fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *n
         else
             reach += (double)((loop->bound - 1) * loop->stride);
     }
-    double centre = ((double)height - 1) / 2;
-    *hops = n_row_group * n_column_group * furthest +
-            n_column_group * used_column * row_hops(&loops, 0, 0, reach, centre);
-    return true;
+    mesh->all.class_[0].hops = n_row_group * n_column_group * furthest +
+                               n_column_group * used_column * row_hops(&loops, 0, 0, reach, centre);
 }

@@ -209,10 +209,10 @@ static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, boo
     bool hops =
         costs &&
         walk->evaluator->arch.level[l].hop_energy_j + walk->evaluator->arch.level[l].router_energy_j > 0;
-    bool even = !(nest->uneven[l] >> walk->t & 1u);
-    if (hops &&
-        !(even && fast_even_hops(walk->evaluator, nest, l, walk->t, alone, &mesh->all.class_[0].hops)))
+    if (hops && (nest->uneven[l] >> walk->t & 1u))
         fast_mesh_build(walk->evaluator, nest, l, walk->t, alone, true, mesh);
+    else if (hops)
+        fast_even_hops(walk->evaluator, nest, l, walk->t, alone, mesh);
     double by_links = 0;
     if (links && !(walk->mapping->level[l].no_link_transfer >> walk->t & 1u))
         by_links = visit_links(walk, l, alone, hops, &words, &flow);
