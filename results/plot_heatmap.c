@@ -165,7 +165,8 @@ static void put_foot(struct plot_job *job, const struct heatmap *map)
 }
 
 /* Sizes in points; a letter of the 8 to 9 point font is about 5.2 wide, of whole sentences in DejaVu Sans up to 5.8. */
-static void lay_out(struct plot_job *job, struct heatmap *map, struct plot_layout *layout, bool *rotate)
+static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_letters,
+                    struct plot_layout *layout, bool *rotate)
 {
     const double letter = 5.2;
     const struct plot_data *data = &job->data;
@@ -176,6 +177,7 @@ static void lay_out(struct plot_job *job, struct heatmap *map, struct plot_layou
     double wanted = clamp(610 / (double)(abreast * map->n_x), 33, 44);
     memset(layout, 0, sizeof *layout);
     layout->panel_width = clamp((double)map->n_x * wanted, map->n_panel == 1 ? 220 : 100, 560);
+    layout->panel_width = fmax(layout->panel_width, clamp(5.8 * (double)title_letters, 0, 400));
     layout->panel_height = clamp((double)map->n_y * 26, 112, 420);
     /* In a single row of panels the titles at the sides want their room. */
     double side = letter * (double)(plot_letters(data->metric->sentence) + 9);
@@ -253,7 +255,7 @@ enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err)
     DSE_TRY(plot_ticks(data, &data->y, &map.y_label, map.y_title, sizeof map.y_title, err));
     DSE_TRY(plot_panel_titles(data, &title, err));
     make_foot(data, &map);
-    lay_out(job, &map, &layout, &rotate);
+    lay_out(job, &map, plot_longest(title, map.n_panel), &layout, &rotate);
     plot_put_head(job, &layout, plot_title(job));
     DSE_TRY(plot_put_layout(job, &layout, title, err));
     put_scale(job, &map);
