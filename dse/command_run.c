@@ -78,45 +78,6 @@ static enum dse_status read_out(const struct cli_args *args, const struct sweep_
     return DSE_OK;
 }
 
-static void print_axes(const struct sweep *sweep, struct text_buffer *out)
-{
-    static const char *const header[] = {"axis", "values", ""};
-    struct table table;
-    if (sweep->spec->n_dimension == 0)
-        return;
-    table_init(&table, header, 3, 1 | 4);
-    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
-        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++) {
-            const struct spec_variable *v = &sweep->spec->variable[sweep->spec->dimension[d].variable[k]];
-            char list[TABLE_CELL_MAX];
-            size_t used = 0;
-            list[0] = '\0';
-            for (size_t i = 0; i < v->n_value && used + 8 < sizeof list; i++) {
-                int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", v->value[i].text);
-                used += n > 0 ? (size_t)n : 0;
-            }
-            table_cell(&table, "%s%s", k ? "  with " : "", v->name);
-            table_cell(&table, "%zu", v->n_value);
-            table_cell(&table, "%s", list);
-        }
-    table_print(&table, out);
-    table_free(&table);
-    text_append(out, "\n");
-}
-
-static void print_sweep(const struct sweep *sweep, struct text_buffer *out)
-{
-    char a[48], b[48];
-    const struct workload *w = &sweep->workload[0];
-    text_append(out, "%s: %s\n\n", sweep->spec->name, sweep->spec->title);
-    print_axes(sweep, out);
-    text_append(out, "points           %s", text_thousands(sweep->n_point, a, sizeof a));
-    if (sweep->n_point < sweep->n_cell)
-        text_append(out, " of %s cells", text_thousands(sweep->n_cell, b, sizeof b));
-    text_append(out, "\nlayers           %u mapped, %u different, %u without multiply-accumulates%s\n",
-                w->n_layer, w->n_problem, w->n_skipped, sweep->n_network > 1 ? " (first network)" : "");
-}
-
 static enum dse_status print_estimate(const struct sweep *sweep, const struct run_options *options,
                                       struct text_buffer *out, struct dse_error *err)
 {
@@ -227,7 +188,7 @@ static enum dse_status print_dry_run(const struct sweep *sweep, const struct run
 {
     struct text_buffer text;
     text_init(&text);
-    print_sweep(sweep, &text);
+    sweep_print(sweep, &text);
     enum dse_status status = options ? print_estimate(sweep, options, &text, err) : DSE_OK;
     if (status == DSE_OK && text.failed)
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory");
@@ -295,7 +256,9 @@ const struct cli_command command_run = {
             "Results do not depend\n"
             "on the number of threads, on interruptions or on shards. Infeasible points are results; failed "
             "and timed-out ones\n"
-            "are listed and give exit code 1.\n"
+            "are listed and give exit code 1. Limits in the specification hold per layer search "
+            "(max_evaluations, max_seconds)\n"
+            "or per point (point_max_evaluations, point_max_seconds).\n"
             "\n"
             "  dse run experiments/quickstart.yaml -o output/quickstart.h5\n"
             "  dse run sweep.yaml --dry-run\n"

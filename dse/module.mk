@@ -24,6 +24,7 @@ SRC_DSE := \
 	dse/sweep_cells.c \
 	dse/sweep_check.c \
 	dse/sweep_load.c \
+	dse/sweep_print.c \
 	dse/sweep_schema.c \
 	dse/sweep_variables.c \
 	dse/table.c \

@@ -49,6 +49,20 @@ enum dse_status solve_settings_init(struct solve_settings *settings, const char 
     return objective_parse("edp", &settings->objective, err);
 }
 
+void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
+                          double point_max_seconds, uint32_t n_search)
+{
+    uint64_t evaluations = point_max_evaluations / n_search;
+    double seconds = point_max_seconds / (double)n_search;
+    evaluations = evaluations ? evaluations : 1;
+    if (point_max_evaluations && (settings->max_evaluations == 0 || evaluations < settings->max_evaluations))
+        settings->max_evaluations = evaluations;
+    if (point_max_seconds > 0 && (settings->max_seconds <= 0 || seconds < settings->max_seconds)) {
+        settings->max_seconds = seconds;
+        settings->point_max_seconds = point_max_seconds;
+    }
+}
+
 static void hash_node(struct hash_state *state, const struct ynode *node)
 {
     hash_u64(state, node->kind);
@@ -74,6 +88,8 @@ static void hash_settings(const struct solve_settings *s, struct hash_state *sta
     hash_u64(state, s->seed);
     hash_u64(state, s->max_evaluations);
     hash_double(state, s->max_seconds);
+    if (s->point_max_seconds > 0) /* the reason of a timeout names it */
+        hash_double(state, s->point_max_seconds);
     hash_u64(state, s->constraints != NULL);
     if (s->constraints)
         hash_node(state, s->constraints);
@@ -118,8 +134,10 @@ static void give_up(struct solve_result *result, const struct dse_error *err)
              dse_error_print(err, text, sizeof text));
 }
 
-static void judge(struct solve_result *result, const struct problem *problem, const struct architecture *arch)
+static void judge(const struct solve_settings *settings, struct solve_result *result,
+                  const struct problem *problem, const struct architecture *arch)
 {
+    char whole[64] = "";
     const struct engine_result *found = &result->found;
     if (found->feasible) {
         result->outcome = RESULT_OK;
@@ -130,9 +148,11 @@ static void judge(struct solve_result *result, const struct problem *problem, co
     }
     result->outcome = found->stop == STOP_MAX_SECONDS ? RESULT_TIMEOUT : RESULT_INFEASIBLE;
     const char *reason = found->reason[0] ? found->reason : "no mapping was found";
+    if (settings->point_max_seconds > 0)
+        snprintf(whole, sizeof whole, ", its share of point_max_seconds = %.6g", settings->point_max_seconds);
     if (result->outcome == RESULT_TIMEOUT)
-        snprintf(result->reason, sizeof result->reason, "nothing found in %.3g s: %s", found->seconds,
-                 reason);
+        snprintf(result->reason, sizeof result->reason, "nothing found within %s%.6g s%s: %s",
+                 whole[0] ? "" : "max_seconds = ", settings->max_seconds, whole, reason);
     else
         snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
@@ -186,7 +206,7 @@ enum dse_status solve_task(const struct solve_settings *settings, const struct p
     if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
         return DSE_INTERRUPTED;
     if (status == DSE_OK)
-        judge(result, problem, arch);
+        judge(settings, result, problem, arch);
     else
         give_up(result, &err);
     return DSE_OK;

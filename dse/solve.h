@@ -25,6 +25,7 @@ struct solve_settings {
     uint64_t seed;
     uint64_t max_evaluations;        /* per task; 0: the engine's own rule ends it */
     double max_seconds;              /* per task; 0: no limit */
+    double point_max_seconds;        /* what max_seconds is an even share of; 0: of nothing */
     const struct yaml_doc *doc;      /* of the constraints; NULL: none */
     const struct ynode *constraints; /* a list in doc; NULL: none */
 };
@@ -41,6 +42,11 @@ struct solve_result {
 /* Refuse engines that cannot map a layer (schedulers) and tables that are too long. Fills the defaults. DSE_BAD_USAGE. */
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
+
+/* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller of itself and of the
+ * share, at least one evaluation. 0 is no limit. */
+void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
+                          double point_max_seconds, uint32_t n_search);
 
 /* Everything about the search that determines a result; 0 when out of memory. */
 uint64_t solve_settings_key(const struct solve_settings *settings);

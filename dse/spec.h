@@ -68,7 +68,8 @@ struct sweep_spec {
     const char *name;
     const char *title;
     struct spec_text architecture, network, batch, engine, objective, seed;
-    struct spec_text max_evaluations, max_seconds;
+    struct spec_text max_evaluations, max_seconds;             /* of one layer search */
+    struct spec_text point_max_evaluations, point_max_seconds; /* of all layer searches of a point */
     size_t n_layer;
     const struct spec_text *layer; /* (n_layer); 0: all */
     size_t n_option;

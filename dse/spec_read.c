@@ -161,22 +161,27 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
 
 static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *err)
 {
-    static const char *const keys[] = {"max_evaluations", "max_seconds"};
-    const struct ynode *node = yaml_find(spec->doc.root, "limits");
-    uint64_t count;
-    double seconds;
-    if (!node)
+    static const char *const keys[] = {"max_evaluations", "point_max_evaluations", "max_seconds",
+                                       "point_max_seconds"};
+    struct spec_text *const out[] = {&spec->max_evaluations, &spec->point_max_evaluations, &spec->max_seconds,
+                                     &spec->point_max_seconds};
+    const struct ynode *limits = yaml_find(spec->doc.root, "limits");
+    if (!limits)
         return DSE_OK;
-    DSE_TRY(yaml_check_keys(&spec->doc, node, "limits", keys, 2, err));
-    const struct ynode *evaluations = yaml_find(node, "max_evaluations"),
-                       *time = yaml_find(node, "max_seconds");
-    if (evaluations) {
-        DSE_TRY(yaml_u64(&spec->doc, evaluations, "limits.max_evaluations", 0, UINT64_MAX / 2, &count, err));
-        spec->max_evaluations = (struct spec_text){evaluations->text, evaluations->line};
-    }
-    if (time) {
-        DSE_TRY(yaml_double(&spec->doc, time, "limits.max_seconds", 0, 1e9, &seconds, err));
-        spec->max_seconds = (struct spec_text){time->text, time->line};
+    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", keys, 4, err));
+    for (size_t i = 0; i < 4; i++) {
+        const struct ynode *node = yaml_find(limits, keys[i]);
+        char name[40];
+        uint64_t count;
+        double seconds;
+        if (!node)
+            continue;
+        snprintf(name, sizeof name, "limits.%s", keys[i]);
+        if (i < 2)
+            DSE_TRY(yaml_u64(&spec->doc, node, name, 0, UINT64_MAX / 2, &count, err));
+        else
+            DSE_TRY(yaml_double(&spec->doc, node, name, 0, 1e9, &seconds, err));
+        *out[i] = (struct spec_text){node->text, node->line};
     }
     return DSE_OK;
 }
@@ -219,6 +224,8 @@ static struct spec_text *setting(struct sweep_spec *spec, const char *key)
         {"seed", &spec->seed},
         {"limits.max_evaluations", &spec->max_evaluations},
         {"limits.max_seconds", &spec->max_seconds},
+        {"limits.point_max_evaluations", &spec->point_max_evaluations},
+        {"limits.point_max_seconds", &spec->point_max_seconds},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].key, key) == 0)

@@ -92,6 +92,8 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
             apply(sweep, spec->dimension[d].variable[k], out->index[d], choice, out);
     out->arch = &sweep->arch[choice[0]];
     out->workload = &sweep->workload[choice[1] * sweep->n_batch + choice[2]];
+    solve_settings_share(&out->settings, sweep->point_max_evaluations, sweep->point_max_seconds,
+                         out->workload->n_problem);
 }
 
 enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "costmodel/network.h"
 #include "costmodel/readers.h"
 #include "dse/solve.h"
@@ -39,7 +40,10 @@ struct sweep {
     uint32_t *batch;           /* (n_batch) */
     struct workload *workload; /* (n_network, n_batch) */
     size_t n_engine;
-    struct solve_settings *engine; /* (n_engine) with the fixed options, objective, seed and limits */
+    struct solve_settings
+        *engine; /* (n_engine) with the fixed options, objective, seed and limits per search */
+    uint64_t point_max_evaluations; /* of all searches of a point; 0: no limit */
+    double point_max_seconds;
     uint64_t n_cell;
     size_t n_point;
     uint32_t *cell;              /* (n_point) row-major cell of each point */
@@ -72,6 +76,9 @@ DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point
 
 /* "GlobalBuffer.capacity=64 KiB PE.mesh=4x4" of point p. Returns `buffer`. */
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
+
+/* Axes, points, layers and limits as lines of text (sweep_print.c). */
+void sweep_print(const struct sweep *sweep, struct text_buffer *out);
 
 /* The steps of sweep_init. */
 DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err); /* sweep_load.c */

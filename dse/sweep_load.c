@@ -188,6 +188,24 @@ static enum dse_status check_option_engines(const struct sweep *sweep, struct ds
     return DSE_OK;
 }
 
+/* A limit; `value` stays as it is when it is not given. */
+static enum dse_status read_count(const struct sweep_spec *spec, const char *name,
+                                  const struct spec_text *given, uint64_t *value, struct dse_error *err)
+{
+    if (given->text && !text_parse_u64(given->text, value))
+        return spec_fail(spec, given, err, "limits.%s %.60s: a whole number is expected", name, given->text);
+    return DSE_OK;
+}
+
+static enum dse_status read_seconds(const struct sweep_spec *spec, const char *name,
+                                    const struct spec_text *given, double *value, struct dse_error *err)
+{
+    if (given->text && (!text_parse_double(given->text, value) || !(*value >= 0)))
+        return spec_fail(spec, given, err, "limits.%s %.60s: a number of seconds is expected", name,
+                         given->text);
+    return DSE_OK;
+}
+
 static enum dse_status set_common(const struct sweep *sweep, struct solve_settings *settings,
                                   struct dse_error *err)
 {
@@ -198,14 +216,8 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
     if (spec->seed.text && !text_parse_u64(spec->seed.text, &settings->seed))
         return spec_fail(spec, &spec->seed, err, "seed %.60s: a whole number from 0 is expected",
                          spec->seed.text);
-    if (spec->max_evaluations.text && !text_parse_u64(spec->max_evaluations.text, &settings->max_evaluations))
-        return spec_fail(spec, &spec->max_evaluations, err,
-                         "limits.max_evaluations %.60s: a whole number is expected",
-                         spec->max_evaluations.text);
-    if (spec->max_seconds.text &&
-        (!text_parse_double(spec->max_seconds.text, &settings->max_seconds) || settings->max_seconds < 0))
-        return spec_fail(spec, &spec->max_seconds, err,
-                         "limits.max_seconds %.60s: a number of seconds is expected", spec->max_seconds.text);
+    DSE_TRY(read_count(spec, "max_evaluations", &spec->max_evaluations, &settings->max_evaluations, err));
+    DSE_TRY(read_seconds(spec, "max_seconds", &spec->max_seconds, &settings->max_seconds, err));
     settings->doc = &spec->doc;
     settings->constraints = spec->constraints;
     return DSE_OK;
@@ -229,6 +241,25 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
     DSE_TRY(check_option_engines(sweep, err));
     for (size_t i = 0; i < values.n; i++)
         DSE_TRY(set_options(sweep, &sweep->engine[i], err));
+    return DSE_OK;
+}
+
+/* The limits of points. Each search of a point has to have an evaluation, or the limit could not hold. */
+static enum dse_status load_point_limits(struct sweep *sweep, struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    const struct spec_text *given = &spec->point_max_evaluations;
+    uint64_t *most = &sweep->point_max_evaluations;
+    DSE_TRY(read_count(spec, "point_max_evaluations", given, most, err));
+    DSE_TRY(
+        read_seconds(spec, "point_max_seconds", &spec->point_max_seconds, &sweep->point_max_seconds, err));
+    for (size_t w = 0; *most && w < sweep->n_network * sweep->n_batch; w++)
+        if (*most < sweep->workload[w].n_problem)
+            return spec_fail(
+                spec, given, err,
+                "limits.point_max_evaluations %.40s: %s has %u different layers, and each needs at "
+                "least one evaluation",
+                given->text, sweep->workload[w].network->name, sweep->workload[w].n_problem);
     return DSE_OK;
 }
 
@@ -266,5 +297,6 @@ enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
     DSE_TRY(load_networks(sweep, err));
     DSE_TRY(load_workloads(sweep, err));
     DSE_TRY(load_engines(sweep, err));
+    DSE_TRY(load_point_limits(sweep, err));
     return try_values(sweep, err);
 }

@@ -294,6 +294,75 @@ static void test_runner_computes_shared_searches_once(void **state)
     remove_results("s");
 }
 
+/* The values of a column of numbers; returns how many points there are. */
+static size_t read_column(const char *name, const char *column, double *value, size_t most)
+{
+    char path[2 * PATH_BYTE];
+    double *found;
+    size_t n;
+    struct arena arena;
+    struct dse_error err = {0};
+    arena_init(&arena);
+    assert_int_equal(cube_read_number(in_folder(name, path), column, &arena, &found, &n, &err), DSE_OK);
+    assert_true(n <= most);
+    memcpy(value, found, n * sizeof *value);
+    arena_free(&arena);
+    return n;
+}
+
+/* The network has 2 different loop nests: 301 evaluations are 150 for each, which random search uses up. */
+static void test_runner_points_keep_to_their_evaluations(void **state)
+{
+    (void)state;
+    struct run_summary summary;
+    double evaluations[4];
+    write_file("spec.yaml", HEAD "engine: random\noptions: {search_size: 0}\n"
+                                 "limits: {max_evaluations: 1000, point_max_evaluations: 301}\n"
+                                 "axes:\n  Buffer.capacity: [1 KiB, 4 KiB]\n  seed: [1, 2]\n");
+    assert_int_equal(run_spec("p1.h5", 1, 1, 1, &summary), DSE_OK);
+    assert_int_equal(run_spec("p2.h5", 4, 1, 1, &summary), DSE_OK);
+    assert_int_equal(summary.n_status[RESULT_OK], 4);
+    assert_same_rows("p1.csv", "p2.csv");
+    assert_same_rows("p1.layers.csv", "p2.layers.csv");
+    assert_same_cubes("p1.h5", "p2.h5");
+    assert_int_equal(read_column("p1.h5", "evaluations", evaluations, 4), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(evaluations[i] == 300);
+    remove_results("p1");
+    remove_results("p2");
+}
+
+/* Of 1e-9 s nothing is left for a first mapping: timeout. Of 0.1 s enough is: ok, with what was found, although this search has
+ * no end of its own. */
+static void test_runner_points_keep_to_their_seconds(void **state)
+{
+    (void)state;
+    struct run_summary summary;
+    double value[2];
+    write_file("spec.yaml", HEAD "engine: random\noptions: {search_size: 0}\n"
+                                 "limits: {max_seconds: 7, point_max_seconds: 1e-9}\n");
+    assert_int_equal(run_spec("q.h5", 1, 1, 1, &summary), DSE_OK);
+    assert_int_equal(summary.n_status[RESULT_TIMEOUT], 1);
+    char *rows = stable_rows("q.csv");
+    assert_non_null(
+        strstr(rows, "layer one: nothing found within 5e-10 s, its share of point_max_seconds = 1e-09"));
+    free(rows);
+    remove_results("q");
+    write_file("spec.yaml", HEAD "engine: random\noptions: {search_size: 0}\n"
+                                 "limits: {max_seconds: 7, point_max_seconds: 0.1}\n");
+    assert_int_equal(run_spec("q.h5", 1, 1, 1, &summary), DSE_OK);
+    assert_int_equal(summary.n_status[RESULT_OK], 1);
+    assert_int_equal(read_column("q.h5", "seconds", value, 2), 1);
+    assert_true(value[0] >= 0.1 &&
+                value[0] < 3); /* after 0.05 s each search ends its batch, on a loaded machine too */
+    assert_int_equal(read_column("q.h5", "edp_js", value, 2), 1);
+    assert_true(isfinite(value[0]));
+    rows = stable_rows("q.csv");
+    assert_non_null(strstr(rows, ",max_seconds,"));
+    free(rows);
+    remove_results("q");
+}
+
 static void test_runner_points_that_go_wrong_are_rows(void **state)
 {
     (void)state;
@@ -378,6 +447,8 @@ int main(void)
         cmocka_unit_test(test_runner_resumes_without_computing_again),
         cmocka_unit_test(test_runner_interrupted_and_resumed_gives_the_same),
         cmocka_unit_test(test_runner_computes_shared_searches_once),
+        cmocka_unit_test(test_runner_points_keep_to_their_evaluations),
+        cmocka_unit_test(test_runner_points_keep_to_their_seconds),
         cmocka_unit_test(test_runner_points_that_go_wrong_are_rows),
         cmocka_unit_test(test_runner_shards_are_parts_of_the_whole),
     };

@@ -182,6 +182,28 @@ static void test_sweep_options_go_to_their_engines(void **state)
     close_all(o);
 }
 
+static void test_sweep_shares_point_limits_over_different_layers(void **state)
+{
+    (void)state;
+    struct sweep_point point;
+    static const char *const set[] = {"limits.max_evaluations=30", "limits.max_seconds=1"};
+    /* 2 layers; 101 / 2 = 50 and 5 / 2 s = 2.5 s, or the limits of a search where they are smaller */
+    static const char text[] =
+        HEAD "engine: random\nlimits: {point_max_evaluations: 101, point_max_seconds: 5}\n";
+    struct opened *o = open_text(text, NULL, 0);
+    sweep_point(&o->sweep, 0, &point);
+    assert_int_equal(point.settings.max_evaluations, 50);
+    assert_true(point.settings.max_seconds == 2.5);
+    assert_true(point.settings.point_max_seconds == 5);
+    close_all(o);
+    o = open_text(text, set, 2);
+    sweep_point(&o->sweep, 0, &point);
+    assert_int_equal(point.settings.max_evaluations, 30);
+    assert_true(point.settings.max_seconds == 1);
+    assert_true(point.settings.point_max_seconds == 0);
+    close_all(o);
+}
+
 static void test_sweep_set_replaces_what_is_not_swept(void **state)
 {
     (void)state;
@@ -214,9 +236,12 @@ static void test_sweep_keys_depend_on_what_matters(void **state)
         HEAD "engine: random\nseed: 1\naxes: {batch: [1, 2]}\n",
         HEAD "engine: random\noptions: {search_size: 5}\naxes: {batch: [1, 2]}\n",
         HEAD "engine: random\nset: {DRAM.bandwidth: 19 GB/s}\naxes: {batch: [1, 2]}\n",
+        HEAD "engine: random\nlimits: {point_max_evaluations: 99}\naxes: {batch: [1, 2]}\n",
+        HEAD "engine: random\nlimits: {point_max_seconds: 99}\naxes: {batch: [1, 2]}\n",
+        HEAD "engine: random\nlimits: {max_seconds: 49.5}\naxes: {batch: [1, 2]}\n",
     };
-    uint64_t key[5][2];
-    for (size_t i = 0; i < 5; i++) {
+    uint64_t key[8][2];
+    for (size_t i = 0; i < 8; i++) {
         struct plan plan;
         struct opened *o = open_text(text[i], NULL, 0);
         assert_int_equal(plan_init(&plan, &o->sweep, 1, &err), DSE_OK);
@@ -227,8 +252,9 @@ static void test_sweep_keys_depend_on_what_matters(void **state)
     }
     assert_true(key[0][0] != key[0][1]);
     assert_true(key[1][1] == key[0][0] && key[1][0] == key[0][1]); /* order and title do not matter */
-    for (size_t i = 2; i < 5; i++)
-        assert_true(key[i][0] != key[0][0]);
+    for (size_t i = 2; i < 8; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(k == 1 || key[i][0] != key[k][0]);
 }
 
 static int make_folder(void **state)
@@ -254,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_sweep_points_are_one_dimension),
         cmocka_unit_test(test_sweep_skip_and_only_choose_cells),
         cmocka_unit_test(test_sweep_options_go_to_their_engines),
+        cmocka_unit_test(test_sweep_shares_point_limits_over_different_layers),
         cmocka_unit_test(test_sweep_set_replaces_what_is_not_swept),
         cmocka_unit_test(test_sweep_keys_depend_on_what_matters),
     };
