@@ -177,7 +177,7 @@ static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_lett
     double wanted = clamp(610 / (double)(abreast * map->n_x), 33, 44);
     memset(layout, 0, sizeof *layout);
     layout->panel_width = clamp((double)map->n_x * wanted, map->n_panel == 1 ? 220 : 100, 560);
-    layout->panel_width = fmax(layout->panel_width, clamp(5.8 * (double)title_letters, 0, 400));
+    layout->panel_width = fmax(layout->panel_width, clamp(6.6 * (double)title_letters, 0, 400));
     layout->panel_height = clamp((double)map->n_y * 26, 112, 420);
     /* In a single row of panels the titles at the sides want their room. */
     double side = letter * (double)(plot_letters(data->metric->sentence) + 9);
