@@ -1,32 +1,137 @@
-# bash completion for dse
+# bash completion for dse. Commands, options and names are asked of the program itself, so nothing here can be out of date
+# but the values of a few options.
+
+# The commands, from `dse --help`.
+_dse_commands() {
+    "$1" --help 2>/dev/null | awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }'
+}
+
+# The options of command $2, from its help, one per line: "--jobs N -j", "--fresh - -". A dash stands for no value, no letter.
+_dse_options() {
+    "$1" "$2" --help 2>/dev/null | awk '
+        /^  -[A-Za-z], --/ || /^      --/ {
+            letter = "-"
+            i = 1
+            if ($1 ~ /^-.,$/) { letter = substr($1, 1, 2); i = 2 }
+            # two blanks or the end of the line come after the placeholder of a value
+            rest = substr($0, index($0, $i) + length($i))
+            value = match(rest, /^ [^ ]/) ? $(i + 1) : "-"
+            print $i, value, letter
+        }'
+}
+
+# The first column of `dse list WHAT` below its header and rule.
+_dse_names() {
+    "$1" list "$2" 2>/dev/null | awk 'NR > 2 { print $1 }'
+}
+
+# The option names of an engine, as NAME=
+_dse_engine_options() {
+    "$1" list engine "$2" 2>/dev/null | awk 'on { print $1 "=" } /^---/ { on = 1 }'
+}
+
+# The value that was given for one of the options $1 ..., or nothing.
+_dse_given() {
+    local i name
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        for name in "$@"; do
+            if [[ ${COMP_WORDS[i]} == "$name" ]]; then
+                [[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++))
+                echo "${COMP_WORDS[i + 1]}"
+                return
+            fi
+        done
+    done
+}
+
+# The metrics of the result file on the line: the header of the table beside it.
+_dse_columns() {
+    local word
+    for word in "${COMP_WORDS[@]:2}"; do
+        [[ $word == *.h5 && -r ${word%.h5}.csv ]] && head -n 1 "${word%.h5}.csv" | tr ',' '\n'
+    done
+}
+
+_dse_reply() {
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+# Files, and names (in $1) beside them.
+_dse_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"; compgen -f -- "$2")
+}
+
+# The values of long option $2 of command $1.
+_dse_value() {
+    local command=$1 option=$2 word=$3 program=$4 engine
+    case $command$option in
+        *--engine) _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
+        *--objective) _dse_reply 'latency energy edp ed2p' "$word" ;;
+        map--format) _dse_reply 'table yaml csv json' "$word" ;;
+        eval--format) _dse_reply 'table csv json' "$word" ;;
+        *--report) _dse_reply 'levels networks summary' "$word" ;;
+        *--kind) _dse_reply 'heatmap convergence breakdown' "$word" ;;
+        *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
+        map--option)
+            engine=$(_dse_given --engine -e)
+            compopt -o nospace 2>/dev/null
+            _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
+        *--output | *--ert) _dse_files '' "$word" ;;
+    esac
+}
+
+# Operand number $2 of command $1.
+_dse_operand() {
+    local command=$1 number=$2 word=$3 program=$4
+    case $command:$number in
+        list:1) _dse_reply "$("$program" list --help 2>/dev/null |
+            awk 'NR == 1 { gsub(/\|/, " ", $5); print $5 }')" "$word" ;;
+        list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine ]] &&
+            _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
+        map:1 | eval:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
+        map:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
+        *) _dse_files '' "$word" ;;
+    esac
+}
+
 _dse() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]:-}
+    local program=${1/#\~/$HOME} word=$2 command=${COMP_WORDS[1]:-} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local options name value letter valued=' ' option='' number=1 i
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'run eval map list plot merge status check --help --version' -- "$word")
+        _dse_reply "$(_dse_commands "$program") --help --version" "$word"
         return
     fi
-    case $before in
-        --engine) mapfile -t COMPREPLY < <(compgen -W "$(dse list engines 2>/dev/null | awk '{ print $1 }')" -- "$word"); return ;;
-        --objective) mapfile -t COMPREPLY < <(compgen -W 'latency energy edp' -- "$word"); return ;;
-        --format) mapfile -t COMPREPLY < <(compgen -W 'table csv json' -- "$word"); return ;;
-        --report) mapfile -t COMPREPLY < <(compgen -W 'levels networks summary' -- "$word"); return ;;
-        -j | --shard | --set | --seed | --layer) return ;;
-    esac
-    if [[ $word == -* ]]; then
-        local options=--help
-        case $command in
-            run) options='-o -j --shard --fresh --dry-run --set --help' ;;
-            eval) options='--format --report --help' ;;
-            map) options='--engine --objective --seed --layer --help' ;;
-            plot) options='-o --help' ;;
-        esac
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-    elif [[ $command == list ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'engines architectures networks experiments' -- "$word")
-    else
-        compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    options=$(_dse_options "$program" "$command")
+    # bash takes "--format=csv" for three words
+    [[ $word == '=' ]] && word=''
+    [[ $before == '=' ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    [[ ${COMP_WORDS[COMP_CWORD]} == '=' ]] && before=${COMP_WORDS[COMP_CWORD - 1]}
+    while read -r name value letter; do
+        [[ $value == - ]] && continue
+        valued+="$name $letter "
+        [[ $before == "$name" || $before == "$letter" ]] && option=$name
+    done <<<"$options"
+    if [[ -n $option ]]; then
+        _dse_value "$command" "$option" "$word" "$program"
+        return
     fi
+    if [[ $word == -* ]]; then
+        _dse_reply "$(awk '{ print $1 }' <<<"$options")" "$word"
+        return
+    fi
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            = | -*=*) ;;
+            -*)
+                if [[ $valued == *" ${COMP_WORDS[i]} "* ]]; then
+                    [[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++))
+                    ((i++))
+                fi ;;
+            *) ((number++)) ;;
+        esac
+    done
+    _dse_operand "$command" "$number" "$word" "$program"
 }
 complete -F _dse dse

@@ -1,0 +1,95 @@
+#!/bin/bash
+# What bash offers behind `dse ...`: every command and option that the help knows, the names of `dse list`, values of options.
+set -u
+: "${DSE:?set DSE to the program}"
+DSE=$(realpath "$DSE")
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+# shellcheck source=/dev/null
+source scripts/completion/dse.bash
+n=0 bad=0
+
+# offers WORD...: COMPREPLY for this line, the last word being the one that is completed
+offers() {
+    COMP_WORDS=("$DSE" "$@")
+    COMP_CWORD=$#
+    COMPREPLY=()
+    _dse "$DSE" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" 2>"$folder/err"
+    if [ -s "$folder/err" ]; then
+        echo "messages while completing: $*"
+        cat "$folder/err"
+        bad=$((bad + 1))
+    fi
+    echo "${COMPREPLY[*]}"
+}
+# is WANTED WORD...: exactly these, in this order
+is() {
+    wanted=$1
+    shift
+    got=$(offers "$@")
+    n=$((n + 1))
+    if [ "$got" != "$wanted" ]; then
+        echo "not ok: dse $*: \"$got\" instead of \"$wanted\""
+        bad=$((bad + 1))
+    fi
+}
+# has WANTED WORD...: this among others
+has() {
+    wanted=$1
+    shift
+    got=$(offers "$@")
+    n=$((n + 1))
+    case " $got " in
+        *" $wanted "*) ;;
+        *)
+            echo "not ok: dse $*: no $wanted in \"$got\""
+            bad=$((bad + 1))
+            ;;
+    esac
+}
+
+is 'run eval map list plot merge status check --help --version' ''
+is 'map merge' m
+is 'engines architectures networks experiments engine' list ''
+is 'random' list engine ran
+is 'descent' map simba resnet50 --engine desc
+is 'descent' map simba resnet50 -e desc
+is 'descent' map --engine = desc
+is 'table yaml csv json' map --format ''
+is 'table yaml csv json' map --format =
+is 'table csv json' eval -f ''
+is 'breakdown' plot out.h5 -k b
+is 'patience=' map simba resnet50 -o pat
+is 'victory_condition=' map simba resnet50 --engine hybrid --option vic
+is '--set' check --s
+is '' run --jobs ''
+is '' merge nosuchfile
+has simba map ''
+has simba map --seed 3 sim
+has resnet50 map simba ''
+has resnet50 map --nest -n 100 simba resn
+has '--ert' eval a b c -
+has '--keep-script' plot --
+has docs/sweeps.md check docs/sw
+
+# Every option that getopt knows is in the help, so this covers what the program has.
+for command in $("$DSE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    for option in $("$DSE" "$command" --help | grep -o '^ *\(-., \)\?--[a-z-]*' | grep -o -e '--.*'); do
+        has "$option" "$command" -
+    done
+done
+
+# The fixed values are those that the program accepts.
+accepted() { "$DSE" "$@" 2>&1 | sed -n 's/.*accepted are \([a-z0-9, ]*\).*/\1/p' | tr -d ','; }
+is "$(accepted map simba resnet50 --format '?')" map --format ''
+known=tests/known/timeloop
+case=("$known/archs/gb-rf-4x4-4.yaml" "$known/problems/resnet50-conv3-1x1s2.yaml"
+    "$known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml")
+is "$(accepted eval "${case[@]}" --format '?')" eval --format ''
+is "$(accepted eval "${case[@]}" --report '?')" eval --report ''
+
+printf 'a_byte,status,edp_js,energy_j\n' >"$folder/x.csv"
+is 'edp_js energy_j' plot "$folder/x.h5" --metric e
+
+echo "$n checks, $bad failed"
+[ "$bad" -eq 0 ]
