@@ -187,7 +187,8 @@ static void print_table(const struct map_job *job, struct text_buffer *out)
         if (job->layer[i].reason)
             text_append(out, "%s: %s\n", job->layer[i].layer, job->layer[i].reason);
     if (job->workload.n_skipped)
-        text_append(out, "%u layers without multiply-accumulates are not mapped.\n", job->workload.n_skipped);
+        text_append(out, "%u layer%s without multiply-accumulates %s not mapped.\n", job->workload.n_skipped,
+                    table_plural(job->workload.n_skipped), job->workload.n_skipped == 1 ? "is" : "are");
 }
 
 static void print_csv(const struct map_job *job, struct text_buffer *out)

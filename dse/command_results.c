@@ -66,8 +66,8 @@ static enum dse_status print_status(const char *out, const struct console *conso
     if (gmtime_r(&changed, &utc) && strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc) > 0)
         fprintf(console->out, "last change  %s\n", when);
     if (s.n_bad_line)
-        fprintf(console->out, "damaged      %" PRIu64 " lines, the first is line %d\n", s.n_bad_line,
-                s.first_bad_line);
+        fprintf(console->out, "damaged      %" PRIu64 " line%s, the first is line %d\n", s.n_bad_line,
+                table_plural(s.n_bad_line), s.first_bad_line);
     arena_free(&arena);
     DSE_TRY(journal_each_not_ok(out, print_not_ok, &list, err));
     if (list.n > LIST_MAX)
@@ -107,10 +107,11 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
     provenance_make(&provenance);
     snprintf(provenance.command, sizeof provenance.command, "dse merge %s", args->operand[0]);
     DSE_TRY(merge_shards(args->operand[0], shard, n, &provenance, &summary, err));
-    fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " points in %s", summary.n_point, summary.n_expected,
-            args->operand[0]);
+    fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " point%s in %s", summary.n_point,
+            summary.n_expected, table_plural(summary.n_expected), args->operand[0]);
     if (summary.n_duplicate)
-        fprintf(console->err, "; %" PRIu64 " were in more than one shard and agreed", summary.n_duplicate);
+        fprintf(console->err, "; %" PRIu64 " %s in more than one shard and agreed", summary.n_duplicate,
+                summary.n_duplicate == 1 ? "was" : "were");
     fputs("\n", console->err);
     return DSE_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "dse/commands.h"
@@ -88,10 +89,12 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
         text_append(out, "in this shard    %s\n", text_thousands(e.n_point, a, sizeof a));
     text_append(out, "to compute       %s\n", text_thousands(e.n_point - e.n_reused, a, sizeof a));
     text_append(out, "to reuse         %s\n", text_thousands(e.n_reused, a, sizeof a));
-    text_append(out, "layer searches   %s, whose results serve %s further times\n",
-                text_thousands(e.n_task, a, sizeof a), text_thousands(e.n_shared, b, sizeof b));
+    text_append(out, "layer searches   %s, whose results serve %s further time%s\n",
+                text_thousands(e.n_task, a, sizeof a), text_thousands(e.n_shared, b, sizeof b),
+                table_plural(e.n_shared));
     text_append(out, "estimated time   %s%s on %d thread%s\n", e.at_least ? "more than " : "about ",
-                table_duration(e.seconds, a, sizeof a), options->n_thread, options->n_thread == 1 ? "" : "s");
+                table_duration(e.seconds, a, sizeof a), options->n_thread,
+                table_plural((unsigned long long)options->n_thread));
     text_append(out, "estimated disk   %s\n", table_bytes(e.byte, a, sizeof a));
     text_append(out, "output           %s\n", options->out);
     return DSE_OK;
@@ -127,13 +130,27 @@ static void print_summary(const struct run_summary *s, const struct run_options 
     size_t n = 0;
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         n += s->n_status[i];
-    fprintf(err, "dse: %zu points in %s", n, table_duration(s->seconds, time, sizeof time));
+    fprintf(err, "dse: %zu point%s in %s", n, table_plural(n), table_duration(s->seconds, time, sizeof time));
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         if (s->n_status[i])
             fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
     if (s->n_reused)
-        fprintf(err, "; %zu were there already", s->n_reused);
+        fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
     fprintf(err, "; results in %s\n", options->out);
+}
+
+/* Which layers cost nothing in this sweep, as information, in one line. */
+static void note_unmapped(const struct sweep *sweep, FILE *err)
+{
+    size_t n_said = 0;
+    for (size_t i = 0; i < sweep->n_network; i++) {
+        uint32_t n = sweep->workload[i * sweep->n_batch].n_skipped;
+        if (n)
+            fprintf(err, "%s%u layer%s of %s", n_said++ ? ", " : "dse: note: not mapped: ", n,
+                    table_plural(n), sweep->network[i].name);
+    }
+    if (n_said)
+        fputs(" (no multiply-accumulates)\n", err);
 }
 
 static enum dse_status run_sweep(const struct sweep *sweep, const struct run_options *options,
@@ -141,9 +158,8 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
 {
     struct run_summary summary;
     struct journal_summary all;
-    if (sweep->workload[0].n_skipped)
-        fprintf(console->err, "dse: %u layers of %s have no multiply-accumulates and are not mapped\n",
-                sweep->workload[0].n_skipped, sweep->network[0].name);
+    if (options->fresh || access(options->out, F_OK) != 0) /* a resumed run has said it before */
+        note_unmapped(sweep, console->err);
     DSE_TRY(runner_run(sweep, options, &summary, err));
     print_summary(&summary, options, console->err);
     if (summary.interrupted) {

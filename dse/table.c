@@ -77,6 +77,11 @@ void table_free(struct table *table)
     text_free(&table->cells);
 }
 
+const char *table_plural(unsigned long long n)
+{
+    return n == 1 ? "" : "s";
+}
+
 char *table_si(double value, const char *unit, char *buffer, size_t size)
 {
     static const char prefix[] = "afpnum kMGTPE";

@@ -26,6 +26,9 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 void table_print(const struct table *table, struct text_buffer *out);
 void table_free(struct table *table);
 
+/* The ending of a plural: "" for 1, else "s". */
+const char *table_plural(unsigned long long n);
+
 /* A number with an SI prefix and three digits: table_si(4.56e-3, "J") -> "4.56 mJ". Returns `buffer`. */
 char *table_si(double value, const char *unit, char *buffer, size_t size);
 

@@ -86,6 +86,7 @@ check 'dry run writes nothing' test ! -e "$folder/small.csv"
 check 'run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" -j 2
 check 'results are there' test -s "$folder/small.h5" -a -s "$folder/small.csv" -a -s "$folder/small.layers.csv"
 check 'four points' test "$(wc -l <"$folder/small.csv")" -eq 5
+check 'nothing is said of layers that are not mapped, as there are none' sh -c "! grep -q 'not mapped' '$folder/err'"
 check 'second run reuses' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5"
 check 'and says so' grep -q '4 were there already' "$folder/err"
 check 'fresh run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" --fresh
@@ -98,6 +99,22 @@ check 'merge' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.1-of-2.h5" "$f
 check 'merged has all' test "$(wc -l <"$folder/part.csv")" -eq 5
 check 'set' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set batch=2 --set limits.max_evaluations=50
 check 'set of an axis is refused' code 2 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set DRAM.bandwidth='1 GB/s'
+
+# One and many, and the note about layers without multiply-accumulates: of each network once, when a sweep starts.
+printf '%s\n' 'experiment: one' 'architecture: simba' 'engine: random' 'limits: {max_evaluations: 20}' \
+    'axes: {network: [mobilenet_v1, resnet50]}' >"$folder/one.yaml"
+check 'two networks' code 0 "$DSE" run "$folder/one.yaml" -o "$folder/one.h5"
+check 'a note of both' grep -qx 'dse: note: not mapped: 1 layer of mobilenet_v1, 18 layers of resnet50 (no multiply-accumulates)' "$folder/err"
+check 'only once' test "$(grep -c 'not mapped' "$folder/err")" -eq 1
+check 'resumed' code 0 "$DSE" run "$folder/one.yaml" -o "$folder/one.h5"
+check 'without the note' sh -c "! grep -q 'not mapped' '$folder/err'"
+sed -i 's/, resnet50//' "$folder/one.yaml"
+check 'one point' code 0 "$DSE" run "$folder/one.yaml" -o "$folder/one.h5" --fresh
+check 'one point, not points' grep -q '^dse: 1 point in' "$folder/err"
+check 'and again' code 0 "$DSE" run "$folder/one.yaml" -o "$folder/one.h5"
+check 'one was there' grep -q '; 1 was there already' "$folder/err"
+check 'map of one' code 0 "$DSE" map simba mobilenet_v1 -e random -n 20
+check 'one layer is not mapped' grep -q '^1 layer without multiply-accumulates is not mapped' "$folder/out"
 
 # A layer's mapping in the table is what `dse eval` reads.
 sed -n 2p "$folder/small.layers.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/line.yaml"
