@@ -20,7 +20,7 @@ set label 1 dse_title at screen 0.5, screen 1 - pt_y(13) center font ',12'
 set label 2 dse_subtitle at screen 0.5, screen 1 - pt_y(30) center font ',8' tc rgb '#555555'
 set label 3 dse_x_title at screen (panel_left[1] + panel_right[dse_columns]) / 2, \
     screen panel_bottom[dse_n_panel] - pt_y(dse_x_title_offset + 10) center font ',9'
-set label 4 dse_y_title at screen pt_x(10), screen (panel_top[1] + panel_bottom[dse_n_panel]) / 2 \
+set label 4 dse_y_title at screen panel_left[1] - pt_x(48), screen (panel_top[1] + panel_bottom[dse_n_panel]) / 2 \
     center rotate by 90 font ',9'
 # The legend reads from top to bottom as the bars do.
 do for [i = 1:dse_n_part] {

@@ -23,7 +23,7 @@ set label 1 dse_title at screen 0.5, screen 1 - pt_y(13) center font ',12'
 set label 2 dse_subtitle at screen 0.5, screen 1 - pt_y(30) center font ',8' tc rgb '#555555'
 set label 3 dse_x_title at screen (panel_left[1] + panel_right[dse_columns]) / 2, \
     screen panel_bottom[dse_n_panel] - pt_y(30) center font ',9'
-set label 4 dse_y_title at screen pt_x(10), screen (panel_top[1] + panel_bottom[dse_n_panel]) / 2 \
+set label 4 dse_y_title at screen panel_left[1] - pt_x(52), screen (panel_top[1] + panel_bottom[dse_n_panel]) / 2 \
     center rotate by 90 font ',9'
 legend_x = panel_right[dse_columns] + pt_x(10)
 set arrow 1 from screen legend_x, screen panel_top[1] - pt_y(8) to screen legend_x + pt_x(14), \

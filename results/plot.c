@@ -96,6 +96,14 @@ const char *plot_title(const struct plot_job *job)
     return job->data.schema.title[0] ? job->data.schema.title : job->data.schema.name;
 }
 
+/* A letter of the 12 point title is up to 9.6 wide, of the 8 point line 5.8 (DejaVu Sans). */
+double plot_head_width(const struct plot_job *job)
+{
+    double title = 9.6 * (double)plot_letters(plot_title(job));
+    double fixed = 5.8 * (double)plot_fixed_letters(&job->data);
+    return (title > fixed ? title : fixed) + 20;
+}
+
 void plot_put_head(struct plot_job *job, const struct plot_layout *layout, const char *title)
 {
     struct text_buffer fixed;

@@ -135,8 +135,8 @@ static enum dse_status survey(struct plot_data *data, struct energy_parts *parts
     return DSE_OK;
 }
 
-static void lay_out(const struct energy_parts *parts, const char *const *label, size_t n_x, size_t n_panel,
-                    struct plot_layout *layout, bool *rotate, double *tick_height)
+static void lay_out(const struct plot_job *job, const struct energy_parts *parts, const char *const *label,
+                    size_t n_x, size_t n_panel, struct plot_layout *layout, bool *rotate, double *tick_height)
 {
     const double letter = 5.2;
     double per_bar = n_panel > 2 ? 26 : 36;
@@ -153,6 +153,7 @@ static void lay_out(const struct energy_parts *parts, const char *const *label, 
     layout->gap_y = 28;
     layout->top = 44 + (n_panel > 1 ? 18 : 4);
     layout->bottom = *tick_height + 26;
+    layout->least_width = plot_head_width(job);
     plot_layout(layout, n_panel, 0);
 }
 
@@ -180,7 +181,7 @@ enum dse_status plot_breakdown(struct plot_job *job, struct dse_error *err)
     DSE_TRY(survey(data, &parts, n_panel, n_x, err));
     DSE_TRY(plot_ticks(data, &data->x, &label, x_title, sizeof x_title, err));
     DSE_TRY(plot_panel_titles(data, &title, err));
-    lay_out(&parts, (const char *const *)label, n_x, n_panel, &layout, &rotate, &tick_height);
+    lay_out(job, &parts, (const char *const *)label, n_x, n_panel, &layout, &rotate, &tick_height);
     plot_put_head(job, &layout, plot_title(job));
     DSE_TRY(plot_put_layout(job, &layout, title, err));
     snprintf(y_title, sizeof y_title, "Energy (%s)", parts.unit);

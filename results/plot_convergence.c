@@ -211,6 +211,7 @@ enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err)
     layout.right = layout.right < 116 ? 116 : layout.right;
     layout.top = 44 + (all.n_panel > 1 ? 18 : 4);
     layout.bottom = 44;
+    layout.least_width = plot_head_width(job);
     plot_layout(&layout, all.n_panel, 0);
     plot_put_head(job, &layout, plot_title(job));
     DSE_TRY(plot_put_layout(job, &layout, title, err));

@@ -196,9 +196,7 @@ static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_lett
     size_t fixed = plot_fixed_letters(data);
     layout->top = (fixed > 0 ? 44 : 30) + (data->n_facet > 0 ? 18 : 2);
     layout->bottom = x_tick_height + 22 + 42;
-    layout->least_width =
-        5.8 * (double)(plot_letters(map->foot) > fixed ? plot_letters(map->foot) : fixed) + 20;
-    layout->least_width = fmax(layout->least_width, 9.6 * (double)plot_letters(plot_title(job)) + 20);
+    layout->least_width = fmax(plot_head_width(job), 5.8 * (double)plot_letters(map->foot) + 20);
     double y_title_offset = layout->left - 10; /* plot_layout may move the panels */
     plot_layout(layout, map->n_panel, columns);
     text_append(&job->script, "dse_x_title_offset = %.4g\ndse_y_title_offset = %.4g\n", x_tick_height,

@@ -36,6 +36,9 @@ void plot_put_head(struct plot_job *job, const struct plot_layout *layout, const
 /* The title asked for, else the specification's title or name. */
 const char *plot_title(const struct plot_job *job);
 
+/* Width in points that the title and the line under it need. */
+double plot_head_width(const struct plot_job *job);
+
 /* "set xtics (...)" with labels at 0 .. n-1, as a text variable that a template evaluates. */
 void plot_put_ticks(struct text_buffer *script, const char *name, const char *axis, const char *const *label,
                     size_t n, const char *rotation);

@@ -84,6 +84,33 @@ static void test_plot_script_has_labels_best_and_holes(void **state)
     free(text);
 }
 
+/* Of every kind: 60 letters of 9.6 points are 576, more than the few cells, bars and curves of the sample. */
+static void test_plot_canvas_is_as_wide_as_the_title(void **state)
+{
+    (void)state;
+    static const enum plot_kind kind[] = {PLOT_HEATMAP, PLOT_CONVERGENCE, PLOT_BREAKDOWN};
+    char folder[512], out[600], figure[600], script[600];
+    struct dse_error err;
+    if (!gnuplot_is_there())
+        skip();
+    make_sample(folder, sizeof folder, out, sizeof out);
+    files_path(figure, sizeof figure, folder, "wide.svg");
+    files_path(script, sizeof script, folder, "wide.svg.gp");
+    for (size_t k = 0; k < 3; k++) {
+        struct plot_options options = {.kind = kind[k],
+                                       .title =
+                                           "012345678901234567890123456789012345678901234567890123456789",
+                                       .template_dir = template_dir,
+                                       .keep_script = true};
+        assert_int_equal(plot_draw(out, figure, &options, &err), DSE_OK);
+        char *text = files_read(script, NULL);
+        const char *width = strstr(text, "dse_width = ");
+        assert_non_null(width);
+        assert_true(strtod(width + strlen("dse_width = "), NULL) >= 576);
+        free(text);
+    }
+}
+
 static void test_plot_errors_say_what_would_be_right(void **state)
 {
     (void)state;
@@ -142,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plot_draws_every_kind_in_every_format),
         cmocka_unit_test(test_plot_script_has_labels_best_and_holes),
+        cmocka_unit_test(test_plot_canvas_is_as_wide_as_the_title),
         cmocka_unit_test(test_plot_errors_say_what_would_be_right),
         cmocka_unit_test(test_plot_without_gnuplot_names_the_package),
     };
