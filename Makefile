@@ -283,13 +283,14 @@ install: all
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dse
 	$(if $(wildcard docs/dse.1),install -D -m 644 docs/dse.1 $(SHARE)/man/man1/dse.1)
 	install -D -m 644 scripts/completion/dse.bash $(SHARE)/bash-completion/completions/dse
+	install -D -m 644 -t $(SHARE)/doc/dse $(wildcard docs/*.md)
 	@$(if $(DATA_FOLDERS),find $(DATA_FOLDERS) -type f ! -path '*/__pycache__/*' \
 	    -exec sh -c 'for f; do install -D -m 644 "$$f" "$(SHARE)/dse/$$f" || exit 1; done' install {} +)
 	@echo 'data files are in $(SHARE)/dse'
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dse $(SHARE)/man/man1/dse.1 $(SHARE)/bash-completion/completions/dse
-	rm -rf $(SHARE)/dse
+	rm -rf $(SHARE)/dse $(SHARE)/doc/dse
 
 clean:
 	rm -rf $(foreach v,release debug asan tsan fuzz,$(BUILD)/$(v)) $(BUILD)/dse $(BUILD)/bench.csv
