@@ -23,6 +23,7 @@ SRC_DSE := \
 	dse/sweep.c \
 	dse/sweep_cells.c \
 	dse/sweep_check.c \
+	dse/sweep_filter.c \
 	dse/sweep_load.c \
 	dse/sweep_print.c \
 	dse/sweep_schema.c \

@@ -88,6 +88,10 @@ DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error
 DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);  /* sweep_check.c */
 DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
 
+/* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the file (sweep_filter.c). */
+DSE_MUST_CHECK enum dse_status sweep_filter(struct sweep *sweep, const char *what, const struct ynode *list,
+                                            unsigned char bit, unsigned char *mark, struct dse_error *err);
+
 /* The position of a value written as `text` on variable v, or -1. */
 long sweep_find_value(const struct sweep *sweep, size_t v, const char *text);
 
