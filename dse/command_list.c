@@ -162,7 +162,7 @@ static enum dse_status print_files(size_t what, struct text_buffer *out, struct 
         status = resolve_each(RESOLVE_NETWORK, network_row, &table, err);
     } else {
         table_init(&table, experiment_header, 3, 7);
-        status = resolve_each_experiment(experiment_row, &table, err);
+        status = resolve_each(RESOLVE_EXPERIMENT, experiment_row, &table, err);
     }
     table_print(&table, out);
     table_free(&table);

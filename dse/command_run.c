@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "dse/commands.h"
+#include "dse/resolve.h"
 #include "dse/runner.h"
 #include "dse/table.h"
 #include "dse/threads.h"
@@ -23,12 +24,14 @@ struct loaded {
 static enum dse_status load(const struct cli_args *args, struct loaded *loaded, struct dse_error *err)
 {
     const char *set[CLI_VALUE_MAX];
+    char path[RESOLVE_PATH_MAX];
     size_t n_set = 0;
     for (size_t i = 0; i < args->n_value; i++)
         if (strcmp(args->value[i].option->name, "set") == 0)
             set[n_set++] = args->value[i].text;
     memset(loaded, 0, sizeof *loaded);
-    DSE_TRY(spec_read(&loaded->spec, args->operand[0], set, n_set, err));
+    DSE_TRY(resolve_name(RESOLVE_EXPERIMENT, args->operand[0], NULL, path, sizeof path, err));
+    DSE_TRY(spec_read(&loaded->spec, path, set, n_set, err));
     return sweep_init(&loaded->sweep, &loaded->spec, err);
 }
 
@@ -266,7 +269,8 @@ const struct cli_command command_run = {
     .name = "run",
     .operands = "SPEC",
     .summary = "Run or resume a sweep.",
-    .help = "Points that are in OUT.csv already are not computed again, whatever order the specification now "
+    .help = "SPEC is a YAML file, or a name of `dse list experiments`.\n"
+            "Points that are in OUT.csv already are not computed again, whatever order the specification now "
             "has them in.\n"
             "Ctrl-C (SIGINT), SIGTERM and SIGUSR1 end a run within seconds; the same command resumes it. "
             "Results do not depend\n"
@@ -276,7 +280,7 @@ const struct cli_command command_run = {
             "(max_evaluations, max_seconds)\n"
             "or per point (point_max_evaluations, point_max_seconds).\n"
             "\n"
-            "  dse run experiments/quickstart.yaml -o output/quickstart.h5\n"
+            "  dse run quickstart -o output/quickstart.h5\n"
             "  dse run sweep.yaml --dry-run\n"
             "  dse run sweep.yaml --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT -o out.h5\n",
     .option = run_options,
@@ -294,7 +298,8 @@ const struct cli_command command_check = {
     .name = "check",
     .operands = "SPEC",
     .summary = "Check a specification and say what it spans.",
-    .help = "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
+    .help = "SPEC is a YAML file, or a name of `dse list experiments`.\n"
+            "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
             "its own.\n",
     .option = check_options,
     .n_option = sizeof check_options / sizeof check_options[0],

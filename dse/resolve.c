@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/data_folder.h"
 #include "base/text.h"
 
 enum { NAME_LIST_MAX = 4096, PARENT_MAX = 16 };
 
-static const char *const kind_folder[] = {"architectures", "networks"};
-static const char *const kind_word[] = {"architecture", "network"};
+static const char *const kind_folder[] = {"architectures", "networks", NULL};
+static const char *const kind_word[] = {"architecture", "network", "experiment"};
 
 static int is_file(const char *path)
 {
@@ -198,24 +199,14 @@ static enum dse_status list_all(const char *folder, struct name_list **out, stru
     return DSE_OK;
 }
 
-static enum dse_status visit_all(const char *folder, resolve_visit *visit, void *user, struct dse_error *err)
+enum dse_status resolve_each(enum resolve_kind kind, resolve_visit *visit, void *user, struct dse_error *err)
 {
     struct name_list *list;
-    DSE_TRY(list_all(folder, &list, err));
+    DSE_TRY(list_all(kind_folder[kind], &list, err));
     for (size_t i = 0; i < list->n; i++)
         visit(user, list->name[i], list->path[i]);
     name_list_free(list);
     return DSE_OK;
-}
-
-enum dse_status resolve_each(enum resolve_kind kind, resolve_visit *visit, void *user, struct dse_error *err)
-{
-    return visit_all(kind_folder[kind], visit, user, err);
-}
-
-enum dse_status resolve_each_experiment(resolve_visit *visit, void *user, struct dse_error *err)
-{
-    return visit_all(NULL, visit, user, err);
 }
 
 static enum dse_status not_found(enum resolve_kind kind, const char *name, struct dse_error *err)
@@ -229,10 +220,28 @@ static enum dse_status not_found(enum resolve_kind kind, const char *name, struc
         nearest ? dse_fail(err, DSE_BAD_INPUT, "unknown %s \"%s\"; did you mean %s?", kind_word[kind], shown,
                            nearest)
                 : dse_fail(err, DSE_BAD_INPUT,
-                           "unknown %s \"%s\"; give a path to a YAML file or a name of `dse list %s`",
-                           kind_word[kind], shown, kind_folder[kind]);
+                           "unknown %s \"%s\"; give a path to a YAML file or a name of `dse list %ss`",
+                           kind_word[kind], shown, kind_word[kind]);
     name_list_free(list);
     return status;
+}
+
+/* A name of `dse list experiments` may have a folder, and looks like a path then: what is there as written comes first. */
+static enum dse_status resolve_experiment(const char *name, char *path, size_t size, struct dse_error *err)
+{
+    char shipped[RESOLVE_PATH_MAX];
+    const char *const root[] = {"experiments", shipped};
+    int is_there = access(name, F_OK) == 0, has_folder = strchr(name, '/') != NULL;
+    int is_name = name[0] != '.' && name[0] != '/' && !has_ending(name, ".yaml") && !has_ending(name, ".yml");
+    (void)data_folder_find("experiments", shipped, sizeof shipped); /* no folder, no names */
+    for (size_t i = 0; is_name && !(has_folder && is_there) && i < 2; i++) {
+        int n = snprintf(path, size, "%s/%s.yaml", root[i], name);
+        if (n > 0 && (size_t)n < size && is_file(path))
+            return DSE_OK;
+    }
+    if (is_there || has_folder || !is_name)
+        return resolve_path(name, NULL, path, size, err);
+    return not_found(RESOLVE_EXPERIMENT, name, err);
 }
 
 enum dse_status resolve_name(enum resolve_kind kind, const char *name, const char *base_dir, char *path,
@@ -240,6 +249,8 @@ enum dse_status resolve_name(enum resolve_kind kind, const char *name, const cha
 {
     if (name[0] == '\0')
         return dse_fail(err, DSE_BAD_INPUT, "the name of the %s is empty", kind_word[kind]);
+    if (kind == RESOLVE_EXPERIMENT)
+        return resolve_experiment(name, path, size, err);
     if (looks_like_path(name))
         return resolve_path(name, base_dir, path, size, err);
     const char *folder = kind_folder[kind];

@@ -90,6 +90,7 @@ _dse_operand() {
         list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine ]] &&
             _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         map:1 | eval:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
+        run:1 | check:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;
         map:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *) _dse_files '' "$word" ;;
     esac

@@ -272,6 +272,8 @@ static void test_bad_input_on_the_command_line(void **state)
         {"--verison", "did you mean dse --version?"},
         {"run", "needs SPEC"},
         {"run @/spec.yaml extra", "one too many"},
+        {"run quikstart", "unknown experiment \"quikstart\"; did you mean quickstart?"},
+        {"check zzzzzzzzz", "a name of `dse list experiments`"},
         {"run @/spec.yaml --job 4x", "whole number"},
         {"run @/spec.yaml --fersh", "did you mean --fresh?"},
         {"run @/spec.yaml -o", "needs a value"},

@@ -44,6 +44,19 @@ for what in engines architectures networks experiments; do
 done
 check 'dse list experiments knows the quickstart' grep -q '^quickstart ' "$folder/out"
 check 'dse check quickstart' code 0 "$DSE" check experiments/quickstart.yaml
+cp "$folder/out" "$folder/by-path"
+check 'dse check by name' code 0 "$DSE" check quickstart
+check 'is the same' cmp "$folder/out" "$folder/by-path"
+check 'dse run by name' code 0 "$DSE" run quickstart --dry-run -o "$folder/quick.h5"
+check 'a name that is none' code 2 "$DSE" run quikstart
+check 'says which there is' grep -q 'unknown experiment "quikstart"; did you mean quickstart?' "$folder/err"
+program=$(realpath "$DSE")
+mkdir -p "$folder/home/experiments/paper"
+printf '%s\n' 'experiment: named' 'architecture: simba' 'network: resnet50' 'engine: random' >"$folder/home/experiments/paper/figure.yaml"
+sed 's/named/other/' "$folder/home/experiments/paper/figure.yaml" >"$folder/home/plain"
+ln -s "$PWD/experiments/architectures" "$PWD/experiments/networks" "$folder/home/experiments"
+check 'FOLDER/NAME' sh -c "cd '$folder/home' && '$program' check paper/figure | grep -q '^named:'"
+check 'a file without an ending' sh -c "cd '$folder/home' && '$program' check plain | grep -q '^other:'"
 
 # What `dse map` writes, `dse eval` reads back, to the same cost.
 check 'dse map yaml' code 0 "$DSE" map simba resnet50 --layer conv1 -e random -n 200 --format yaml

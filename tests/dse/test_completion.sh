@@ -71,6 +71,8 @@ has resnet50 map --nest -n 100 simba resn
 has '--ert' eval a b c -
 has '--keep-script' plot --
 has docs/sweeps.md check docs/sw
+has quickstart run quick
+has quickstart check -- ''
 
 # Every option that getopt knows is in the help, so this covers what the program has.
 for command in $("$DSE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
