@@ -3,9 +3,9 @@
 
     import dse_results
     ds = dse_results.open("output/quickstart.h5")       # labelled xarray Dataset: metrics over the axes
-    ds.energy_j.sel(dram_byte_per_s=16e9)               # a slice by value
+    ds.energy_j.sel({"DRAM.bandwidth_byte_per_s": 20e9}) # a slice by value
     df = dse_results.tidy("output/quickstart.h5")       # one row per point, also from the .csv
-    dse_results.best("output/quickstart.h5", "edp_js", over=["global_buffer_byte"])   # best buffer for each other setting
+    dse_results.best("output/quickstart.h5", "edp_js", over=["GlobalBuffer.capacity_byte"])   # best buffer for each other
     dse_results.layers("output/quickstart.h5")          # per-layer metrics: the axes and `layer`
 
 On the command line:  python3 plotting/dse_results.py FILE [METRIC]   prints a summary.
@@ -122,7 +122,8 @@ def summary(path, metric="edp_js"):
     found = best(frame, metric)
     if len(found):
         row = found.iloc[0]
-        where = ", ".join(f"{name} {labels(dataset, name)[list(dataset[name].values).index(row[name])]}"
+        where = ", ".join(f"{dataset[name].attrs.get('long_name', name)} "
+                          f"{labels(dataset, name)[list(dataset[name].values).index(row[name])]}"
                           for name in axes(dataset))
         unit = dataset[metric].attrs.get("units", "")
         lines.append(f"best {metric}: {row[metric]:.6g}{'' if unit in ('', '1') else ' ' + unit}"
