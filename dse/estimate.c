@@ -29,12 +29,13 @@ static double mean_task_s(const struct plan *plan, bool *cut)
         struct architecture arch;
         double start_s = progress_now();
         sweep_point(plan->sweep, task->point, &point);
-        if (point.settings.max_seconds <= 0 || point.settings.max_seconds > sample_s)
+        bool shortened = point.settings.max_seconds <= 0 || point.settings.max_seconds > sample_s;
+        if (shortened) /* a limit of the sweep's own will end the real search as well */
             point.settings.max_seconds = sample_s;
         if (sweep_point_build(&point, &arch, NULL) == DSE_OK &&
             solve_task(&point.settings, &point.workload->problem[task->problem], &arch, NULL, &arena,
                        result) == DSE_OK)
-            *cut = *cut || result->found.stop == STOP_MAX_SECONDS;
+            *cut = *cut || (shortened && result->found.stop == STOP_MAX_SECONDS);
         sum_s += progress_now() - start_s;
         arena_reset(&arena);
     }

@@ -96,6 +96,11 @@ YAML
 check 'dry run' code 0 "$DSE" run "$folder/small.yaml" --dry-run -o "$folder/small.h5"
 check 'dry run counts' grep -q '^to compute *4$' "$folder/out"
 check 'dry run writes nothing' test ! -e "$folder/small.csv"
+check 'dry run of searches that take 0.1 s' code 0 "$DSE" run "$folder/small.yaml" --dry-run -o "$folder/small.h5" \
+    --set option.search_size=0 --set limits.max_evaluations=0 --set limits.point_max_seconds=0.3
+check 'shows the limits' grep -q '^point limits *0.3 s$' "$folder/out"
+check 'and the share of each' grep -q '^search limits *0.1 s$' "$folder/out"
+check 'knows how long they take' grep -q '^estimated time *about' "$folder/out"
 check 'run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" -j 2
 check 'results are there' test -s "$folder/small.h5" -a -s "$folder/small.csv" -a -s "$folder/small.layers.csv"
 check 'four points' test "$(wc -l <"$folder/small.csv")" -eq 5
