@@ -223,11 +223,11 @@ static void draw_order(const struct loop_constraints *loops, uint32_t mask, uint
                        bool random, uint8_t *order)
 {
     uint32_t n = 0, all = mask;
-    for (uint32_t i = 0; i < loops->n_order; i++)
-        if (mask >> loops->order[i] & 1u) {
-            order[n++] = loops->order[i];
-            mask &= ~(1u << loops->order[i]);
-        }
+    for (uint32_t i = 0; i < loops->n_order; i++) { /* unit loops too: a move may give them a factor later */
+        order[n++] = loops->order[i];
+        mask &= ~(1u << loops->order[i]);
+        all |= 1u << loops->order[i];
+    }
     uint32_t first = n;
     for (; mask; mask &= mask - 1)
         order[n++] = (uint8_t)__builtin_ctz(mask);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "costmodel/checker.h"
+#include "engines/mapspace_constraints.h"
 #include "engines/mapspace_move.h"
 #include "tests/engines/small_cases.h"
 
@@ -19,16 +20,32 @@ struct cases {
     const struct mapspace *space;
 };
 
+/* Two dimensions of some level have their places. */
+static void fix_order(struct cases *c, struct mapspace_constraints *constraints)
+{
+    mapspace_constraints_init(constraints, &c->problem, &c->arch);
+    struct loop_constraints *loops = &constraints->level[random_below(&c->stream, c->arch.n_level)].temporal;
+    if (c->problem.n_dim < 2)
+        return;
+    loops->order[0] = (uint8_t)random_below(&c->stream, c->problem.n_dim);
+    loops->order[1] = (uint8_t)((loops->order[0] + 1) % c->problem.n_dim);
+    loops->n_order = 2;
+}
+
 static void next_case(struct cases *c)
 {
     struct dse_error err;
+    struct mapspace_constraints constraints;
     do {
         struct random_case_options options = {
             .links = c->i % 2, .limits = true, .roles = c->i % 3 == 0, .network_cost = c->i % 5 == 0};
         arena_reset(&c->arena);
         random_case_problem(&c->stream, 20000, &c->problem);
         random_case_architecture(&c->stream, &options, &c->arch);
-        assert_int_equal(mapspace_new(&c->problem, &c->arch, NULL, c->i % 4 == 3, &c->arena, &c->space, &err),
+        if (c->i % 3 == 1)
+            fix_order(c, &constraints);
+        assert_int_equal(mapspace_new(&c->problem, &c->arch, c->i % 3 == 1 ? &constraints : NULL,
+                                      c->i % 4 == 3, &c->arena, &c->space, &err),
                          DSE_OK);
         c->i++;
     } while (mapspace_is_empty(c->space));
