@@ -25,6 +25,7 @@ SRC_DSE := \
 	dse/sweep_check.c \
 	dse/sweep_filter.c \
 	dse/sweep_load.c \
+	dse/sweep_plot.c \
 	dse/sweep_print.c \
 	dse/sweep_schema.c \
 	dse/sweep_variables.c \

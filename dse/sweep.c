@@ -17,6 +17,7 @@ enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, s
     DSE_TRY(sweep_load(sweep, err));
     DSE_TRY(sweep_variables(sweep, err));
     DSE_TRY(sweep_cells(sweep, err));
+    DSE_TRY(sweep_plot(sweep, err));
     DSE_TRY(sweep_check(sweep, err));
     return sweep_schema(sweep, err);
 }

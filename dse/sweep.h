@@ -62,7 +62,7 @@ struct sweep_point {
 };
 
 /* Look everything up and check it: names, options, units, every value of every axis by building a machine with it, constraints on
- * every loop nest, filters. `spec` is borrowed. Release with sweep_free (also after a failure). Errors carry file and line. */
+ * every loop nest, filters, the figure. `spec` is borrowed. Release with sweep_free (also after a failure). Errors carry file and line. */
 DSE_MUST_CHECK enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec,
                                           struct dse_error *err);
 void sweep_free(struct sweep *sweep);
@@ -84,8 +84,10 @@ void sweep_print(const struct sweep *sweep, struct text_buffer *out);
 DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err); /* sweep_load.c */
 DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep,
                                                struct dse_error *err); /* sweep_variables.c */
-DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err);  /* sweep_cells.c */
-DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);  /* sweep_check.c */
+DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err); /* sweep_cells.c */
+DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err); /* sweep_check.c */
+DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep,
+                                          struct dse_error *err);                        /* sweep_plot.c */
 DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
 
 /* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the file (sweep_filter.c). */
