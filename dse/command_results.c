@@ -200,10 +200,13 @@ static enum dse_status read_plot_options(const struct cli_args *args, const stru
         {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
     size_t kind;
     unsigned long long facets = 0;
+    DSE_TRY(cli_choice(args, "kind", kinds, 3, (size_t)options->kind, &kind, err));
+    if (kind != (size_t)options->kind)
+        options->x = options->y =
+            NULL; /* the specification means its own kind: these would be panels or bars */
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (cli_value(args, table[i].name))
             *table[i].out = cli_value(args, table[i].name);
-    DSE_TRY(cli_choice(args, "kind", kinds, 3, (size_t)options->kind, &kind, err));
     DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
     options->kind = (enum plot_kind)kind;
     options->max_facet = (size_t)facets;
@@ -267,7 +270,9 @@ const struct cli_command command_plot = {
     .name = "plot",
     .operands = "OUT.h5",
     .summary = "Draw a figure of a result file with gnuplot.",
-    .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification.\n"
+    .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification; its x and y "
+            "only for "
+            "the kind it is about.\n"
             "\n"
             "  dse plot output/quickstart.h5 -o edp.png\n"
             "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"

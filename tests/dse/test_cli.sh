@@ -111,6 +111,14 @@ check 'fresh run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" -
 check 'computes again' grep -q '^dse: 4 points' "$folder/err"
 check 'status' code 0 "$DSE" status "$folder/small.h5"
 check 'is complete' grep -q '^points *4 of 4$' "$folder/out"
+# x and y of the specification are for its own kind of figure.
+sed 's/small/drawn/' "$folder/small.yaml" >"$folder/drawn.yaml"
+echo 'plot: {x: GlobalBuffer.capacity, y: DRAM.bandwidth}' >>"$folder/drawn.yaml"
+check 'run with plot' code 0 "$DSE" run "$folder/drawn.yaml" -o "$folder/drawn.h5"
+check 'convergence' code 0 "$DSE" plot "$folder/drawn.h5" -k convergence -o "$folder/drawn.svg" --keep-script
+check 'has one panel' grep -qx 'dse_n_panel = 1' "$folder/drawn.svg.gp"
+check 'convergence by x' code 0 "$DSE" plot "$folder/drawn.h5" -k convergence -x GlobalBuffer.capacity -o "$folder/drawn.svg" --keep-script
+check 'has two' grep -qx 'dse_n_panel = 2' "$folder/drawn.svg.gp"
 check 'shard 1' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --shard 1/2
 check 'shard 2' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --shard 2/2
 check 'merge' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.1-of-2.h5" "$folder/part.2-of-2.h5"
