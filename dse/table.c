@@ -53,6 +53,14 @@ static void print_line(const struct table *table, struct text_buffer *out)
     text_append(out, "\n");
 }
 
+/* A line break in place of the blanks that an empty last cell leaves. */
+static void end_line(struct text_buffer *out)
+{
+    while (!out->failed && out->length > 0 && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+    text_append(out, "\n");
+}
+
 void table_print(const struct table *table, struct text_buffer *out)
 {
     if (table->cells.failed) {
@@ -64,8 +72,10 @@ void table_print(const struct table *table, struct text_buffer *out)
         size_t c = i % table->n_column;
         int pad = (int)(table->width[c] - shown_width(cell));
         int is_left = (int)(table->left >> c & 1), is_last = c + 1 == table->n_column;
-        text_append(out, "%s%*s%s%*s%s", c ? "  " : "", is_left ? 0 : pad, "", cell,
-                    is_left && !is_last ? pad : 0, "", is_last ? "\n" : "");
+        text_append(out, "%s%*s%s%*s", c ? "  " : "", is_left ? 0 : pad, "", cell,
+                    is_left && !is_last ? pad : 0, "");
+        if (is_last)
+            end_line(out);
         if (i + 1 == table->n_column)
             print_line(table, out);
         cell += strlen(cell) + 1;

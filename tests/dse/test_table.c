@@ -31,6 +31,23 @@ static void test_table_aligns_columns(void **state)
     table_free(&table);
 }
 
+static void test_table_lines_have_no_blanks_at_the_end(void **state)
+{
+    (void)state;
+    static const char *const header[] = {"axis", "values", ""};
+    struct table table;
+    struct text_buffer out;
+    table_init(&table, header, 3, 1 | 4);
+    table_cell(&table, "%s", "a");
+    table_cell(&table, "%d", 7);
+    table_cell(&table, "%s", "b");
+    text_init(&out);
+    table_print(&table, &out);
+    assert_string_equal(out.data, "axis  values\n---------------\na          7  b\n");
+    text_free(&out);
+    table_free(&table);
+}
+
 static void test_table_numbers_have_prefixes(void **state)
 {
     (void)state;
@@ -82,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_aligns_columns),
+        cmocka_unit_test(test_table_lines_have_no_blanks_at_the_end),
         cmocka_unit_test(test_table_numbers_have_prefixes),
         cmocka_unit_test(test_table_bytes_and_durations),
         cmocka_unit_test(test_progress_line),
