@@ -7,13 +7,14 @@
 
 #include "base/text.h"
 #include "dse/commands.h"
+#include "dse/not_ok.h"
 #include "dse/resolve.h"
 #include "dse/runner.h"
 #include "dse/table.h"
 #include "dse/threads.h"
 #include "results/journal.h"
 
-enum { OUT_PATH_MAX = 4096, LIST_MAX = 20, COMMAND_MAX = 1024 };
+enum { OUT_PATH_MAX = 4096, COMMAND_MAX = 1024 };
 
 /* SPEC with everything looked up. */
 struct loaded {
@@ -103,30 +104,6 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
     return DSE_OK;
 }
 
-struct failure_list {
-    FILE *err;
-    size_t n;
-};
-
-static bool print_failure(void *user, uint64_t key, const char *place, const char *status, const char *reason)
-{
-    struct failure_list *list = user;
-    (void)key;
-    if (list->n < LIST_MAX)
-        fprintf(list->err, "  %-10s %s: %s\n", status, place, reason);
-    list->n++;
-    return true;
-}
-
-static enum dse_status list_not_ok(const char *out, FILE *stream, struct dse_error *err)
-{
-    struct failure_list list = {stream, 0};
-    DSE_TRY(journal_each_not_ok(out, print_failure, &list, err));
-    if (list.n > LIST_MAX)
-        fprintf(stream, "  ... and %zu more: see the columns status and reason\n", list.n - LIST_MAX);
-    return DSE_OK;
-}
-
 static void print_summary(const struct run_summary *s, const struct run_options *options, FILE *err)
 {
     char time[48];
@@ -173,7 +150,7 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
     DSE_TRY(journal_summarise(options->out, &all, err));
     uint64_t n_failed = all.n_status[RESULT_FAILED] + all.n_status[RESULT_TIMEOUT];
     if (n_failed + all.n_status[RESULT_INFEASIBLE] > 0)
-        DSE_TRY(list_not_ok(options->out, console->err, err));
+        DSE_TRY(not_ok_list(options->out, &sweep->schema, "", "  ", console->err, err));
     *code = n_failed > 0 ? EXIT_SOME_FAILED : EXIT_DONE;
     return DSE_OK;
 }

@@ -9,6 +9,7 @@ SRC_DSE := \
 	dse/estimate.c \
 	dse/inputs.c \
 	dse/main.c \
+	dse/not_ok.c \
 	dse/plan.c \
 	dse/progress.c \
 	dse/record.c \

@@ -111,6 +111,7 @@ check 'fresh run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" -
 check 'computes again' grep -q '^dse: 4 points' "$folder/err"
 check 'status' code 0 "$DSE" status "$folder/small.h5"
 check 'is complete' grep -q '^points *4 of 4$' "$folder/out"
+
 # x and y of the specification are for its own kind of figure.
 sed 's/small/drawn/' "$folder/small.yaml" >"$folder/drawn.yaml"
 echo 'plot: {x: GlobalBuffer.capacity, y: DRAM.bandwidth}' >>"$folder/drawn.yaml"
@@ -124,6 +125,13 @@ check 'shard 2' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --sh
 check 'merge' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.1-of-2.h5" "$folder/part.2-of-2.h5"
 check 'merged has all' test "$(wc -l <"$folder/part.csv")" -eq 5
 check 'set' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set batch=2 --set limits.max_evaluations=50
+# A changed axis: rows of the earlier version stay in the journal but are no points of this one.
+sed 's/64 KiB, 128 KiB/64 KiB, 256 KiB/' "$folder/small.yaml" >"$folder/changed.yaml"
+for ending in h5 csv layers.csv; do cp "$folder/small.$ending" "$folder/changed.$ending"; done
+check 'a changed specification' code 0 "$DSE" run "$folder/changed.yaml" -o "$folder/changed.h5"
+check 'status of it' code 0 "$DSE" status "$folder/changed.h5"
+check 'counts its own points' grep -q '^points *4 of 4$' "$folder/out"
+check 'and the others besides' grep -q '^besides *2 rows of earlier versions of the specification$' "$folder/out"
 check 'set of an axis is refused' code 2 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set DRAM.bandwidth='1 GB/s'
 
 # One and many, and the note about layers without multiply-accumulates: of each network once, when a sweep starts.
@@ -152,7 +160,13 @@ check 'mapping of the table' code 0 "$DSE" eval simba resnet50:conv2_0_a "$folde
     echo 'set: {GlobalBuffer.block: 1 word}'
 } >"$folder/tight.yaml"
 check 'infeasible points' code 0 "$DSE" run "$folder/tight.yaml" -o "$folder/tight.h5"
-check 'are listed with a reason' grep -q 'infeasible .*GlobalBuffer needs' "$folder/err"
+check 'are listed with a reason' grep -q '^  infeasible GlobalBuffer.capacity=1 B DRAM.bandwidth=10 GB/s: .*GlobalBuffer needs' "$folder/err"
+check 'status of them' code 0 "$DSE" status "$folder/tight.csv"
+check 'lists them alike' grep -q '^infeasible GlobalBuffer.capacity=1 B DRAM.bandwidth=10 GB/s: .*GlobalBuffer needs' "$folder/out"
+sed '/^axes/,$d' "$folder/small.yaml" >"$folder/lone.yaml"
+echo 'set: {GlobalBuffer.block: 1 word, GlobalBuffer.capacity: 1 B}' >>"$folder/lone.yaml"
+check 'one infeasible point without axes' code 0 "$DSE" run "$folder/lone.yaml" -o "$folder/lone.h5"
+check 'is listed without a place' grep -q '^  infeasible layer conv2_0_a: GlobalBuffer needs' "$folder/err"
 
 # Each value is good on its own, one combination is not: a failed row, listed, exit code 1.
 {
