@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "costmodel/layer_problem.h"
@@ -90,6 +91,9 @@ static enum dse_status unknown_layer(const struct network *network, const char *
     for (uint32_t i = 0; i < network->n_layer; i++)
         known[i] = network->layer[i].name;
     const char *nearest = text_nearest(name, known, network->n_layer);
+    for (uint32_t i = 0; !nearest && name[0] && i < network->n_layer; i++)
+        if (strncmp(known[i], name, strlen(name)) == 0) /* "conv2" of "conv2_0_a" */
+            nearest = known[i];
     free(known);
     text_excerpt(name, shown, sizeof shown);
     if (nearest)
@@ -128,13 +132,59 @@ static enum dse_status layer_of(const char *name, const char *colon, uint32_t ba
     return status;
 }
 
+/* A whole network where one layer is needed: say how one is written. */
+static enum dse_status needs_layer(const char *name, const char *path, struct dse_error *err)
+{
+    struct network network;
+    uint32_t i = 0;
+    DSE_TRY(network_read(path, &network, err));
+    while (i + 1 < network.n_layer && !layer_has_macs(&network.layer[i]))
+        i++;
+    enum dse_status status =
+        dse_fail(err, DSE_BAD_INPUT, "%s is a whole network; write NETWORK:LAYER, for instance %s:%s", name,
+                 name, network.n_layer ? network.layer[i].name : "conv1");
+    network_free(&network);
+    return status;
+}
+
+/* Whether a file is a native network rather than a Timeloop problem. */
+static bool is_network_file(const char *path)
+{
+    struct yaml_doc doc;
+    if (yaml_read(&doc, path, NULL) != DSE_OK)
+        return false; /* the reader of problems says what is wrong */
+    bool found = yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem");
+    yaml_free(&doc);
+    return found;
+}
+
+/* PROBLEM without a layer: a Timeloop file, or a network by mistake. */
+static enum dse_status whole_problem(const char *name, struct problem *problem, struct dse_error *err)
+{
+    char path[RESOLVE_PATH_MAX];
+    struct dse_error inner = {0};
+    if (access(name, F_OK) == 0)
+        return is_network_file(name) ? needs_layer(name, name, err) : problem_read(name, problem, err);
+    if (strpbrk(name, "/."))
+        return problem_read(name, problem, err);
+    if (resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, &inner) == DSE_OK)
+        return needs_layer(name, path, err);
+    return dse_fail(err, DSE_BAD_INPUT,
+                    "%.60s is neither a problem file nor NETWORK:LAYER, such as resnet50:conv1 (%.300s)",
+                    name, inner.text);
+}
+
 enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
                               struct dse_error *err)
 {
     const char *colon = strrchr(name, ':');
+    char network[RESOLVE_PATH_MAX];
     if (colon && colon != name && colon[1] && !strchr(colon, '/'))
         return layer_of(name, colon, batch, problem, err);
-    return problem_read(name, problem, err);
+    if (!colon || colon == name || colon[1])
+        return whole_problem(name, problem, err);
+    snprintf(network, sizeof network, "%.*s", (int)(colon - name), name); /* the layer is missing */
+    return whole_problem(network, problem, err);
 }
 
 enum dse_status input_file_text(const char *path, char **text, size_t *length, struct dse_error *err)
