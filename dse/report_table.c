@@ -106,7 +106,7 @@ static void summary_table(const struct report *r, struct text_buffer *out)
                 table_si(total->latency_s, "s", a, sizeof a), text_thousands(total->cycle, b, sizeof b),
                 text_thousands(total->compute_cycle, name, sizeof name));
     text_append(out, "  energy       %s\n", table_si(total->energy_j, "J", a, sizeof a));
-    text_append(out, "  edp          %s\n", table_si(total->edp_js, "Js", a, sizeof a));
+    text_append(out, "  edp          %s\n", table_si(total->edp_js, "J s", a, sizeof a));
     text_append(out, "  utilization  %.1f %% of %s MACs (%s in use)\n", 100 * total->utilization,
                 text_thousands(r->arch->mac.instances, a, sizeof a),
                 text_thousands(total->n_mac_used, b, sizeof b));
@@ -130,7 +130,10 @@ static void summary_table(const struct report *r, struct text_buffer *out)
         table_cell(&table, "%s", "");
     table_print(&table, out);
     table_free(&table);
-    text_append(out, "A slowdown below 1 is the throttling that the level's bandwidth asks for.\n");
+    text_append(
+        out,
+        "Slowdown 0.50: the bandwidth of the level lets the machine run at half its speed; 1.00: it does "
+        "not hold it up.\n");
 }
 
 void report_table(const struct report *report, enum report_kind kind, struct text_buffer *out)
