@@ -46,6 +46,11 @@ bool mapspace_gather(const struct mapspace *space, struct mapping *mapping, uint
 void mapspace_evict(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping,
                     uint32_t slot, uint32_t stay);
 
+/* Lay a valid mapping out anew: everything to the outermost level, then the spatial slots are filled as far as dimensions fit,
+ * in random order, and the rest of each dimension flows to one or two random slots; orders are random candidates. Where
+ * constraints do not allow a step it is left out. What comes out is valid, uses many MACs and has few, large loops. */
+void mapspace_pour(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping);
+
 /* Take the last apply back. */
 void mapspace_undo(struct mapping *mapping, const struct move_undo *undo);
 

@@ -17,7 +17,9 @@ SRC_ENGINES := \
 	engines/mapspace_enumerate.c \
 	engines/mapspace_move.c \
 	engines/mapspace_order.c \
+	engines/mapspace_pour.c \
 	engines/objective.c \
 	engines/options.c \
+	engines/price_memo.c \
 	engines/registry.c \
 	engines/trace.c

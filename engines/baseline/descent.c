@@ -4,22 +4,24 @@
 #include "engines/driver.h"
 #include "engines/mapspace_descent.h"
 #include "engines/mapspace_move.h"
+#include "engines/price_memo.h"
 
-/* Multi-start local search. A start is the best of some random mappings, or the best local optimum so far after some random
- * moves; from there greedy descent over factor moves, trades, loop orders and bypasses until no neighbour is better. It
- * converges: the search ends when many starts in a row led to nothing better. */
+/* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the best local optima so
+ * far after some random moves, or the child of two of them; from there greedy descent over factor moves, trades, loop
+ * orders and bypasses until no neighbour is better. It converges: the search ends when many starts in a row led to nothing
+ * better. Mappings met again cost no evaluation. */
 
 enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_BYPASS, N_OPTION };
-enum { START_TRIES = 1000, FRESH_EVERY = 4 };
+enum { START_TRIES = 1000, POOL_MAX = 8, STEP_BLOCKS = 1000 };
 
 static const struct engine_option option[N_OPTION] = {
     {"samples", "random mappings of which the best is the start of a fresh descent", "mapping",
      OPTION_INTEGER, 5, 1, 1e9, NULL},
-    {"fresh_starts", "fresh descents before the best local optimum is perturbed", "descent", OPTION_INTEGER,
+    {"fresh_starts", "fresh descents before the best local optima are perturbed", "descent", OPTION_INTEGER,
      8, 1, 1e9, NULL},
     {"kick", "most random moves of one perturbation", "move", OPTION_INTEGER, 6, 1, 1000, NULL},
     {"patience", "stop after so many descents in a row that found nothing better", "descent", OPTION_INTEGER,
-     100, 1, 1e9, NULL},
+     120, 1, 1e9, NULL},
     BASELINE_OPTION_BYPASS,
 };
 
@@ -33,17 +35,29 @@ struct state {
     const struct mapspace *space;
     struct engine_context *context;
     struct random_stream stream;
+    struct price_memo memo;
     struct descent descent;
-    struct priced now, best; /* best: the best local optimum */
+    struct priced now;
+    struct priced pool[POOL_MAX]; /* (n_pool) the best local optima, of different cost, best first */
+    uint32_t n_pool;
     uint64_t n_start, n_no_better, n_failed;
+    uint64_t n_known,
+        n_evaluation; /* descents in a row that met only known mappings; evaluations before this one */
     bool descending;
 };
 
 static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
 {
-    if (!engine_context_evaluate(self, mapping, cost))
-        return false;
-    *tie = engine_context_tie(self);
+    struct state *state = self;
+    uint64_t hash = price_memo_hash(mapping);
+    struct price_memo_entry *known = price_memo_at(&state->memo, hash);
+    if (known->hash != hash) {
+        if (!engine_context_evaluate(state->context, mapping, cost))
+            return false;
+        *known = (struct price_memo_entry){hash, *cost, engine_context_tie(state->context)};
+    }
+    *cost = known->cost;
+    *tie = known->tie;
     return true;
 }
 
@@ -57,8 +71,10 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
 {
     struct state *state = memory;
     state->context = context;
-    state->best.cost = INFINITY;
     state->stream = engine_context_stream(context, RANDOM_INIT);
+    enum dse_status status = price_memo_new(&state->memo, engine_context_arena(context), err);
+    if (status != DSE_OK)
+        return status;
     return engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->space,
                                    err);
 }
@@ -88,35 +104,48 @@ static bool fresh_start(struct state *state)
         uint64_t n_rejected = 0;
         bool valid = mapspace_draw(state->space, &state->stream, &drawn.mapping, &n_rejected, &fit);
         engine_context_reject(state->context, n_rejected, valid ? NULL : &fit);
-        if (valid && price(state->context, &drawn.mapping, &drawn.cost, &drawn.tie) &&
-            is_better(&drawn, &state->now))
+        if (valid && price(state, &drawn.mapping, &drawn.cost, &drawn.tie) && is_better(&drawn, &state->now))
             state->now = drawn;
     }
-    if (state->now.cost == INFINITY || random_below(&state->stream, 2) == 0)
-        return state->now.cost < INFINITY;
-    take_over(state);
-    return price(state->context, &state->now.mapping, &state->now.cost, &state->now.tie);
+    if (state->now.cost == INFINITY)
+        return false;
+    uint32_t what = random_below(&state->stream, 4);
+    if (what < 2)
+        mapspace_pour(state->space, &state->stream, &state->now.mapping);
+    else if (what == 2)
+        take_over(state);
+    return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
-/* The best local optimum after some random moves becomes `now`. */
+/* One of the best local optima after some random moves, or the child of two, becomes `now`. */
 static bool kicked_start(struct state *state)
 {
     uint32_t most = (uint32_t)engine_context_option(state->context, OPTION_KICK);
     uint32_t n = 1 + random_below(&state->stream, most);
+    uint32_t i = random_below(&state->stream, 1 + random_below(&state->stream, state->n_pool));
     struct mapping next;
-    state->now = state->best;
-    if (random_below(&state->stream, 2) == 0)
+    state->now = state->pool[i];
+    if (state->n_pool > 1 && random_below(&state->stream, 10) < 3) {
+        uint32_t j = random_below(&state->stream, state->n_pool - 1);
+        j += j >= i;
+        if (mapspace_crossover(state->space, &state->stream, &state->now.mapping, &state->pool[j].mapping,
+                               &next))
+            state->now.mapping = next;
+        n = random_below(&state->stream, 3);
+    } else if (random_below(&state->stream, 2) == 0) {
         take_over(state);
-    for (uint32_t i = 0; i < n; i++)
+    }
+    for (uint32_t k = 0; k < n; k++)
         if (mapspace_neighbour(state->space, &state->stream, &state->now.mapping, &next))
             state->now.mapping = next;
-    return price(state->context, &state->now.mapping, &state->now.cost, &state->now.tie);
+    return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 static void begin(struct state *state)
 {
     bool fresh = state->n_start < (uint64_t)engine_context_option(state->context, OPTION_FRESH) ||
-                 state->n_start % FRESH_EVERY == 0 || state->best.cost == INFINITY;
+                 random_below(&state->stream, 8) < 3 || state->n_pool == 0;
+    state->n_evaluation = engine_context_evaluations(state->context);
     bool found = fresh ? fresh_start(state) : kicked_start(state);
     state->n_start++;
     state->n_failed = found ? 0 : state->n_failed + 1;
@@ -127,19 +156,45 @@ static void begin(struct state *state)
     }
 }
 
+/* Let the pool have `now`; true when it is the best by more than rounding. */
+static bool pool_add(struct state *state)
+{
+    uint32_t at = 0;
+    while (at < state->n_pool && state->pool[at].cost < state->now.cost * (1 - 1e-9))
+        at++;
+    if (at < state->n_pool && state->pool[at].cost <= state->now.cost * (1 + 1e-9)) {
+        if (is_better(&state->now, &state->pool[at]))
+            state->pool[at] = state->now;
+        return false;
+    }
+    if (at == POOL_MAX)
+        return false;
+    if (state->n_pool < POOL_MAX)
+        state->n_pool++;
+    for (uint32_t i = state->n_pool - 1; i > at; i--)
+        state->pool[i] = state->pool[i - 1];
+    state->pool[at] = state->now;
+    return at == 0;
+}
+
+/* Has the descent come to a known local optimum (or one that costs exactly the same)? Looking around it once more is vain. */
+static bool in_pool(const struct state *state)
+{
+    for (uint32_t i = 0; i < state->n_pool; i++)
+        if (state->descent.cost == state->pool[i].cost && state->descent.tie == state->pool[i].tie)
+            return true;
+    return false;
+}
+
 /* A local optimum is reached. */
 static void finish(struct state *state)
 {
     state->descending = false;
-    state->n_no_better++;
     state->now.cost = state->descent.cost;
     state->now.tie = state->descent.tie;
-    if (!is_better(&state->now, &state->best))
-        return;
-    /* equal within rounding is no progress, though the better one is kept */
-    if (state->now.cost < state->best.cost * (1 - 1e-9))
-        state->n_no_better = 0;
-    state->best = state->now;
+    bool any_new = engine_context_evaluations(state->context) > state->n_evaluation;
+    state->n_known = any_new ? 0 : state->n_known + 1;
+    state->n_no_better = pool_add(state) ? 0 : state->n_no_better + 1;
 }
 
 static enum dse_status descent_run(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -148,12 +203,14 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
     struct state *state = memory;
     (void)err;
     uint64_t end = engine_context_evaluations(context) + ENGINE_BATCH;
-    while (engine_context_evaluations(context) < end && engine_context_left(context) > 0) {
+    for (uint32_t i = 0;
+         i < STEP_BLOCKS && engine_context_evaluations(context) < end && engine_context_left(context) > 0;
+         i++) {
         if (!state->descending)
             begin(state);
-        else if (!descent_block(&state->descent, price, context))
+        else if (!descent_block(&state->descent, price, state) || in_pool(state))
             finish(state);
-        if (state->n_failed == START_TRIES ||
+        if (state->n_failed == START_TRIES || state->n_known == START_TRIES ||
             (double)state->n_no_better >= engine_context_option(context, OPTION_PATIENCE)) {
             *stop = STOP_CONVERGED;
             break;
