@@ -137,7 +137,7 @@ static void give_up(struct solve_result *result, const struct dse_error *err)
 static void judge(const struct solve_settings *settings, struct solve_result *result,
                   const struct problem *problem, const struct architecture *arch)
 {
-    char whole[64] = "";
+    char whole[64] = "", n_draw[48];
     const struct engine_result *found = &result->found;
     if (found->feasible) {
         result->outcome = RESULT_OK;
@@ -153,6 +153,10 @@ static void judge(const struct solve_settings *settings, struct solve_result *re
     if (result->outcome == RESULT_TIMEOUT)
         snprintf(result->reason, sizeof result->reason, "nothing found within %s%.6g s%s: %s",
                  whole[0] ? "" : "max_seconds = ", settings->max_seconds, whole, reason);
+    else if (found->n_draw > 0) /* else the space was proved empty before the search */
+        snprintf(result->reason, sizeof result->reason,
+                 "nothing found in %s candidate%s; the most frequent misfit: %s",
+                 text_thousands(found->n_draw, n_draw, sizeof n_draw), found->n_draw == 1 ? "" : "s", reason);
     else
         snprintf(result->reason, sizeof result->reason, "%s", reason);
 }

@@ -161,6 +161,31 @@ static void test_record_timeout_without_a_mapping(void **state)
     drop(&f);
 }
 
+static void test_record_infeasible_says_what_is_proved(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct arena scratch;
+    make(&f);
+    arena_init(&scratch);
+    f.settings.max_evaluations = 10;
+    f.arch.level[4].min_utilization =
+        0.9; /* GlobalBuffer: the layer is too small to fill it, seen only by looking */
+    assert_int_equal(solve_task(&f.settings, &f.workload.problem[0], &f.arch, NULL, &scratch, &f.result[0]),
+                     DSE_OK);
+    assert_int_equal(f.result[0].outcome, RESULT_INFEASIBLE);
+    assert_int_equal(strncmp(f.result[0].reason, "nothing found in ", 17), 0);
+    assert_non_null(strstr(f.result[0].reason, "; the most frequent misfit: GlobalBuffer "));
+    f.arch.level[4].min_utilization = 0;
+    f.arch.level[4].size_word = 1; /* no room for a word of each tensor: known before the search */
+    assert_int_equal(solve_task(&f.settings, &f.workload.problem[0], &f.arch, NULL, &scratch, &f.result[0]),
+                     DSE_OK);
+    assert_int_equal(f.result[0].outcome, RESULT_INFEASIBLE);
+    assert_int_equal(strncmp(f.result[0].reason, "GlobalBuffer needs ", 19), 0);
+    arena_free(&scratch);
+    drop(&f);
+}
+
 static void test_record_cancelled_search_has_no_result(void **state)
 {
     (void)state;
@@ -185,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_record_mapping_line_reads_back),
         cmocka_unit_test(test_record_outcome_is_the_worst_layer),
         cmocka_unit_test(test_record_timeout_without_a_mapping),
+        cmocka_unit_test(test_record_infeasible_says_what_is_proved),
         cmocka_unit_test(test_record_cancelled_search_has_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
