@@ -129,7 +129,7 @@ static void metric_cells(struct table *table, const struct layer_record *row)
     count_cell(table, row->latency_cycle);
     table_cell(table, "%s", table_si(row->latency_s, "s", text, sizeof text));
     table_cell(table, "%s", table_si(row->energy_j, "J", text, sizeof text));
-    table_cell(table, "%s", table_si(row->edp_js, "Js", text, sizeof text));
+    table_cell(table, "%s", table_si(row->edp_js, "J s", text, sizeof text));
     if (isfinite(row->utilization))
         table_cell(table, "%.1f %%", 100 * row->utilization);
     else
@@ -349,12 +349,16 @@ const struct cli_command command_map = {
     .name = "map",
     .operands = "ARCH NETWORK",
     .summary = "Find and print a mapping for each layer of a network.",
-    .help = "Equal layers are mapped once. Layers without multiply-accumulates (pooling, additions, ...) are "
-            "not mapped.\n"
-            "\n"
-            "  dse map simba resnet50 --engine random --max-evaluations 10000\n"
-            "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"
-            "  dse eval simba resnet50:conv1 conv1.yaml\n",
+    .help =
+        "Equal layers are mapped once. Layers without multiply-accumulates (pooling, additions, ...) are "
+        "not mapped.\n"
+        "A layer that gets no mapping gives exit code 1, also an infeasible one: there is nothing to hand "
+        "on. (For `dse run`\n"
+        "an infeasible point is a result like any other.) The reason is printed.\n"
+        "\n"
+        "  dse map simba resnet50 --engine random --max-evaluations 10000\n"
+        "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"
+        "  dse eval simba resnet50:conv1 conv1.yaml\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 2,

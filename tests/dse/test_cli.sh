@@ -68,6 +68,12 @@ check 'the same cycles' grep -qx "cycles,$mapped" "$folder/out"
 check 'an invalid mapping' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --set GlobalBuffer.capacity='64 B'
 check 'says who needs how much' grep -q 'GlobalBuffer needs .* has 64 B' "$folder/err"
 
+check 'dse eval table' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml"
+check 'energy times delay has a blank' grep -q '^  edp  *[0-9.]* .J s$' "$folder/out"
+check 'says what a slowdown is' grep -q '^Slowdown 0.50: .* half its speed' "$folder/out"
+check 'no mapping: nothing to hand on' code 1 "$DSE" map simba resnet50 --layer conv1 --set GlobalBuffer.block='1 word' --set GlobalBuffer.capacity='1 B'
+check 'says why' grep -q '^dse: infeasible: layer conv1: GlobalBuffer needs' "$folder/err"
+
 # A Timeloop architecture with its ERT inside, and the same two parts in two files.
 known=tests/known/timeloop
 case="$known/problems/resnet50-conv3-1x1s2.yaml $known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml"
