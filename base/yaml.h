@@ -43,14 +43,9 @@ DSE_MUST_CHECK enum dse_status yaml_read(struct yaml_doc *doc, const char *path,
 DSE_MUST_CHECK enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *bytes,
                                           size_t length, struct dse_error *err);
 
-/* Release a document; does nothing to one that yaml_doc_free or a failed read left empty. (libyaml exports a symbol
- * yaml_free of its own, so the program must not define one: the short name is a local alias.) */
+/* Release a document; does nothing to one that yaml_doc_free or a failed read left empty. (Not named
+ * yaml_free: libyaml exports that symbol and calls it.) */
 void yaml_doc_free(struct yaml_doc *doc);
-
-static inline void yaml_free(struct yaml_doc *doc)
-{
-    yaml_doc_free(doc);
-}
 
 /* The value under `key`, or NULL (also when `node` is not a mapping). */
 const struct ynode *yaml_find(const struct ynode *node, const char *key);

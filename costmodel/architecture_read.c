@@ -28,7 +28,7 @@ enum dse_status architecture_read(const char *path, struct architecture *arch, s
     struct yaml_doc doc;
     DSE_TRY(yaml_read(&doc, path, err));
     enum dse_status status = architecture_build(&doc, NULL, 0, arch, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 

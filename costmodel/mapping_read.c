@@ -8,6 +8,6 @@ enum dse_status mapping_read(const char *path, const struct problem *problem, co
 
     DSE_TRY(yaml_read(&doc, path, err));
     status = mapping_build(&doc, problem, arch, mapping, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }

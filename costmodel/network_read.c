@@ -435,7 +435,7 @@ static enum dse_status read_and_release(struct yaml_doc *doc, struct network *ne
     name_table_init(&reader.name);
     enum dse_status status = read_document(&reader, err);
     name_table_free(&reader.name);
-    yaml_free(doc);
+    yaml_doc_free(doc);
     if (status != DSE_OK)
         network_free(network);
     return status;

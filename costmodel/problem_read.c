@@ -7,6 +7,6 @@ enum dse_status problem_read(const char *path, struct problem *problem, struct d
 
     DSE_TRY(yaml_read(&doc, path, err));
     status = problem_build(&doc, problem, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }

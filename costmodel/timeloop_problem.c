@@ -415,6 +415,6 @@ enum dse_status problem_build(const struct yaml_doc *doc, struct problem *proble
     DSE_TRY(yaml_parse(&built_in, "built-in shape cnn-layer", cnn_layer, strlen(cnn_layer), err));
     s.shape_doc = &built_in;
     status = build(&s, top, built_in.root, err);
-    yaml_free(&built_in);
+    yaml_doc_free(&built_in);
     return status;
 }

@@ -113,7 +113,7 @@ static void architecture_row(void *user, const char *name, const char *path)
     else
         table_cell(user, "?");
     table_cell(user, "%s", title_of(&doc));
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static void network_row(void *user, const char *name, const char *path)
@@ -144,7 +144,7 @@ static void experiment_row(void *user, const char *name, const char *path)
         return;
     }
     table_cell(user, "%s", title_of(&doc));
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static enum dse_status print_files(size_t what, struct text_buffer *out, struct dse_error *err)

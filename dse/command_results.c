@@ -275,7 +275,7 @@ static int plot_main(const struct cli_args *args, const struct console *console)
     memset(&doc, 0, sizeof doc);
     arena_init(&arena);
     enum dse_status status = draw(args, console, &arena, &doc, &err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     arena_free(&arena);
     return cli_report(console, status, &err);
 }

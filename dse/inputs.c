@@ -69,9 +69,9 @@ enum dse_status input_architecture(const char *name, const struct input_override
         status =
             architecture_build_with_ert(&doc, overrides->ert ? &ert : NULL, list, overrides->n, arch, err);
         if (overrides->ert)
-            yaml_free(&ert);
+            yaml_doc_free(&ert);
     }
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 
@@ -154,7 +154,7 @@ static bool is_network_file(const char *path)
     if (yaml_read(&doc, path, NULL) != DSE_OK)
         return false; /* the reader of problems says what is wrong */
     bool found = yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem");
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return found;
 }
 

@@ -312,6 +312,6 @@ enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char 
 
 void spec_free(struct sweep_spec *spec)
 {
-    yaml_free(&spec->doc);
+    yaml_doc_free(&spec->doc);
     arena_free(&spec->arena);
 }

@@ -25,7 +25,7 @@ enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, s
 void sweep_free(struct sweep *sweep)
 {
     for (size_t i = 0; i < sweep->n_arch; i++)
-        yaml_free(&sweep->arch[i]);
+        yaml_doc_free(&sweep->arch[i]);
     for (size_t i = 0; sweep->workload && i < sweep->n_network * sweep->n_batch; i++)
         workload_free(&sweep->workload[i]);
     for (size_t i = 0; i < sweep->n_network; i++)

@@ -46,8 +46,8 @@ static void test_yaml_file_is_read(void **state)
     assert_string_equal(doc.path, path);
     assert_int_equal(doc.root->n_item, 2);
     assert_int_equal(yaml_find(doc.root, "b")->line, 3);
-    yaml_free(&doc);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
+    yaml_doc_free(&doc);
     unlink(path);
 }
 

@@ -74,7 +74,7 @@ static void test_yaml_tree_keeps_kinds_lines_and_order(void **state)
     assert_null(yaml_find(root, "absent"));
     assert_null(yaml_find(levels, "name"));
     assert_null(yaml_find(NULL, "name"));
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static void test_yaml_tree_alias_shares_its_node(void **state)
@@ -85,7 +85,7 @@ static void test_yaml_tree_alias_shares_its_node(void **state)
     assert_ptr_equal(yaml_find(doc.root, "c"), yaml_find(doc.root, "d"));
     assert_string_equal(yaml_find(doc.root, "text")->text, "e");
     assert_string_equal(yaml_find(doc.root, "g")->text, "2"); /* the latest anchor counts */
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static void test_yaml_tree_merge_keys_expand(void **state)
@@ -115,7 +115,7 @@ static void test_yaml_tree_merge_keys_expand(void **state)
     assert_int_equal(three->n_item, 4);
     expect_item(three, 3, "e", "6");
     expect_item(yaml_find(doc.root, "quoted"), 0, "<<", "7");
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static void test_yaml_tree_errors_have_lines(void **state)
@@ -161,7 +161,7 @@ static void test_yaml_tree_nesting_is_limited(void **state)
     for (int i = 0; i < YAML_NESTING_MAX - 1; i++)
         text_append(&text, "]");
     struct yaml_doc doc = parse(text.data);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     text_clear(&text);
     for (int i = 0; i < 100000; i++)
         text_append(&text, "[");
@@ -192,7 +192,7 @@ static void test_yaml_tree_alias_bomb_stays_small(void **state)
     }
     struct yaml_doc doc = parse(text.data);
     assert_in_range(doc.arena.used_byte, 1, 20000);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     text_free(&text);
 }
 
@@ -224,7 +224,7 @@ static void test_yaml_tree_large_mapping_is_quick(void **state)
     struct yaml_doc doc = parse(text.data);
     assert_int_equal(doc.root->n_item, 40000);
     assert_ptr_equal(doc.root->item[0], doc.root->item[20000]);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     text_free(&text);
 }
 
@@ -250,7 +250,7 @@ static void test_yaml_tree_survives_random_damage(void **state)
         struct dse_error err;
         if (yaml_parse(&doc, "t.yaml", text, length, &err) == DSE_OK) {
             assert_non_null(doc.root);
-            yaml_free(&doc);
+            yaml_doc_free(&doc);
         } else {
             assert_true(err.text[0] != '\0');
             assert_true(err.status == DSE_BAD_INPUT || err.status == DSE_LIMIT);

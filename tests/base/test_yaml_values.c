@@ -31,7 +31,7 @@ static void expect_message(struct fixture *f, enum dse_status status, const char
     assert_string_equal(f->err.text, message);
     assert_string_equal(f->err.file, "v.yaml");
     assert_int_equal(f->err.line, 2);
-    yaml_free(&f->doc);
+    yaml_doc_free(&f->doc);
 }
 
 static void test_yaml_values_u64_takes_plain_decimals(void **state)
@@ -69,7 +69,7 @@ static void test_yaml_values_u64_takes_plain_decimals(void **state)
         } else {
             assert_int_equal(status, DSE_OK);
             assert_in_range(number, 1, 64);
-            yaml_free(&f.doc);
+            yaml_doc_free(&f.doc);
         }
     }
 }
@@ -92,7 +92,7 @@ static void test_yaml_values_double_takes_finite_numbers(void **state)
     open_value(&f, "-2.5e-1");
     assert_int_equal(yaml_double(&f.doc, f.value, "x", -1, 1, &number, &f.err), DSE_OK);
     assert_true(number == -0.25);
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
     open_value(&f, ".nan");
     expect_message(&f, yaml_double(&f.doc, f.value, "x", 0, 1, &number, &f.err),
                    "x: \".nan\" is not a plain finite number; write one such as 0.5 or 1e-3, from 0 to 1");
@@ -115,11 +115,11 @@ static void test_yaml_values_bool_takes_switch_words(void **state)
         open_value(&f, yes[i]);
         assert_int_equal(yaml_bool(&f.doc, f.value, "links", &value, &f.err), DSE_OK);
         assert_true(value);
-        yaml_free(&f.doc);
+        yaml_doc_free(&f.doc);
         open_value(&f, no[i]);
         assert_int_equal(yaml_bool(&f.doc, f.value, "links", &value, &f.err), DSE_OK);
         assert_false(value);
-        yaml_free(&f.doc);
+        yaml_doc_free(&f.doc);
     }
     bool value = false;
     open_value(&f, "1");
@@ -136,7 +136,7 @@ static void test_yaml_values_quantity_has_place_and_range(void **state)
     assert_int_equal(yaml_quantity(&f.doc, f.value, "GB.capacity", UNIT_BYTE, 1, 1e15, &value, &f.err),
                      DSE_OK);
     assert_true(value == 131072);
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
     open_value(&f, "0 B");
     expect_message(&f, yaml_quantity(&f.doc, f.value, "GB.capacity", UNIT_BYTE, 1, DBL_MAX, &value, &f.err),
                    "GB.capacity: 0 B is out of range; it must be at least 1 B");
@@ -157,7 +157,7 @@ static void test_yaml_values_choice_suggests(void **state)
     open_value(&f, "hybrid");
     assert_int_equal(yaml_choice(&f.doc, f.value, "engine", engine, 3, &index, &f.err), DSE_OK);
     assert_int_equal(index, 1);
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
     open_value(&f, "anealing");
     expect_message(
         &f, yaml_choice(&f.doc, f.value, "engine", engine, 3, &index, &f.err),
@@ -176,16 +176,16 @@ static void test_yaml_values_text_refuses_null(void **state)
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         open_value(&f, none[i]);
         assert_int_equal(yaml_text(&f.doc, f.value, "name", &text, &f.err), DSE_BAD_INPUT);
-        yaml_free(&f.doc);
+        yaml_doc_free(&f.doc);
     }
     open_value(&f, "'null'");
     assert_int_equal(yaml_text(&f.doc, f.value, "name", &text, &f.err), DSE_OK);
     assert_string_equal(text, "null");
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
     open_value(&f, "\"\"");
     assert_int_equal(yaml_text(&f.doc, f.value, "name", &text, &f.err), DSE_OK);
     assert_string_equal(text, "");
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
 }
 
 static void test_yaml_values_unknown_key_is_named(void **state)
@@ -205,7 +205,7 @@ static void test_yaml_values_unknown_key_is_named(void **state)
                    "level L1 must be a mapping (lines of \"key: value\"), not the single value \"5\"");
     open_value(&f, "{bandwidth: 2, name: x}");
     assert_int_equal(yaml_check_keys(&f.doc, f.value, "level L1", allowed, 3, &f.err), DSE_OK);
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
 }
 
 static void test_yaml_values_unknown_key_has_its_own_line(void **state)
@@ -218,7 +218,7 @@ static void test_yaml_values_unknown_key_has_its_own_line(void **state)
     assert_int_equal(yaml_parse(&doc, "k.yaml", text, sizeof text - 1, &err), DSE_OK);
     assert_int_equal(yaml_check_keys(&doc, doc.root, "the file", allowed, 1, &err), DSE_BAD_INPUT);
     assert_int_equal(err.line, 3);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static void test_yaml_values_required_key_is_named(void **state)
@@ -245,7 +245,7 @@ static void test_yaml_values_sequence_is_checked(void **state)
     struct fixture f;
     open_value(&f, "[1, 2]");
     assert_int_equal(yaml_is_sequence(&f.doc, f.value, "levels", &f.err), DSE_OK);
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
     open_value(&f, "");
     expect_message(&f, yaml_is_sequence(&f.doc, f.value, "levels", &f.err),
                    "levels is empty; it must be a list ([a, b] or lines of \"- a\")");
@@ -265,7 +265,7 @@ static void test_yaml_values_long_lists_are_cut(void **state)
     open_value(&f, "zzz");
     assert_int_equal(yaml_choice(&f.doc, f.value, "engine", word, N_WORD, &index, &f.err), DSE_BAD_INPUT);
     assert_non_null(strstr(f.err.text, "a_rather_long_name, ...)"));
-    yaml_free(&f.doc);
+    yaml_doc_free(&f.doc);
 }
 
 int main(void)

@@ -38,7 +38,7 @@ static struct architecture load(const char *name, const char *path, const char *
         fail_msg("%s", dse_error_print(&err, text, sizeof text));
     if (architecture_build(&doc, &override, path != NULL, &arch, &err) != DSE_OK)
         fail_msg("%s", dse_error_print(&err, text, sizeof text));
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return arch;
 }
 
@@ -252,7 +252,7 @@ static void test_files_mindmappings_equals_its_timeloop_form(void **state)
     int unit = 0;
     assert_int_equal(yaml_read(&doc, FOLDER "/mindmappings.yaml", &err), DSE_OK);
     assert_int_equal(architecture_build(&doc, override, 7, &native, &err), DSE_OK);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/mindmappings256.yaml", &err), DSE_OK);
     assert_int_equal(architecture_build(&doc, NULL, 0, &timeloop, &err), DSE_OK);
     for (uint32_t l = 0; l < native.n_level; l++) {
@@ -277,7 +277,7 @@ static void test_files_mindmappings_equals_its_timeloop_form(void **state)
     assert_int_equal(architecture_path_unit(&doc, "InputBuffer.depth", &unit, &err), DSE_OK);
     assert_int_equal(unit, -1);
     assert_int_equal(architecture_path_unit(&doc, "InputBufer.depth", &unit, &err), DSE_BAD_INPUT);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 /* A small fully connected layer with all its loops at the outermost level fits and has a finite cost everywhere. */

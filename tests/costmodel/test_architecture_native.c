@@ -74,7 +74,7 @@ static struct architecture build(int at, const char *line, const struct arch_ove
     make_doc(&doc, at, line);
     if (architecture_build(&doc, override, n_override, &arch, &err) != DSE_OK)
         fail_msg("line %d: %s", err.line, err.text);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return arch;
 }
 
@@ -255,7 +255,7 @@ static void test_native_path_units(void **state)
     int unit = 0;
     assert_int_equal(architecture_path_unit(&doc, "Buffer.capcity", &unit, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "did you mean \"Buffer.capacity\""));
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 /* A file that is refused: line `at` replaced by `line`; the message blames `blame` and has all of `words` in it. */
@@ -364,7 +364,7 @@ static void test_native_bad_files_are_explained(void **state)
                 fail_msg("case %zu: \"%s\" lacks \"%s\"", i, err.text, bad->word[w]);
         if (err.line != bad->blame)
             fail_msg("case %zu: blames line %d, not %d: %s", i, err.line, bad->blame, err.text);
-        yaml_free(&doc);
+        yaml_doc_free(&doc);
     }
 }
 
@@ -394,7 +394,7 @@ static void test_native_bad_whole_files(void **state)
         assert_int_equal(architecture_build(&doc, NULL, 0, &arch, &err), DSE_BAD_INPUT);
         if (!strstr(err.text, bad[i].word) || strcmp(err.file, "bad.yaml") != 0)
             fail_msg("case %zu: %s: %s", i, err.file, err.text);
-        yaml_free(&doc);
+        yaml_doc_free(&doc);
     }
     struct architecture arch;
     struct dse_error err;
@@ -417,7 +417,7 @@ static void test_native_too_many_levels_are_a_limit(void **state)
     assert_int_equal(yaml_parse(&doc, "deep.yaml", text.data, text.length, &err), DSE_OK);
     assert_int_equal(architecture_build(&doc, NULL, 0, &arch, &err), DSE_LIMIT);
     assert_int_equal(err.line, 4 + ARCH_LEVEL_MAX); /* the 17th storage */
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     text_free(&text);
 }
 
@@ -460,7 +460,7 @@ static void test_native_bad_overrides_name_their_origin(void **state)
             if (!strstr(err.text, bad[i].word[w]))
                 fail_msg("case %zu: \"%s\" lacks \"%s\"", i, err.text, bad[i].word[w]);
         assert_int_equal(err.line, 0); /* the file is not to blame */
-        yaml_free(&doc);
+        yaml_doc_free(&doc);
     }
 }
 

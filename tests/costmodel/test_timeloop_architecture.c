@@ -23,7 +23,7 @@ static enum dse_status build_text(const char *text, const struct arch_override *
     if (status != DSE_OK)
         return status;
     status = timeloop_architecture_build(&doc, NULL, override, n_override, arch, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 
@@ -39,7 +39,7 @@ static void build_file(const char *name, const struct arch_override *override, s
     assert_true(timeloop_is_architecture(&doc));
     if (timeloop_architecture_build(&doc, NULL, override, n_override, arch, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static void expect_mesh(const struct storage_level *level, const char *name, uint64_t instances, uint64_t x,
@@ -126,7 +126,7 @@ static void test_timeloop_architecture_applies_the_ert_of_the_file(void **state)
     (void)state;
     assert_int_equal(yaml_parse(&doc, "arch.yaml", text, strlen(text), &err), DSE_OK);
     assert_int_equal(timeloop_architecture_build(&doc, NULL, NULL, 0, &arch, &err), DSE_OK);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     assert_true(fabs(arch.level[1].read_energy_j - 3e-12) < 1e-24);
     assert_true(fabs(arch.level[1].update_energy_j - 5e-12) < 1e-24);
     assert_true(fabs(arch.level[0].read_energy_j - 2.5e-12) <
@@ -145,8 +145,8 @@ static void build_file_with_two_erts(struct dse_error *err)
     assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/gb-rf-4x4-4.yaml", err), DSE_OK);
     assert_int_equal(yaml_parse(&ert, "ert.yaml", text, strlen(text), err), DSE_OK);
     assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, err), DSE_BAD_INPUT);
-    yaml_free(&ert);
-    yaml_free(&doc);
+    yaml_doc_free(&ert);
+    yaml_doc_free(&doc);
 }
 
 /* The ERT in a file of its own says the same as inside the architecture file; two are one too many. */
@@ -189,16 +189,16 @@ static void test_timeloop_architecture_applies_a_separate_ert(void **state)
     assert_true(fabs(arch.level[0].write_energy_j - 2.5e-12) < 1e-24);
     assert_true(fabs(arch.level[1].read_energy_j - 100e-12) < 1e-22); /* the file's own stays */
     assert_true(fabs(arch.mac.energy_j - 0.25e-12) < 1e-24);
-    yaml_free(&ert);
+    yaml_doc_free(&ert);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(yaml_parse(&ert, "ert.yaml", bad[i].ert, strlen(bad[i].ert), &err), DSE_OK);
         assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, &err), DSE_BAD_INPUT);
         assert_string_equal(err.file, "ert.yaml");
         assert_int_equal(err.line, bad[i].line);
         assert_non_null(strstr(err.text, bad[i].words));
-        yaml_free(&ert);
+        yaml_doc_free(&ert);
     }
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     build_file_with_two_erts(&err);
     assert_string_equal(err.file, "ert.yaml");
     assert_non_null(strstr(err.text, "a second ERT"));
@@ -293,7 +293,7 @@ static void test_timeloop_architecture_refuses_unknown_overrides(void **state)
     assert_int_equal(timeloop_architecture_check_path(&doc, "GlobalBuffer.entries", &err), DSE_OK);
     assert_int_equal(timeloop_architecture_check_path(&doc, "PE.count", &err), DSE_OK);
     assert_int_equal(timeloop_architecture_check_path(&doc, "GlobalBuffer.capacity", &err), DSE_BAD_INPUT);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 #define TREE(local) "architecture:\n  version: 0.3\n  subtree:\n  - name: chip\n    local:\n" local

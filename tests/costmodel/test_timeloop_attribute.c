@@ -37,7 +37,7 @@ static void test_timeloop_attribute_override_beats_the_file(void **state)
     assert_int_equal(value, 4);
     assert_int_equal(timeloop_attribute_u64(&component, depth, 1, 100, &value, &given, &err), DSE_OK);
     assert_int_equal(value, 7); /* the last of two */
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static char *read_whole(const char *path)

@@ -25,7 +25,7 @@ static enum dse_status apply(const char *text, bool fixed_rf, struct architectur
     strcpy(arch->mac.name, "MAC");
     assert_int_equal(yaml_parse(&doc, "ert.yaml", text, strlen(text), err), DSE_OK);
     status = timeloop_ert_apply(&doc, doc.root, fixed, false, arch, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 

@@ -36,7 +36,7 @@ static void small_machine(struct problem *problem, struct architecture *arch)
     assert_int_equal(yaml_parse(&doc, "all.yaml", text, strlen(text), &err), DSE_OK);
     assert_int_equal(architecture_build(&doc, NULL, 0, arch, &err), DSE_OK);
     assert_int_equal(problem_build(&doc, problem, &err), DSE_OK);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 static enum dse_status build(const char *text, struct mapping *mapping, struct dse_error *err)
@@ -52,7 +52,7 @@ static enum dse_status build(const char *text, struct mapping *mapping, struct d
     if (status != DSE_OK)
         return status;
     status = mapping_build(&doc, &problem, &arch, mapping, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 
@@ -226,7 +226,7 @@ static void test_timeloop_mapping_reads_long_names(void **state)
     assert_int_equal(problem_build(&doc, &problem, &err), DSE_OK);
     if (mapping_build(&doc, &problem, &arch, &m, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     assert_memory_equal(m.level[0].temporal_order, ((const uint8_t[]){1, 2, 0}), 3);
     assert_int_equal(m.level[0].temporal[0], 6);
 }

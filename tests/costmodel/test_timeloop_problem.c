@@ -19,7 +19,7 @@ static enum dse_status build(const char *text, struct problem *problem, struct d
     if (status != DSE_OK)
         return status;
     status = problem_build(&doc, problem, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 

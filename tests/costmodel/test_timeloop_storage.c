@@ -25,7 +25,7 @@ static enum dse_status build(const char *class_name, const char *attributes, str
     component.doc = &doc;
     component.node = component.attributes = doc.root;
     status = timeloop_storage_build(&component, class_name, level, fixed, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 
@@ -209,7 +209,7 @@ static enum dse_status build_mac(const char *attributes, struct mac_array *mac, 
     component.doc = &doc;
     component.node = component.attributes = doc.root;
     status = timeloop_mac_build(&component, mac, &fixed, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 

@@ -117,7 +117,7 @@ static void test_record_mapping_line_reads_back(void **state)
                          DSE_OK);
         assert_int_equal(mapping_build(&doc, &f.workload.problem[p], &f.arch, &mapping, &err), DSE_OK);
         assert_true(mapping_same(&mapping, &f.result[p].found.mapping));
-        yaml_free(&doc);
+        yaml_doc_free(&doc);
     }
     drop(&f);
 }

@@ -22,7 +22,7 @@ static enum dse_status read_text(const char *text, struct mapspace_constraints *
         return status;
     const struct ynode *list = yaml_find(doc.root, "constraints");
     status = mapspace_constraints_read(&doc, list ? list : doc.root, &problem, &arch, c, err);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return status;
 }
 

@@ -114,7 +114,7 @@ static inline void fuzz_check_text_form(const struct problem *problem, const str
                  text.data);
     FUZZ_REQUIRE(mapping_build(&doc, problem, arch, &again, &err) == DSE_OK, "%s\n%s", err.text, text.data);
     FUZZ_REQUIRE(mapping_same(mapping, &again), "another mapping\n%s", text.data);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     text_free(&text);
 }
 

@@ -17,7 +17,7 @@ static void small_convolution(struct problem *problem)
     FUZZ_REQUIRE(yaml_parse(&doc, "convolution.yaml", shape, sizeof shape - 1, &err) == DSE_OK, "%s",
                  err.text);
     FUZZ_REQUIRE(problem_build(&doc, problem, &err) == DSE_OK, "%s", err.text);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
 }
 
 /* Move factors of two from the outermost temporal loops to spatial loops, as far as the fan-outs allow. */
@@ -107,6 +107,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (n_set)
         build(&doc, set, n_set);
     free(text);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return 0;
 }

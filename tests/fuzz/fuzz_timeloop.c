@@ -35,7 +35,7 @@ static bool read_machine(const struct yaml_doc *doc, struct architecture *arch)
     FUZZ_REQUIRE(yaml_parse(&own, "machine.yaml", fixed_machine, sizeof fixed_machine - 1, &err) == DSE_OK,
                  "%s", err.text);
     FUZZ_REQUIRE(architecture_build(&own, NULL, 0, arch, &err) == DSE_OK, "%s", err.text);
-    yaml_free(&own);
+    yaml_doc_free(&own);
     return true;
 }
 
@@ -72,6 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_REQUIRE(arch, "out of memory");
     read_and_evaluate(&doc, arch);
     free(arch);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return 0;
 }

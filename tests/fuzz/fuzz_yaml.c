@@ -65,6 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!fuzz_ok(yaml_parse(&doc, "fuzz.yaml", (const char *)data, size, &err), &err))
         return 0;
     visit(&doc, doc.root, &left);
-    yaml_free(&doc);
+    yaml_doc_free(&doc);
     return 0;
 }
