@@ -119,15 +119,8 @@ void fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *n
                     bool alone, struct fast_mesh *mesh)
 {
     struct mesh_loops loops;
-    uint64_t x = 1, y = 1;
-    for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
-        if (nest->spatial_on_y[k])
-            y *= nest->spatial_bound[k];
-        else
-            x *= nest->spatial_bound[k];
-    }
-    uint64_t width = evaluator->fan_x[l] > x ? evaluator->fan_x[l] : x;
-    uint64_t height = evaluator->fan_y[l] > y ? evaluator->fan_y[l] : y;
+    uint64_t width = fast_mesh_width(evaluator, nest, l);
+    uint64_t height = fast_mesh_height(evaluator, nest, l);
     double centre = ((double)height - 1) / 2;
     if (!separate(evaluator, nest, l, t, alone, width, &loops)) {
         mesh->all.class_[0].hops = count_hops(evaluator, nest, l, t, alone, (uint32_t)width, centre, mesh);

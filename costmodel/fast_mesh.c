@@ -149,24 +149,12 @@ static void order_by_group(struct fast_mesh *fast, uint32_t n_child, uint32_t n_
         fast->mesh.order[fast->group_size[fast->group[q]]++] = q;
 }
 
-static uint32_t wider(uint64_t physical, uint64_t logical)
-{
-    return (uint32_t)(physical > logical ? physical : logical);
-}
-
 void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, bool hops, struct fast_mesh *fast)
 {
     struct child_mesh *mesh = &fast->mesh;
-    uint64_t x = 1, y = 1;
-    for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
-        if (nest->spatial_on_y[k])
-            y *= nest->spatial_bound[k];
-        else
-            x *= nest->spatial_bound[k];
-    }
-    mesh->width = wider(evaluator->fan_x[l], x);
-    mesh->height = wider(evaluator->fan_y[l], y);
+    mesh->width = (uint32_t)fast_mesh_width(evaluator, nest, l);
+    mesh->height = (uint32_t)fast_mesh_height(evaluator, nest, l);
     mesh->alone = alone;
     mesh->skip_hops = !hops;
     mesh->n_child = fill_offsets(evaluator, nest, l, t, UINT32_MAX, mesh->offset);
@@ -175,7 +163,6 @@ void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *
         child_mesh_clear_served(mesh);
         child_mesh_group(mesh, &fast->all);
     }
-    mesh->skip_hops = !hops;
     fast->built = true;
 }
 
@@ -186,12 +173,8 @@ bool fast_mesh_may_link(const struct evaluator *evaluator, const struct fast_nes
                         uint32_t t, int64_t move)
 {
     const struct tensor_code *code = &evaluator->code[t];
-    uint64_t width = evaluator->fan_x[l], n_inner = 1, x = 1, n_child = 1;
-    for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
-        n_child *= nest->spatial_bound[k];
-        x *= nest->spatial_on_y[k] ? 1 : nest->spatial_bound[k];
-    }
-    width = width > x ? width : x;
+    uint64_t width = fast_mesh_width(evaluator, nest, l), n_child = nest->loop_x[l] * nest->loop_y[l],
+             n_inner = 1;
     int64_t right = 0, down = 0; /* what all inner loops together took */
     bool aligned = n_child <= width;
     for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {

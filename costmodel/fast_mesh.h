@@ -30,6 +30,19 @@ struct fast_mesh {
     struct fast_record *record; /* (n_record) of the current tensor and level */
 };
 
+/* Columns and rows of the mesh below level l: the physical ones, or the loops' where those are wider (NOTES section 6). */
+static inline uint64_t fast_mesh_width(const struct evaluator *evaluator, const struct fast_nest *nest,
+                                       uint32_t l)
+{
+    return evaluator->fan_x[l] > nest->loop_x[l] ? evaluator->fan_x[l] : nest->loop_x[l];
+}
+
+static inline uint64_t fast_mesh_height(const struct evaluator *evaluator, const struct fast_nest *nest,
+                                        uint32_t l)
+{
+    return evaluator->fan_y[l] > nest->loop_y[l] ? evaluator->fan_y[l] : nest->loop_y[l];
+}
+
 DSE_MUST_CHECK enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t max_children,
                                               struct dse_error *err);
 void fast_mesh_free(struct fast_mesh *fast);

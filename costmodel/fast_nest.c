@@ -73,16 +73,17 @@ static bool mesh_fits(const struct evaluator *evaluator, struct fast_nest *nest)
         nest->used_x[l] = x;
         nest->used_y[l] = y;
         fits &= x <= arch->level[l].mesh_x && y <= arch->level[l].mesh_y;
-        uint64_t level_x = 1, level_y = 1;
+        nest->loop_x[l] = nest->loop_y[l] = 1;
         for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
             if (nest->spatial_on_y[k])
-                level_y *= nest->spatial_bound[k];
+                nest->loop_y[l] *= nest->spatial_bound[k];
             else
-                level_x *= nest->spatial_bound[k];
+                nest->loop_x[l] *= nest->spatial_bound[k];
         }
-        fits &= !arch->strict_fanout || (level_x <= evaluator->fan_x[l] && level_y <= evaluator->fan_y[l]);
-        x *= level_x;
-        y *= level_y;
+        fits &= !arch->strict_fanout ||
+                (nest->loop_x[l] <= evaluator->fan_x[l] && nest->loop_y[l] <= evaluator->fan_y[l]);
+        x *= nest->loop_x[l];
+        y *= nest->loop_y[l];
     }
     nest->mac_used = x * y;
     return fits && x <= arch->mac.mesh_x && y <= arch->mac.mesh_y;

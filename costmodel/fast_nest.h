@@ -29,6 +29,8 @@ struct fast_nest {
     double n_group[ARCH_LEVEL_MAX]
                   [PROBLEM_TENSOR_MAX]; /* (n_level, n_tensor) multicast groups; set where spatial */
     uint32_t uneven[ARCH_LEVEL_MAX]; /* bit t: two spatial loops move one rank of t, n_group does not hold */
+    uint64_t loop_x[ARCH_LEVEL_MAX],
+        loop_y[ARCH_LEVEL_MAX]; /* columns and rows that level l's spatial loops span */
     uint64_t used_x[ARCH_LEVEL_MAX], used_y[ARCH_LEVEL_MAX];
     uint64_t mac_used;
     uint64_t compute_cycle;

@@ -137,11 +137,6 @@ double engine_context_best_cost(const struct engine_context *context)
     return context->result->feasible ? context->result->cost : INFINITY;
 }
 
-double engine_context_bound(const struct engine_context *context)
-{
-    return context->result->bound;
-}
-
 uint64_t engine_context_evaluations(const struct engine_context *context)
 {
     return context->result->n_evaluation;

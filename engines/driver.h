@@ -49,8 +49,7 @@ uint64_t engine_context_left(const struct engine_context *context);
 const struct mapping *engine_context_best(const struct engine_context *context);
 double engine_context_best_cost(const struct engine_context *context);
 
-/* The lower bound on the cost, and the evaluations so far. */
-double engine_context_bound(const struct engine_context *context);
+/* The evaluations so far. */
 uint64_t engine_context_evaluations(const struct engine_context *context);
 
 #endif
