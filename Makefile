@@ -68,7 +68,7 @@ DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp $(OPT) $(CFLAGS)
 DSE_CPPFLAGS = -I. -I$(OUT)/generated $(PKG_CFLAGS) $(CPPFLAGS)
 COMPILE = $(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS) $(WARNINGS)
 LINK = $(CC) $(DSE_CFLAGS) -Wl,--as-needed $(LDFLAGS)
-LIBS = $(PKG_LIBS) -lhdf5_hl -lcsv -lm
+LIBS = $(PKG_LIBS) -lhdf5_hl -lcsv -lglpk -lm
 
 # ------------------------------------------------------------------------------------------------------ sources
 
