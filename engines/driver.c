@@ -24,6 +24,9 @@ struct engine_context {
     const struct problem *problem;
     const struct architecture *arch;
     struct arena *arena;
+    const struct evaluator *evaluator; /* the task's, or `padded` */
+    struct evaluator *padded;          /* owned; NULL when nothing is padded */
+    double useful_macs;                /* of the task's problem */
     struct eval_workspace *workspace;
     const struct mapspace *space;
     struct engine_result *result;
@@ -65,6 +68,51 @@ enum dse_status engine_context_mapspace(struct engine_context *context, bool sea
     return DSE_OK;
 }
 
+/* Price with `evaluator` from now on. */
+static enum dse_status use_evaluator(struct engine_context *context, const struct evaluator *evaluator,
+                                     struct dse_error *err)
+{
+    struct engine_result *result = context->result;
+    eval_workspace_delete(context->workspace);
+    context->workspace = NULL;
+    context->evaluator = evaluator;
+    context->problem = evaluator_problem(evaluator);
+    context->arch = evaluator_architecture(evaluator);
+    lower_bound_compute(context->problem, context->arch, &result->lower_bound);
+    result->bound = objective_bound(&context->task->objective, &result->lower_bound);
+    context->good_enough = result->bound * (1 + 1e-12);
+    return eval_workspace_new(evaluator, &context->workspace, err);
+}
+
+enum dse_status engine_context_pad(struct engine_context *context, const uint32_t *bound,
+                                   struct dse_error *err)
+{
+    struct engine_result *result = context->result;
+    if (!context->evaluator || context->space || context->padded || result->n_draw)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s: padding is for mappers, once, before the search",
+                        context->engine->name);
+    struct problem problem = *context->problem;
+    bool larger = false;
+    for (uint32_t d = 0; d < problem.n_dim; d++) {
+        if (bound[d] < problem.bound[d])
+            return dse_fail(err, DSE_BAD_USAGE, "engine %s: dimension %s cannot be padded from %u to %u",
+                            context->engine->name, problem.dim_name[d], problem.bound[d], bound[d]);
+        larger = larger || bound[d] > problem.bound[d];
+        problem.bound[d] = bound[d];
+    }
+    if (!larger)
+        return DSE_OK;
+    DSE_TRY(evaluator_new(&problem, context->arch, &context->padded, err));
+    result->padded = true;
+    memcpy(result->padded_bound, problem.bound, sizeof result->padded_bound);
+    return use_evaluator(context, context->padded, err);
+}
+
+const struct problem *engine_context_problem(const struct engine_context *context)
+{
+    return context->problem;
+}
+
 static void count_misfit(struct engine_context *context, uint64_t n, const struct misfit_info *fit)
 {
     context->n_misfit_total += n;
@@ -104,9 +152,14 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
     struct evaluation evaluation;
     result->n_evaluation++;
     result->n_draw++;
-    if (!evaluator_run(context->task->evaluator, context->workspace, mapping, &evaluation)) {
+    if (!evaluator_run(context->evaluator, context->workspace, mapping, &evaluation)) {
         count_misfit(context, 1, &evaluation.fit);
         return false;
+    }
+    if (context->padded) {
+        evaluation.n_compute = context->useful_macs;
+        evaluation.utilization =
+            context->useful_macs / ((double)context->arch->mac.instances * (double)evaluation.cycle);
     }
     *cost = objective_cost(&context->task->objective, &evaluation);
     context->tie = evaluation.edp_js;
@@ -215,7 +268,7 @@ static enum dse_status confirm(struct engine_context *context, struct dse_error 
     struct evaluation_detail *plain = arena_alloc(context->arena, 1, sizeof *plain);
     if (!plain)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");
-    DSE_TRY(evaluator_detail(context->task->evaluator, &result->mapping, context->arena, plain, err));
+    DSE_TRY(evaluator_detail(context->evaluator, &result->mapping, context->arena, plain, err));
     if (plain->total.fit.what != FITS || plain->total.cycle != fast->cycle ||
         differ(plain->total.energy_j, fast->energy_j))
         return dse_fail(err, DSE_INTERNAL,
@@ -263,6 +316,20 @@ static enum dse_status search(struct engine_context *context, void *state, doubl
     return status;
 }
 
+char *engine_result_padding_text(const struct engine_result *result, const struct problem *problem,
+                                 char *buffer, size_t size)
+{
+    struct text_buffer text;
+    text_init(&text);
+    for (uint32_t d = 0; d < problem->n_dim && result->padded; d++)
+        if (result->padded_bound[d] != problem->bound[d])
+            text_append(&text, "%s%s %u->%u", text.length ? ", " : "", problem->dim_name[d],
+                        problem->bound[d], result->padded_bound[d]);
+    (void)snprintf(buffer, size, "%s", text.data ? text.data : "");
+    text_free(&text);
+    return buffer;
+}
+
 enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task, struct arena *arena,
                              struct engine_result *result, struct dse_error *err)
 {
@@ -278,21 +345,19 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->arena = arena;
     context->result = result;
     context->arch = task->architecture;
+    enum dse_status status = DSE_OK;
     if (task->evaluator) {
-        struct lower_bound bound;
-        context->problem = evaluator_problem(task->evaluator);
-        context->arch = evaluator_architecture(task->evaluator);
-        lower_bound_compute(context->problem, context->arch, &bound);
-        result->bound = objective_bound(&task->objective, &bound);
-        DSE_TRY(eval_workspace_new(task->evaluator, &context->workspace, err));
+        context->useful_macs = (double)problem_macs(evaluator_problem(task->evaluator));
+        status = use_evaluator(context, task->evaluator, err);
     }
-    context->good_enough = result->bound * (1 + 1e-12);
-    enum dse_status status = search(context, state, start_s, err);
+    if (status == DSE_OK)
+        status = search(context, state, start_s, err);
     if (status == DSE_OK && result->feasible)
         status = confirm(context, err);
     if (status == DSE_OK && !result->feasible)
         explain(context);
     eval_workspace_delete(context->workspace);
+    evaluator_delete(context->padded);
     result->seconds = now_s() - start_s;
     return status;
 }

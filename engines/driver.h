@@ -27,6 +27,19 @@ double engine_context_option(const struct engine_context *context, size_t index)
 /* The stream (seed, key, use) of the task; streams with different `use` are independent. */
 struct random_stream engine_context_stream(const struct engine_context *context, enum random_use use);
 
+/* Search a padded problem instead of the task's: the same loop nest with the bounds `bound` (n_dim), each at least the task's. Only
+ * in init, before anything is priced or a map space asked for. From then on the problem, the map space, every price, the
+ * lower bound and the final check are those of the padded problem. Cycles and energy are those of the padded loops, which
+ * is the work the machine really does; evaluation.n_compute and utilization count the useful MACs, those of the task's
+ * problem. The task's own lower bound would not hold: it knows that spatial loops divide the bounds, and padded bounds have
+ * other divisors. Bounds equal to the task's change nothing. DSE_BAD_USAGE: a smaller bound, or too late; DSE_BAD_INPUT,
+ * DSE_LIMIT: the padded problem does not check; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status engine_context_pad(struct engine_context *context, const uint32_t *bound,
+                                                  struct dse_error *err);
+
+/* The problem that is searched: the task's, or the padded one. */
+const struct problem *engine_context_problem(const struct engine_context *context);
+
 /* The task's map space, compiled on the first call. Never an error when it is empty; see mapspace_is_empty. */
 DSE_MUST_CHECK enum dse_status engine_context_mapspace(struct engine_context *context, bool search_bypass,
                                                        const struct mapspace **space, struct dse_error *err);

@@ -83,10 +83,14 @@ enum { ENGINE_REASON_MAX = 256, ENGINE_TRACE_MAX = 256 };
 /* What was found. */
 struct engine_result {
     bool feasible;
-    struct mapping mapping;       /* mapper; valid when feasible */
-    struct evaluation evaluation; /* of that mapping */
+    struct mapping
+        mapping; /* mapper; valid when feasible; its factors multiply to `padded_bound` when padded */
+    struct evaluation evaluation; /* of that mapping; see engine_context_pad for what it counts when padded */
     double cost;
-    double bound; /* a lower bound on the cost over the whole space; 0 when none is known */
+    double bound;                   /* a lower bound on the cost over the whole space; 0 when none is known */
+    struct lower_bound lower_bound; /* mapper: of the problem searched, hence of the padded one when padded */
+    bool padded;                    /* a problem with larger bounds was searched */
+    uint32_t padded_bound[PROBLEM_DIM_MAX]; /* (n_dim) the bounds searched; set when padded */
     enum engine_stop stop;
     uint64_t n_evaluation;          /* cost-model calls */
     uint64_t n_draw;                /* candidates looked at, valid or not */
@@ -127,6 +131,11 @@ DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, co
 
 /* The canonical text of an option's value; reads back to the same. Returns `buffer`. */
 char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size);
+
+/* What was padded, "P 53->54, Q 53->54", or "" when nothing was; `problem` is the task's own. Returns `buffer` (at least
+ * 1 byte; cut when too small). */
+char *engine_result_padding_text(const struct engine_result *result, const struct problem *problem,
+                                 char *buffer, size_t size);
 
 /* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and re-evaluated by
  * the plain cost model before it counts (DSE_INTERNAL when they disagree). Memory from `arena`. Deterministic unless
