@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/evaluator.h"
-#include "engines/mapspace_constraints.h"
 
 /* Goes up when the same inputs give other results: then old journals are not resumed. */
 enum { RESULT_VERSION = 1 };
@@ -93,6 +92,8 @@ static void hash_settings(const struct solve_settings *s, struct hash_state *sta
     hash_u64(state, s->constraints != NULL);
     if (s->constraints)
         hash_node(state, s->constraints);
+    if (s->further)
+        hash_node(state, s->further);
 }
 
 uint64_t solve_settings_key(const struct solve_settings *settings)
@@ -168,18 +169,29 @@ static uint64_t stream_key(const struct engine *engine, const struct problem *pr
     return problem_hash(problem) ^ hash_of_bytes(engine->name, strlen(engine->name));
 }
 
+enum dse_status solve_constraints(const struct solve_settings *s, const struct problem *problem,
+                                  const struct architecture *arch, struct mapspace_constraints *constraints,
+                                  struct dse_error *err)
+{
+    mapspace_constraints_init(constraints, problem, arch);
+    if (s->constraints)
+        DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, problem, arch, constraints, err));
+    if (s->further)
+        DSE_TRY(mapspace_constraints_read(s->doc, s->further, problem, arch, constraints, err));
+    return DSE_OK;
+}
+
 static enum dse_status search(const struct solve_settings *s, const struct problem *problem,
                               const struct architecture *arch, const struct evaluator *evaluator,
                               const atomic_int *cancel, struct arena *arena, struct engine_result *found,
                               struct dse_error *err)
 {
     struct mapspace_constraints *constraints = NULL;
-    if (s->constraints) {
+    if (s->constraints || s->further) {
         constraints = arena_alloc(arena, 1, sizeof *constraints);
         if (!constraints)
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for the constraints");
-        mapspace_constraints_init(constraints, problem, arch);
-        DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, problem, arch, constraints, err));
+        DSE_TRY(solve_constraints(s, problem, arch, constraints, err));
     }
     struct engine_task task = {
         .evaluator = evaluator,

@@ -12,6 +12,7 @@
 #include "base/yaml.h"
 #include "costmodel/bound.h"
 #include "engines/engine.h"
+#include "engines/mapspace_constraints.h"
 #include "engines/objective.h"
 #include "results/schema.h"
 
@@ -28,6 +29,7 @@ struct solve_settings {
     double point_max_seconds;        /* what max_seconds is an even share of; 0: of nothing */
     const struct yaml_doc *doc;      /* of the constraints; NULL: none */
     const struct ynode *constraints; /* a list in doc; NULL: none */
+    const struct ynode *further;     /* another list in doc, added to the first; NULL: none */
 };
 
 /* What was found for one task. */
@@ -47,6 +49,13 @@ DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settin
  * share, at least one evaluation. 0 is no limit. */
 void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
                           double point_max_seconds, uint32_t n_search);
+
+/* The constraints of both lists on one loop nest and machine. DSE_BAD_INPUT with file and line. */
+DSE_MUST_CHECK enum dse_status solve_constraints(const struct solve_settings *settings,
+                                                 const struct problem *problem,
+                                                 const struct architecture *arch,
+                                                 struct mapspace_constraints *constraints,
+                                                 struct dse_error *err);
 
 /* Everything about the search that determines a result; 0 when out of memory. */
 uint64_t solve_settings_key(const struct solve_settings *settings);

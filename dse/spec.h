@@ -28,7 +28,8 @@ enum spec_target {
     SPEC_OPTION, /* of the engine: "option.NAME" */
     SPEC_OBJECTIVE,
     SPEC_SEED,
-    SPEC_POINT /* the number of an explicit point; changes nothing */
+    SPEC_CONSTRAINTS, /* named lists of map-space constraints, added to the fixed ones */
+    SPEC_POINT        /* the number of an explicit point; changes nothing */
 };
 
 /* One thing that is varied. */
@@ -37,7 +38,8 @@ struct spec_variable {
     enum spec_target target;
     int line;
     size_t n_value;
-    const struct spec_text *value; /* (n_value) */
+    const struct spec_text *value;   /* (n_value) */
+    const struct ynode *const *list; /* (n_value) SPEC_CONSTRAINTS: what the names stand for; else NULL */
 };
 
 /* One dimension of the sweep: one variable, or linked ones of equal length. */

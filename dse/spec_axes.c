@@ -17,6 +17,7 @@ enum spec_target spec_target_of(const char *name)
                  {"engine", SPEC_ENGINE},
                  {"objective", SPEC_OBJECTIVE},
                  {"seed", SPEC_SEED},
+                 {"constraints", SPEC_CONSTRAINTS},
                  {"point", SPEC_POINT}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].name, name) == 0)
@@ -87,7 +88,34 @@ static enum dse_status add_variable(struct sweep_spec *spec, const char *name, i
     if (!*value)
         return dse_fail_at(err, DSE_NO_MEMORY, spec->path, line, "out of memory");
     struct spec_variable *v = &spec->variable[spec->n_variable++];
-    *v = (struct spec_variable){name, spec_target_of(name), line, n_value, *value};
+    *v = (struct spec_variable){name, spec_target_of(name), line, n_value, *value, NULL};
+    return DSE_OK;
+}
+
+/* constraints: {NAME: [entries], NAME: [entries]}; the entries are read where problem and machine are known. */
+static enum dse_status read_constraints_axis(struct sweep_spec *spec, const char *name, int line,
+                                             const struct ynode *node, struct dse_error *err)
+{
+    struct spec_text *value;
+    if (node->kind != YNODE_MAPPING)
+        return yaml_fail(
+            &spec->doc, node, err,
+            "axis constraints: named lists are expected, as in constraints: {CKP: [...], CPK: [...]}");
+    if (node->n_item == 0)
+        return yaml_fail(&spec->doc, node, err, "axis constraints has no values");
+    if (node->n_item > SPEC_VALUE_MAX)
+        return yaml_fail(&spec->doc, node, err, "axis constraints has more than %d values", SPEC_VALUE_MAX);
+    for (size_t i = 0; i < node->n_item; i++) {
+        if (node->key[i][0] == '\0' || strpbrk(node->key[i], "\r\n"))
+            return fail_line(spec, node->key_line[i], err, "axis %s: a name is one line and not empty", name);
+        if (node->item[i]->kind != YNODE_SEQUENCE)
+            return yaml_fail(&spec->doc, node->item[i], err,
+                             "axis constraints: %.60s is a list of constraints, [] for none", node->key[i]);
+    }
+    DSE_TRY(add_variable(spec, name, line, node->n_item, &value, err));
+    for (size_t i = 0; i < node->n_item; i++)
+        value[i] = (struct spec_text){node->key[i], node->key_line[i]};
+    spec->variable[spec->n_variable - 1].list = node->item;
     return DSE_OK;
 }
 
@@ -95,6 +123,8 @@ static enum dse_status read_axis(struct sweep_spec *spec, const char *name, int 
                                  const struct ynode *node, struct dse_error *err)
 {
     struct spec_text *value;
+    if (spec_target_of(name) == SPEC_CONSTRAINTS)
+        return read_constraints_axis(spec, name, line, node, err);
     if (node->kind != YNODE_SEQUENCE)
         return yaml_fail(&spec->doc, node, err, "axis %s: a list of values is expected, as in %s: [a, b]",
                          name, name);
@@ -221,6 +251,10 @@ static enum dse_status read_points(struct sweep_spec *spec, const struct ynode *
         if (strcmp(first->key[k], "point") == 0)
             return fail_line(spec, first->key_line[k], err,
                              "%s is the number of the point and is not written", "point");
+        if (spec_target_of(first->key[k]) == SPEC_CONSTRAINTS)
+            return fail_line(spec, first->key_line[k], err,
+                             "%s cannot vary from point to point; list them by name under axes",
+                             "constraints");
         DSE_TRY(add_variable(spec, first->key[k], first->key_line[k], points->n_item, &value, err));
         for (size_t i = 0; i < points->n_item; i++) {
             const struct ynode *node = yaml_find(points->item[i], first->key[k]);

@@ -63,6 +63,9 @@ static void apply(const struct sweep *sweep, size_t v, size_t i, size_t choice[3
     case SPEC_SEED:
         out->settings.seed = (uint64_t)sweep->variable[v].number[i];
         break;
+    case SPEC_CONSTRAINTS:
+        out->settings.further = variable->list[i];
+        break;
     case SPEC_ENGINE: /* chosen before all others */
     case SPEC_POINT:
         break;

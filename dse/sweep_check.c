@@ -1,8 +1,7 @@
 /* Trying every value before anything is written: machines with each axis value, constraints on each loop nest. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "dse/sweep.h"
-#include "engines/mapspace_constraints.h"
 
 static size_t fixed_overrides(const struct sweep *sweep, struct arch_override *list)
 {
@@ -73,28 +72,56 @@ static enum dse_status try_machines(const struct sweep *sweep, struct dse_error 
     return DSE_OK;
 }
 
-static enum dse_status try_constraints(const struct sweep *sweep, struct dse_error *err)
+/* The number of the point's value of the axis `constraints`; 0 without one. */
+static size_t constraints_of(const struct sweep *sweep, const struct sweep_point *point)
+{
+    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
+            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].target == SPEC_CONSTRAINTS)
+                return point->index[d];
+    return 0;
+}
+
+/* The constraints of one point on each of its loop nests. */
+static enum dse_status try_constraints(const struct sweep *sweep, const struct sweep_point *point,
+                                       struct dse_error *err)
 {
     struct mapspace_constraints constraints;
+    struct arch_override list[SWEEP_OVERRIDE_MAX];
     struct architecture arch;
-    if (!sweep->spec->constraints)
-        return DSE_OK;
-    for (size_t a = 0; a < sweep->n_arch; a++) {
-        struct arch_override list[SWEEP_OVERRIDE_MAX];
-        DSE_TRY(architecture_build(&sweep->arch[a], list, fixed_overrides(sweep, list), &arch, err));
-        for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++)
-            for (uint32_t p = 0; p < sweep->workload[w].n_problem; p++) {
-                const struct problem *problem = &sweep->workload[w].problem[p];
-                mapspace_constraints_init(&constraints, problem, &arch);
-                DSE_TRY(mapspace_constraints_read(&sweep->spec->doc, sweep->spec->constraints, problem, &arch,
-                                                  &constraints, err));
-            }
-    }
+    DSE_TRY(architecture_build(point->arch, list, fixed_overrides(sweep, list), &arch, err));
+    for (uint32_t p = 0; p < point->workload->n_problem; p++)
+        DSE_TRY(solve_constraints(&point->settings, &point->workload->problem[p], &arch, &constraints, err));
     return DSE_OK;
+}
+
+/* Constraints name levels, dimensions and tensors: each list once for every file of a machine and every workload that it meets. */
+static enum dse_status try_all_constraints(const struct sweep *sweep, struct dse_error *err)
+{
+    const struct spec_variable *lists = spec_find_variable(sweep->spec, "constraints");
+    size_t n_list = lists ? lists->n_value : 1, n_workload = sweep->n_network * sweep->n_batch;
+    enum dse_status status = DSE_OK;
+    if (!sweep->spec->constraints && !lists)
+        return DSE_OK;
+    bool *tried = calloc(sweep->n_arch * n_workload * n_list, sizeof *tried);
+    if (!tried)
+        return sweep_no_memory(sweep, err);
+    for (size_t p = 0; status == DSE_OK && p < sweep->n_point; p++) {
+        struct sweep_point point;
+        sweep_point(sweep, p, &point);
+        size_t at =
+            (size_t)(point.arch - sweep->arch) * n_workload + (size_t)(point.workload - sweep->workload);
+        at = at * n_list + constraints_of(sweep, &point);
+        if (!tried[at])
+            status = try_constraints(sweep, &point, err);
+        tried[at] = true;
+    }
+    free(tried);
+    return status;
 }
 
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
     DSE_TRY(try_machines(sweep, err));
-    return try_constraints(sweep, err);
+    return try_all_constraints(sweep, err);
 }
