@@ -7,6 +7,7 @@ SRC_ENGINES := \
 	engines/baseline/hybrid.c \
 	engines/baseline/mapping_search.c \
 	engines/baseline/random.c \
+	engines/baseline/sampling.c \
 	engines/driver.c \
 	engines/genetic.c \
 	engines/mapspace.c \
@@ -18,6 +19,7 @@ SRC_ENGINES := \
 	engines/mapspace_move.c \
 	engines/mapspace_order.c \
 	engines/mapspace_pour.c \
+	engines/mapspace_sample.c \
 	engines/objective.c \
 	engines/options.c \
 	engines/price_memo.c \

@@ -1,66 +1,117 @@
+#include <math.h>
+
 #include "engines/baseline/baseline.h"
+#include "engines/baseline/sampling.h"
 #include "engines/driver.h"
 #include "engines/mapspace_order.h"
 
 /* Timeloop's hybrid search: random factorisation and bypass, then a linear walk over the loop orders that differ, until so many valid mappings in a row
- * brought nothing. Options and defaults are named and set as in Timeloop's mapper (its documentation, "Mapper"). */
+ * brought nothing. Options and defaults are named and set as in Timeloop's mapper (its documentation, "Mapper").
+ * Several searchers, Timeloop's threads, take turns: each has its own random stream, its own best and its own counters. */
 
-enum { OPTION_VICTORY, OPTION_TIMEOUT, OPTION_SEARCH_SIZE, OPTION_PERMUTATIONS, OPTION_BYPASS, N_OPTION };
+enum {
+    OPTION_VICTORY,
+    OPTION_TIMEOUT,
+    OPTION_SEARCH_SIZE,
+    OPTION_PERMUTATIONS,
+    OPTION_SEARCHERS,
+    OPTION_SAMPLING,
+    OPTION_BYPASS,
+    N_OPTION
+};
 
 static const struct engine_option option[N_OPTION] = {
     {"victory_condition",
-     "stop after so many valid mappings in a row that are not better than the best; 0: never", "mapping",
-     OPTION_INTEGER, 500, 0, 1e15, NULL},
-    {"timeout", "stop after so many invalid mappings in a row; 0: never", "mapping", OPTION_INTEGER, 1000, 0,
-     1e15, NULL},
-    {"search_size", "stop after so many valid mappings; 0: never", "mapping", OPTION_INTEGER, 0, 0, 1e15,
-     NULL},
+     "a searcher stops after so many valid mappings in a row that are not better than its best; 0: never",
+     "mapping", OPTION_INTEGER, 500, 0, 1e15, NULL},
+    {"timeout", "a searcher stops after so many invalid mappings in a row; 0: only after 1e8", "mapping",
+     OPTION_INTEGER, 1000, 0, 1e15, NULL},
+    {"search_size", "stop after so many valid mappings of all searchers; 0: never", "mapping", OPTION_INTEGER,
+     0, 0, 1e15, NULL},
     {"max_permutations_per_if_visit",
      "loop orders tried for one factorisation before the next is drawn; 0: all", "permutation",
      OPTION_INTEGER, 16, 0, 1e15, NULL},
+    {"searchers",
+     "independent searchers, each with its own random numbers and victory counter; the best of all counts",
+     "searcher", OPTION_INTEGER, 1, 1, 4096, NULL},
+    BASELINE_OPTION_SAMPLING,
     BASELINE_OPTION_BYPASS,
+};
+
+/* One searcher: where it is in the orders of its present factorisation, and what it has seen. */
+struct searcher {
+    struct random_stream stream;
+    struct order_walk walk;
+    struct mapping mapping;
+    double best;               /* the lowest cost it has seen */
+    uint64_t visited, n_visit; /* orders of the present factorisation that were tried, that are to be tried */
+    uint64_t n_not_better, n_invalid; /* in a row */
+    bool over;
 };
 
 struct state {
     const struct mapspace *space;
-    struct random_stream stream;
-    struct order_walk walk;
-    struct mapping mapping;
-    uint64_t n_order, first, visited,
-        n_visit; /* orders of the present factorisation, where the walk began, how far it is */
-    uint64_t n_valid, n_not_better, n_invalid;
+    struct searcher *searcher; /* (n_searcher) */
+    uint32_t n_searcher, turn, n_over;
+    uint64_t n_valid;
 };
 
 static enum dse_status hybrid_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    state->stream = engine_context_stream(context, RANDOM_INIT);
+    const struct engine_task *task = engine_context_task(context);
+    state->n_searcher = (uint32_t)engine_context_option(context, OPTION_SEARCHERS);
+    state->searcher = arena_alloc(engine_context_arena(context), state->n_searcher, sizeof *state->searcher);
+    if (!state->searcher)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the searchers of engine hybrid");
+    for (uint32_t i = 0; i < state->n_searcher; i++) {
+        struct searcher *searcher = &state->searcher[i];
+        /* the first one is the single searcher; the others are streams of their own, apart from every enum random_use */
+        searcher->stream =
+            i == 0 ? engine_context_stream(context, RANDOM_INIT)
+                   : random_stream_make(task->seed, task->key, ((uint32_t)RANDOM_INIT << 16) + 0x1000u + i);
+        searcher->best = INFINITY;
+    }
     return engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->space,
                                    err);
 }
 
 /* Draw the next factorisation and begin its walk at a random order. */
-static bool next_factorisation(struct state *state, struct engine_context *context)
+static bool next_factorisation(const struct state *state, struct searcher *searcher,
+                               struct engine_context *context)
 {
-    struct misfit_info fit;
-    uint64_t n_rejected = 0;
-    bool drawn = mapspace_draw(state->space, &state->stream, &state->mapping, &n_rejected, &fit);
-    engine_context_reject(context, n_rejected, drawn ? NULL : &fit);
-    state->n_invalid += n_rejected;
-    state->visited = state->n_visit = 0;
-    if (!drawn)
+    enum sampling sampling = (enum sampling)engine_context_option(context, OPTION_SAMPLING);
+    searcher->visited = searcher->n_visit = 0;
+    if (!sampling_draw(context, state->space, sampling, &searcher->stream, &searcher->mapping,
+                       &searcher->n_invalid))
         return false;
     double limit = engine_context_option(context, OPTION_PERMUTATIONS);
-    state->n_order = order_walk_start(&state->walk, state->space, &state->mapping, false);
-    state->n_visit = limit > 0 && (double)state->n_order > limit ? (uint64_t)limit : state->n_order;
-    state->first = state->n_order > 1 ? random_u64(&state->stream) % state->n_order : 0;
-    order_walk_set(&state->walk, &state->mapping, state->first);
+    uint64_t n_order = order_walk_start(&searcher->walk, state->space, &searcher->mapping, false);
+    searcher->n_visit = limit > 0 && (double)n_order > limit ? (uint64_t)limit : n_order;
+    uint64_t first = n_order > 1 ? random_u64(&searcher->stream) % n_order : 0;
+    order_walk_set(&searcher->walk, &searcher->mapping, first);
     return true;
 }
 
-static bool reached(uint64_t n, double limit)
+/* Look at one mapping, or throw one draw away. */
+static void advance(struct state *state, struct searcher *searcher, struct engine_context *context)
 {
-    return limit > 0 && (double)n >= limit;
+    double cost;
+    bool ready = searcher->visited < searcher->n_visit || next_factorisation(state, searcher, context);
+    if (ready && engine_context_evaluate(context, &searcher->mapping, &cost)) {
+        state->n_valid++;
+        searcher->n_invalid = 0;
+        searcher->n_not_better = cost < searcher->best ? 0 : searcher->n_not_better + 1;
+        searcher->best = fmin(searcher->best, cost);
+    } else if (ready) {
+        searcher->n_invalid++;
+    }
+    if (ready && ++searcher->visited < searcher->n_visit)
+        (void)order_walk_next(&searcher->walk, &searcher->mapping);
+    searcher->over =
+        sampling_reached(searcher->n_not_better, engine_context_option(context, OPTION_VICTORY)) ||
+        sampling_timed_out(searcher->n_invalid, engine_context_option(context, OPTION_TIMEOUT));
+    state->n_over += searcher->over;
 }
 
 static enum dse_status hybrid_step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -69,20 +120,12 @@ static enum dse_status hybrid_step(void *memory, struct engine_context *context,
     struct state *state = memory;
     (void)err;
     for (int i = 0; i < ENGINE_BATCH && engine_context_left(context) > 0; i++) {
-        double cost, best = engine_context_best_cost(context);
-        bool ready = state->visited < state->n_visit || next_factorisation(state, context);
-        if (ready && engine_context_evaluate(context, &state->mapping, &cost)) {
-            state->n_valid++;
-            state->n_invalid = 0;
-            state->n_not_better = cost < best ? 0 : state->n_not_better + 1;
-        } else if (ready) {
-            state->n_invalid++;
-        }
-        if (ready && ++state->visited < state->n_visit)
-            (void)order_walk_next(&state->walk, &state->mapping);
-        if (reached(state->n_valid, engine_context_option(context, OPTION_SEARCH_SIZE)) ||
-            reached(state->n_not_better, engine_context_option(context, OPTION_VICTORY)) ||
-            reached(state->n_invalid, engine_context_option(context, OPTION_TIMEOUT))) {
+        while (state->searcher[state->turn].over)
+            state->turn = (state->turn + 1) % state->n_searcher;
+        advance(state, &state->searcher[state->turn], context);
+        state->turn = (state->turn + 1) % state->n_searcher;
+        if (sampling_reached(state->n_valid, engine_context_option(context, OPTION_SEARCH_SIZE)) ||
+            state->n_over == state->n_searcher) {
             *stop = STOP_CONVERGED;
             break;
         }
