@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+enum { PADDING_TEXT_MAX = 512 };
+
 /* Where a level of the machine stands among the columns, or n_level. */
 static size_t column_of(const struct record_source *source, uint32_t l)
 {
@@ -80,6 +82,14 @@ static char *trace_line(const struct engine_result *found, struct arena *arena)
     return copy;
 }
 
+/* "P 53->54", or nothing. */
+static char *padding_text(const struct record_source *source, uint32_t p, struct arena *arena)
+{
+    char text[PADDING_TEXT_MAX];
+    engine_result_padding_text(&source->result[p]->found, &source->workload->problem[p], text, sizeof text);
+    return arena_copy_text(arena, text, strlen(text));
+}
+
 static enum dse_status fill_layer(const struct record_source *source, uint32_t p, struct arena *arena,
                                   struct layer_record *row, struct dse_error *err)
 {
@@ -88,6 +98,7 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
     row->outcome = result->outcome;
     if (result->outcome != RESULT_FAILED) {
         row->evaluations = result->found.n_evaluation;
+        row->draws = result->found.n_draw;
         row->seconds = result->found.seconds;
         row->stop = engine_stop_text(result->found.stop);
     }
@@ -118,7 +129,8 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         row->mapping = mapping_line(source, p, arena);
         row->trace = trace_line(&result->found, arena);
     }
-    if (!levels || (source->texts && (!row->mapping || !row->trace)))
+    row->padded = padding_text(source, p, arena);
+    if (!levels || !row->padded || (source->texts && (!row->mapping || !row->trace)))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
     return DSE_OK;
 }
@@ -149,13 +161,14 @@ static void fill_effort(const struct record_source *source, struct point_record 
     static const enum engine_stop order[] = {STOP_MAX_SECONDS, STOP_MAX_EVALUATIONS, STOP_CONVERGED,
                                              STOP_OPTIMAL};
     size_t weakest = 3;
-    point->evaluations = 0;
+    point->evaluations = point->draws = 0;
     point->seconds = 0;
     for (uint32_t p = 0; p < source->workload->n_problem; p++) {
         const struct solve_result *result = source->result[p];
         if (result->outcome == RESULT_FAILED)
             continue;
         point->evaluations += result->found.n_evaluation;
+        point->draws += result->found.n_draw;
         point->seconds += result->found.seconds;
         for (size_t i = 0; i < weakest; i++)
             if (result->found.stop == order[i])

@@ -143,7 +143,7 @@ static void judge(const struct solve_settings *settings, struct solve_result *re
     if (found->feasible) {
         result->outcome = RESULT_OK;
         result->reason[0] = '\0';
-        lower_bound_compute(problem, arch, &result->bound);
+        result->bound = found->lower_bound;
         result->bounded = lower_bound_applies(problem, arch, &found->mapping);
         return;
     }

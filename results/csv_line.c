@@ -145,6 +145,8 @@ static void add_header(struct text_buffer *line, const struct result_schema *sch
     size_t n_level_field;
     const struct result_field *level = level_field_all(&n_level_field);
     for (size_t i = 0; i < n_field; i++) {
+        if (!schema_has_field(schema, &field[i]))
+            continue;
         for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
             for (size_t k = 0; k < n_level_field; k++) {
                 char name[256];
@@ -217,6 +219,8 @@ static void add_fields(struct text_buffer *line, const struct result_schema *sch
     size_t n_level_field;
     const struct result_field *level_field = level_field_all(&n_level_field);
     for (size_t i = 0; i < n_field; i++) {
+        if (!schema_has_field(schema, &field[i]))
+            continue;
         for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
             for (size_t k = 0; k < n_level_field; k++) {
                 if (level)
@@ -315,12 +319,14 @@ static int parse_fields(const struct csv_row *row, size_t at, const struct resul
 {
     size_t n_level_field;
     const struct result_field *level_field = level_field_all(&n_level_field);
-    size_t expected = at + n_field + schema->n_level * n_level_field + 2;
+    size_t expected = at + schema_n_field(schema, field, n_field) + schema->n_level * n_level_field + 2;
     if (row->n != expected) {
         dse_fail(err, DSE_BAD_INPUT, "%zu fields, %zu were expected", row->n, expected);
         return -1;
     }
     for (size_t i = 0; i < n_field; i++) {
+        if (!schema_has_field(schema, &field[i]))
+            continue;
         for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
             for (size_t k = 0; k < n_level_field; k++) {
                 if (parse_field(&level_field[k], row->field[at++], &level[l], err) < 0)
@@ -338,7 +344,9 @@ int csv_point_parse(const struct csv_row *row, const struct result_schema *schem
 {
     size_t n, at = 0, n_axis = n_axis_column(schema);
     const struct result_field *field = point_field_all(&n);
-    *point = (struct point_record){.index = index, .level = level};
+    point_record_init(point);
+    point->index = index;
+    point->level = level;
     if (row->n < n_axis + 3) {
         dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
         return -1;
@@ -369,7 +377,8 @@ int csv_layer_parse(const struct csv_row *row, const struct result_schema *schem
 {
     size_t n, at = n_axis_column(schema);
     const struct result_field *field = layer_field_all(&n);
-    *layer = (struct layer_record){.level = level};
+    layer_record_init(layer);
+    layer->level = level;
     if (row->n < at + 4) {
         dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
         return -1;

@@ -14,9 +14,9 @@
 #include "results/cube_rows.h"
 
 static const struct result_field status_field = {
-    "status", "", "How the point ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0};
+    "status", "", "How the point ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0, 0};
 static const struct result_field key_field = {
-    "point_key", "", "Hash of everything that determines the result", FIELD_TEXT, false, 0};
+    "point_key", "", "Hash of everything that determines the result", FIELD_TEXT, false, 0, 0};
 
 /* The datasets of the root group, open while points are written. */
 struct point_datasets {
@@ -24,16 +24,20 @@ struct point_datasets {
     hid_t status, key;
     const struct result_field *field;
     size_t n_field;
-    hid_t *dataset; /* (n_field) */
+    hid_t *dataset; /* (n_field); -1: not in this file */
     hid_t level[8]; /* (level fields) in group `levels` */
     size_t n_level_field;
 };
 
-static int create_points(struct point_datasets *set, const struct cube_group *root)
+static int create_points(struct point_datasets *set, const struct cube_group *root,
+                         const struct result_schema *schema)
 {
     set->status = cube_dataset(root, "status", 0, &status_field);
     int result = set->status < 0 ? -1 : 0;
     for (size_t i = 0; i < set->n_field; i++) {
+        set->dataset[i] = -1;
+        if (!schema_has_field(schema, &set->field[i]))
+            continue;
         set->dataset[i] = cube_dataset(root, set->field[i].name, 0, &set->field[i]);
         if (set->dataset[i] < 0)
             result = -1;
@@ -78,6 +82,8 @@ static int write_point(const struct point_datasets *set, const struct cube_group
     const char *text = result_status_text(point->outcome);
     int result = cube_write_cell(root, set->status, 0, set->text_type, point->index, &text);
     for (size_t i = 0; i < set->n_field && result >= 0; i++) {
+        if (!schema_has_field(schema, &set->field[i]))
+            continue;
         hid_t type = set->field[i].type == FIELD_F64   ? H5T_NATIVE_DOUBLE
                      : set->field[i].type == FIELD_U64 ? H5T_NATIVE_UINT64
                                                        : set->text_type;
@@ -114,7 +120,7 @@ static enum dse_status write_points(hid_t file, const struct result_schema *sche
     }
     const struct cube_group *with_levels = schema->n_level > 0 ? &levels : NULL;
     int result = cube_group_begin(&root, file, NULL, schema);
-    result |= create_points(&set, &root);
+    result |= create_points(&set, &root, schema);
     if (with_levels)
         result |= create_levels(&set, &levels, file, schema);
     for (size_t i = 0; i < rows->n && result >= 0 && status == DSE_OK; i++) {
@@ -136,7 +142,13 @@ static enum dse_status write_points(hid_t file, const struct result_schema *sche
 static int write_attributes(hid_t file, const struct result_schema *schema,
                             const struct provenance *provenance, uint64_t n_done)
 {
-    char hash[17];
+    char hash[17], measures[64] = "";
+    for (size_t i = 0; result_measure_text(i); i++) {
+        const char *word = result_measure_text(i);
+        size_t used = strlen(measures);
+        if (schema->measures & result_measure_find(word, strlen(word)))
+            snprintf(measures + used, sizeof measures - used, "%s%s", used ? " " : "", word);
+    }
     snprintf(hash, sizeof hash, "%016" PRIx64, schema->specification_hash);
     const char *const pair[][2] = {
         {"Conventions", "dse-1.0"}, /* docs/results.md; units are not all of UDUNITS, so CF is not claimed */
@@ -144,6 +156,7 @@ static int write_attributes(hid_t file, const struct result_schema *schema,
         {"name", schema->name ? schema->name : ""},
         {"specification", schema->specification ? schema->specification : ""},
         {"specification_hash", hash},
+        {"measures", measures},
         {"dse_version", provenance->dse_version},
         {"git_revision", provenance->git_revision},
         {"compiler", provenance->compiler},

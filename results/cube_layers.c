@@ -11,11 +11,11 @@
 enum { LAYER = 1, SECOND = 2 }; /* bits of a group's own dimensions: layer, then level or iteration */
 
 static const struct result_field status_field = {
-    "status", "", "How the layer ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0};
+    "status", "", "How the layer ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0, 0};
 static const struct result_field cost_field = {
-    "cost", "", "Best cost so far, in the SI unit of the objective", FIELD_F64, false, 0};
+    "cost", "", "Best cost so far, in the SI unit of the objective", FIELD_F64, false, 0, 0};
 static const struct result_field evaluation_field = {
-    "evaluation", "1", "Evaluations when the best was found", FIELD_U64, false, 0};
+    "evaluation", "1", "Evaluations when the best was found", FIELD_U64, false, 0, 0};
 
 /* What is needed while layers are written. Arrays hold one cell. */
 struct layer_writer {
@@ -36,9 +36,9 @@ struct layer_writer {
 };
 
 /* A trace is not a dataset of its own here: it becomes group `trace`. */
-static bool is_trace(const struct result_field *field)
+static bool is_dataset(const struct layer_writer *writer, const struct result_field *field)
 {
-    return strcmp(field->name, "trace") == 0;
+    return strcmp(field->name, "trace") != 0 && schema_has_field(writer->schema, field);
 }
 
 static size_t layer_position(const struct result_schema *schema, const char *name)
@@ -91,7 +91,7 @@ static int create_layers(struct layer_writer *writer, hid_t file)
     writer->status = cube_dataset(group, "status", LAYER, &status_field);
     result = writer->status < 0 ? -1 : 0;
     for (size_t i = 0; i < writer->n_field && result >= 0; i++) {
-        if (is_trace(&writer->field[i]))
+        if (!is_dataset(writer, &writer->field[i]))
             continue;
         writer->dataset[i] = cube_dataset(group, writer->field[i].name, LAYER, &writer->field[i]);
         result = writer->dataset[i] < 0 ? -1 : 0;
@@ -237,7 +237,7 @@ static int write_cell(struct layer_writer *writer, const uint32_t *index, const 
 {
     int result = write_status(writer, index, layer, n);
     for (size_t i = 0; i < writer->n_field && result >= 0; i++) {
-        if (!is_trace(&writer->field[i]))
+        if (is_dataset(writer, &writer->field[i]))
             result = write_field(writer, i, index, layer, n);
     }
     for (size_t f = 0; f < writer->n_level_field && writer->schema->n_level > 0 && result >= 0; f++)

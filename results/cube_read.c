@@ -265,7 +265,7 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
                                    struct dse_error *err)
 {
     struct schema_reader reader = {.file = file, .arena = arena};
-    const char *hash;
+    const char *hash, *measures;
     uint64_t n_point = 0;
     memset(schema, 0, sizeof *schema);
     DSE_TRY(read_axes(&reader, err));
@@ -274,6 +274,11 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     DSE_TRY(read_word(file, "specification", arena, &schema->specification, err));
     DSE_TRY(read_word(file, "specification_hash", arena, &hash, err));
     schema->specification_hash = strtoull(hash, NULL, 16);
+    DSE_TRY(read_word(file, "measures", arena, &measures, err));
+    for (const char *at = measures; *at; at += strspn(at, " ")) {
+        schema->measures |= result_measure_find(at, strcspn(at, " "));
+        at += strcspn(at, " ");
+    }
     hid_t attribute = H5Aopen(file, "n_point", H5P_DEFAULT);
     if (attribute < 0 || H5Aread(attribute, H5T_NATIVE_UINT64, &n_point) < 0)
         n_point = 0;

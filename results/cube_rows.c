@@ -151,7 +151,8 @@ enum dse_status cube_rows_point(struct cube_rows *rows, size_t i, struct point_r
 /* Texts of a layer into the arena, since the split line is reused. */
 static int keep_texts(struct layer_record *layer, struct arena *arena)
 {
-    const char **text[] = {&layer->layer, &layer->reason, &layer->stop, &layer->mapping, &layer->trace};
+    const char **text[] = {&layer->layer,  &layer->reason,  &layer->stop,
+                           &layer->padded, &layer->mapping, &layer->trace};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         *text[i] = arena_copy_text(arena, *text[i], strlen(*text[i]));
         if (!*text[i])

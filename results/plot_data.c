@@ -59,7 +59,7 @@ static enum dse_status find_metric(struct plot_data *data, const char *name, str
     size_t n_field, n = 0;
     const struct result_field *field = point_field_all(&n_field);
     for (size_t i = 0; i < n_field; i++) {
-        if (field[i].type == FIELD_TEXT)
+        if (field[i].type == FIELD_TEXT || !schema_has_field(&data->schema, &field[i]))
             continue;
         if (strcmp(field[i].name, name) == 0) {
             data->metric = &field[i];
@@ -192,9 +192,9 @@ enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_optio
 int plot_direction(const struct result_field *metric)
 {
     static const char *const less[] = {
-        "latency_s",           "latency_cycle",      "energy_j",       "energy_mac_j", "energy_buffer_j",
-        "energy_noc_j",        "energy_dram_j",      "edp_js",         "dram_byte",    "onchip_byte",
-        "bound_latency_ratio", "bound_energy_ratio", "bound_edp_ratio"};
+        "latency_s",       "latency_cycle",       "noc_latency_cycle",  "energy_j",       "energy_mac_j",
+        "energy_buffer_j", "energy_noc_j",        "energy_dram_j",      "edp_js",         "dram_byte",
+        "onchip_byte",     "bound_latency_ratio", "bound_energy_ratio", "bound_edp_ratio"};
     for (size_t i = 0; i < sizeof less / sizeof *less; i++) {
         if (strcmp(metric->name, less[i]) == 0)
             return -1;

@@ -8,85 +8,69 @@
 #include "base/text.h"
 #include "base/units.h"
 
-/* Columns shared by points and layers, so that the two tables cannot drift apart. S: status part, M: metrics. */
-#define FIELDS_OUTCOME(R)                                                                                    \
+/* One row of a table; the column has the name of the member. */
+#define MEASURED(R, member, unit_text, kind, bit, text)                                                      \
     {                                                                                                        \
-        "reason", "", "Why it is not ok", FIELD_TEXT, false, offsetof(struct R, reason)                      \
+        .name = #member, .unit = unit_text, .sentence = text, .type = kind, .measure = bit,                  \
+        .offset = offsetof(struct R, member)                                                                 \
     }
+#define FIELD(R, member, unit_text, kind, text) MEASURED(R, member, unit_text, kind, 0, text)
+
+/* Columns shared by points and layers, so that the two tables cannot drift apart. */
 #define FIELDS_METRIC(R)                                                                                     \
-    {"latency_s", "s", "Latency", FIELD_F64, false, offsetof(struct R, latency_s)},                          \
-        {"latency_cycle", "cycle", "Latency in clock cycles",                                                \
-         FIELD_U64,       false,   offsetof(struct R, latency_cycle)},                                       \
-        {"energy_j", "J", "Energy", FIELD_F64, false, offsetof(struct R, energy_j)},                         \
-        {"energy_mac_j", "J", "Energy of the MACs", FIELD_F64, false, offsetof(struct R, energy_mac_j)},     \
-        {"energy_buffer_j", "J",   "Energy of the on-chip storage levels",                                   \
-         FIELD_F64,         false, offsetof(struct R, energy_buffer_j)},                                     \
-        {"energy_noc_j", "J",   "Energy of the on-chip networks",                                            \
-         FIELD_F64,      false, offsetof(struct R, energy_noc_j)},                                           \
-        {"energy_dram_j", "J", "Energy of the DRAM", FIELD_F64, false, offsetof(struct R, energy_dram_j)},   \
-        {"edp_js", "J s", "Energy-delay product", FIELD_F64, false, offsetof(struct R, edp_js)},             \
-        {"utilization", "1", "MAC utilization", FIELD_F64, false, offsetof(struct R, utilization)},          \
-        {"dram_byte", "byte", "DRAM traffic, reads and writes",                                              \
-         FIELD_F64,   false,  offsetof(struct R, dram_byte)},                                                \
-        {"onchip_byte", "byte", "On-chip storage traffic, all levels",                                       \
-         FIELD_F64,     false,  offsetof(struct R, onchip_byte)},                                            \
-        {"bound_latency_ratio",                                                                              \
-         "1",                                                                                                \
-         "Latency over its lower bound",                                                                     \
-         FIELD_F64,                                                                                          \
-         false,                                                                                              \
-         offsetof(struct R, bound_latency_ratio)},                                                           \
-        {"bound_energy_ratio",                                                                               \
-         "1",                                                                                                \
-         "Energy over its lower bound",                                                                      \
-         FIELD_F64,                                                                                          \
-         false,                                                                                              \
-         offsetof(struct R, bound_energy_ratio)},                                                            \
-        {"bound_edp_ratio", "1",   "Energy-delay product over its lower bound",                              \
-         FIELD_F64,         false, offsetof(struct R, bound_edp_ratio)},                                     \
-    {                                                                                                        \
-        "n_mac", "1", "Multiply-accumulate operations", FIELD_U64, false, offsetof(struct R, n_mac)          \
-    }
+    FIELD(R, reason, "", FIELD_TEXT, "Why it is not ok"), FIELD(R, latency_s, "s", FIELD_F64, "Latency"),    \
+        FIELD(R, latency_cycle, "cycle", FIELD_U64, "Latency in clock cycles"),                              \
+        FIELD(R, energy_j, "J", FIELD_F64, "Energy"),                                                        \
+        FIELD(R, energy_mac_j, "J", FIELD_F64, "Energy of the MACs"),                                        \
+        FIELD(R, energy_buffer_j, "J", FIELD_F64, "Energy of the on-chip storage levels"),                   \
+        FIELD(R, energy_noc_j, "J", FIELD_F64, "Energy of the on-chip networks"),                            \
+        FIELD(R, energy_dram_j, "J", FIELD_F64, "Energy of the DRAM"),                                       \
+        FIELD(R, edp_js, "J s", FIELD_F64, "Energy-delay product"),                                          \
+        FIELD(R, utilization, "1", FIELD_F64, "MAC utilization"),                                            \
+        FIELD(R, dram_byte, "byte", FIELD_F64, "DRAM traffic, reads and writes"),                            \
+        FIELD(R, onchip_byte, "byte", FIELD_F64, "On-chip storage traffic, all levels"),                     \
+        FIELD(R, bound_latency_ratio, "1", FIELD_F64, "Latency over its lower bound"),                       \
+        FIELD(R, bound_energy_ratio, "1", FIELD_F64, "Energy over its lower bound"),                         \
+        FIELD(R, bound_edp_ratio, "1", FIELD_F64, "Energy-delay product over its lower bound"),              \
+        FIELD(R, n_mac, "1", FIELD_U64, "Multiply-accumulate operations"),                                   \
+        MEASURED(R, noc_latency_cycle, "cycle", FIELD_U64, RESULT_MEASURE_NOC,                               \
+                 "Latency on the simulated network-on-chip")
 #define FIELDS_SEARCH(R)                                                                                     \
-    {"stop", "", "Why the search ended", FIELD_TEXT, false, offsetof(struct R, stop)},                       \
-    {                                                                                                        \
-        "evaluations", "1", "Cost-model evaluations", FIELD_U64, false, offsetof(struct R, evaluations)      \
-    }
+    FIELD(R, stop, "", FIELD_TEXT, "Why the search ended"),                                                  \
+        FIELD(R, evaluations, "1", FIELD_U64, "Cost-model evaluations"),                                     \
+        FIELD(R, draws, "1", FIELD_U64, "Candidates looked at, valid or not")
 #define FIELD_SECONDS(R)                                                                                     \
     {                                                                                                        \
-        "seconds", "s", "Wall time of the search", FIELD_F64, true, offsetof(struct R, seconds)              \
+        "seconds", "s", "Wall time of the search", FIELD_F64, true, 0, offsetof(struct R, seconds)           \
     }
 
 static const struct result_field point_field[] = {
-    FIELDS_OUTCOME(point_record),
     FIELDS_METRIC(point_record),
-    {"n_layer_mapped", "1", "Layers with a mapping, repeats counted", FIELD_U64, false,
-     offsetof(struct point_record, n_layer_mapped)},
-    {"n_layer", "1", "Rows in the layer table", FIELD_U64, false, offsetof(struct point_record, n_layer)},
-    {"accounting", "", "Cost accounting", FIELD_TEXT, false, offsetof(struct point_record, accounting)},
+    FIELD(point_record, n_layer_mapped, "1", FIELD_U64, "Layers with a mapping, repeats counted"),
+    FIELD(point_record, n_layer, "1", FIELD_U64, "Rows in the layer table"),
+    FIELD(point_record, accounting, "", FIELD_TEXT, "Cost accounting"),
     FIELDS_SEARCH(point_record),
     FIELD_SECONDS(point_record),
 };
 
 static const struct result_field layer_field[] = {
-    {"count", "1", "Times the layer occurs in the network", FIELD_U64, false,
-     offsetof(struct layer_record, count)},
-    FIELDS_OUTCOME(layer_record),
+    FIELD(layer_record, count, "1", FIELD_U64, "Times the layer occurs in the network"),
     FIELDS_METRIC(layer_record),
+    MEASURED(layer_record, cosa_util, "1", FIELD_F64, RESULT_MEASURE_COSA, "Util of CoSA's objective"),
+    MEASURED(layer_record, cosa_comp, "1", FIELD_F64, RESULT_MEASURE_COSA, "Comp of CoSA's objective"),
+    MEASURED(layer_record, cosa_traf, "1", FIELD_F64, RESULT_MEASURE_COSA, "Traf of CoSA's objective"),
+    MEASURED(layer_record, cosa_objective, "1", FIELD_F64, RESULT_MEASURE_COSA, "CoSA's objective"),
     FIELDS_SEARCH(layer_record),
-    {"mapping", "", "Chosen mapping, as `dse eval` reads it", FIELD_TEXT, false,
-     offsetof(struct layer_record, mapping)},
-    {"trace", "", "Improvements of the search, evaluation:cost", FIELD_TEXT, false,
-     offsetof(struct layer_record, trace)},
+    FIELD(layer_record, padded, "", FIELD_TEXT, "Dimensions that the engine enlarged"),
+    FIELD(layer_record, mapping, "", FIELD_TEXT, "Chosen mapping, as `dse eval` reads it"),
+    FIELD(layer_record, trace, "", FIELD_TEXT, "Improvements of the search, evaluation:cost"),
     FIELD_SECONDS(layer_record),
 };
 
 static const struct result_field level_field[] = {
-    {"energy_j", "J", "Energy of the storage level", FIELD_F64, false,
-     offsetof(struct level_values, energy_j)},
-    {"noc_energy_j", "J", "Energy of the network below the storage level", FIELD_F64, false,
-     offsetof(struct level_values, noc_energy_j)},
-    {"byte", "byte", "Traffic of the storage level", FIELD_F64, false, offsetof(struct level_values, byte)},
+    FIELD(level_values, energy_j, "J", FIELD_F64, "Energy of the storage level"),
+    FIELD(level_values, noc_energy_j, "J", FIELD_F64, "Energy of the network below the storage level"),
+    FIELD(level_values, byte, "byte", FIELD_F64, "Traffic of the storage level"),
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -129,6 +113,41 @@ int result_status_find(const char *word, enum result_status *status)
         }
     }
     return 0;
+}
+
+static const struct {
+    enum result_measure measure;
+    const char *text;
+} measure_word[] = {
+#define RESULT_MEASURE_WORD(code, bit, text) {code, text},
+    RESULT_MEASURE_LIST(RESULT_MEASURE_WORD)
+#undef RESULT_MEASURE_WORD
+};
+
+const char *result_measure_text(size_t i)
+{
+    return i < COUNT(measure_word) ? measure_word[i].text : NULL;
+}
+
+unsigned result_measure_find(const char *word, size_t length)
+{
+    for (size_t i = 0; i < COUNT(measure_word); i++)
+        if (strlen(measure_word[i].text) == length && strncmp(measure_word[i].text, word, length) == 0)
+            return measure_word[i].measure;
+    return 0;
+}
+
+bool schema_has_field(const struct result_schema *schema, const struct result_field *field)
+{
+    return (field->measure & ~schema->measures) == 0;
+}
+
+size_t schema_n_field(const struct result_schema *schema, const struct result_field *field, size_t n)
+{
+    size_t n_there = 0;
+    for (size_t i = 0; i < n; i++)
+        n_there += schema_has_field(schema, &field[i]);
+    return n_there;
 }
 
 /* Every field of a table to "missing". */

@@ -34,6 +34,23 @@ int result_status_find(const char *word, enum result_status *status);
 
 enum field_type { FIELD_F64, FIELD_U64, FIELD_TEXT };
 
+/* What is measured of the best mapping of a layer besides the cost model, when a sweep asks for it: sets of bits. */
+#define RESULT_MEASURE_LIST(X)                                                                               \
+    X(RESULT_MEASURE_NOC, 1, "noc")                                                                          \
+    X(RESULT_MEASURE_COSA, 2, "cosa")
+
+enum result_measure {
+#define RESULT_MEASURE_ENUM(code, bit, text) code = bit,
+    RESULT_MEASURE_LIST(RESULT_MEASURE_ENUM)
+#undef RESULT_MEASURE_ENUM
+};
+
+/* The word of measure number `i`, as specifications have it; NULL behind the last. */
+const char *result_measure_text(size_t i);
+
+/* The bit of the measure that the first `length` letters of `word` name; 0 when none. */
+unsigned result_measure_find(const char *word, size_t length);
+
 /* Missing values: NaN for FIELD_F64, this for FIELD_U64, NULL or "" for FIELD_TEXT. Empty in CSV, _FillValue in HDF5. */
 #define RESULT_U64_MISSING UINT64_MAX
 
@@ -44,7 +61,8 @@ struct result_field {
         *unit; /* for the `units` attribute: "s", "J", "byte", "1" for ratios and counts; "" for text */
     const char *sentence; /* the `long_name` attribute and the documentation */
     enum field_type type;
-    bool is_time; /* wall time of the run: differs between runs, left out when files are compared */
+    bool is_time;     /* wall time of the run: differs between runs, left out when files are compared */
+    unsigned measure; /* the RESULT_MEASURE bit without which files have no such column; 0: they always do */
     size_t offset;
 };
 
@@ -81,8 +99,9 @@ struct result_schema {
     const char *const *layer; /* (n_layer) names over all networks of the sweep, unique, in a fixed order */
     size_t n_level;
     const char *const
-        *level;       /* (n_level) storage level names over all architectures, unique, innermost first */
-    uint64_t n_point; /* points the specification expands to (cells that are not filtered out) */
+        *level;        /* (n_level) storage level names over all architectures, unique, innermost first */
+    unsigned measures; /* RESULT_MEASURE bits: which optional columns there are */
+    uint64_t n_point;  /* points the specification expands to (cells that are not filtered out) */
     const uint64_t *point_key; /* (n_point) their keys, or NULL when not known: then every row counts */
 };
 
@@ -109,11 +128,13 @@ struct point_record {
     double dram_byte, onchip_byte;
     double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio; /* metric / lower bound, >= 1 */
     uint64_t n_mac;
-    uint64_t n_layer_mapped; /* layers of the network that got a mapping (repeats counted) */
-    uint64_t n_layer;        /* rows in OUT.layers.csv; set by journal_append */
-    const char *accounting;  /* which cost accounting priced it: "timeloop" */
-    const char *stop;        /* optimal | converged | max_evaluations | max_seconds */
+    uint64_t noc_latency_cycle; /* sum over layers; RESULT_MEASURE_NOC */
+    uint64_t n_layer_mapped;    /* layers of the network that got a mapping (repeats counted) */
+    uint64_t n_layer;           /* rows in OUT.layers.csv; set by journal_append */
+    const char *accounting;     /* which cost accounting priced it: "timeloop" */
+    const char *stop;           /* optimal | converged | max_evaluations | max_seconds */
     uint64_t evaluations;
+    uint64_t draws;                   /* candidates looked at, valid or not; at least `evaluations` */
     double seconds;                   /* wall time of the search */
     const struct level_values *level; /* (schema->n_level) or NULL */
 };
@@ -133,8 +154,12 @@ struct layer_record {
     double dram_byte, onchip_byte;
     double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio;
     uint64_t n_mac;
+    uint64_t noc_latency_cycle;                             /* RESULT_MEASURE_NOC */
+    double cosa_util, cosa_comp, cosa_traf, cosa_objective; /* RESULT_MEASURE_COSA */
     const char *stop;
     uint64_t evaluations;
+    uint64_t draws;
+    const char *padded;  /* "P 53->54" when the engine searched a larger problem */
     const char *mapping; /* one line that `dse eval` reads back */
     const char *trace;   /* improvements as "evaluation:cost evaluation:cost ...", or NULL */
     double seconds;
@@ -145,9 +170,13 @@ struct layer_record {
 void point_record_init(struct point_record *record);
 void layer_record_init(struct layer_record *record);
 
-/* The field tables in column order (status first; level columns, key and checksum are not in them). */
+/* The field tables in column order (status first; level columns, key and checksum are not in them), optional columns included. */
 const struct result_field *point_field_all(size_t *n);
 const struct result_field *layer_field_all(size_t *n);
+
+/* Whether files of this schema have the column; how many of `n` they have. */
+bool schema_has_field(const struct result_schema *schema, const struct result_field *field);
+size_t schema_n_field(const struct result_schema *schema, const struct result_field *field, size_t n);
 
 /* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group `levels`. */
 const struct result_field *level_field_all(size_t *n);

@@ -85,6 +85,10 @@ static void test_record_sums_over_layers(void **state)
     assert_int_equal(f.point.n_mac, 2 * (4 * 4 * 8 * 8 * 8 * 9 + 16 * 8)); /* batch 2 */
     assert_int_equal(f.point.n_layer_mapped, 5);
     assert_int_equal(f.point.evaluations, 400);
+    assert_int_equal(f.point.draws, f.result[0].found.n_draw + f.result[1].found.n_draw);
+    assert_true(f.point.draws >= 400);
+    assert_int_equal(f.layer[2].draws, f.result[0].found.n_draw);
+    assert_string_equal(f.layer[0].padded, "");
     assert_near(f.point.energy_j, 4 * a->energy_j + b->energy_j);
     assert_near(f.point.latency_s, 4 * a->latency_s + b->latency_s);
     assert_near(f.point.edp_js, f.point.energy_j * f.point.latency_s);
@@ -98,6 +102,25 @@ static void test_record_sums_over_layers(void **state)
     assert_near(f.point.bound_latency_ratio,
                 f.point.latency_s / (4 * f.result[0].bound.latency_s + f.result[1].bound.latency_s));
     assert_string_equal(f.point.stop, "max_evaluations");
+    drop(&f);
+}
+
+/* An engine that enlarged a dimension: the row says which, and its mapping is one of the enlarged loop nest. */
+static void test_record_padding_is_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct dse_error err = {0};
+    make(&f);
+    struct engine_result *found = &f.result[1].found;
+    int c = problem_find_dim(&f.workload.problem[1], "C");
+    assert_true(c >= 0);
+    found->padded = true;
+    memcpy(found->padded_bound, f.workload.problem[1].bound, sizeof found->padded_bound);
+    found->padded_bound[c] = 18;
+    assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
+    assert_string_equal(f.layer[0].padded, "");
+    assert_string_equal(f.layer[1].padded, "C 16->18");
     drop(&f);
 }
 
@@ -207,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record_sums_over_layers),
+        cmocka_unit_test(test_record_padding_is_told),
         cmocka_unit_test(test_record_mapping_line_reads_back),
         cmocka_unit_test(test_record_outcome_is_the_worst_layer),
         cmocka_unit_test(test_record_timeout_without_a_mapping),

@@ -86,6 +86,7 @@ static inline size_t sample_point(unsigned cell, struct point_record *point,
     point->key = sample_key(cell);
     point->seconds = 0.25;
     point->evaluations = 1000 + cell;
+    point->draws = 5000 + cell;
     point->stop = "converged";
     if (cell == SAMPLE_INFEASIBLE) {
         point->outcome = RESULT_INFEASIBLE;

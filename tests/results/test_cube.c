@@ -128,6 +128,46 @@ static void test_cube_reads_back_its_schema(void **state)
     arena_free(&arena);
 }
 
+static void test_cube_has_datasets_of_what_is_measured(void **state)
+{
+    (void)state;
+    char folder[512], out[600];
+    struct arena arena;
+    struct dse_error err;
+    struct journal *journal;
+    struct point_record point;
+    struct layer_record layer[SAMPLE_LAYER];
+    struct level_values level[SAMPLE_LEVEL];
+    struct result_schema schema = sample_schema, back;
+    uint32_t index[3];
+    double *value;
+    size_t n;
+    arena_init(&arena);
+    make_sample(out, sizeof out, 1);
+    assert_int_equal(cube_read_schema(out, &arena, &back, &err), DSE_OK);
+    assert_int_equal(back.measures, 0);
+    assert_int_equal(cube_read_number(out, "noc_latency_cycle", &arena, &value, &n, &err), DSE_BAD_INPUT);
+    files_folder(folder, sizeof folder);
+    files_path(out, sizeof out, folder, "o.h5");
+    schema.measures = RESULT_MEASURE_NOC | RESULT_MEASURE_COSA;
+    assert_int_equal(journal_open(out, &schema, (struct journal_options){.fresh = true}, &journal, &err),
+                     DSE_OK);
+    size_t n_layer = sample_point(1, &point, layer, index, level);
+    point.noc_latency_cycle = 123;
+    layer[0].cosa_objective = -2.25;
+    assert_int_equal(journal_append(journal, &point, layer, n_layer, &err), DSE_OK);
+    journal_close(journal);
+    assert_int_equal(build(out, &schema, &err), DSE_OK);
+    assert_int_equal(cube_read_schema(out, &arena, &back, &err), DSE_OK);
+    assert_int_equal(back.measures, schema.measures);
+    assert_string_equal(cube_read_attribute(out, "measures", &arena), "noc cosa");
+    assert_int_equal(cube_read_number(out, "noc_latency_cycle", &arena, &value, &n, &err), DSE_OK);
+    assert_true(value[1] == 123 && isnan(value[0]));
+    assert_int_equal(cube_read_number(out, "layers/cosa_objective", &arena, &value, &n, &err), DSE_OK);
+    assert_true(value[SAMPLE_LAYER] == -2.25 && isnan(value[SAMPLE_LAYER + 1]));
+    arena_free(&arena);
+}
+
 /* Every dataset but wall times is the same in whatever order the points came. */
 static void test_cube_does_not_depend_on_the_order_of_points(void **state)
 {
@@ -290,6 +330,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cube_holds_every_point_in_its_cell),
         cmocka_unit_test(test_cube_groups_have_layers_levels_and_traces),
         cmocka_unit_test(test_cube_reads_back_its_schema),
+        cmocka_unit_test(test_cube_has_datasets_of_what_is_measured),
         cmocka_unit_test(test_cube_does_not_depend_on_the_order_of_points),
         cmocka_unit_test(test_cube_without_points_has_axes_and_holes),
         cmocka_unit_test(test_cube_without_axes_is_a_scalar),

@@ -98,6 +98,68 @@ static void test_schema_every_field_is_described(void **state)
     }
 }
 
+static void test_schema_measures_have_words(void **state)
+{
+    (void)state;
+    assert_string_equal(result_measure_text(0), "noc");
+    assert_string_equal(result_measure_text(1), "cosa");
+    assert_null(result_measure_text(2));
+    assert_int_equal(result_measure_find("noc cosa", 3), RESULT_MEASURE_NOC);
+    assert_int_equal(result_measure_find("cosa", 4), RESULT_MEASURE_COSA);
+    assert_int_equal(result_measure_find("no", 2), 0);
+    assert_int_equal(result_measure_find("nocx", 4), 0);
+    assert_int_equal(result_measure_find("", 0), 0);
+}
+
+/* Files have the columns of what the sweep measures, and no others; a missing value is an empty field there too. */
+static void test_csv_line_has_columns_of_what_is_measured(void **state)
+{
+    (void)state;
+    static const char *const noc = ",n_mac,noc_latency_cycle,";
+    static const char *const cosa = ",cosa_util,cosa_comp,cosa_traf,cosa_objective,";
+    struct result_schema schema = sample_schema;
+    struct point_record point, point_back;
+    struct layer_record layer[SAMPLE_LAYER], layer_back;
+    struct level_values level[SAMPLE_LEVEL], level_back[SAMPLE_LEVEL];
+    uint32_t index[3], index_back[3];
+    struct text_buffer line;
+    struct csv_row row;
+    struct dse_error err;
+    text_init(&line);
+    csv_row_init(&row);
+    for (unsigned measures = 0; measures <= (RESULT_MEASURE_NOC | RESULT_MEASURE_COSA); measures++) {
+        bool has_noc = measures & RESULT_MEASURE_NOC, has_cosa = measures & RESULT_MEASURE_COSA;
+        schema.measures = measures;
+        text_clear(&line);
+        csv_point_header(&line, &schema);
+        assert_int_equal(strstr(line.data, noc) != NULL, has_noc);
+        assert_null(strstr(line.data, "cosa"));
+        text_clear(&line);
+        csv_layer_header(&line, &schema);
+        assert_int_equal(strstr(line.data, noc) != NULL, has_noc);
+        assert_int_equal(strstr(line.data, cosa) != NULL, has_cosa);
+        sample_point(0, &point, layer, index, level);
+        point.noc_latency_cycle = layer[0].noc_latency_cycle = 77;
+        layer[0].cosa_traf = 1.5;
+        text_clear(&line);
+        csv_point_line(&line, &schema, &point);
+        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
+        assert_int_equal(csv_point_parse(&row, &schema, &point_back, index_back, level_back, &err), 1);
+        assert_true(point_back.noc_latency_cycle == (has_noc ? 77 : RESULT_U64_MISSING));
+        assert_int_equal(point_back.draws, 5000);
+        text_clear(&line);
+        csv_layer_line(&line, &schema, &point, &layer[0]);
+        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
+        assert_int_equal(csv_layer_parse(&row, &schema, &layer_back, level_back, &err), 1);
+        assert_true(layer_back.noc_latency_cycle == (has_noc ? 77 : RESULT_U64_MISSING));
+        assert_true(has_cosa ? layer_back.cosa_traf == 1.5 : isnan(layer_back.cosa_traf));
+        assert_true(isnan(layer_back.cosa_util));
+        assert_string_equal(layer_back.mapping, layer[0].mapping);
+    }
+    csv_row_free(&row);
+    text_free(&line);
+}
+
 static void test_csv_line_quotes_only_when_needed(void **state)
 {
     (void)state;
@@ -197,6 +259,8 @@ int main(void)
         cmocka_unit_test(test_schema_labels_carry_units),
         cmocka_unit_test(test_schema_paths_replace_known_endings),
         cmocka_unit_test(test_schema_every_field_is_described),
+        cmocka_unit_test(test_schema_measures_have_words),
+        cmocka_unit_test(test_csv_line_has_columns_of_what_is_measured),
         cmocka_unit_test(test_csv_line_quotes_only_when_needed),
         cmocka_unit_test(test_csv_line_reads_back_every_value),
         cmocka_unit_test(test_csv_line_seal_notices_any_changed_byte),
