@@ -8,6 +8,16 @@ SRC_ENGINES := \
 	engines/baseline/mapping_search.c \
 	engines/baseline/random.c \
 	engines/baseline/sampling.c \
+	engines/cosa/choice.c \
+	engines/cosa/extract.c \
+	engines/cosa/map.c \
+	engines/cosa/model.c \
+	engines/cosa/orders.c \
+	engines/cosa/relations.c \
+	engines/cosa/rows.c \
+	engines/cosa/settings.c \
+	engines/cosa/speed_rows.c \
+	engines/cosa/terms.c \
 	engines/driver.c \
 	engines/genetic.c \
 	engines/mapspace.c \
@@ -20,6 +30,7 @@ SRC_ENGINES := \
 	engines/mapspace_order.c \
 	engines/mapspace_pour.c \
 	engines/mapspace_sample.c \
+	engines/milp/milp.c \
 	engines/objective.c \
 	engines/options.c \
 	engines/price_memo.c \

@@ -1,0 +1,201 @@
+#include <math.h>
+#include <string.h>
+
+#include "engines/cosa/formulation.h"
+
+/* ------------------------------------------------------------------------------ which dimension moves which tensor */
+
+static uint32_t indexed_dims(const struct tensor *tensor)
+{
+    uint32_t dims = 0;
+    for (uint32_t r = 0; r < tensor->n_rank; r++)
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
+            dims |= 1u << tensor->rank[r].term[i].dim;
+    return dims;
+}
+
+static uint32_t output_dims(const struct problem *problem)
+{
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        if (problem->tensor[t].read_write)
+            return indexed_dims(&problem->tensor[t]);
+    return 0;
+}
+
+/* The window terms of a rank: those that do not index the output, if there are others. */
+static uint32_t window_of(const struct tensor_rank *rank, uint32_t output)
+{
+    uint32_t dims = 0, window = 0;
+    for (uint32_t i = 0; i < rank->n_term; i++)
+        dims |= 1u << rank->term[i].dim;
+    if (rank->n_term > 1 && (dims & output))
+        window = dims & ~output;
+    return window;
+}
+
+static void relate(struct cosa_shape *shape)
+{
+    const struct problem *problem = shape->problem;
+    uint32_t output = output_dims(problem);
+    for (uint32_t t = 0; t < problem->n_tensor; t++) {
+        const struct tensor *tensor = &problem->tensor[t];
+        for (uint32_t r = 0; r < tensor->n_rank; r++) {
+            uint32_t window = window_of(&tensor->rank[r], output);
+            for (uint32_t i = 0; i < tensor->rank[r].n_term; i++) {
+                uint32_t bit = 1u << tensor->rank[r].term[i].dim;
+                if (window & bit)
+                    shape->halo[t] |= bit;
+                else
+                    shape->related[t] |= bit;
+            }
+        }
+    }
+}
+
+static double term_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, double bits, bool window,
+                        bool stride)
+{
+    const struct tensor *tensor = &shape->problem->tensor[t];
+    uint32_t output = output_dims(shape->problem);
+    double sum = 0;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        bool is_window = window_of(&tensor->rank[r], output) >> d & 1u;
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
+            if (tensor->rank[r].term[i].dim == d && is_window == window)
+                sum += bits + (stride ? log2(tensor->rank[r].term[i].coefficient) : 0);
+    }
+    return sum;
+}
+
+double cosa_tile_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, double bits, bool stride)
+{
+    return term_bits(shape, t, d, bits, false, stride);
+}
+
+double cosa_window_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, double bits)
+{
+    return term_bits(shape, t, d, bits, true, true);
+}
+
+/* --------------------------------------------------------------------------------------------- levels and capacities */
+
+/* Room for each kept tensor: the level's shares by role over the kept tensors; less than a word becomes one word and
+ * the others share the rest. */
+static void share_level(struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
+{
+    uint64_t usable = architecture_usable_words(&shape->arch->level[l]);
+    uint32_t open = shape->keep[l];
+    double left = (double)usable;
+    for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+        shape->room[l][t] = INFINITY;
+    if (usable == ARCH_UNLIMITED || l == shape->outermost)
+        return;
+    for (bool again = true; again && open;) {
+        double all = 0;
+        again = false;
+        for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+            if (open >> t & 1u)
+                all += settings->share[shape->problem->tensor[t].role];
+        for (uint32_t t = 0; t < shape->problem->n_tensor && !again; t++) {
+            if (!(open >> t & 1u))
+                continue;
+            double share = settings->share[shape->problem->tensor[t].role];
+            shape->room[l][t] = all > 0 ? left * share / all : left;
+            if (shape->room[l][t] < 1) {
+                shape->room[l][t] = 1;
+                left = fmax(left - 1, 0);
+                open &= ~(1u << t);
+                again = true;
+            }
+        }
+    }
+}
+
+static void set_keeps(struct cosa_shape *shape)
+{
+    const struct architecture *arch = shape->arch;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+            if (arch->level[l].keep_role >> shape->problem->tensor[t].role & 1u)
+                shape->keep[l] |= 1u << t;
+        if (shape->constraints)
+            shape->keep[l] &= ~shape->constraints->level[l].bypass;
+    }
+}
+
+/* The outermost level inside the permutation level that keeps weights alone. */
+static uint32_t find_util_level(const struct cosa_shape *shape)
+{
+    uint32_t weights = 0;
+    for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+        if (shape->problem->tensor[t].role == TENSOR_WEIGHT)
+            weights |= 1u << t;
+    if (shape->permutation == COSA_NONE)
+        return COSA_NONE;
+    for (uint32_t l = shape->permutation; l-- > 0;)
+        if (shape->keep[l] && !(shape->keep[l] & ~weights))
+            return l;
+    return COSA_NONE;
+}
+
+void cosa_shape_init(struct cosa_shape *shape, const struct problem *problem, const struct architecture *arch,
+                     const struct mapspace_constraints *constraints, const struct cosa_settings *settings)
+{
+    memset(shape, 0, sizeof *shape);
+    shape->problem = problem;
+    shape->arch = arch;
+    shape->constraints = constraints;
+    shape->n_level = arch->n_level;
+    shape->outermost = arch->n_level - 1;
+    shape->permutation = arch->n_level > 1 ? arch->n_level - 2 : COSA_NONE;
+    if (settings->permutation_level >= 0 && (uint32_t)settings->permutation_level < shape->outermost)
+        shape->permutation = (uint32_t)settings->permutation_level;
+    relate(shape);
+    set_keeps(shape);
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        share_level(shape, settings, l);
+    shape->util_level = find_util_level(shape);
+}
+
+double cosa_level_factor(const struct cosa_settings *settings, uint32_t level)
+{
+    return settings->inner_factor + settings->inner_factor_step * level;
+}
+
+double cosa_outer_weight(const struct cosa_shape *shape, const struct cosa_settings *settings)
+{
+    double sum = 0;
+    for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+        sum += settings->outer_factor[shape->problem->tensor[t].role];
+    return sum;
+}
+
+uint32_t cosa_outermost_inner_keeper(const struct cosa_shape *shape, uint32_t t)
+{
+    if (shape->permutation == COSA_NONE)
+        return COSA_NONE;
+    for (uint32_t l = shape->permutation; l-- > 0;)
+        if (shape->keep[l] >> t & 1u)
+            return l;
+    return COSA_NONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------- primes */
+
+uint32_t cosa_factorise(const struct problem *problem, struct cosa_kind *kind)
+{
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        uint32_t rest = problem->bound[d];
+        for (uint32_t p = 2; rest > 1; p++) {
+            if ((uint64_t)p * p > rest)
+                p = rest;
+            uint32_t count = 0;
+            for (; rest % p == 0; rest /= p)
+                count++;
+            if (count > 0)
+                kind[n++] = (struct cosa_kind){.dim = d, .prime = p, .count = count, .bits = log2(p)};
+        }
+    }
+    return n;
+}
