@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "engines/baseline/all_orders.h"
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/sampling.h"
 #include "engines/driver.h"
@@ -14,11 +15,15 @@ enum {
     OPTION_TIMEOUT,
     OPTION_SEARCH_SIZE,
     OPTION_PERMUTATIONS,
+    OPTION_ORDERS,
     OPTION_SEARCHERS,
     OPTION_SAMPLING,
     OPTION_BYPASS,
     N_OPTION
 };
+
+static const char *const orders_names[] = {"distinct", "all"};
+enum { ORDERS_DISTINCT, ORDERS_ALL };
 
 static const struct engine_option option[N_OPTION] = {
     {"victory_condition",
@@ -31,6 +36,10 @@ static const struct engine_option option[N_OPTION] = {
     {"max_permutations_per_if_visit",
      "loop orders tried for one factorisation before the next is drawn; 0: all", "permutation",
      OPTION_INTEGER, 16, 0, 1e15, NULL},
+    {"orders",
+     "distinct: only loop orders that can differ in cost, from a random one on; all: every order of the "
+     "non-unit loops, from the first on",
+     "", OPTION_CHOICE, ORDERS_DISTINCT, 0, 1, orders_names},
     {"searchers",
      "independent searchers, each with its own random numbers and victory counter; the best of all counts",
      "searcher", OPTION_INTEGER, 1, 1, 4096, NULL},
@@ -42,6 +51,7 @@ static const struct engine_option option[N_OPTION] = {
 struct searcher {
     struct random_stream stream;
     struct order_walk walk;
+    struct all_orders all;
     struct mapping mapping;
     double best;               /* the lowest cost it has seen */
     uint64_t visited, n_visit; /* orders of the present factorisation that were tried, that are to be tried */
@@ -76,7 +86,30 @@ static enum dse_status hybrid_init(void *memory, struct engine_context *context,
                                    err);
 }
 
-/* Draw the next factorisation and begin its walk at a random order. */
+/* Begin the walk over the orders of the present factorisation. */
+static void start_orders(const struct state *state, struct searcher *searcher, struct engine_context *context)
+{
+    double limit = engine_context_option(context, OPTION_PERMUTATIONS);
+    bool all = engine_context_option(context, OPTION_ORDERS) == ORDERS_ALL;
+    uint64_t n_order =
+        all ? all_orders_start(&searcher->all, engine_context_task(context)->constraints, &searcher->mapping)
+            : order_walk_start(&searcher->walk, state->space, &searcher->mapping, false);
+    searcher->n_visit = limit > 0 && (double)n_order > limit ? (uint64_t)limit : n_order;
+    if (all)
+        return;
+    uint64_t first = n_order > 1 ? random_u64(&searcher->stream) % n_order : 0;
+    order_walk_set(&searcher->walk, &searcher->mapping, first);
+}
+
+static void next_order(struct searcher *searcher, const struct engine_context *context)
+{
+    if (engine_context_option(context, OPTION_ORDERS) == ORDERS_ALL)
+        (void)all_orders_next(&searcher->all, &searcher->mapping);
+    else
+        (void)order_walk_next(&searcher->walk, &searcher->mapping);
+}
+
+/* Draw the next factorisation and begin its walk. */
 static bool next_factorisation(const struct state *state, struct searcher *searcher,
                                struct engine_context *context)
 {
@@ -85,11 +118,7 @@ static bool next_factorisation(const struct state *state, struct searcher *searc
     if (!sampling_draw(context, state->space, sampling, &searcher->stream, &searcher->mapping,
                        &searcher->n_invalid))
         return false;
-    double limit = engine_context_option(context, OPTION_PERMUTATIONS);
-    uint64_t n_order = order_walk_start(&searcher->walk, state->space, &searcher->mapping, false);
-    searcher->n_visit = limit > 0 && (double)n_order > limit ? (uint64_t)limit : n_order;
-    uint64_t first = n_order > 1 ? random_u64(&searcher->stream) % n_order : 0;
-    order_walk_set(&searcher->walk, &searcher->mapping, first);
+    start_orders(state, searcher, context);
     return true;
 }
 
@@ -107,7 +136,7 @@ static void advance(struct state *state, struct searcher *searcher, struct engin
         searcher->n_invalid++;
     }
     if (ready && ++searcher->visited < searcher->n_visit)
-        (void)order_walk_next(&searcher->walk, &searcher->mapping);
+        next_order(searcher, context);
     searcher->over =
         sampling_reached(searcher->n_not_better, engine_context_option(context, OPTION_VICTORY)) ||
         sampling_timed_out(searcher->n_invalid, engine_context_option(context, OPTION_TIMEOUT));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "engines/baseline/all_orders.h"
 #include "engines/mapspace_sample.h"
 #include "tests/engines/small_cases.h"
 
@@ -195,7 +196,8 @@ static void test_samples_keep_the_constraints(void **state)
 static void test_searchers_have_their_own_victory(void **state)
 {
     (void)state;
-    struct setting setting[] = {{"victory_condition", "50"}, {"searchers", "1"}, {"sampling", "construct"}};
+    struct setting setting[] = {
+        {"victory_condition", "50"}, {"searchers", "1"}, {"sampling", "construct"}, {"orders", "distinct"}};
     struct problem problem;
     struct run run;
     struct engine_result one, all, again;
@@ -203,11 +205,12 @@ static void test_searchers_have_their_own_victory(void **state)
     run_init(&run, &problem);
     for (int primes = 0; primes <= 1; primes++) {
         setting[2].value = primes ? "primes" : "construct";
+        setting[3].value = primes ? "all" : "distinct";
         setting[1].value = "1";
-        solve(&run, "hybrid", setting, 3, &one);
+        solve(&run, "hybrid", setting, 4, &one);
         setting[1].value = "8";
-        solve(&run, "hybrid", setting, 3, &all);
-        solve(&run, "hybrid", setting, 3, &again);
+        solve(&run, "hybrid", setting, 4, &all);
+        solve(&run, "hybrid", setting, 4, &again);
         assert_int_equal(one.stop, STOP_CONVERGED);
         assert_int_equal(all.stop, STOP_CONVERGED);
         assert_true(one.n_evaluation > 50 && all.n_evaluation > 8 * 50);
@@ -237,6 +240,39 @@ static void test_searchers_share_budget_and_size(void **state)
     assert_int_equal(r.stop, STOP_MAX_EVALUATIONS);
 }
 
+/* Two levels with 3 and 2 non-unit loops: 3! * 2! = 12 orders, all different; with one place fixed 2! * 2! = 4. */
+static void test_all_orders_are_walked_once(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct architecture arch;
+    struct mapspace_constraints c;
+    struct mapping mapping, seen[12];
+    struct all_orders walk;
+    small_gemm(&problem, 8, 4, 2);
+    small_machine(&arch, 40, 300);
+    for (int fixed = 0; fixed <= 1; fixed++) {
+        uint32_t n = 0, expected = fixed ? 4 : 12;
+        mapping_init(&mapping, &problem, &arch);
+        mapping.level[2].temporal[0] = mapping.level[2].temporal[1] = 2;
+        mapping.level[0].temporal[0] = 4;
+        mapping.level[0].temporal[1] = 2;
+        mapspace_constraints_init(&c, &problem, &arch);
+        c.level[2].temporal.n_order = 1;
+        c.level[2].temporal.order[0] = 1;
+        assert_int_equal(all_orders_start(&walk, fixed ? &c : NULL, &mapping), expected);
+        do {
+            assert_true(n < expected);
+            for (uint32_t i = 0; i < n; i++)
+                assert_false(mapping_same(&mapping, &seen[i]));
+            assert_true(!fixed || mapping.level[2].temporal_order[0] == 1);
+            seen[n++] = mapping;
+        } while (all_orders_next(&walk, &mapping));
+        assert_int_equal(n, expected);
+        assert_true(mapping_same(&mapping, &seen[0]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_primes_go_to_every_slot_alike),
         cmocka_unit_test(test_samples_keep_the_constraints),
         cmocka_unit_test(test_searchers_have_their_own_victory),
+        cmocka_unit_test(test_all_orders_are_walked_once),
         cmocka_unit_test(test_searchers_share_budget_and_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

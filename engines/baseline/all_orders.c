@@ -1,0 +1,73 @@
+#include "engines/baseline/all_orders.h"
+
+static uint64_t start_level(struct all_orders *walk, const struct loop_constraints *fixed, uint32_t l,
+                            struct mapping *mapping)
+{
+    struct mapping_level *level = &mapping->level[l];
+    uint32_t n = 0, seen = 0;
+    uint64_t count = 1;
+    for (; fixed && n < fixed->n_order; n++) {
+        level->temporal_order[n] = fixed->order[n];
+        seen |= 1u << fixed->order[n];
+    }
+    walk->first[l] = (uint8_t)n;
+    for (int unit = 0; unit <= 1; unit++) {
+        for (uint32_t d = 0; d < mapping->n_dim; d++)
+            if (!(seen >> d & 1u) && (level->temporal[d] == 1) == (unit == 1))
+                level->temporal_order[n++] = (uint8_t)d;
+        if (!unit)
+            walk->n[l] = (uint8_t)(n - walk->first[l]);
+    }
+    for (uint32_t i = 2; i <= walk->n[l]; i++)
+        if (__builtin_mul_overflow(count, (uint64_t)i, &count))
+            return UINT64_MAX;
+    return count;
+}
+
+uint64_t all_orders_start(struct all_orders *walk, const struct mapspace_constraints *constraints,
+                          struct mapping *mapping)
+{
+    uint64_t count = 1;
+    for (uint32_t l = 0; l < mapping->n_level; l++) {
+        const struct loop_constraints *fixed = constraints ? &constraints->level[l].temporal : NULL;
+        if (__builtin_mul_overflow(count, start_level(walk, fixed, l, mapping), &count))
+            count = UINT64_MAX;
+    }
+    return count;
+}
+
+static void reverse(uint8_t *item, uint32_t n)
+{
+    for (uint32_t a = 0; a + 1 < n; a++) {
+        uint8_t swap = item[a];
+        item[a] = item[--n];
+        item[n] = swap;
+    }
+}
+
+/* The next permutation in lexicographic order; false, and the first again, after the last. */
+static bool turn(uint8_t *item, uint32_t n)
+{
+    uint32_t i = n, j = n;
+    while (i >= 2 && item[i - 2] > item[i - 1])
+        i--;
+    if (i < 2) {
+        reverse(item, n);
+        return false;
+    }
+    while (item[j - 1] < item[i - 2])
+        j--;
+    uint8_t swap = item[i - 2];
+    item[i - 2] = item[j - 1];
+    item[j - 1] = swap;
+    reverse(item + i - 1, n - i + 1);
+    return true;
+}
+
+bool all_orders_next(const struct all_orders *walk, struct mapping *mapping)
+{
+    for (uint32_t l = 0; l < mapping->n_level; l++)
+        if (walk->n[l] && turn(mapping->level[l].temporal_order + walk->first[l], walk->n[l]))
+            return true;
+    return false;
+}
