@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "costmodel/architecture.h"
 #include "costmodel/mapping.h"
 #include "costmodel/problem.h"
@@ -16,19 +17,22 @@
 /* DRAM behind the mesh: banks with open rows, one data bus. Times in cycles of the mesh clock. Defaults: docs/noc.md. */
 struct noc_dram {
     uint32_t n_bank;
-    uint32_t row_byte;             /* of one bank, all chips of the rank together */
-    uint32_t burst_byte;           /* one access: the data of one packet */
-    uint32_t burst_cycle;          /* the data bus is busy for one burst */
-    uint32_t activate_cycle;       /* tRCD */
-    uint32_t precharge_cycle;      /* tRP */
-    uint32_t read_cycle;           /* CL: column read to first data */
-    uint32_t write_cycle;          /* CWL */
-    uint32_t row_active_cycle;     /* tRAS */
-    uint32_t write_recovery_cycle; /* tWR */
-    uint32_t write_to_read_cycle;  /* tWTR */
-    uint32_t read_to_write_cycle;
+    uint32_t row_byte;                              /* of one bank, all chips of the rank together */
+    uint32_t burst_byte;                            /* one access: the data of one packet */
+    uint32_t burst_cycle;                           /* the data bus is busy for one burst */
+    uint32_t activate_cycle;                        /* tRCD */
+    uint32_t precharge_cycle;                       /* tRP */
+    uint32_t read_cycle;                            /* CL: column read to first data */
+    uint32_t write_cycle;                           /* CWL */
+    uint32_t row_active_cycle;                      /* tRAS */
+    uint32_t write_recovery_cycle;                  /* tWR */
+    uint32_t write_to_read_cycle;                   /* tWTR */
+    uint32_t read_to_write_cycle;                   /* idle bus cycles between read data and write data */
+    uint32_t read_to_precharge_cycle;               /* tRTP, from the column command */
     uint32_t refresh_interval_cycle, refresh_cycle; /* tREFI, tRFC; interval 0: no refresh */
-    uint32_t queue_length;                          /* accesses waiting */
+    uint32_t queue_length;                          /* accesses waiting or in service */
+    uint32_t read_ahead;     /* packets whose reads the DRAM port may have asked for and not sent */
+    uint64_t read_base_byte; /* where every read transaction starts; writes start at 0 */
 };
 
 /* The mesh: `columns` x `rows` routers, row 0 at the top, router id = row * columns + column; its local port has the same id.
@@ -93,6 +97,18 @@ DSE_MUST_CHECK enum dse_status noc_simulate(const struct noc_config *config,
                                             struct arena *arena, struct noc_result *result,
                                             struct dse_error *err);
 
+/* When each transaction began to send or count, and the number of cycles after which it was done. Both (n_transaction),
+ * the caller's; either may be NULL. */
+struct noc_trace {
+    uint64_t *start, *finish;
+};
+
+/* The same; `trace` (may be NULL) is filled. */
+DSE_MUST_CHECK enum dse_status noc_simulate_traced(const struct noc_config *config,
+                                                   const struct noc_program *program, uint64_t max_cycle,
+                                                   struct arena *arena, const struct noc_trace *trace,
+                                                   struct noc_result *result, struct dse_error *err);
+
 /* The transactions of a mapping: docs/noc.md. `max_steps`: at most so many steps of the loops at and outside the NoC level are
  * written (0: all); `*n_step` (may be NULL) is how many there are in all. `noc_level` is the level whose network is the mesh.
  * DSE_NO_MEMORY; DSE_LIMIT beyond 2^31 entries; DSE_BAD_USAGE when the mapping needs more PEs than the mesh has. */
@@ -101,6 +117,10 @@ DSE_MUST_CHECK enum dse_status noc_program_of(const struct problem *problem, con
                                               const struct noc_config *config, uint64_t max_steps,
                                               struct arena *arena, struct noc_program *program,
                                               uint64_t *n_step, struct dse_error *err);
+
+/* Append the program as CoSA's simulator reads it, one line per transaction: id, actor, operation (0 unicast, 1 multicast, 2
+ * count), size, source (the actor again), destinations, dependencies; the lists separated by blanks. Check out->failed. */
+void noc_program_write_csv(const struct noc_program *program, struct text_buffer *out);
 
 /* The level whose network is the mesh: the one with the PE array below it, inside the outermost level where possible; -1
  * when the architecture has no such fan-out. */

@@ -1,0 +1,255 @@
+#include "costmodel/noc_mesh.h"
+
+static const uint8_t opposite[NOC_SIDES] = {NOC_LOCAL, NOC_SOUTH, NOC_WEST, NOC_NORTH, NOC_EAST};
+
+/* X first, then Y: the side by which `router` sends towards a port. */
+static uint32_t side_towards(const struct noc_config *config, uint32_t router, struct noc_place to)
+{
+    uint32_t x = router % config->columns, y = router / config->columns;
+    uint32_t to_x = to.router % config->columns, to_y = to.router / config->columns;
+    if (x != to_x)
+        return x < to_x ? NOC_EAST : NOC_WEST;
+    if (y != to_y)
+        return y < to_y ? NOC_SOUTH : NOC_NORTH;
+    return to.side;
+}
+
+static uint32_t neighbour_of(const struct noc_config *config, uint32_t router, uint32_t side)
+{
+    uint32_t x = router % config->columns, y = router / config->columns;
+    switch (side) {
+    case NOC_NORTH:
+        return y > 0 ? router - config->columns : NOC_NONE;
+    case NOC_EAST:
+        return x + 1 < config->columns ? router + 1 : NOC_NONE;
+    case NOC_SOUTH:
+        return y + 1 < config->rows ? router + config->columns : NOC_NONE;
+    case NOC_WEST:
+        return x > 0 ? router - 1 : NOC_NONE;
+    default:
+        return NOC_NONE;
+    }
+}
+
+void noc_multicast_tree(const struct noc_config *config, uint32_t from, const uint32_t *destination,
+                        uint32_t n_destination, uint8_t *outputs)
+{
+    uint32_t n_router = config->columns * config->rows;
+    for (uint32_t r = 0; r < n_router; r++)
+        outputs[r] = 0;
+    for (uint32_t k = 0; k < n_destination; k++) {
+        /* From the destination back to the source or to a branch that is there already: Y was last, so it is undone first. */
+        uint32_t r = destination[k], side = NOC_LOCAL;
+        for (;;) {
+            bool was_there = outputs[r] != 0;
+            outputs[r] |= (uint8_t)(1U << side);
+            if (was_there || r == from)
+                break;
+            if (r / config->columns != from / config->columns) {
+                bool down = r / config->columns > from / config->columns;
+                side = down ? NOC_SOUTH : NOC_NORTH;
+                r = down ? r - config->columns : r + config->columns;
+            } else {
+                bool right = r > from;
+                side = right ? NOC_EAST : NOC_WEST;
+                r = right ? r - 1 : r + 1;
+            }
+        }
+    }
+}
+
+enum dse_status noc_routers_init(struct noc_mesh *mesh, struct dse_error *err)
+{
+    const struct noc_config *config = mesh->config;
+    size_t n_word = (mesh->n_router + 63) / 64, ring = 1;
+    while (ring < config->queue_flits) {
+        ring *= 2;
+        mesh->queue_shift++;
+    }
+    mesh->queue_mask = (uint32_t)ring - 1;
+    mesh->router = arena_alloc(mesh->arena, mesh->n_router, sizeof *mesh->router);
+    mesh->queue = arena_alloc(mesh->arena, mesh->n_router * NOC_SIDES * ring, sizeof *mesh->queue);
+    mesh->in_active = arena_alloc(mesh->arena, n_word, sizeof *mesh->in_active);
+    mesh->out_active = arena_alloc(mesh->arena, n_word, sizeof *mesh->out_active);
+    mesh->unicast = arena_alloc(mesh->arena, (size_t)mesh->n_port * mesh->n_router, sizeof *mesh->unicast);
+    if (!mesh->router || !mesh->queue || !mesh->in_active || !mesh->out_active || !mesh->unicast)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a mesh of %u routers", mesh->n_router);
+    for (uint32_t r = 0; r < mesh->n_router; r++) {
+        struct noc_router *router = &mesh->router[r];
+        router->queue_room = router->queue_packet_room = (1U << NOC_SIDES) - 1;
+        for (uint32_t side = 0; side < NOC_SIDES; side++) {
+            router->neighbour[side] = neighbour_of(config, r, side);
+            router->last[side] = NOC_SIDES - 1; /* so that input 0 is the first to be served */
+        }
+    }
+    for (uint32_t port = 0; port < mesh->n_port; port++) {
+        struct noc_place place = noc_place_of(config, port);
+        mesh->router[place.router].port[place.side] = port;
+        for (uint32_t r = 0; r < mesh->n_router; r++)
+            mesh->unicast[(size_t)port * mesh->n_router + r] =
+                (uint8_t)(1U << side_towards(config, r, place));
+    }
+    return DSE_OK;
+}
+
+static inline void note_room(const struct noc_mesh *mesh, struct noc_router *router, uint32_t side)
+{
+    uint32_t free = mesh->config->queue_flits - router->queue_count[side];
+    uint8_t bit = (uint8_t)(1U << side);
+    router->queue_room = (uint8_t)(free > 0 ? router->queue_room | bit : router->queue_room & ~bit);
+    router->queue_packet_room = (uint8_t)(free >= mesh->n_packet_flit ? router->queue_packet_room | bit
+                                                                      : router->queue_packet_room & ~bit);
+}
+
+static inline uint32_t *queue_of(const struct noc_mesh *mesh, uint32_t r, uint32_t side)
+{
+    return mesh->queue + ((size_t)(r * NOC_SIDES + side) << mesh->queue_shift);
+}
+
+static inline void push_granted(struct noc_mesh *mesh, uint32_t r, struct noc_router *router, uint32_t input)
+{
+    uint32_t flit = router->latch[input];
+    uint32_t outputs = router->grant[input];
+    if (flit & NOC_HEAD)
+        router->locked |= (uint8_t)outputs;
+    if (flit & NOC_TAIL)
+        router->locked &= (uint8_t)~outputs;
+    router->queue_filled |= (uint8_t)outputs;
+    for (; outputs; outputs &= outputs - 1) {
+        uint32_t side = (uint32_t)__builtin_ctz(outputs);
+        uint32_t at = (router->queue_head[side] + router->queue_count[side]++) & mesh->queue_mask;
+        queue_of(mesh, r, side)[at] = flit;
+        note_room(mesh, router, side);
+    }
+}
+
+/* How far the input is from its turn at an output; 0: it is next. */
+static inline uint32_t turns_away(const struct noc_router *router, uint32_t side, uint32_t input)
+{
+    return (input + NOC_SIDES - 1 + NOC_SIDES - router->last[side]) % NOC_SIDES;
+}
+
+static void grant_unicasts(const struct noc_mesh *mesh, const struct noc_router *router, uint32_t inputs,
+                           uint32_t r, uint32_t taken, uint8_t winner[NOC_SIDES], uint32_t *won)
+{
+    for (; inputs; inputs &= inputs - 1) {
+        uint32_t input = (uint32_t)__builtin_ctz(inputs);
+        uint32_t flit = router->latch[input];
+        uint32_t output = mesh->transfer[flit >> NOC_SLOT_SHIFT].outputs[r];
+        uint32_t side = (uint32_t)__builtin_ctz(output);
+        if ((output & router->queue_room & ~taken) == 0 || (flit & NOC_HEAD && output & router->locked))
+            continue;
+        if (!(*won & output) || turns_away(router, side, input) < turns_away(router, side, winner[side]))
+            winner[side] = (uint8_t)input;
+        *won |= output;
+    }
+}
+
+/* Who moves in the next cycle, from the state at its start. */
+static inline void decide_grants(struct noc_mesh *mesh, uint32_t r, struct noc_router *router)
+{
+    uint32_t taken = 0, granted = 0, unicasts = 0, won = 0;
+    uint8_t winner[NOC_SIDES];
+    for (uint32_t inputs = router->latch_full; inputs; inputs &= inputs - 1) {
+        uint32_t input = (uint32_t)__builtin_ctz(inputs);
+        uint32_t flit = router->latch[input];
+        const struct noc_transfer *transfer = &mesh->transfer[flit >> NOC_SLOT_SHIFT];
+        if (!transfer->multicast) {
+            unicasts |= 1U << input;
+            continue;
+        }
+        uint32_t outputs = transfer->outputs[r];
+        uint32_t free =
+            flit & NOC_HEAD ? router->queue_packet_room & ~(uint32_t)router->locked : router->queue_room;
+        if ((outputs & ~free) == 0 && (outputs & taken) == 0) {
+            router->grant[input] = (uint8_t)outputs;
+            granted |= 1U << input;
+            taken |= outputs;
+        }
+    }
+    if (unicasts)
+        grant_unicasts(mesh, router, unicasts, r, taken, winner, &won);
+    for (; won; won &= won - 1) {
+        uint32_t side = (uint32_t)__builtin_ctz(won);
+        router->last[side] = winner[side];
+        router->grant[winner[side]] = (uint8_t)(1U << side);
+        granted |= 1U << winner[side];
+    }
+    router->granted = (uint8_t)granted;
+}
+
+void noc_step_inputs(struct noc_mesh *mesh)
+{
+    uint32_t n_word = (mesh->n_router + 63) / 64;
+    for (uint32_t w = 0; w < n_word; w++) {
+        uint64_t keep = 0;
+        for (uint64_t bits = mesh->in_active[w]; bits; bits &= bits - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(bits), r = w * 64 + bit;
+            struct noc_router *router = &mesh->router[r];
+            if (router->granted) {
+                for (uint32_t inputs = router->granted; inputs; inputs &= inputs - 1)
+                    push_granted(mesh, r, router, (uint32_t)__builtin_ctz(inputs));
+                router->latch_full &= (uint8_t)~router->granted;
+                noc_mark(mesh->out_active, r);
+                mesh->moved = true;
+            }
+            for (uint32_t inputs = router->arriving_full; inputs; inputs &= inputs - 1) {
+                uint32_t input = (uint32_t)__builtin_ctz(inputs);
+                router->latch[input] = router->arriving[input];
+            }
+            router->latch_full |= router->arriving_full;
+            router->arriving_full = 0;
+            router->granted = 0;
+            if (router->latch_full) {
+                keep |= (uint64_t)1 << bit;
+                decide_grants(mesh, r, router);
+            }
+        }
+        mesh->in_active[w] = keep;
+    }
+}
+
+static inline bool send_out(struct noc_mesh *mesh, struct noc_router *router, uint32_t side)
+{
+    uint32_t next = router->neighbour[side];
+    if (next == NOC_NONE)
+        return noc_sink_put(mesh, router->port[side], router->out[side]);
+    if (!noc_input_ready(&mesh->router[next], opposite[side]))
+        return false;
+    noc_input_put(mesh, next, opposite[side], router->out[side]);
+    mesh->result->flit_hops++;
+    return true;
+}
+
+void noc_step_outputs(struct noc_mesh *mesh)
+{
+    uint32_t n_word = (mesh->n_router + 63) / 64;
+    for (uint32_t w = 0; w < n_word; w++) {
+        uint64_t keep = 0;
+        for (uint64_t bits = mesh->out_active[w]; bits; bits &= bits - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(bits), r = w * 64 + bit;
+            struct noc_router *router = &mesh->router[r];
+            for (uint32_t sides = router->out_full; sides; sides &= sides - 1) {
+                uint32_t side = (uint32_t)__builtin_ctz(sides);
+                if (send_out(mesh, router, side)) {
+                    router->out_full &= (uint8_t) ~(1U << side);
+                    mesh->moved = true;
+                }
+            }
+            for (uint32_t sides = router->queue_filled & ~(uint32_t)router->out_full; sides;
+                 sides &= sides - 1) {
+                uint32_t side = (uint32_t)__builtin_ctz(sides);
+                router->out[side] = queue_of(mesh, r, side)[router->queue_head[side]];
+                router->queue_head[side] = (uint16_t)((router->queue_head[side] + 1U) & mesh->queue_mask);
+                if (--router->queue_count[side] == 0)
+                    router->queue_filled &= (uint8_t) ~(1U << side);
+                router->out_full |= (uint8_t)(1U << side);
+                note_room(mesh, router, side);
+                mesh->moved = true;
+            }
+            if (router->out_full | router->queue_filled)
+                keep |= (uint64_t)1 << bit;
+        }
+        mesh->out_active[w] = keep;
+    }
+}
