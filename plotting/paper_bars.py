@@ -1,0 +1,85 @@
+"""Grouped bars in panels, as in most papers: a group per layer or network, a bar per scheduler, bars cut off at the axis limit with their
+value printed above. The layout is computed here, in points; paper_bars.gp draws it."""
+from paper_tools import array, gnuplot, quote
+
+# Okabe and Ito's colours, told apart with every kind of colour vision; the baseline is grey.
+COLOURS = ["#9a9a9a", "#56b4e9", "#d55e00", "#117755", "#cc79a7", "#e69f00"]
+
+TOP, TITLE, CUT, LEFT, RIGHT, GAP = 24, 14, 16, 34, 8, 30
+
+
+class Panel:
+    """One panel: group names, values[series][group] (None: no bar), axis limit and ticks. `shown` groups have their values printed on
+    the bars; a line stands before the group `apart`. Panels of one `row` share the width by their number of groups."""
+
+    def __init__(self, title, groups, values, limit, step=1.0, row=0, shown=(), apart=None, y_title=""):
+        self.title, self.groups, self.values = title, groups, values
+        self.limit, self.step, self.row, self.y_title = limit, step, row, y_title
+        self.shown, self.apart = set(shown), apart
+        self.box = None
+
+
+def _place(panels, width, height, label_space):
+    """Left, right, top, bottom of every panel in points."""
+    n_row = 1 + max(panel.row for panel in panels)
+    row_height = (height - TOP) / n_row
+    for row in range(n_row):
+        members = [panel for panel in panels if panel.row == row]
+        usable = width - sum(LEFT if panel.y_title or i == 0 else GAP for i, panel in enumerate(members)) - RIGHT
+        weight = sum(max(2.0, len(panel.groups) + 0.6) for panel in members)
+        x = 0.0
+        for i, panel in enumerate(members):
+            x += LEFT if panel.y_title or i == 0 else GAP
+            wide = usable * max(2.0, len(panel.groups) + 0.6) / weight
+            top = height - TOP - row * row_height - TITLE - CUT
+            panel.box = (x, x + wide, top, height - TOP - (row + 1) * row_height + label_space)
+            x += wide
+
+
+def _label(value):
+    return "%.0f" % value if value >= 9.95 else "%.1f" % value
+
+
+def _blocks(panels, n_series):
+    """The bars, and the numbers on them: x, y, text."""
+    bars, labels = "", ""
+    wide = 0.82 / n_series
+    for p, panel in enumerate(panels):
+        for s in range(n_series):
+            rows = []
+            for g, value in enumerate(panel.values[s]):
+                x = g + 1 + (s - (n_series - 1) / 2) * wide
+                if value is None:
+                    continue
+                rows.append("%.4f %.6g" % (x, min(value, panel.limit)))
+                if value > panel.limit or g in panel.shown:
+                    labels += "%d %.4f %.6g %s\n" % (p + 1, x, min(value, panel.limit), _label(value))
+            bars += "\n".join(rows or ["NaN NaN"]) + "\n\n\n"
+    return "$bars << EOD\n%sEOD\n$numbers << EOD\n%sEOD\n" % (bars, labels or "0 0 0 -\n")
+
+
+def draw(out, panels, series, width=1000, height=None, rotate=90, x_title=""):
+    """OUT.png with `panels`; `series` are the legend's names. `rotate`: of the names below the groups, in degrees."""
+    longest = max(len(name) for panel in panels for name in panel.groups)
+    label_space = (14 + 4.4 * longest if rotate else 22) + (14 if x_title else 0)
+    n_row = 1 + max(panel.row for panel in panels)
+    height = height or TOP + n_row * (TITLE + CUT + 120 + label_space)
+    _place(panels, width, height, label_space)
+    settings = "n_panel = %d\nn_series = %d\nbar_width = %.5f\nlabel_rotate = %d\nfig_x_title = %s\n" % (
+        len(panels), len(series), 0.82 / len(series), rotate, quote(x_title))
+    for i, name in enumerate(["panel_left", "panel_right"]):
+        settings += array(name, [panel.box[i] / width for panel in panels])
+    for i, name in enumerate(["panel_top", "panel_bottom"]):
+        settings += array(name, [panel.box[i + 2] / height for panel in panels])
+    settings += array("panel_title", [panel.title for panel in panels])
+    settings += array("panel_y_title", [panel.y_title for panel in panels])
+    settings += array("panel_limit", [panel.limit for panel in panels])
+    settings += array("panel_step", [panel.step for panel in panels])
+    settings += array("panel_groups", [len(panel.groups) for panel in panels])
+    settings += array("panel_apart", [0 if panel.apart is None else panel.apart + 0.5 for panel in panels])
+    settings += array("panel_ticks", ["set xtics (" + ", ".join("%s %d" % (quote(name), g + 1) for g, name in enumerate(
+        panel.groups)) + ")" for panel in panels])
+    entry = [len(name) * 5.4 + 34 for name in series]
+    settings += array("series_x", [(width - sum(entry)) / 2 + sum(entry[:i]) for i in range(len(series))])
+    settings += array("series_title", list(series)) + array("series_colour", COLOURS[:len(series)])
+    gnuplot(out, width, height, settings + _blocks(panels, len(series)), "paper_bars.gp")

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""The figures of CoSA (Huang et al., ISCA 2021) from the sweeps of experiments/cosa.
+
+usage: paper_cosa.py EXPERIMENTS OUT    (scripts/run-figures calls it; EXPERIMENTS is experiments/cosa, the sweeps lie in OUT/runs)
+
+Writes OUT/figN.csv, .png and .gp, OUT/report.csv, and prints the report.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import paper_bars
+import paper_histogram
+from paper_bars import Panel
+from paper_tools import Missing, Report, geomean, number, ratio, read_table, write_table
+
+ENGINES = ["random", "hybrid", "cosa", "cosa-best"]
+NAMES = ["Random", "Timeloop Hybrid", "CoSA", "CoSA-best (ours)"]
+NETWORKS = {"alexnet_cosa": "AlexNet", "resnet50_cosa": "ResNet-50", "resnext50_cosa": "ResNeXt-50 (32x4d)",
+            "deepbench_cosa": "DeepBench"}
+# In the authors' list of layers, but not in Figs. 6 and 10.
+NOT_SHOWN = {("resnet50_cosa", "3_28_128_128_1")}
+# Weights of CoSA's objective as the engine has them by default (docs/engines.md).
+WEIGHTS = {"util": 0.1, "comp": 10.0, "traf": 1.0}
+
+
+class Sweep:
+    """The rows of a sweep over networks, engines and seeds: for each layer, or for each network, and engine."""
+
+    def __init__(self, runs, name, layers=True):
+        self.name, self.keys, self.rows = name, [], {}
+        for row in read_table(os.path.join(runs, name + (".layers.csv" if layers else ".csv"))):
+            key = (row["network"], row["layer"]) if layers else row["network"]
+            if key not in self.rows:
+                self.rows[key] = {}
+                self.keys.append(key)
+            self.rows[key].setdefault(row.get("engine", "hybrid"), []).append(row)
+        order = list(NETWORKS)
+        self.keys.sort(key=lambda key: order.index(key[0] if layers else key))
+
+    def value(self, key, engine, column):
+        """The geometric mean over the seeds; None when one of them has no value."""
+        rows = self.rows.get(key, {}).get(engine, [])
+        values = [number(row.get(column)) if row["status"] == "ok" else None for row in rows]
+        return geomean(values) if values and None not in values else None
+
+    def mean(self, keys, engine, column):
+        """The arithmetic mean over rows and seeds; None when there is none."""
+        values = [number(row.get(column)) for key in keys for row in self.rows[key].get(engine, [])]
+        values = [value for value in values if value is not None]
+        return sum(values) / len(values) if values else None
+
+    def speedups(self, column, keys):
+        """keys -> one number per engine: Random's value over the engine's."""
+        return {key: [ratio(self.value(key, "random", column), self.value(key, engine, column)) for engine in ENGINES]
+                for key in keys}
+
+
+def write_speedups(path, sweep, keys, column, speedups, means):
+    """Data of Figs. 6 and 10: a row per layer, then the means."""
+    header = ["network", "layer"] + [engine + "_" + column for engine in ENGINES] + [engine + "_speedup" for engine in ENGINES]
+    rows = [[key[0], key[1]] + [sweep.value(key, engine, column) for engine in ENGINES] + speedups[key] for key in keys]
+    rows += [[network, "GEOMEAN"] + [None] * len(ENGINES) + means[network] for network in list(NETWORKS) + ["OVERALL"]]
+    write_table(path, header, rows)
+
+
+def clipped(speedups, keys, limit):
+    """The numbers a figure prints above its bars of Hybrid and CoSA, in its order."""
+    return " ".join("%.0f" % speedups[key][e] for key in keys for e in (1, 2)
+                    if speedups[key][e] is not None and speedups[key][e] > limit) or "none"
+
+
+def speedup_figure(runs, out, report, figure, column, limit, platform):
+    """Figs. 6 and 10: speedup over Random of every layer, geometric means by network and of all layers."""
+    sweep = Sweep(runs, figure)
+    keys = [key for key in sweep.keys if key not in NOT_SHOWN]
+    if all(sweep.value(key, "random", column) is None for key in keys):
+        raise Missing("column %s of %s is empty" % (column, figure))
+    speedups = sweep.speedups(column, keys)
+    means = {network: [geomean([speedups[key][e] for key in keys if key[0] == network]) for e in range(len(ENGINES))]
+             for network in NETWORKS}
+    means["OVERALL"] = [geomean([speedups[key][e] for key in keys]) for e in range(len(ENGINES))]
+    write_speedups(os.path.join(out, figure + ".csv"), sweep, keys, column, speedups, means)
+    panels = []
+    for i, (network, title) in enumerate(NETWORKS.items()):
+        mine = [key for key in keys if key[0] == network]
+        groups = [key[1] for key in mine] + ["GEOMEAN"]
+        values = [[speedups[key][e] for key in mine] + [means[network][e]] for e in range(len(ENGINES))]
+        panels.append(Panel(title, groups, values, limit, row=i // 2, apart=len(mine), shown=[len(mine)],
+                            y_title="Speedup [Platform: %s]" % platform if i % 2 == 0 else ""))
+        report.set(figure, "clipped_" + network.split("_")[0], clipped(speedups, mine, limit))
+    panels.append(Panel("OVERALL", ["GEOMEAN"], [[mean] for mean in means["OVERALL"]], limit, row=1, shown=[0]))
+    paper_bars.draw(os.path.join(out, figure), panels, NAMES)
+    for e, key in ((1, "hybrid"), (2, "cosa"), (3, "best")):
+        report.set(figure, key, means["OVERALL"][e])
+    report.set(figure, "over_hybrid", ratio(means["OVERALL"][2], means["OVERALL"][1]))
+    return sweep, speedups, means
+
+
+def fig6(runs, out, report):
+    sweep, speedups, means = speedup_figure(runs, out, report, "fig6", "latency_cycle", 10, "Timeloop")
+    report.set("fig6", "best_over_hybrid", ratio(means["OVERALL"][3], means["OVERALL"][1]))
+    layer = speedups[("resnet50_cosa", "3_7_512_512_1")]
+    report.set("fig6", "layer_random", layer[2])
+    report.set("fig6", "layer_hybrid", ratio(layer[2], layer[1]))
+    longer = Sweep(runs, "fig6_longer_hybrid")
+    gains = [ratio(longer.value(key, "hybrid", "latency_cycle"), sweep.value(key, "hybrid", "latency_cycle")) for key in speedups]
+    report.set("fig6", "longer", 100 * (1 - geomean(gains)))
+
+
+def fig10(runs, out, report):
+    _, speedups, means = speedup_figure(runs, out, report, "fig10", "noc_latency_cycle", 5, "NoC Sim")
+    report.set("fig10", "hybrid_conv", means["deepbench_cosa"][1])
+    connected = [key for key in speedups if key[1].startswith("1_1_")]
+    report.set("fig10", "fc", geomean([speedups[key][2] for key in connected]))
+
+
+def network_bars(sweep, column, keys_of):
+    """values[engine][network..., GEOMEAN] relative to Random; `keys_of` a network are the rows that its mean is over."""
+    values = []
+    for engine in ENGINES:
+        line = [geomean([ratio(sweep.value(key, "random", column), sweep.value(key, engine, column)) for key in keys_of(network)])
+                for network in NETWORKS]
+        values.append(line + [geomean(line)])
+    return values
+
+
+def write_networks(path, values):
+    write_table(path, ["network"] + ENGINES, [[name] + [line[i] for line in values]
+                                              for i, name in enumerate(list(NETWORKS) + ["GEOMEAN"])])
+
+
+def fig7(runs, out, report):
+    sweep = Sweep(runs, "fig7", layers=False)
+    values = network_bars(sweep, "energy_j", lambda network: [network])
+    write_networks(os.path.join(out, "fig7.csv"), values)
+    groups = list(NETWORKS.values()) + ["GEOMEAN"]
+    panel = Panel("", groups, values, 5, apart=len(groups) - 1, shown=range(len(groups)), y_title="Improvement in energy")
+    paper_bars.draw(os.path.join(out, "fig7"), [panel], NAMES, width=440, rotate=0)
+    for e, key in ((1, "hybrid"), (2, "cosa"), (3, "best")):
+        report.set("fig7", key, values[e][-1])
+    report.set("fig7", "over_hybrid", ratio(values[2][-1], values[1][-1]))
+
+
+def fig8(runs, out, report):
+    """The terms of the objective of the mappings of Fig. 6; of the random engines' seeds the first."""
+    sweep, key = Sweep(runs, "fig6"), ("resnet50_cosa", "3_7_512_512_1")
+    values = []
+    for engine in ENGINES:
+        row = sweep.rows[key].get(engine, [{}])[0]
+        terms = [number(row.get("cosa_" + term)) for term in WEIGHTS]
+        if None in terms:
+            raise Missing("fig6 has no terms of the objective for %s" % engine)
+        util, comp, traf = [weight * term for weight, term in zip(WEIGHTS.values(), terms)]
+        values.append([util, comp, traf, -util + comp + traf])
+    groups = ["wU Util", "wC Comp", "wT Traf", "Total"]
+    write_table(os.path.join(out, "fig8.csv"), ["engine"] + groups, [[e] + line for e, line in zip(ENGINES, values)])
+    panel = Panel("", groups, values, 200, step=50, shown=range(4), y_title="Objective terms, log2")
+    paper_bars.draw(os.path.join(out, "fig8"), [panel], NAMES, width=440, rotate=0)
+    # Util counts negative: its lowest contribution is the highest utilization.
+    lowest = [groups[i] for i in range(4) if all((values[2][i] >= line[i] - 1e-9) if i == 0 else (values[2][i] <= line[i] + 1e-9)
+                                                 for line in values[:2])]
+    report.set("fig8", "lowest", " ".join(lowest) or "none")
+    for e, name in ((0, "random"), (1, "hybrid"), (2, "cosa")):
+        report.set("fig8", "total_" + name, values[e][3])
+
+
+def fig9(runs, out, report, figure, limit):
+    sweep = Sweep(runs, figure)
+    keys = [key for key in sweep.keys if key not in NOT_SHOWN]
+    values = network_bars(sweep, "latency_cycle", lambda network: [key for key in keys if key[0] == network])
+    speedups = sweep.speedups("latency_cycle", keys)
+    for e in range(len(ENGINES)): # the paper's mean is over all layers in Fig. 6; here too
+        values[e][-1] = geomean([speedups[key][e] for key in keys])
+    write_networks(os.path.join(out, figure + ".csv"), values)
+    groups = list(NETWORKS.values()) + ["GEOMEAN"]
+    panel = Panel("", groups, values, limit, apart=len(groups) - 1, shown=range(len(groups)), y_title="Speedup [Platform: Timeloop]")
+    paper_bars.draw(os.path.join(out, figure), [panel], NAMES, width=440, rotate=0)
+    for e, key in ((1, "hybrid"), (2, "cosa"), (3, "best")):
+        report.set(figure, key, values[e][-1])
+    report.set(figure, "over_hybrid", ratio(values[2][-1], values[1][-1]))
+
+
+def given_mappings(runs, out, figure):
+    """Figs. 3 and 4: one bar per written mapping, in Timeloop's model and in the NoC simulator. {platform: {name: cycles}}"""
+    rows = read_table(os.path.join(runs, figure + ".layers.csv"))
+    wrong = [row["constraints"] for row in rows if row["status"] != "ok"]
+    if wrong:
+        raise Missing("%s: no mapping for %s" % (figure, ", ".join(wrong)))
+    names = [row["constraints"] for row in rows]
+    cycles = {"Timeloop's model": {row["constraints"]: number(row["latency_cycle"]) for row in rows},
+              "NoC simulator": {row["constraints"]: number(row.get("noc_latency_cycle")) for row in rows}}
+    write_table(os.path.join(out, figure + ".csv"), ["mapping", "latency_cycle", "noc_latency_cycle"],
+                [[name] + [cycles[platform][name] for platform in cycles] for name in names])
+    return names, {platform: values for platform, values in cycles.items() if None not in values.values()}
+
+
+def draw_mappings(out, figure, names, cycles, limit, step, width):
+    values = [[cycle[name] / 1e6 for name in names] for cycle in cycles.values()]
+    panel = Panel("", names, values, limit, step=step, y_title="Latency (MCycles)")
+    paper_bars.draw(os.path.join(out, figure), [panel], list(cycles), width=width, rotate=90 if len(names) > 6 else 0)
+
+
+def fig3(runs, out, report):
+    names, cycles = given_mappings(runs, out, "fig3")
+    draw_mappings(out, "fig3", names, cycles, 0.4, 0.1, 340)
+    timeloop, noc = cycles["Timeloop's model"], cycles.get("NoC simulator")
+    report.set("fig3", "spread", max(timeloop.values()) / min(timeloop.values()))
+    if noc:
+        report.set("fig3", "spread_noc", max(noc.values()) / min(noc.values()))
+    both = [name for name in names if all(cycle[name] <= 1.01 * min(cycle.values()) for cycle in cycles.values())]
+    report.set("fig3", "best", " ".join(both) or "none on both platforms")
+
+
+def fig4(runs, out, report):
+    names, cycles = given_mappings(runs, out, "fig4")
+    draw_mappings(out, "fig4", names, cycles, 1.8, 0.2, 560)
+    timeloop, noc = cycles["Timeloop's model"], cycles.get("NoC simulator")
+    report.set("fig4", "spread", max(timeloop.values()) / min(timeloop.values()))
+    report.set("fig4", "worst", max(names, key=timeloop.get))
+    if noc:
+        report.set("fig4", "spread_noc", max(noc.values()) / min(noc.values()))
+        report.set("fig4", "best", min(names, key=noc.get))
+
+
+def table6(runs, out, report):
+    """Time to solution, from the searches of Fig. 6."""
+    sweep = Sweep(runs, "fig6")
+    keys = [key for key in sweep.keys if key not in NOT_SHOWN]
+    columns = {"seconds": "seconds", "samples": "draws", "evaluations": "evaluations"}
+    values = {what: {engine: sweep.mean(keys, engine, column) for engine in ENGINES} for what, column in columns.items()}
+    write_table(os.path.join(out, "table6.csv"), ["per layer"] + ENGINES, [[what] + list(values[what].values()) for what in columns])
+    for what in columns:
+        for engine in ENGINES[:3]:
+            report.set("table6", "%s_%s" % (what, engine), values[what][engine])
+    report.set("table6", "seconds_best", values["seconds"]["cosa-best"])
+    report.set("table6", "faster_random", ratio(values["seconds"]["random"], values["seconds"]["cosa"]))
+    report.set("table6", "faster_hybrid", ratio(values["seconds"]["hybrid"], values["seconds"]["cosa"]))
+
+
+FIGURES = {
+    "fig3": fig3, "fig4": fig4, "table6": table6, "fig6": fig6, "fig7": fig7, "fig8": fig8,
+    "fig9a": lambda runs, out, report: fig9(runs, out, report, "fig9a", 6),
+    "fig9b": lambda runs, out, report: fig9(runs, out, report, "fig9b", 10),
+    "fig10": fig10,
+}
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        sys.exit(__doc__.split("\n\n")[1])
+    folder, out = arguments
+    report = Report(folder)
+    for figure, make in FIGURES.items():
+        try:
+            make(os.path.join(out, "runs"), out, report)
+        except Missing as missing:
+            report.fail(figure, str(missing))
+    report.write(os.path.join(out, "report.csv"))
+    print(report.text())
+    return 1 if report.missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
