@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "costmodel/gpu.h"
 #include "costmodel/problem.h"
 
 int architecture_find_level(const struct architecture *arch, const char *name)
@@ -150,7 +151,8 @@ enum dse_status architecture_check(const struct architecture *arch, struct dse_e
     DSE_TRY(check_names(arch, err));
     for (uint32_t l = 0; l < arch->n_level; l++)
         DSE_TRY(check_level(&arch->level[l], err));
-    return check_meshes(arch, err);
+    DSE_TRY(check_meshes(arch, err));
+    return gpu_limits_check(arch, err);
 }
 
 static void hash_level(struct hash_state *state, const struct storage_level *level)
@@ -180,6 +182,18 @@ static void hash_level(struct hash_state *state, const struct storage_level *lev
     hash_u64(state, level->drain_latency_cycle);
 }
 
+/* Only where there is one: other machines keep the hash they always had. */
+static void hash_gpu(struct hash_state *state, const struct gpu_limits *gpu)
+{
+    if (!gpu->present)
+        return;
+    hash_u64(state, gpu->level);
+    hash_u64(state, gpu->threads_per_block);
+    for (int axis = 0; axis < 3; axis++)
+        hash_u64(state, gpu->thread_dim[axis]);
+    hash_u64(state, gpu->register_bit);
+}
+
 uint64_t architecture_hash(const struct architecture *arch)
 {
     struct hash_state state;
@@ -195,5 +209,6 @@ uint64_t architecture_hash(const struct architecture *arch)
     hash_u64(&state, arch->mac.mesh_x);
     hash_u64(&state, arch->mac.mesh_y);
     hash_double(&state, arch->mac.energy_j);
+    hash_gpu(&state, &arch->gpu);
     return hash_end(&state);
 }

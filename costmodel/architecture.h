@@ -46,6 +46,16 @@ struct mac_array {
     double energy_j; /* of one multiply-accumulate */
 };
 
+/* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a thread are its
+ * registers (docs/gpu.md). The limits are CUDA's; a mapping that breaks one does not fit. */
+struct gpu_limits {
+    bool present;
+    uint32_t level;             /* its spatial loops are the threads of one block */
+    uint32_t threads_per_block; /* the product of the block's x, y and z */
+    uint32_t thread_dim[3];     /* the largest x, y and z of a block */
+    uint64_t register_bit;      /* of one block: shared by its threads */
+};
+
 struct architecture {
     char name[ARCH_NAME_MAX];
     double clock_hz; /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
@@ -57,6 +67,7 @@ struct architecture {
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
+    struct gpu_limits gpu;
 };
 
 /* Level index by name, or -1. */

@@ -262,6 +262,72 @@ static enum dse_status check_outermost(const struct arch_spec *spec, const struc
                           outermost->name);
 }
 
+/* The storage above the array that gpu.threads names; what lies inside a thread must be one of everything. */
+static enum dse_status find_threads(const struct arch_spec *spec, const struct architecture *arch,
+                                    uint32_t *level, struct dse_error *err)
+{
+    const char *name = spec->top.value[TOP_GPU_THREADS].text;
+    const char *array[ARCH_LEVEL_MAX];
+    size_t n_array = 0;
+    int found = -1;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        if (arch->level[l].array[0])
+            array[n_array++] = arch->level[l].array;
+        if (strcmp(arch->level[l].array, name) == 0)
+            found = (int)l;
+    }
+    if (found < 0) {
+        const char *near = text_nearest(name, array, n_array);
+        return arch_spec_fail(spec, &spec->top, TOP_GPU_THREADS, err,
+                              "gpu.threads: the hierarchy has no array \"%.60s\"%s%s%s", name,
+                              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    *level = (uint32_t)found;
+    for (int l = 0; l < found; l++)
+        if (arch->level[l].array[0])
+            return arch_spec_fail(
+                spec, &spec->top, TOP_GPU_THREADS, err,
+                "gpu.threads: array %s is inside the threads of %s; a thread is not divided",
+                arch->level[l].array, name);
+    if (found == 0)
+        return arch_spec_fail(spec, &spec->top, TOP_GPU_THREADS, err,
+                              "gpu.threads: %s has no storage inside; a thread needs its registers", name);
+    return DSE_OK;
+}
+
+/* The part gpu: nothing, or the array of the threads and the registers they share; CUDA's limits otherwise. */
+static enum dse_status set_gpu(const struct arch_spec *spec, struct architecture *arch, struct dse_error *err)
+{
+    static const int limit[] = {TOP_GPU_THREADS_PER_BLOCK, TOP_GPU_THREAD_DIMS, TOP_GPU_REGISTERS};
+    const struct arch_item *top = &spec->top;
+    const struct arch_value *dims = &top->value[TOP_GPU_THREAD_DIMS];
+    struct gpu_limits *gpu = &arch->gpu;
+    if (!is_set(top, TOP_GPU_THREADS)) {
+        for (int i = 0; i < 3; i++)
+            if (is_set(top, limit[i]))
+                return arch_spec_fail(spec, top, limit[i], err,
+                                      "%s is a limit of a GPU, but gpu.threads does not name the array whose "
+                                      "instances are its threads",
+                                      architecture_schema()[limit[i]].key);
+        return DSE_OK;
+    }
+    if (!is_set(top, TOP_GPU_REGISTERS))
+        return arch_spec_fail(spec, top, TOP_GPU_THREADS, err,
+                              "gpu lacks its \"registers_per_block\"; write a size such as 64 KiB");
+    DSE_TRY(find_threads(spec, arch, &gpu->level, err));
+    gpu->present = true;
+    gpu->threads_per_block = (uint32_t)number_or(top, TOP_GPU_THREADS_PER_BLOCK, 1024);
+    gpu->thread_dim[0] = is_set(top, TOP_GPU_THREAD_DIMS) ? (uint32_t)dims->x : 1024;
+    gpu->thread_dim[1] = is_set(top, TOP_GPU_THREAD_DIMS) ? (uint32_t)dims->y : 1024;
+    gpu->thread_dim[2] = is_set(top, TOP_GPU_THREAD_DIMS) ? (uint32_t)dims->z : 64;
+    gpu->register_bit = (uint64_t)floor(top->value[TOP_GPU_REGISTERS].number * 8);
+    if (gpu->register_bit < arch->level[0].word_bit)
+        return arch_spec_fail(spec, top, TOP_GPU_REGISTERS, err,
+                              "gpu.registers_per_block is %g bit, less than one word of %s",
+                              top->value[TOP_GPU_REGISTERS].number * 8, arch->level[0].name);
+    return DSE_OK;
+}
+
 enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
                                    struct dse_error *err)
 {
@@ -291,6 +357,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     }
     text_copy(arch->mac.name, sizeof arch->mac.name, spec->item[spec->n_item - 1].name);
     DSE_TRY(check_outermost(spec, arch, err));
+    DSE_TRY(set_gpu(spec, arch, err));
     if (architecture_check(arch, &inner) != DSE_OK)
         return dse_fail_at(err, inner.status, spec->path, 0, "%s", inner.text);
     return DSE_OK;

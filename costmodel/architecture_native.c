@@ -51,7 +51,7 @@ static enum dse_status check_name(const struct yaml_doc *doc, const struct ynode
     return DSE_OK;
 }
 
-/* Roles come as a YAML list; join it, so that the file and an override are read by the same code. */
+/* Roles and shapes come as a YAML list; join it, so that the file and an override are read by the same code. */
 static enum dse_status join_list(const struct yaml_doc *doc, const struct ynode *node, const char *what,
                                  char *buffer, size_t size, struct dse_error *err)
 {
@@ -63,7 +63,7 @@ static enum dse_status join_list(const struct yaml_doc *doc, const struct ynode 
         DSE_TRY(yaml_text(doc, node->item[i], what, &word, err));
         int n = snprintf(buffer + used, size - used, "%s,", word);
         if (n < 0 || (size_t)n >= size - used)
-            return yaml_fail(doc, node, err, "%s is too long for a list of tensors", what);
+            return yaml_fail(doc, node, err, "%s is too long for a list", what);
         used += (size_t)n;
     }
     return DSE_OK;
@@ -80,9 +80,9 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
     path_of(item, field, what, sizeof what);
     if (row->kind == ARCH_VALUE_NAME || row->kind == ARCH_VALUE_PART) {
         if (row->kind == ARCH_VALUE_NAME)
-            DSE_TRY(yaml_text(doc, node, what, &text, err));
+            DSE_TRY(yaml_text(doc, node, what, &value->text, err));
     } else {
-        if (row->kind == ARCH_VALUE_ROLES) {
+        if (row->kind == ARCH_VALUE_ROLES || row->kind == ARCH_VALUE_SHAPE) {
             DSE_TRY(join_list(doc, node, what, list, sizeof list, err));
             text = list;
         } else {
@@ -96,21 +96,22 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
     return DSE_OK;
 }
 
-/* The keys of a section under `prefix` ("" or "energy_rule."), without it; a nested part once, by its own name. */
+/* The keys of a section under `prefix` ("", "energy_rule." or "gpu."), without it; a nested part once, by its own name. A
+ * section has at most one nested part. */
 static size_t section_keys(enum arch_section section, const char *prefix, const char **key)
 {
     const struct arch_field *schema = architecture_schema();
     size_t n_key = 0, length = strlen(prefix);
-    bool has_rule = false;
+    bool has_part = false;
     for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
         if (schema[f].section != section || strncmp(schema[f].key, prefix, length) != 0)
             continue;
         const char *rest = schema[f].key + length;
         if (!strchr(rest, '.'))
             key[n_key++] = rest;
-        else if (!has_rule) {
-            has_rule = true;
-            key[n_key++] = "energy_rule";
+        else if (!has_part) {
+            has_part = true;
+            key[n_key++] = section == ARCH_TOP ? "gpu" : "energy_rule";
         }
     }
     return n_key;
@@ -132,9 +133,14 @@ static enum dse_status read_keys(const struct yaml_doc *doc, const struct ynode 
             continue;
         }
         char part[WHAT_MAX], nested[PREFIX_MAX];
-        snprintf(part, sizeof part, "%s.%s", item->name, node->key[i]);
+        if (item->section == ARCH_TOP)
+            snprintf(part, sizeof part, "%s", node->key[i]);
+        else
+            snprintf(part, sizeof part, "%s.%s", item->name, node->key[i]);
         snprintf(nested, sizeof nested, "%.20s.", node->key[i]);
         DSE_TRY(read_keys(doc, node->item[i], part, nested, item, err));
+        if (node->item[i]->n_item == 0)
+            return yaml_fail(doc, node->item[i], err, "%s is empty; leave it out or fill it in", part);
     }
     return DSE_OK;
 }
@@ -322,6 +328,10 @@ enum dse_status arch_spec_path(struct arch_spec *spec, const char *path, struct 
             strncmp(spec->item[i].name, path, (size_t)(dot - path)) == 0)
             *item = &spec->item[i];
     *field = *item ? architecture_schema_find((*item)->section, dot ? dot + 1 : path) : -1;
+    if (*field < 0 && architecture_schema_find(ARCH_TOP, path) >= 0) { /* "gpu.threads_per_block" */
+        *item = &spec->top;
+        *field = architecture_schema_find(ARCH_TOP, path);
+    }
     if (*field < 0 || !row_is_open(&architecture_schema()[*field]))
         return fail_path(spec, path, err);
     return DSE_OK;

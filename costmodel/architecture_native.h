@@ -25,7 +25,8 @@ enum arch_value_kind {
     ARCH_VALUE_SWITCH,   /* on or off */
     ARCH_VALUE_KIND,     /* sram, dram or register */
     ARCH_VALUE_MESH,     /* columns x rows */
-    ARCH_VALUE_ROLES     /* a list of Weights, Inputs, Outputs */
+    ARCH_VALUE_ROLES,    /* a list of Weights, Inputs, Outputs */
+    ARCH_VALUE_SHAPE     /* a list of three sizes: x, y, z */
 };
 
 /* Row numbers of the table. */
@@ -36,6 +37,10 @@ enum arch_field_id {
     TOP_CLOCK,
     TOP_LINK_TRANSFERS,
     TOP_HIERARCHY,
+    TOP_GPU_THREADS,
+    TOP_GPU_THREADS_PER_BLOCK,
+    TOP_GPU_THREAD_DIMS,
+    TOP_GPU_REGISTERS,
     STORAGE_NAME,
     STORAGE_KIND,
     STORAGE_WORD,
@@ -84,7 +89,7 @@ enum {
  * `lowest` and `highest` are inclusive and in `unit` (SI); the other unit has no upper limit of its own. */
 struct arch_field {
     enum arch_section section;
-    const char *key; /* "energy_rule.reference" lies in the nested part energy_rule */
+    const char *key; /* "energy_rule.reference" lies in the nested part energy_rule, "gpu.threads" in gpu */
     enum arch_value_kind kind;
     int unit, other_unit;
     unsigned property;
@@ -107,13 +112,15 @@ void architecture_schema_markdown(struct text_buffer *out);
 
 enum arch_origin { ARCH_UNSET, ARCH_FROM_FILE, ARCH_FROM_OVERRIDE };
 
-/* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; roles are bits in x. */
+/* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; a shape is
+ * x, y, z; roles are bits in x. `text` is a name's, owned by the document. */
 struct arch_value {
     enum arch_origin origin;
     int line; /* of the file, when it comes from there */
     int unit;
     double number;
-    uint64_t x, y;
+    uint64_t x, y, z;
+    const char *text;
 };
 
 /* Two adjacent arrays are refused, so each storage has at most one array below it; plus the MACs. */

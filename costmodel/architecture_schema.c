@@ -33,6 +33,17 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
                             "Neighbours in a mesh may forward data to each other."},
     [TOP_HIERARCHY] = {ARCH_TOP, "hierarchy", ARCH_VALUE_PART, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 0, 0, "",
                        "List of storage, array and macs entries, outermost first."},
+    [TOP_GPU_THREADS] =
+        NAME_ROW(ARCH_TOP, "gpu.threads", 0,
+                 "The array whose instances are the threads of one block; makes a GPU of it."),
+    [TOP_GPU_THREADS_PER_BLOCK] = {ARCH_TOP, "gpu.threads_per_block", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
+                                   ARCH_POSITIVE | ARCH_WHOLE, 1, 1 << 20, "1024",
+                                   "The most threads of a block, x times y times z."},
+    [TOP_GPU_THREAD_DIMS] = {ARCH_TOP, "gpu.thread_dims", ARCH_VALUE_SHAPE, NO_UNIT, NO_UNIT, 0, 1, 1 << 20,
+                             "[1024, 1024, 64]", "The largest x, y and z of a block."},
+    [TOP_GPU_REGISTERS] = {ARCH_TOP, "gpu.registers_per_block", ARCH_VALUE_QUANTITY, UNIT_BYTE, NO_UNIT,
+                           ARCH_POSITIVE, 0, 0x1p40, "none (needed with gpu.threads)",
+                           "Shared by the threads of a block: threads times the tiles inside one thread."},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
     [STORAGE_KIND] =
@@ -142,11 +153,15 @@ static const char *accepted_words(const struct arch_field *field)
         return "`4x4`";
     case ARCH_VALUE_ROLES:
         return "list of Weights, Inputs, Outputs";
+    case ARCH_VALUE_SHAPE:
+        return "`[1024, 1024, 64]`";
     case ARCH_VALUE_QUANTITY:
         break;
     }
     switch (field->unit) {
     case UNIT_BYTE:
+        if (field->other_unit < 0)
+            return "`64 KiB`";
         return field->property & ARCH_UNBOUNDED ? "`128 KiB`, `64 word`, unlimited" : "`128 KiB`, `64 word`";
     case UNIT_BYTE_PER_S:
         return "`16 GB/s`, `16 word/cycle`, unlimited";

@@ -132,6 +132,33 @@ static enum dse_status parse_roles(const char *what, const char *text, struct ar
     return DSE_OK;
 }
 
+/* "[1024, 1024, 64]", with or without the brackets. */
+static enum dse_status parse_shape(const struct arch_field *field, const char *what, const char *text,
+                                   struct arch_value *value, struct dse_error *err)
+{
+    char copy[128];
+    char *rest = NULL;
+    uint64_t size[3];
+    int n = 0;
+    if (!text_copy(copy, sizeof copy, text))
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%.60s...\" is too long for three sizes", what, text);
+    for (char *word = strtok_r(copy, "[], ", &rest); word; word = strtok_r(NULL, "[], ", &rest), n++) {
+        if (n < 3 && !text_parse_u64(word, &size[n]))
+            return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is not a whole number", what, word);
+        if (n < 3 && (size[n] < 1 || (double)size[n] > field->highest))
+            return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is out of range; a size must be from 1 to %.0f",
+                            what, word, field->highest);
+    }
+    if (n != 3)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "%s has %d size%s; write the largest x, y and z, such as [1024, 1024, 64]", what, n,
+                        n == 1 ? "" : "s");
+    value->x = size[0];
+    value->y = size[1];
+    value->z = size[2];
+    return DSE_OK;
+}
+
 static enum dse_status parse_word(const char *what, const struct loose_scalar *loose, bool is_switch,
                                   struct arch_value *value, struct dse_error *err)
 {
@@ -166,6 +193,8 @@ enum dse_status arch_value_parse(const struct arch_field *field, const char *wha
         return parse_mesh(field, what, text, value, err);
     case ARCH_VALUE_ROLES:
         return parse_roles(what, text, value, err);
+    case ARCH_VALUE_SHAPE:
+        return parse_shape(field, what, text, value, err);
     case ARCH_VALUE_NAME:
     case ARCH_VALUE_PART:
         break;

@@ -261,11 +261,42 @@ static bool check_meshes(const struct check *c)
     return check_array(c, 0, mac->name, mac->mesh_x, mac->mesh_y, mac->instances);
 }
 
+/* The thread block of a GPU: tries every x and y; registers are summed over the levels inside a thread. */
+static bool check_block(const struct check *c)
+{
+    const struct gpu_limits *gpu = &c->arch->gpu;
+    uint64_t threads = 1, bit = 0;
+    bool shaped = false;
+    for (uint32_t d = 0; d < c->problem->n_dim; d++)
+        threads = times(threads, c->mapping->level[gpu->level].spatial[d]);
+    if (threads > gpu->threads_per_block)
+        return refuse(c, "a thread block has %" PRIu64 " threads, at most %" PRIu32 " are possible", threads,
+                      gpu->threads_per_block);
+    for (uint64_t x = 1; x <= threads && x <= gpu->thread_dim[0]; x++)
+        for (uint64_t y = 1; x * y <= threads && y <= gpu->thread_dim[1]; y++)
+            shaped |= threads % (x * y) == 0 && threads / (x * y) <= gpu->thread_dim[2];
+    if (!shaped)
+        return refuse(
+            c, "no thread block of %" PRIu64 " threads lies within %" PRIu32 " x %" PRIu32 " x %" PRIu32,
+            threads, gpu->thread_dim[0], gpu->thread_dim[1], gpu->thread_dim[2]);
+    for (uint32_t l = 0; l < gpu->level; l++)
+        for (uint32_t t = 0; t < c->problem->n_tensor; t++)
+            if (keeps(c, l, t))
+                bit = plus(bit, times(tile_words(c, l, t), c->arch->level[l].word_bit));
+    if (times(threads, bit) > gpu->register_bit)
+        return refuse(c,
+                      "the registers of a thread block hold %" PRIu64 " bit, its %" PRIu64
+                      " threads need %" PRIu64 " bit each",
+                      gpu->register_bit, threads, bit);
+    return true;
+}
+
 bool checker_accepts(const struct problem *problem, const struct architecture *arch,
                      const struct mapping *mapping, char *reason, unsigned long size)
 {
     const struct check c = {problem, arch, mapping, reason, size};
     if (reason && size)
         reason[0] = '\0';
-    return check_shape(&c) && check_factors(&c) && check_keeps(&c) && check_sizes(&c) && check_meshes(&c);
+    return check_shape(&c) && check_factors(&c) && check_keeps(&c) && check_sizes(&c) && check_meshes(&c) &&
+           (!arch->gpu.present || check_block(&c));
 }

@@ -29,6 +29,9 @@ enum misfit {
     MISFIT_FANOUT,    /* spatial loops where there is no fan-out, or wider than a strict machine's */
     MISFIT_BYPASS,    /* a tensor is kept nowhere */
     MISFIT_ROLE,      /* a tensor is kept on a level that cannot hold it */
+    MISFIT_THREADS,   /* more threads than a block of the GPU may have */
+    MISFIT_SHAPE,     /* no x, y, z within the GPU's limits have this number of threads */
+    MISFIT_REGISTERS, /* all threads of a block together need more registers than it has (in bytes) */
     MISFIT_ORDER      /* an order is not a permutation, or the sizes do not match the problem */
 };
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "costmodel/gpu.h"
+
 /* The loops of one kind at one level that are not unit, innermost first; returns how many. No branch depends on the
  * factors: write always, advance by "not unit". */
 static inline uint32_t non_unit_dims(const uint32_t *factor, const uint8_t *order, uint32_t n_dim,
@@ -102,6 +104,19 @@ static bool tiles_fit(const struct evaluator *evaluator, uint32_t keep, uint32_t
     return needed <= evaluator->usable_word[l] && (double)needed >= evaluator->least_word[l];
 }
 
+/* The thread block of a GPU; tiles and spreads are those just counted. */
+static bool block_fits(const struct evaluator *evaluator, const struct mapping *mapping,
+                       const struct fast_nest *nest)
+{
+    const struct architecture *arch = &evaluator->arch;
+    const struct gpu_limits *gpu = &arch->gpu;
+    uint64_t bit = 0;
+    for (uint32_t l = 0; l < gpu->level; l++)
+        for (uint32_t keep = mapping->level[l].keep; keep; keep &= keep - 1)
+            bit = gpu_add_bits(bit, nest->word[l][__builtin_ctz(keep)], arch->level[l].word_bit);
+    return gpu_block_fits(gpu, nest->loop_x[gpu->level] * nest->loop_y[gpu->level], bit, 0, NULL);
+}
+
 /* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a relevant
  * dimension are different groups, unless two spatial loops of a level move the same rank. */
 static void count_groups(const struct evaluator *evaluator, const struct mapping *mapping,
@@ -171,7 +186,7 @@ bool fast_nest_build(const struct evaluator *evaluator, const struct mapping *ma
         return false;
     nest->temporal_begin[arch->n_level] = nest->n_temporal;
     nest->spatial_begin[arch->n_level] = nest->n_spatial;
-    if (!mesh_fits(evaluator, nest))
+    if (!mesh_fits(evaluator, nest) || (arch->gpu.present && !block_fits(evaluator, mapping, nest)))
         return false;
     weigh_loops(nest);
     count_groups(evaluator, mapping, nest);

@@ -54,6 +54,24 @@ static void print_mesh_misfit(const struct misfit_info *fit, const char *name, c
              fit->available);
 }
 
+static void print_gpu_misfit(const struct misfit_info *fit, const struct gpu_limits *gpu, const char *tensors,
+                             char *buffer, size_t size)
+{
+    char needed[40], available[40];
+    text_thousands(fit->needed, needed, sizeof needed);
+    text_thousands(fit->available, available, sizeof available);
+    if (fit->what == MISFIT_REGISTERS)
+        snprintf(buffer, size, "the threads of a block need %s B of registers for %s, the block has %s B",
+                 needed, tensors, available);
+    else if (fit->what == MISFIT_THREADS)
+        snprintf(buffer, size, "a block has %s threads, at most %s", needed, available);
+    else
+        snprintf(buffer, size,
+                 "a block has %s threads, which no x, y, z up to %" PRIu32 ", %" PRIu32 ", %" PRIu32
+                 " multiply to",
+                 needed, gpu->thread_dim[0], gpu->thread_dim[1], gpu->thread_dim[2]);
+}
+
 char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
                    const struct architecture *arch, char *buffer, size_t size)
 {
@@ -88,6 +106,11 @@ char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
         break;
     case MISFIT_ROLE:
         snprintf(buffer, size, "%s cannot keep %s", name, tensors);
+        break;
+    case MISFIT_THREADS:
+    case MISFIT_SHAPE:
+    case MISFIT_REGISTERS:
+        print_gpu_misfit(fit, &arch->gpu, tensors, buffer, size);
         break;
     case MISFIT_ORDER:
         snprintf(buffer, size, "the loop orders of %s are not permutations of the problem's %u dimensions",

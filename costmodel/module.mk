@@ -16,6 +16,7 @@ SRC_COSTMODEL := \
 	costmodel/fast_mesh.c \
 	costmodel/fast_nest.c \
 	costmodel/fast_traffic.c \
+	costmodel/gpu.c \
 	costmodel/layer_problem.c \
 	costmodel/mapping.c \
 	costmodel/mapping_read.c \

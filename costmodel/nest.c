@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "costmodel/gpu.h"
+
 static bool is_permutation(const uint8_t *order, uint32_t n)
 {
     uint32_t seen = 0;
@@ -180,6 +182,22 @@ static bool tiles_fit(const struct problem *problem, const struct storage_level 
     return fit->what == FITS;
 }
 
+/* The thread block of a GPU: the spatial loops above the threads, and the tiles of every level inside a thread. */
+static bool block_fits(const struct problem *problem, const struct architecture *arch,
+                       const struct mapping *mapping, const struct nest *nest, struct misfit_info *fit)
+{
+    uint32_t l = arch->gpu.level;
+    uint64_t threads = 1, bit = 0;
+    for (uint32_t k = nest->spatial_begin[l]; k < nest->temporal_begin[l]; k++)
+        threads *= nest->loop[k].bound;
+    while (l-- > 0)
+        for (uint32_t t = 0; t < problem->n_tensor; t++)
+            if (mapping->level[l].keep >> t & 1u)
+                bit =
+                    gpu_add_bits(bit, problem_tile_words(problem, t, nest->tile[l]), arch->level[l].word_bit);
+    return gpu_block_fits(&arch->gpu, threads, bit, (1u << problem->n_tensor) - 1, fit);
+}
+
 bool nest_fits(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
                const struct nest *nest, struct misfit_info *fit)
 {
@@ -207,5 +225,5 @@ bool nest_fits(const struct problem *problem, const struct architecture *arch, c
             return false;
     }
     *fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};
-    return true;
+    return !arch->gpu.present || block_fits(problem, arch, mapping, nest, fit);
 }

@@ -243,7 +243,9 @@ static void test_native_path_units(void **state)
                     {"PE.mesh", -1},
                     {"link_transfers", -1},
                     {"RegFile.multiple_buffering", -1},
-                    {"Buffer.energy_rule.reference", UNIT_BYTE}};
+                    {"Buffer.energy_rule.reference", UNIT_BYTE},
+                    {"gpu.registers_per_block", UNIT_BYTE},
+                    {"gpu.thread_dims", -1}};
     struct yaml_doc doc;
     struct dse_error err;
     make_doc(&doc, 0, NULL);

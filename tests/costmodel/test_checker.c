@@ -231,6 +231,30 @@ static void spoil(struct random_stream *stream, const struct problem *problem, s
     }
 }
 
+/* A GPU whose threads are the 4 x 4 register files: 16 threads, each with the box of one K, one C: weights 1, inputs 1,
+ * outputs 1 word of 16 bit, so 16 * 48 = 768 bit. The limits are those of CUDA in small. */
+static void test_checker_holds_blocks_to_the_limits_of_a_gpu(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.arch.gpu = (struct gpu_limits){
+        .present = true, .level = 1, .threads_per_block = 16, .thread_dim = {16, 16, 4}, .register_bit = 768};
+    expect_accepted(&f);
+    f.arch.gpu.threads_per_block = 15;
+    expect_refused(&f, "a thread block has 16 threads, at most 15 are possible");
+    f.arch.gpu.threads_per_block = 1024;
+    f.arch.gpu.register_bit = 767;
+    expect_refused(&f, "the registers of a thread block hold 767 bit, its 16 threads need 48 bit each");
+    f.arch.gpu.register_bit = 768;
+    f.arch.gpu.thread_dim[0] = 3; /* 2 * 8 * 1 */
+    expect_accepted(&f);
+    f.arch.gpu.thread_dim[1] = 2; /* 2 * 2 * 4 */
+    expect_accepted(&f);
+    f.arch.gpu.thread_dim[2] = 3; /* 2 * 2 * 3 is the most that divides */
+    expect_refused(&f, "no thread block of 16 threads lies within 3 x 2 x 3");
+}
+
 /* Two independent opinions agree, on mappings of which many are spoilt. */
 static void test_checker_agrees_with_evaluator(void **state)
 {
@@ -243,10 +267,14 @@ static void test_checker_agrees_with_evaluator(void **state)
         struct random_case_options options = {.limits = true, .roles = i % 2};
         struct fixture f;
         struct evaluator *evaluator;
+        struct eval_workspace *workspace;
         struct evaluation_detail detail;
+        struct evaluation fast;
         struct dse_error err;
         random_case_problem(&stream, 4000, &f.problem);
         random_case_architecture(&stream, &options, &f.arch);
+        if (i % 4 == 0)
+            random_case_gpu(&stream, &f.arch);
         for (uint32_t l = 0; l < f.arch.n_level; l++)
             if (random_below(&stream, 8) == 0)
                 f.arch.level[l].min_utilization = 0.05 * random_below(&stream, 8);
@@ -261,6 +289,10 @@ static void test_checker_agrees_with_evaluator(void **state)
                      misfit_print(&detail.total.fit, &f.problem, &f.arch, other, sizeof other));
         }
         assert_int_equal(accepted, f.reason[0] == '\0');
+        assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+        if (detail.total.fit.what != MISFIT_ORDER) /* the fast version asks for permutations */
+            assert_int_equal(evaluator_run(evaluator, workspace, &f.mapping, &fast), accepted);
+        eval_workspace_delete(workspace);
         n_accepted += accepted;
         n_refused[detail.total.fit.what]++;
         evaluator_delete(evaluator);
@@ -296,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_checker_looks_at_keeps_and_roles),
         cmocka_unit_test(test_checker_looks_at_meshes),
         cmocka_unit_test(test_checker_holds_strict_machines_to_their_fanout),
+        cmocka_unit_test(test_checker_holds_blocks_to_the_limits_of_a_gpu),
         cmocka_unit_test(test_checker_agrees_with_evaluator),
         cmocka_unit_test(test_checker_does_without_a_reason_buffer),
     };

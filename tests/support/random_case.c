@@ -176,6 +176,22 @@ void random_case_architecture(struct random_stream *stream, const struct random_
     arch->mac.energy_j = draw_energy(stream);
 }
 
+void random_case_gpu(struct random_stream *stream, struct architecture *arch)
+{
+    uint64_t x = 1, y = 1;
+    uint32_t l = 0;
+    for (; l < arch->n_level && x * y == 1; l++)
+        architecture_fanout(arch, l, &x, &y);
+    if (x * y == 1 || l < 2)
+        return;
+    arch->gpu = (struct gpu_limits){.present = true,
+                                    .level = l - 1,
+                                    .threads_per_block = 1 + random_below(stream, 16),
+                                    .register_bit = 8 * (1 + random_below(stream, 2000))};
+    for (int axis = 0; axis < 3; axis++)
+        arch->gpu.thread_dim[axis] = 1 + random_below(stream, 4);
+}
+
 /* ------------------------------------------------------------------------------------------------------ mappings */
 
 static void draw_order(struct random_stream *stream, uint32_t n, uint8_t *order)

@@ -31,6 +31,10 @@ struct random_case_options {
 void random_case_architecture(struct random_stream *stream, const struct random_case_options *options,
                               struct architecture *arch);
 
+/* Make a GPU of the machine where it has a fan-out above a storage: its innermost one are the threads, with limits that mappings
+ * pass and break. Passes architecture_check. */
+void random_case_gpu(struct random_stream *stream, struct architecture *arch);
+
 /* A mapping whose factors cover the problem and whose spatial loops fit the meshes; tensors are kept at random, always at
  * the outermost level that may hold them. Capacities are not looked at. `switches`: draw no_multicast and so on. */
 void random_case_mapping(struct random_stream *stream, const struct problem *problem,
