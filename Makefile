@@ -12,6 +12,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+PAPER ?=
+FRESH ?= 0
 WERROR ?= 0
 V ?= 0
 
@@ -102,7 +104,6 @@ LINTS := $(if $(filter lint,$(KINDS)),$(LINTS))
 
 BENCH_C := $(wildcard tests/bench/bench_*.c)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
-FIGURES := $(wildcard experiments/figures/*.yaml experiments/*/figure*.yaml)
 
 OUT := $(BUILD)/$(VARIANT)
 OBJ := $(OUT)/obj
@@ -144,7 +145,8 @@ help:
 #: make check          install what is missing, build, run all tests and lints; the last line counts them
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
-#: make figures        run every experiments/figures/*.yaml and experiments/*/figure*.yaml into output/
+#: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
+#:                       PAPER=cosa: only this paper; FRESH=1: compute all anew
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make valgrind       run the C test programs of the debug build under valgrind
 #: make install        install to DESTDIR/PREFIX (/usr/local); make uninstall takes it away again
@@ -166,7 +168,7 @@ bench:
 	$(SUBMAKE) bench-run
 
 figures:
-	@scripts/install-packages build plot
+	@scripts/install-packages build plot figures
 	$(SUBMAKE) figures-run
 
 fuzz:
@@ -201,12 +203,7 @@ bench-run: all $(BENCH_BIN)
 	@scripts/run-bench $(BUILD)/bench.csv $(BENCH_BIN)
 
 figures-run: all
-	@mkdir -p output
-	@$(if $(FIGURES),,echo 'no figure specifications yet (experiments/figures/*.yaml, experiments/*/figure*.yaml)')
-	@set -e; for spec in $(FIGURES); do \
-	    folder=$$(basename "$$(dirname "$$spec")"); out=output/$${folder}_$$(basename "$$spec" .yaml); \
-	    echo "$$spec -> $$out.h5 $$out.png"; \
-	    $(PROGRAM) run "$$spec" -o "$$out.h5"; $(PROGRAM) plot "$$out.h5" -o "$$out.png"; done
+	@scripts/run-figures --dse $(PROGRAM) --jobs $(JOBS) $(if $(filter-out 0,$(FRESH)),--fresh) $(PAPER)
 
 # The corpus that a target finds is kept from run to run; an input that breaks something is left as OUT/TARGET-crash-HASH.
 fuzz-run: $(FUZZ_BIN)

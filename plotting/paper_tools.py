@@ -107,7 +107,7 @@ class Report:
     def text(self, width=132):
         """The report for a terminal: a table per figure, with its comments below the rows they belong to."""
         out, figure = [], None
-        form = "  %-62s %14s %14s %7s"
+        form = "  %-76s %14s %14s %6s"
         out.append(form % ("", "paper", "ours", "ratio"))
         for line in self.lines():
             if line["figure"] != figure:
@@ -124,7 +124,7 @@ class Report:
             else:
                 out.append(form % (name, paper, ours, "" if line["ratio"] is None else "%.2f" % line["ratio"]))
             out.extend(textwrap.wrap(line["comment"], width - 4, initial_indent="      ", subsequent_indent="      "))
-        return "\n".join(out)
+        return "\n".join(row.rstrip() for row in out)
 
 
 def quote(text):
