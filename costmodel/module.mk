@@ -27,6 +27,15 @@ SRC_COSTMODEL := \
 	costmodel/network_check.c \
 	costmodel/network_einsum.c \
 	costmodel/network_read.c \
+	costmodel/noc_plan.c \
+	costmodel/noc_program.c \
+	costmodel/noc_program_csv.c \
+	costmodel/noc_config.c \
+	costmodel/noc_depend.c \
+	costmodel/noc_dram.c \
+	costmodel/noc_endpoint.c \
+	costmodel/noc_router.c \
+	costmodel/noc_simulate.c \
 	costmodel/problem.c \
 	costmodel/problem_read.c \
 	costmodel/spatial_groups.c \
