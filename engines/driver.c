@@ -30,8 +30,9 @@ struct engine_context {
     struct eval_workspace *workspace;
     const struct mapspace *space;
     struct engine_result *result;
-    double tie;         /* of the mapping priced last */
-    double good_enough; /* the bound with its tolerance; nothing better can be found */
+    double tie;                     /* of the mapping priced last */
+    double good_enough;             /* the bound with its tolerance; nothing better can be found */
+    char reason[ENGINE_REASON_MAX]; /* the engine's own */
     uint64_t n_misfit_total;
     struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
 };
@@ -132,6 +133,11 @@ void engine_context_reject(struct engine_context *context, uint64_t n, const str
         return;
     context->result->n_draw += n;
     count_misfit(context, n, fit);
+}
+
+void engine_context_explain(struct engine_context *context, const char *reason)
+{
+    (void)snprintf(context->reason, sizeof context->reason, "%s", reason);
 }
 
 uint64_t engine_context_left(const struct engine_context *context)
@@ -242,6 +248,8 @@ static void explain(struct engine_context *context)
         (void)snprintf(result->reason, sizeof result->reason, "%.160s (%s of %s candidates)", text,
                        text_thousands(most->n, n, sizeof n),
                        text_thousands(context->n_misfit_total, all, sizeof all));
+    } else if (context->reason[0]) {
+        (void)snprintf(result->reason, sizeof result->reason, "%s", context->reason);
     } else {
         (void)snprintf(result->reason, sizeof result->reason,
                        "the search ended (%s) before it looked at any mapping",

@@ -55,6 +55,9 @@ double engine_context_tie(const struct engine_context *context);
 /* Count `n` candidates that were thrown away before pricing, with one reason (may be NULL). */
 void engine_context_reject(struct engine_context *context, uint64_t n, const struct misfit_info *fit);
 
+/* Why nothing can be found, in the engine's own words; said when no candidate was rejected with a reason. */
+void engine_context_explain(struct engine_context *context, const char *reason);
+
 /* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit. */
 uint64_t engine_context_left(const struct engine_context *context);
 

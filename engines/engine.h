@@ -28,7 +28,8 @@ enum engine_kind { ENGINE_MAPPER, ENGINE_SCHEDULER };
     X(STOP_CONVERGED, "converged")             /* the engine's own rule, e.g. its victory condition */       \
     X(STOP_MAX_EVALUATIONS, "max_evaluations") /* budget */                                                  \
     X(STOP_MAX_SECONDS, "max_seconds")         /* budget */                                                  \
-    X(STOP_INTERRUPTED, "interrupted")         /* the cancel flag */
+    X(STOP_INTERRUPTED, "interrupted")         /* the cancel flag */                                         \
+    X(STOP_SOLVER_LIMIT, "solver_limit")       /* the limit of an engine's inner solver, e.g. its nodes */
 
 enum engine_stop {
 #define ENGINE_STOP_ENUM(code, text) code,

@@ -10,10 +10,12 @@ SRC_ENGINES := \
 	engines/baseline/random.c \
 	engines/baseline/sampling.c \
 	engines/cosa/choice.c \
+	engines/cosa/engine.c \
 	engines/cosa/extract.c \
 	engines/cosa/map.c \
 	engines/cosa/model.c \
 	engines/cosa/orders.c \
+	engines/cosa/padding.c \
 	engines/cosa/relations.c \
 	engines/cosa/rows.c \
 	engines/cosa/settings.c \

@@ -1,11 +1,13 @@
 #include <string.h>
 
 #include "engines/baseline/baseline.h"
+#include "engines/cosa/cosa_engines.h"
 #include "engines/engine.h"
 
 /* Every engine, in the order help shows them. */
 static const struct engine *const registry[] = {
-    &engine_random, &engine_hybrid, &engine_descent, &engine_annealing, &engine_genetic, &engine_exhaustive,
+    &engine_random,  &engine_hybrid,     &engine_descent, &engine_annealing,
+    &engine_genetic, &engine_exhaustive, &engine_cosa,
 };
 
 const struct engine *const *engine_all(size_t *n)

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "costmodel/architecture.h"
+#include "costmodel/evaluator.h"
 #include "costmodel/mapping.h"
 #include "costmodel/problem.h"
 #include "engines/mapspace_constraints.h"
@@ -80,6 +81,7 @@ struct cosa_solution {
     uint32_t n_solve, n_repair, n_variable, n_integer, n_row;
     uint64_t n_node;
     double cpu_s;
+    struct misfit_info misfit; /* not feasible: how the last solution did not fit; FITS when there was none */
     char reason[256];
 };
 
@@ -89,5 +91,9 @@ DSE_MUST_CHECK enum dse_status cosa_map(const struct problem *problem, const str
                                         const struct mapspace_constraints *constraints,
                                         const struct cosa_settings *settings, struct arena *arena,
                                         struct cosa_solution *solution, struct dse_error *err);
+
+/* The next bounds whose largest prime factor is at most `largest_prime` (53 becomes 54 with 7), as section III-A of the paper
+ * suggests for large primes; `padded` has n_dim entries. Below 2 nothing changes. Returns whether any bound changed. */
+bool cosa_pad_bounds(const struct problem *problem, uint32_t largest_prime, uint32_t *padded);
 
 #endif

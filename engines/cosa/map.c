@@ -80,6 +80,7 @@ static bool repair_level(struct attempt *attempt, uint32_t l)
 static void say_infeasible(struct attempt *attempt)
 {
     struct cosa_solution *solution = attempt->solution;
+    solution->misfit = (struct misfit_info){.what = FITS};
     const char *what = attempt->shape.constraints ? "the constraints and the fixed shares of the levels"
                                                   : "the fixed shares of the levels";
     if (solution->milp_status == MILP_NOT_SOLVED)
@@ -95,6 +96,7 @@ static void say_infeasible(struct attempt *attempt)
 static void say_misfit(struct attempt *attempt, const struct misfit_info *fit)
 {
     char text[160];
+    attempt->solution->misfit = *fit;
     (void)misfit_print(fit, attempt->shape.problem, attempt->shape.arch, text, sizeof text);
     (void)snprintf(attempt->solution->reason, sizeof attempt->solution->reason,
                    "%s after %u solves (not proved that no mapping exists)", text,
@@ -190,6 +192,7 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
     }
     if (solution->feasible) {
         solution->reason[0] = '\0';
+        solution->misfit = (struct misfit_info){.what = FITS};
         cosa_terms_of(problem, arch, settings, &solution->mapping, &solution->terms);
     }
     solution->cpu_s = cpu_now_s() - start_s;
