@@ -1,10 +1,10 @@
 # Grouped bars in panels. plotting/paper_bars.py puts the settings and the data blocks $bars and $numbers before this text.
 #   fig_width, fig_height          canvas in points
-#   n_panel, n_series, bar_width, label_rotate, fig_x_title
+#   n_panel, n_series, bar_width, label_rotate, number_rotate, fig_x_title
 #   panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_title[], panel_y_title[], panel_limit[], panel_step[],
 #   panel_groups[], panel_apart[], panel_ticks[]; series_title[], series_colour[]
 #   series_x[]: left end of each entry of the legend, in points
-#   $bars, one index per panel and series: x y;  $numbers: panel x y text
+#   $bars, one index per panel and series: x y;  $numbers, index panel_numbers[] - 1 (0: none): x y text
 pt_x(v) = 1.0 * v / fig_width
 pt_y(v) = 1.0 * v / fig_height
 
@@ -13,6 +13,7 @@ set boxwidth bar_width * 0.94
 set border 1 + 2 lc rgb '#444444' lw 0.8
 set tics nomirror out scale 0.4
 set grid ytics lt 1 lc rgb '#dddddd' lw 0.6
+number_place = number_rotate ? 'left rotate by 90 offset 0, 0.3' : 'center offset 0, 0.5'
 unset key
 set multiplot
 
@@ -46,7 +47,12 @@ do for [p = 1:n_panel] {
     } else {
         unset object
     }
-    plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s], \
-        $numbers using ($1 == p ? $2 : NaN):3:4 with labels left rotate by 90 offset 0, 0.3 font ',5.6'
+    # One data block per panel: gnuplot 5.4 crashes when no row of a plot with labels is valid.
+    if (panel_numbers[p] > 0) {
+        plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s], \
+            $numbers index (panel_numbers[p] - 1) using 1:2:3 with labels @number_place font ',6'
+    } else {
+        plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s]
+    }
 }
 unset multiplot

@@ -5,7 +5,9 @@ from paper_tools import array, gnuplot, quote
 # Okabe and Ito's colours, told apart with every kind of colour vision; the baseline is grey.
 COLOURS = ["#9a9a9a", "#56b4e9", "#d55e00", "#117755", "#cc79a7", "#e69f00"]
 
-TOP, TITLE, CUT, LEFT, RIGHT, GAP = 24, 14, 16, 34, 8, 30
+TOP, TITLE, CUT, LEFT, RIGHT, GAP = 22, 14, 14, 36, 8, 30
+# A number on a bar stands upright when the bar is narrower than this many points.
+NARROW = 13
 
 
 class Panel:
@@ -31,7 +33,7 @@ def _place(panels, width, height, label_space):
         for i, panel in enumerate(members):
             x += LEFT if panel.y_title or i == 0 else GAP
             wide = usable * max(2.0, len(panel.groups) + 0.6) / weight
-            top = height - TOP - row * row_height - TITLE - CUT
+            top = height - TOP - row * row_height - (TITLE if any(p.title for p in panels) else 0) - CUT
             panel.box = (x, x + wide, top, height - TOP - (row + 1) * row_height + label_space)
             x += wide
 
@@ -41,10 +43,11 @@ def _label(value):
 
 
 def _blocks(panels, n_series):
-    """The bars, and the numbers on them: x, y, text."""
-    bars, labels = "", ""
+    """The bars, the numbers on them, and which block of numbers is whose."""
+    bars, labels, index = "", "", []
     wide = 0.82 / n_series
-    for p, panel in enumerate(panels):
+    for panel in panels:
+        mine = ""
         for s in range(n_series):
             rows = []
             for g, value in enumerate(panel.values[s]):
@@ -53,9 +56,11 @@ def _blocks(panels, n_series):
                     continue
                 rows.append("%.4f %.6g" % (x, min(value, panel.limit)))
                 if value > panel.limit or g in panel.shown:
-                    labels += "%d %.4f %.6g %s\n" % (p + 1, x, min(value, panel.limit), _label(value))
+                    mine += "%.4f %.6g %s\n" % (x, min(value, panel.limit), _label(value))
             bars += "\n".join(rows or ["NaN NaN"]) + "\n\n\n"
-    return "$bars << EOD\n%sEOD\n$numbers << EOD\n%sEOD\n" % (bars, labels or "0 0 0 -\n")
+        index.append(labels.count("\n\n\n") + 1 if mine else 0)
+        labels += mine + "\n\n" if mine else ""
+    return array("panel_numbers", index) + "$bars << EOD\n%sEOD\n$numbers << EOD\n%sEOD\n" % (bars, labels)
 
 
 def draw(out, panels, series, width=1000, height=None, rotate=90, x_title=""):
@@ -63,10 +68,12 @@ def draw(out, panels, series, width=1000, height=None, rotate=90, x_title=""):
     longest = max(len(name) for panel in panels for name in panel.groups)
     label_space = (14 + 4.4 * longest if rotate else 22) + (14 if x_title else 0)
     n_row = 1 + max(panel.row for panel in panels)
-    height = height or TOP + n_row * (TITLE + CUT + 120 + label_space)
+    title = TITLE if any(panel.title for panel in panels) else 0
+    height = height or TOP + n_row * (title + CUT + 120 + label_space)
     _place(panels, width, height, label_space)
-    settings = "n_panel = %d\nn_series = %d\nbar_width = %.5f\nlabel_rotate = %d\nfig_x_title = %s\n" % (
-        len(panels), len(series), 0.82 / len(series), rotate, quote(x_title))
+    narrow = min((panel.box[1] - panel.box[0]) / (len(panel.groups) + 0.2) for panel in panels) * 0.82 / len(series) < NARROW
+    settings = "number_rotate = %d\nn_panel = %d\nn_series = %d\nbar_width = %.5f\nlabel_rotate = %d\nfig_x_title = %s\n" % (
+        narrow, len(panels), len(series), 0.82 / len(series), rotate, quote(x_title))
     for i, name in enumerate(["panel_left", "panel_right"]):
         settings += array(name, [panel.box[i] / width for panel in panels])
     for i, name in enumerate(["panel_top", "panel_bottom"]):

@@ -150,4 +150,4 @@ def gnuplot(out, width, height, settings, template):
     done = subprocess.run(["gnuplot", os.path.basename(out) + ".gp"], cwd=os.path.dirname(out) or ".",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0 or done.stdout.strip():
-        raise Missing("gnuplot, %s.gp: %s" % (out, done.stdout.decode("utf-8", "replace").strip()))
+        raise Missing("gnuplot %s.gp: exit status %d %s" % (out, done.returncode, done.stdout.decode("utf-8", "replace").strip()))
