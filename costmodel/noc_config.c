@@ -106,9 +106,9 @@ static enum dse_status check_dram(const struct noc_config *c, struct dse_error *
         return dse_fail(err, DSE_BAD_INPUT, "DRAM reads %u packets ahead; 1 to %d are possible",
                         d->read_ahead, NOC_BANK_MAX);
     if (d->burst_cycle < 1 || d->read_cycle < 1 || d->write_cycle < 1 || d->activate_cycle < 1 ||
-        d->precharge_cycle < 1)
+        d->precharge_cycle < 1 || (d->refresh_interval_cycle > 0 && d->refresh_cycle < 1))
         return dse_fail(err, DSE_BAD_INPUT,
-                        "DRAM bursts, reads, writes, activation and precharge take a cycle or more");
+                        "DRAM bursts, reads, writes, activation, precharge and refresh take a cycle or more");
     if ((uint64_t)d->burst_byte * 8 != (uint64_t)c->data_flits * c->flit_bit)
         return dse_fail(err, DSE_BAD_INPUT,
                         "a DRAM burst of %u bytes; a packet's data are %u flits of %u bit", d->burst_byte,

@@ -1,0 +1,155 @@
+/* The mesh simulator against its plain counterpart (tests/support/noc_plain.h) on random meshes and programs: every start and
+ * finish of a transaction, every counter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "tests/support/noc_plain.h"
+
+enum { N_CASE = 500, TRANSACTION_MAX = 60, DEPENDENCY_MAX = 4, SEED = 77 };
+
+struct random_program {
+    struct noc_transaction transaction[TRANSACTION_MAX];
+    uint32_t destination[TRANSACTION_MAX * NOC_PLAIN_ROUTER_MAX];
+    uint32_t dependency[TRANSACTION_MAX * DEPENDENCY_MAX];
+    struct noc_program program;
+};
+
+static uint32_t between(struct random_stream *stream, uint32_t low, uint32_t high)
+{
+    return low + random_below(stream, high - low + 1);
+}
+
+static void draw_config(struct random_stream *stream, struct noc_config *config)
+{
+    noc_config_init(config, between(stream, 1, 5), between(stream, 1, 4));
+    if (random_below(stream, 4) == 0) {
+        config->columns = between(stream, 1, 6);
+        config->rows = between(stream, 1, 6);
+        config->pe_rows = 0;
+        config->buffer_port = random_below(stream, config->columns * config->rows);
+        config->dram_port =
+            config->columns * config->rows + random_below(stream, 2 * (config->columns + config->rows));
+    }
+    if (random_below(stream, 3) == 0) {
+        config->data_flits = 1U << random_below(stream, 4);
+        config->flit_bit = 256 / config->data_flits;
+        config->queue_flits = config->data_flits + between(stream, 1, 4);
+    }
+    struct noc_dram *dram = &config->dram;
+    if (random_below(stream, 2) == 0) {
+        dram->n_bank = between(stream, 1, 4);
+        dram->row_byte = 32 * between(stream, 1, 4);
+        dram->read_ahead = between(stream, 1, 5);
+        dram->queue_length = between(stream, 1, 6);
+        dram->burst_cycle = between(stream, 1, 7);
+        dram->activate_cycle = between(stream, 1, 6);
+        dram->precharge_cycle = between(stream, 1, 6);
+        dram->read_cycle = between(stream, 1, 6);
+        dram->write_cycle = between(stream, 1, 6);
+        dram->row_active_cycle = random_below(stream, 20);
+        dram->write_recovery_cycle = random_below(stream, 6);
+        dram->write_to_read_cycle = random_below(stream, 6);
+        dram->read_to_write_cycle = random_below(stream, 3);
+        dram->read_to_precharge_cycle = random_below(stream, 6);
+        dram->refresh_cycle = between(stream, 1, 40);
+        dram->refresh_interval_cycle = random_below(stream, 3) ? between(stream, 130, 300) : 0;
+    }
+}
+
+static uint32_t draw_port(struct random_stream *stream, const struct noc_config *config)
+{
+    uint32_t n_router = config->columns * config->rows;
+    switch (random_below(stream, 6)) {
+    case 0:
+        return config->dram_port;
+    case 1:
+        return config->buffer_port;
+    case 2:
+        return random_below(stream, n_router + 2 * (config->columns + config->rows));
+    default:
+        return random_below(stream, n_router);
+    }
+}
+
+static void draw_transaction(struct random_stream *stream, const struct noc_config *config, uint32_t busy,
+                             struct random_program *random)
+{
+    struct noc_program *program = &random->program;
+    uint32_t id = program->n_transaction++, n_router = config->columns * config->rows;
+    struct noc_transaction *t = &random->transaction[id];
+    t->operation = (enum noc_operation)random_below(stream, 3);
+    t->actor = draw_port(stream, config);
+    t->size = t->operation == NOC_COUNT ? between(stream, 1, random_below(stream, 8) ? 30 : 2000)
+                                        : between(stream, 1, 12);
+    t->first_destination = (uint32_t)program->n_destination;
+    t->first_dependency = (uint32_t)program->n_dependency;
+    if (t->operation == NOC_UNICAST) {
+        random->destination[program->n_destination++] = draw_port(stream, config);
+    } else if (t->operation == NOC_MULTICAST) {
+        uint32_t share = between(stream, 1, 4), first = random_below(stream, n_router);
+        for (uint32_t k = 0; k < n_router; k++)
+            if (k == 0 || random_below(stream, share) == 0)
+                random->destination[program->n_destination++] = (first + k) % n_router;
+    }
+    t->n_destination = (uint32_t)program->n_destination - t->first_destination;
+    for (uint32_t k = 0; k < DEPENDENCY_MAX && id > 0; k++)
+        if (random_below(stream, busy) == 0)
+            random->dependency[program->n_dependency++] =
+                random_below(stream, 2) ? random_below(stream, id) : id - 1;
+    t->n_dependency = (uint32_t)program->n_dependency - t->first_dependency;
+}
+
+static void compare(const struct noc_config *config, const struct noc_program *program, unsigned number)
+{
+    uint64_t start[2][TRANSACTION_MAX] = {0}, finish[2][TRANSACTION_MAX] = {0};
+    struct noc_trace trace = {start[0], finish[0]};
+    struct noc_result result, plain;
+    struct dse_error err = {0};
+    struct arena arena;
+    arena_init(&arena);
+    enum dse_status status = noc_simulate_traced(config, program, 0, &arena, &trace, &result, &err);
+    arena_free(&arena);
+    if (status != DSE_OK)
+        fail_msg("case %u: %s", number, err.text);
+    assert_true(noc_plain_simulate(config, program, 1000000, start[1], finish[1], &plain));
+    for (uint32_t id = 0; id < program->n_transaction; id++)
+        if (start[0][id] != start[1][id] || finish[0][id] != finish[1][id])
+            fail_msg("case %u, transaction %u of %u: %llu to %llu, plain %llu to %llu", number, id,
+                     program->n_transaction, (unsigned long long)start[0][id],
+                     (unsigned long long)finish[0][id], (unsigned long long)start[1][id],
+                     (unsigned long long)finish[1][id]);
+    assert_int_equal(result.cycle, plain.cycle);
+    assert_memory_equal(&result, &plain, sizeof result);
+}
+
+static void test_noc_agrees_with_the_plain_simulator(void **state)
+{
+    (void)state;
+    struct random_program *random = malloc(sizeof *random);
+    assert_non_null(random);
+    for (unsigned i = 0; i < N_CASE; i++) {
+        struct random_stream stream = random_stream_make(SEED, i, RANDOM_TEST);
+        struct noc_config config;
+        draw_config(&stream, &config);
+        random->program =
+            (struct noc_program){0, random->transaction, random->destination, random->dependency, 0, 0};
+        uint32_t n = between(&stream, 1, TRANSACTION_MAX), busy = between(&stream, 2, 12);
+        for (uint32_t k = 0; k < n; k++)
+            draw_transaction(&stream, &config, busy, random);
+        compare(&config, &random->program, i);
+    }
+    free(random);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_noc_agrees_with_the_plain_simulator)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
