@@ -30,7 +30,9 @@ struct engine_context {
     struct eval_workspace *workspace;
     const struct mapspace *space;
     struct engine_result *result;
-    double tie;                     /* of the mapping priced last */
+    struct evaluation last; /* of the mapping priced last */
+    uint64_t cycle_limit;   /* what the best may need at most */
+    double energy_limit_j;
     double good_enough;             /* the bound with its tolerance; nothing better can be found */
     char reason[ENGINE_REASON_MAX]; /* the engine's own */
     uint64_t n_misfit_total;
@@ -155,35 +157,47 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
     struct engine_result *result = context->result;
     if (engine_context_left(context) == 0)
         return false;
-    struct evaluation evaluation;
+    struct evaluation *evaluation = &context->last;
     result->n_evaluation++;
     result->n_draw++;
-    if (!evaluator_run(context->evaluator, context->workspace, mapping, &evaluation)) {
-        count_misfit(context, 1, &evaluation.fit);
+    if (!evaluator_run(context->evaluator, context->workspace, mapping, evaluation)) {
+        count_misfit(context, 1, &evaluation->fit);
         return false;
     }
     if (context->padded) {
-        evaluation.n_compute = context->useful_macs;
-        evaluation.utilization =
-            context->useful_macs / ((double)context->arch->mac.instances * (double)evaluation.cycle);
+        evaluation->n_compute = context->useful_macs;
+        evaluation->utilization =
+            context->useful_macs / ((double)context->arch->mac.instances * (double)evaluation->cycle);
     }
-    *cost = objective_cost(&context->task->objective, &evaluation);
-    context->tie = evaluation.edp_js;
+    *cost = objective_cost(&context->task->objective, evaluation);
+    if (evaluation->cycle > context->cycle_limit || evaluation->energy_j > context->energy_limit_j)
+        return true;
     bool lower = !result->feasible || *cost < result->cost;
     if (lower)
         trace_add(result, result->n_evaluation, *cost);
-    if (lower || (*cost == result->cost && evaluation.edp_js < result->evaluation.edp_js)) {
+    if (lower || (*cost == result->cost && evaluation->edp_js < result->evaluation.edp_js)) {
         result->feasible = true;
         result->cost = *cost;
         result->mapping = *mapping;
-        result->evaluation = evaluation;
+        result->evaluation = *evaluation;
     }
     return true;
 }
 
+const struct evaluation *engine_context_last(const struct engine_context *context)
+{
+    return &context->last;
+}
+
+void engine_context_limit(struct engine_context *context, uint64_t cycle, double energy_j)
+{
+    context->cycle_limit = cycle;
+    context->energy_limit_j = energy_j * (1 + 1e-12);
+}
+
 double engine_context_tie(const struct engine_context *context)
 {
-    return context->tie;
+    return context->last.edp_js;
 }
 
 const struct mapping *engine_context_best(const struct engine_context *context)
@@ -353,6 +367,8 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->arena = arena;
     context->result = result;
     context->arch = task->architecture;
+    context->cycle_limit = UINT64_MAX;
+    context->energy_limit_j = INFINITY;
     enum dse_status status = DSE_OK;
     if (task->evaluator) {
         context->useful_macs = (double)problem_macs(evaluator_problem(task->evaluator));

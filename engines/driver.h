@@ -49,6 +49,13 @@ DSE_MUST_CHECK enum dse_status engine_context_mapspace(struct engine_context *co
  * such, `*cost` unset) or the budget is used up (nothing counted). */
 bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost);
 
+/* The evaluation of the mapping priced last; valid after engine_context_evaluate has returned true. */
+const struct evaluation *engine_context_last(const struct engine_context *context);
+
+/* From now on a mapping becomes the best only if it needs no more than these cycles and this energy (within 1e-12 of it). What
+ * became the best before stays. Prices are given as ever. */
+void engine_context_limit(struct engine_context *context, uint64_t cycle, double energy_j);
+
 /* Of the mapping priced last, what decides between equal costs: its energy-delay product (lower is better). */
 double engine_context_tie(const struct engine_context *context);
 

@@ -14,6 +14,7 @@ SRC_ENGINES := \
 	engines/cosa/extract.c \
 	engines/cosa/map.c \
 	engines/cosa/model.c \
+	engines/cosa/options.c \
 	engines/cosa/orders.c \
 	engines/cosa/padding.c \
 	engines/cosa/relations.c \
