@@ -38,6 +38,11 @@ def _place(panels, width, height, label_space):
             x += wide
 
 
+def _twice_quoted(text):
+    """Text as a gnuplot string inside of another one."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def _label(value):
     return "%.0f" % value if value >= 9.95 else "%.1f" % value
 
@@ -84,7 +89,7 @@ def draw(out, panels, series, width=1000, height=None, rotate=90, x_title=""):
     settings += array("panel_step", [panel.step for panel in panels])
     settings += array("panel_groups", [len(panel.groups) for panel in panels])
     settings += array("panel_apart", [0 if panel.apart is None else panel.apart + 0.5 for panel in panels])
-    settings += array("panel_ticks", ["set xtics (" + ", ".join("%s %d" % (quote(name), g + 1) for g, name in enumerate(
+    settings += array("panel_ticks", ["set xtics (" + ", ".join("%s %d" % (_twice_quoted(name), g + 1) for g, name in enumerate(
         panel.groups)) + ")" for panel in panels])
     entry = [len(name) * 5.4 + 34 for name in series]
     settings += array("series_x", [(width - sum(entry)) / 2 + sum(entry[:i]) for i in range(len(series))])
