@@ -17,6 +17,8 @@ SRC_COSTMODEL := \
 	costmodel/fast_nest.c \
 	costmodel/fast_traffic.c \
 	costmodel/gpu.c \
+	costmodel/gpu_schedule.c \
+	costmodel/gpu_schedule_write.c \
 	costmodel/layer_problem.c \
 	costmodel/mapping.c \
 	costmodel/mapping_read.c \

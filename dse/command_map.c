@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/gpu_schedule.h"
 #include "dse/commands.h"
 #include "dse/inputs.h"
 #include "dse/record.h"
@@ -76,6 +77,12 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, names, n_name, 0, err));
     if (job->format == FORMAT_YAML && job->workload.n_problem != 1)
         return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping; choose a layer with --layer");
+    if (cli_has(args, "gpu") && !job->arch.gpu.present)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--gpu: %s is no GPU; its file has no part gpu that names the threads of a block",
+                        job->arch.name);
+    if (cli_has(args, "gpu") && job->format != FORMAT_TABLE && job->format != FORMAT_CSV)
+        return dse_fail(err, DSE_BAD_USAGE, "--gpu prints a table or csv, not %s", formats[job->format]);
     job->n_thread = threads ? (int)threads : threads_available();
     job->result = calloc(job->workload.n_problem, sizeof *job->result);
     job->view = calloc(job->workload.n_problem, sizeof *job->view);
@@ -257,17 +264,39 @@ static enum dse_status print_json(const struct map_job *job, struct text_buffer 
     return DSE_OK;
 }
 
-static void print_nests(const struct map_job *job, struct text_buffer *out)
+/* Every mapping with its heading, as a loop nest, as a launch, or both. */
+static void print_mappings(const struct map_job *job, bool nest, bool gpu, struct text_buffer *out)
 {
     for (uint32_t p = 0; p < job->workload.n_problem; p++) {
+        const struct problem *problem = &job->workload.problem[p];
+        const struct mapping *mapping = &job->result[p].found.mapping;
         if (job->result[p].outcome != RESULT_OK)
             continue;
-        text_append(out, "\n%s", job->workload.problem[p].name);
+        text_append(out, "\n%s", problem->name);
         uint64_t count = workload_count(&job->workload, p);
         if (count > 1)
             text_append(out, " (%llu times)", (unsigned long long)count);
         text_append(out, "\n");
-        mapping_write_nest(&job->result[p].found.mapping, &job->workload.problem[p], &job->arch, out);
+        if (nest)
+            mapping_write_nest(mapping, problem, &job->arch, out);
+        if (gpu)
+            gpu_schedule_write(problem, &job->arch, mapping, out);
+    }
+}
+
+/* A row for every distinct layer that got a mapping. */
+static void print_gpu_csv(const struct map_job *job, struct text_buffer *out)
+{
+    text_append(out, "layer,count,");
+    gpu_schedule_csv_header(out);
+    text_append(out, "\n");
+    for (uint32_t p = 0; p < job->workload.n_problem; p++) {
+        if (job->result[p].outcome != RESULT_OK)
+            continue;
+        text_append(out, "%s,%llu,", job->workload.problem[p].name,
+                    (unsigned long long)workload_count(&job->workload, p));
+        gpu_schedule_csv(&job->workload.problem[p], &job->arch, &job->result[p].found.mapping, out);
+        text_append(out, "\n");
     }
 }
 
@@ -283,15 +312,18 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
             mapping_write_yaml(&job->result[0].found.mapping, &job->workload.problem[0], &job->arch, &out);
         break;
     case FORMAT_CSV:
-        print_csv(job, &out);
+        if (cli_has(args, "gpu"))
+            print_gpu_csv(job, &out);
+        else
+            print_csv(job, &out);
         break;
     case FORMAT_JSON:
         status = print_json(job, &out, err);
         break;
     default:
         print_table(job, &out);
-        if (cli_has(args, "nest"))
-            print_nests(job, &out);
+        if (cli_has(args, "nest") || cli_has(args, "gpu"))
+            print_mappings(job, cli_has(args, "nest"), cli_has(args, "gpu"), &out);
         break;
     }
     if (status == DSE_OK && out.failed)
@@ -342,6 +374,7 @@ static const struct cli_option options[] = {
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
     {"format", 'f', "HOW", "table (default), yaml (one mapping, for `dse eval`), csv, json"},
     {"nest", 0, NULL, "after the table print every mapping as a loop nest"},
+    {"gpu", 0, NULL, "for a GPU: print every mapping as a CUDA launch (table: after it; csv: instead)"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };
 

@@ -1,3 +1,4 @@
+#include "costmodel/gpu.h"
 #include "engines/mapspace_private.h"
 
 uint32_t mapspace_axis_dims(const struct mapping_level *level, uint32_t n_dim, bool y)
@@ -131,6 +132,27 @@ static bool tiles_fit(const struct mapspace *space, const struct mapping_level *
     return false;
 }
 
+/* The thread block of a GPU: threads, and the tiles of every level inside one. */
+static bool block_fits(const struct mapspace *space, const struct mapping *mapping, struct misfit_info *fit)
+{
+    const struct problem *problem = space->problem;
+    uint32_t extent[PROBLEM_DIM_MAX], threads_level = space->arch->gpu.level;
+    uint64_t threads = 1, bit = 0;
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        extent[d] = 1;
+        threads *= mapping->level[threads_level].spatial[d];
+    }
+    for (uint32_t l = 0; l < threads_level; l++) {
+        for (uint32_t d = 0; d < problem->n_dim; d++)
+            extent[d] *= mapping->level[l].temporal[d] * mapping->level[l].spatial[d];
+        for (uint32_t t = 0; t < problem->n_tensor; t++)
+            if (mapping->level[l].keep >> t & 1u)
+                bit =
+                    gpu_add_bits(bit, problem_tile_words(problem, t, extent), space->arch->level[l].word_bit);
+    }
+    return gpu_block_fits(&space->arch->gpu, threads, bit, (1u << problem->n_tensor) - 1, fit);
+}
+
 bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, struct misfit_info *fit)
 {
     uint32_t extent[PROBLEM_DIM_MAX];
@@ -155,8 +177,9 @@ bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, 
         (void)refuse(fit, MISFIT_BYPASS, 0, 0, 0, 0);
         if (fit)
             fit->tensors = lost;
+        return false;
     }
-    return lost == 0;
+    return !space->arch->gpu.present || block_fits(space, mapping, fit);
 }
 
 static bool is_permutation(const uint8_t *order, uint32_t n_dim)

@@ -12,6 +12,7 @@ SRC_ENGINES := \
 	engines/cosa/choice.c \
 	engines/cosa/engine.c \
 	engines/cosa/extract.c \
+	engines/cosa/gpu.c \
 	engines/cosa/map.c \
 	engines/cosa/model.c \
 	engines/cosa/options.c \

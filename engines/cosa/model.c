@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engines/cosa/formulation.h"
+#include "engines/cosa/gpu.h"
 
 /* Variables, their costs, and the rows that every model has. */
 
@@ -170,6 +171,7 @@ enum dse_status cosa_model_build(struct cosa_model *model, const struct cosa_sha
     cosa_add_spatial_rows(model);
     cosa_add_capacity_rows(model);
     cosa_add_constraint_rows(model);
+    cosa_add_gpu_rows(model);
     if (shape->permutation != COSA_NONE)
         cosa_add_choice(model);
     if (!plain) {
