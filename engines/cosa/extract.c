@@ -1,4 +1,5 @@
 #include "engines/cosa/formulation.h"
+#include "engines/cosa/gpu.h"
 
 /* From a solution of the model to a mapping. */
 
@@ -73,6 +74,7 @@ void cosa_extract(const struct cosa_model *model, const double *value, struct ma
     const struct cosa_shape *shape = model->shape;
     uint8_t base[PROBLEM_DIM_MAX];
     cosa_default_order(shape, base);
+    cosa_gpu_order(shape, base);
     mapping_init(mapping, shape->problem, shape->arch);
     for (uint32_t l = 0; l < shape->n_level; l++) {
         struct mapping_level *level = &mapping->level[l];

@@ -1,6 +1,7 @@
 #include "engines/cosa/gpu.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Slack of rows in bits: log2 of a product is not exact. */
 #define BITS_SLACK 1e-9
@@ -87,13 +88,19 @@ static void add_register_rows(struct cosa_model *model)
         }
 }
 
+static uint32_t output_of(const struct problem *problem)
+{
+    uint32_t t = 0;
+    while (t + 1 < problem->n_tensor && !problem->tensor[t].read_write)
+        t++;
+    return t;
+}
+
 /* The dimensions that index the outputs. */
 static uint32_t output_dims(const struct cosa_shape *shape)
 {
-    for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
-        if (shape->problem->tensor[t].read_write)
-            return shape->related[t] | shape->halo[t];
-    return 0;
+    uint32_t t = output_of(shape->problem);
+    return shape->related[t] | shape->halo[t];
 }
 
 /* Sums over spatial loops of level l at dimensions outside `dims` are not offered, except where the user asks for one. */
@@ -108,6 +115,61 @@ static void forbid_sums(struct cosa_model *model, uint32_t l, uint32_t dims)
             if (model->count[k][l][axis] != COSA_NONE)
                 milp_set_variable_bounds(model->milp, model->count[k][l][axis], 0, 0);
     }
+}
+
+/* Put the bits of the temporal loops of level l over outputs, or over what is summed up. */
+static void put_loops(struct cosa_model *model, uint32_t l, uint32_t outputs, bool sums, double scale)
+{
+    cosa_put_temporal(model, l, sums ? ~outputs : outputs, scale);
+}
+
+/* Loops over outputs inside a block but outside the storage that holds its sums. */
+static void put_loops_in_block(struct cosa_model *model, uint32_t outputs)
+{
+    uint32_t output = output_of(model->shape->problem), threads = limits_of(model)->level,
+             holder = threads + 1;
+    while (holder > 0 && !(model->shape->keep[holder - 1] >> output & 1u))
+        holder--;
+    for (uint32_t l = holder; holder > 0 && l <= threads; l++) /* 0: no storage of a block holds sums */
+        put_loops(model, l, outputs, false, -1);
+}
+
+/* Around the block: the loops of sums lie at one level and inside it, the loops over outputs at that level (where sums come
+ * innermost) and outside it. A binary for each level says whether it is that one. */
+static void add_grid_rows(struct cosa_model *model, uint32_t outputs, uint32_t unfinished)
+{
+    uint32_t from = limits_of(model)->level + 1, n_level = model->shape->n_level, split[ARCH_LEVEL_MAX];
+    for (uint32_t l = from; l < n_level; l++) {
+        split[l] = milp_add_variable(model->milp, MILP_INTEGER, 0, 1, 0, "sums end here");
+        cosa_put(model, split[l], 1);
+    }
+    (void)cosa_add_row(model, 1, 1, "one end of sums");
+    for (uint32_t l = from; l < n_level; l++)
+        for (int sums = 0; sums < 2; sums++) {
+            double most = cosa_dims_bits(model, sums ? ~outputs : outputs);
+            put_loops(model, l, outputs, sums == 1, 1);
+            if (model->n_term == 0)
+                continue;
+            cosa_put(model, unfinished, -1);
+            for (uint32_t m = sums ? l : from; m < (sums ? n_level : l + 1); m++)
+                cosa_put(model, split[m], -most);
+            (void)cosa_add_row(model, -INFINITY, 0, "sums inside outputs");
+        }
+}
+
+/* Let a block finish its sums. Whatever does not costs far more than a factor can save elsewhere; it is a price and no limit, so
+ * that there is a mapping even where sums must be handed on. */
+static void price_unfinished_sums(struct cosa_model *model, uint32_t outputs)
+{
+    const struct cosa_settings *s = model->settings;
+    double traffic = model->shape->problem->n_tensor * s->weight_traf;
+    double price = 4 * (s->weight_util + s->weight_comp + traffic) + 1;
+    uint32_t unfinished = milp_add_variable(model->milp, MILP_CONTINUOUS, 0, INFINITY, price, "unfinished");
+    cosa_put(model, unfinished, 1);
+    put_loops_in_block(model, outputs);
+    (void)cosa_add_row(model, 0, INFINITY, "outputs of a block");
+    unfinished = milp_add_variable(model->milp, MILP_CONTINUOUS, 0, INFINITY, price, "unfinished");
+    add_grid_rows(model, outputs, unfinished);
 }
 
 void cosa_add_gpu_rows(struct cosa_model *model)
@@ -131,4 +193,23 @@ void cosa_add_gpu_rows(struct cosa_model *model)
         forbid_sums(model, l, outputs);
     if (cosa_dims_bits(model, outputs) >= log2((double)most))
         forbid_sums(model, gpu->level, outputs);
+    price_unfinished_sums(model, outputs);
+}
+
+void cosa_gpu_order(const struct cosa_shape *shape, uint8_t *order)
+{
+    uint8_t wanted[PROBLEM_DIM_MAX];
+    uint32_t n = 0, outputs = output_dims(shape);
+    if (!shape->arch->gpu.present)
+        return;
+    for (int last = 0; last < 2; last++)
+        for (uint32_t i = 0; i < shape->problem->n_dim; i++)
+            if ((int)(outputs >> order[i] & 1u) == last)
+                wanted[n++] = order[i];
+    memcpy(order, wanted, n);
+}
+
+int cosa_gpu_stationary(const struct problem *problem, const struct architecture *arch, int wanted)
+{
+    return wanted >= 0 || !arch->gpu.present ? wanted : (int)output_of(problem);
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "engines/cosa/formulation.h"
+#include "engines/cosa/gpu.h"
 #include "engines/mapspace.h"
 
 /* One mapping: solve, check the exact tiles, tighten what was too large, and with the safe halo if that does not help. */
@@ -173,6 +174,7 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
     if (!attempt)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for CoSA");
     attempt->settings = *settings;
+    attempt->settings.stationary = cosa_gpu_stationary(problem, arch, settings->stationary);
     attempt->arena = arena;
     attempt->solution = solution;
     DSE_TRY(mapspace_new(problem, arch, constraints, false, arena, &attempt->space, err));
