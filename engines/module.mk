@@ -9,15 +9,18 @@ SRC_ENGINES := \
 	engines/baseline/mapping_search.c \
 	engines/baseline/random.c \
 	engines/baseline/sampling.c \
+	engines/cosa/best.c \
 	engines/cosa/choice.c \
 	engines/cosa/engine.c \
 	engines/cosa/extract.c \
 	engines/cosa/gpu.c \
 	engines/cosa/map.c \
+	engines/cosa/minmax.c \
 	engines/cosa/model.c \
 	engines/cosa/options.c \
 	engines/cosa/orders.c \
 	engines/cosa/padding.c \
+	engines/cosa/polish.c \
 	engines/cosa/relations.c \
 	engines/cosa/rows.c \
 	engines/cosa/settings.c \

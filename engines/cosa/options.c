@@ -47,12 +47,12 @@ void cosa_settings_of_options(const struct engine_context *context, struct cosa_
         s->limits.max_seconds = seconds;
 }
 
-enum dse_status cosa_begin(struct engine_context *context, const struct mapspace **space,
+enum dse_status cosa_begin(struct engine_context *context, bool search_bypass, const struct mapspace **space,
                            struct dse_error *err)
 {
     uint32_t padded[PROBLEM_DIM_MAX];
     if (cosa_pad_bounds(engine_context_problem(context),
                         (uint32_t)engine_context_option(context, COSA_OPTION_PAD), padded))
         DSE_TRY(engine_context_pad(context, padded, err));
-    return engine_context_mapspace(context, false, space, err);
+    return engine_context_mapspace(context, search_bypass, space, err);
 }

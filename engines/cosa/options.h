@@ -96,7 +96,7 @@ void cosa_settings_of_options(const struct engine_context *context, struct cosa_
 
 /* Pad the problem if option `pad` asks for it, then compile the map space. As engine_context_pad and
  * engine_context_mapspace. */
-DSE_MUST_CHECK enum dse_status cosa_begin(struct engine_context *context, const struct mapspace **space,
-                                          struct dse_error *err);
+DSE_MUST_CHECK enum dse_status cosa_begin(struct engine_context *context, bool search_bypass,
+                                          const struct mapspace **space, struct dse_error *err);
 
 #endif
