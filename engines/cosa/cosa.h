@@ -34,6 +34,8 @@ struct cosa_settings {
     enum cosa_form form;
     enum cosa_halo halo;
     double weight_util, weight_comp, weight_traf; /* wU, wC, wT of equation 12 */
+    double
+        minmax_comp; /* COSA_FORM_MINMAX: of all temporal loops, beside weight_comp times the maximum (3) */
     double inner_factor,
         inner_factor_step; /* D_v: a log unit at level l counts inner_factor + l * step (0.80, 0.04) */
     double size_factor, spatial_factor; /* of D_v and L_v in Traf (0.99, 0.99) */

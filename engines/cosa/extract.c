@@ -59,13 +59,14 @@ static void set_spatial(const struct cosa_model *model, const double *value, uin
         level->split = (uint8_t)n_dim;
 }
 
-/* The order that a one-of-many choice picks. */
-static const uint8_t *picked(const struct cosa_model *model, const double *value, const uint32_t *variable,
+/* The order of level l: the chosen one, the only one, or the default. */
+static const uint8_t *picked(const struct cosa_model *model, const double *value, uint32_t l,
                              const uint8_t *otherwise)
 {
-    for (uint32_t c = 0; c < model->n_choice; c++)
-        if (variable[c] != COSA_NONE && value[variable[c]] > 0.5)
-            return model->choice[c].order;
+    const struct cosa_order *order = &model->order[l];
+    for (uint32_t c = 0; c < order->n_choice; c++)
+        if (order->variable[c] == COSA_NONE || value[order->variable[c]] > 0.5)
+            return order->choice[c].order;
     return otherwise;
 }
 
@@ -81,10 +82,7 @@ void cosa_extract(const struct cosa_model *model, const double *value, struct ma
         level->keep = (uint8_t)shape->keep[l];
         for (uint32_t d = 0; d < shape->problem->n_dim; d++)
             level->temporal[d] = factor_at(model, value, d, l, COSA_TEMPORAL);
-        const uint8_t *wanted = base;
-        if (l == shape->permutation)
-            wanted = picked(model, value, model->choice_variable, base);
-        cosa_level_order(shape, l, wanted, level->temporal_order);
+        cosa_level_order(shape, l, picked(model, value, l, base), level->temporal_order);
         set_spatial(model, value, l, level);
         if (shape->constraints) {
             level->no_temporal_reuse = shape->constraints->level[l].no_temporal_reuse;

@@ -75,9 +75,9 @@ void cosa_level_order(const struct cosa_shape *shape, uint32_t l, const uint8_t 
 /* Distinct primes of all dimensions, dimensions and primes ascending; returns how many. */
 uint32_t cosa_factorise(const struct problem *problem, struct cosa_kind *kind);
 
-/* The orders of the permutation level that no other order dominates; `first` >= 0: only those in which that tensor saves
- * all it can. Returns how many (>= 1). */
-uint32_t cosa_choices(const struct cosa_shape *shape, int first, struct cosa_choice *choice);
+/* The orders of level l that no other order dominates; `first` >= 0: only those in which that tensor saves all it can.
+ * Returns how many (>= 1). */
+uint32_t cosa_choices(const struct cosa_shape *shape, uint32_t l, int first, struct cosa_choice *choice);
 
 /* ------------------------------------------------------------------------------------------------------- the model */
 
@@ -92,6 +92,13 @@ struct cosa_group {
     uint32_t tensors;       /* bit t */
 };
 
+/* The choice of one level's order: binaries, one of them 1, or a single order without a binary. */
+struct cosa_order {
+    uint32_t n_choice; /* 0: the default order */
+    struct cosa_choice choice[COSA_CHOICE_MAX];
+    uint32_t variable[COSA_CHOICE_MAX]; /* COSA_NONE for a single order */
+};
+
 /* A model of one problem: variables by their meaning. */
 struct cosa_model {
     const struct cosa_shape *shape;
@@ -101,14 +108,10 @@ struct cosa_model {
     uint32_t n_kind;
     struct cosa_kind kind[COSA_KIND_MAX];
     uint32_t count[COSA_KIND_MAX][ARCH_LEVEL_MAX]
-                  [COSA_AXIS_COUNT]; /* variables, COSA_NONE where there is none */
+                  [COSA_AXIS_COUNT];            /* variables, COSA_NONE where there is none */
+    double cost[COSA_KIND_MAX][ARCH_LEVEL_MAX]; /* of the temporal variables */
     uint32_t highest[COSA_KIND_MAX][ARCH_LEVEL_MAX][COSA_AXIS_COUNT]; /* of the variables */
-    uint32_t n_choice;
-    struct cosa_choice choice[COSA_CHOICE_MAX];
-    uint32_t choice_variable[COSA_CHOICE_MAX]; /* binary: this order at the permutation level */
-    uint32_t outer_variable[COSA_CHOICE_MAX];  /* minmax, binary: this order at the outermost level */
-    uint32_t n_group;
-    struct cosa_group group[COSA_GROUP_MAX];
+    struct cosa_order order[ARCH_LEVEL_MAX];                          /* (n_level) */
     uint32_t n_capacity;
     struct cosa_capacity capacity[ARCH_LEVEL_MAX * PROBLEM_TENSOR_MAX];
     struct milp_term *term; /* room for a row over all variables */
@@ -127,6 +130,21 @@ uint32_t cosa_add_row(struct cosa_model *model, double lowest, double highest, c
 /* Put `scale` times the bits of the temporal loops of level l over the dimensions of `dims`. */
 void cosa_put_temporal(struct cosa_model *model, uint32_t l, uint32_t dims, double scale);
 
+/* Raise the cost of the temporal loops of level l over `dims` by `weight` per bit. */
+void cosa_add_temporal_cost(struct cosa_model *model, uint32_t l, uint32_t dims, double weight);
+
+/* One of the orders of level l; `first` as in cosa_choices. */
+void cosa_add_order(struct cosa_model *model, uint32_t l, int first);
+
+/* The dimensions of the tensors in `tensors` at level l by the set of choices that save them (`group` has COSA_GROUP_MAX
+ * entries); tensors with the same sets share a group. Returns how many. */
+uint32_t cosa_find_groups(const struct cosa_model *model, uint32_t l, uint32_t tensors,
+                          struct cosa_group *group);
+
+/* Bits of the temporal loops over group->dims that the chosen order of level l saves: a variable of this cost per bit, with
+ * the rows that bound it by those loops and by the choice. */
+uint32_t cosa_add_saving(struct cosa_model *model, uint32_t l, const struct cosa_group *group, double cost);
+
 /* log2 of the product of the bounds of the dimensions in `dims`. */
 double cosa_dims_bits(const struct cosa_model *model, uint32_t dims);
 
@@ -139,6 +157,8 @@ void cosa_add_spatial_rows(struct cosa_model *model);
 void cosa_add_capacity_rows(struct cosa_model *model);
 void cosa_add_constraint_rows(struct cosa_model *model);
 void cosa_add_choice(struct cosa_model *model);
+DSE_MUST_CHECK enum dse_status cosa_add_minmax(struct cosa_model *model, struct arena *arena,
+                                               struct dse_error *err);
 void cosa_add_pattern_rows(struct cosa_model *model);
 void cosa_add_symmetry_rows(struct cosa_model *model);
 

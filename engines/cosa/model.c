@@ -124,7 +124,8 @@ static double cost_at(const struct cosa_model *model, uint32_t k, uint32_t l, en
     }
     if (axis == COSA_TEMPORAL && l >= inner_end && l != shape->permutation)
         traf += cosa_outer_weight(shape, s) * kind->bits;
-    return -s->weight_util * util + s->weight_comp * comp + s->weight_traf * traf;
+    double weight_comp = s->form == COSA_FORM_MINMAX ? s->minmax_comp : s->weight_comp;
+    return -s->weight_util * util + weight_comp * comp + s->weight_traf * traf;
 }
 
 static void add_counts(struct cosa_model *model)
@@ -135,10 +136,23 @@ static void add_counts(struct cosa_model *model)
                 uint32_t most = most_at(model, k, l, (enum cosa_axis)axis);
                 model->highest[k][l][axis] = most;
                 model->count[k][l][axis] = COSA_NONE;
-                if (most > 0)
-                    model->count[k][l][axis] = milp_add_variable(
-                        model->milp, MILP_INTEGER, 0, most, cost_at(model, k, l, (enum cosa_axis)axis), NULL);
+                if (most == 0)
+                    continue;
+                double cost = cost_at(model, k, l, (enum cosa_axis)axis);
+                model->count[k][l][axis] = milp_add_variable(model->milp, MILP_INTEGER, 0, most, cost, NULL);
+                if (axis == COSA_TEMPORAL)
+                    model->cost[k][l] = cost;
             }
+}
+
+void cosa_add_temporal_cost(struct cosa_model *model, uint32_t l, uint32_t dims, double weight)
+{
+    for (uint32_t k = 0; k < model->n_kind; k++) {
+        if (!(dims >> model->kind[k].dim & 1u) || model->count[k][l][COSA_TEMPORAL] == COSA_NONE)
+            continue;
+        model->cost[k][l] += weight * model->kind[k].bits;
+        milp_set_cost(model->milp, model->count[k][l][COSA_TEMPORAL], model->cost[k][l]);
+    }
 }
 
 /* Every factor goes somewhere. */
@@ -174,6 +188,8 @@ enum dse_status cosa_model_build(struct cosa_model *model, const struct cosa_sha
     cosa_add_gpu_rows(model);
     if (shape->permutation != COSA_NONE)
         cosa_add_choice(model);
+    if (settings->form == COSA_FORM_MINMAX)
+        DSE_TRY(cosa_add_minmax(model, arena, err));
     if (!plain) {
         cosa_add_pattern_rows(model);
         cosa_add_symmetry_rows(model);

@@ -54,7 +54,8 @@ static uint32_t run_of(const struct cosa_shape *shape, const uint8_t *order, uin
 /* A list of choices that grows by one order after the other. */
 struct choice_list {
     const struct cosa_shape *shape;
-    bool fixed_places; /* the constraints fix some places of the permutation level */
+    uint32_t level;
+    bool fixed_places; /* the constraints fix some places of the level's order */
     uint32_t n;
     struct cosa_choice *choice;
 };
@@ -73,7 +74,7 @@ static void add_choice(struct choice_list *list, const uint8_t *wanted)
     const struct cosa_shape *shape = list->shape;
     struct cosa_choice choice = {{0}, {0}};
     uint32_t n_tensor = shape->problem->n_tensor;
-    cosa_level_order(shape, shape->permutation, wanted, choice.order);
+    cosa_level_order(shape, list->level, wanted, choice.order);
     for (uint32_t t = 0; t < n_tensor; t++)
         choice.saved[t] = run_of(shape, choice.order, t, list->fixed_places);
     for (uint32_t c = 0; c < list->n; c++)
@@ -126,11 +127,11 @@ static void extend(struct choice_list *list, uint8_t *chain, uint32_t n_chain, u
         add_chain(list, chain, n_chain);
 }
 
-uint32_t cosa_choices(const struct cosa_shape *shape, int first, struct cosa_choice *choice)
+uint32_t cosa_choices(const struct cosa_shape *shape, uint32_t l, int first, struct cosa_choice *choice)
 {
-    struct choice_list list = {.shape = shape, .choice = choice};
+    struct choice_list list = {.shape = shape, .level = l, .choice = choice};
     if (shape->constraints)
-        list.fixed_places = shape->constraints->level[shape->permutation].temporal.n_order > 0;
+        list.fixed_places = shape->constraints->level[l].temporal.n_order > 0;
     uint32_t all = (1u << shape->problem->n_dim) - 1;
     uint8_t chain[PROBLEM_TENSOR_MAX];
     for (uint32_t t = 0; t < shape->problem->n_tensor; t++) {

@@ -12,6 +12,7 @@ void cosa_settings_init(struct cosa_settings *settings)
     settings->weight_util = 0.1;
     settings->weight_comp = 10;
     settings->weight_traf = 1;
+    settings->minmax_comp = 3;
     settings->inner_factor = 0.80;
     settings->inner_factor_step = 0.04;
     settings->size_factor = 0.99;

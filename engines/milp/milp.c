@@ -257,10 +257,13 @@ static int search(struct solve *solve)
     glp_iocp control;
     glp_init_iocp(&control);
     control.msg_lev = GLP_MSG_OFF;
+    /* Measured on the CoSA models of 150 layers: pseudo-costs with these two cuts are the fastest on average and at worst; preprocessing
+     * of nodes, other cuts and other orders of the tree bring nothing. */
     control.presolve = GLP_ON;
-    control.br_tech = GLP_BR_DTH;
+    control.pp_tech = GLP_PP_NONE;
+    control.br_tech = GLP_BR_PCH;
     control.bt_tech = GLP_BT_BLB;
-    control.gmi_cuts = control.mir_cuts = control.cov_cuts = control.clq_cuts = GLP_ON;
+    control.gmi_cuts = control.mir_cuts = GLP_ON;
     control.mip_gap = solve->limits->relative_gap;
     control.cb_func = look_at_tree;
     control.cb_info = solve;
