@@ -229,6 +229,43 @@ static uint64_t product_of(const struct gpu_axes *axes)
     return axes->size[0] * axes->size[1] * axes->size[2];
 }
 
+bool gpu_loop_is_serial(const struct problem *problem, const struct architecture *arch, uint32_t l,
+                        uint32_t d)
+{
+    const struct tensor *output = &problem->tensor[output_of(problem)];
+    if (l <= arch->gpu.level)
+        return true;
+    for (uint32_t r = 0; r < output->n_rank; r++)
+        for (uint32_t i = 0; i < output->rank[r].n_term; i++)
+            if (output->rank[r].term[i].dim == d)
+                return false;
+    return true;
+}
+
+/* Does a serial loop over outputs lie inside one of sums, both outside the storage that holds the sums? */
+static bool leaves_sums(const struct problem *problem, const struct architecture *arch,
+                        const struct mapping *mapping)
+{
+    uint32_t output = output_of(problem), holder = arch->gpu.level + 1;
+    uint8_t order[PROBLEM_DIM_MAX];
+    uint32_t n_output = order_dims(problem, order), outputs = 0;
+    bool in_sum = false;
+    for (uint32_t i = 0; i < n_output; i++)
+        outputs |= 1u << order[i];
+    while (holder > 0 && !(mapping->level[holder - 1].keep >> output & 1u))
+        holder--;
+    for (uint32_t l = arch->n_level; l-- > holder;)
+        for (uint32_t i = problem->n_dim; i-- > 0;) {
+            uint32_t d = mapping->level[l].temporal_order[i];
+            if (mapping->level[l].temporal[d] == 1 || !gpu_loop_is_serial(problem, arch, l, d))
+                continue;
+            if (in_sum && (outputs >> d & 1u))
+                return true;
+            in_sum |= !(outputs >> d & 1u);
+        }
+    return false;
+}
+
 void gpu_schedule_of(const struct problem *problem, const struct architecture *arch,
                      const struct mapping *mapping, struct gpu_schedule *schedule)
 {
@@ -237,6 +274,7 @@ void gpu_schedule_of(const struct problem *problem, const struct architecture *a
     memset(schedule, 0, sizeof *schedule);
     make_grid(problem, arch, mapping, schedule);
     make_block(problem, arch, mapping, schedule);
+    schedule->unfinished = leaves_sums(problem, arch, mapping);
     schedule->blocks = product_of(&schedule->grid);
     schedule->threads = product_of(&schedule->block);
     schedule->shared_byte =

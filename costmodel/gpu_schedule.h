@@ -31,8 +31,10 @@ struct gpu_axes {
 struct gpu_schedule {
     uint64_t blocks, threads; /* of the grid, of one block */
     struct gpu_axes grid, block;
-    uint32_t shared_by_blocks;                  /* bit d: blocks along d add into the same outputs */
-    uint32_t shared_by_threads;                 /* bit d: threads of a block along d do */
+    uint32_t shared_by_blocks;  /* bit d: blocks along d add into the same outputs */
+    uint32_t shared_by_threads; /* bit d: threads of a block along d do */
+    bool
+        unfinished; /* serial loops make a block leave sums that it comes back to: it adds to what is in memory */
     uint64_t shared_word[PROBLEM_TENSOR_MAX];   /* (n_tensor) tile in a block's shared memory, 0: not there */
     uint64_t register_word[PROBLEM_TENSOR_MAX]; /* (n_tensor) of one thread, all storages inside it */
     uint64_t shared_byte;                       /* of one block */
@@ -46,6 +48,10 @@ struct gpu_schedule {
  * share an axis or are split. The machine must be a GPU. */
 void gpu_schedule_of(const struct problem *problem, const struct architecture *arch,
                      const struct mapping *mapping, struct gpu_schedule *schedule);
+
+/* Is the temporal loop over d at level l serial in a block? Outside the threads' storage, loops over outputs are the grid. */
+bool gpu_loop_is_serial(const struct problem *problem, const struct architecture *arch, uint32_t l,
+                        uint32_t d);
 
 /* Does the launch keep the limits: each axis of the block, their product, shared memory, registers of a thread and of a
  * block, and CUDA's largest grid? On false `reason` (size bytes) says which does not: "z has 128 threads, at most 64". */

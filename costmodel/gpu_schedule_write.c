@@ -21,19 +21,6 @@ static const char *counter(const struct problem *problem, uint32_t d, uint32_t l
     return buffer;
 }
 
-/* Is the temporal loop over d at level l serial in a block? Outside the block's storage loops over outputs are the grid. */
-static bool is_serial(const struct problem *problem, const struct architecture *arch, uint32_t l, uint32_t d)
-{
-    if (l <= arch->gpu.level)
-        return true;
-    for (uint32_t t = 0; t < problem->n_tensor; t++)
-        for (uint32_t r = 0; problem->tensor[t].read_write && r < problem->tensor[t].n_rank; r++)
-            for (uint32_t i = 0; i < problem->tensor[t].rank[r].n_term; i++)
-                if (problem->tensor[t].rank[r].term[i].dim == d)
-                    return false;
-    return true;
-}
-
 static void write_axes(const struct problem *problem, const struct gpu_axes *axes, struct text_buffer *out)
 {
     for (uint32_t axis = 0; axis < 3; axis++) {
@@ -96,7 +83,7 @@ static void write_loops(const struct problem *problem, const struct architecture
         for (uint32_t i = problem->n_dim; i-- > 0;) {
             uint32_t d = level->temporal_order[i];
             char name[COUNTER_MAX];
-            if (level->temporal[d] == 1 || !is_serial(problem, arch, l, d))
+            if (level->temporal[d] == 1 || !gpu_loop_is_serial(problem, arch, l, d))
                 continue;
             if (n++ == 0)
                 text_append(out, "%s%*s", *depth ? "             " : "  loops      ", (int)(2 * *depth), "");
@@ -162,7 +149,7 @@ static void write_indices(const struct problem *problem, const struct architectu
         for (uint32_t l = 0; l < arch->n_level; l++) {
             char name[COUNTER_MAX];
             step *= mapping->level[l].spatial[d];
-            if (mapping->level[l].temporal[d] > 1 && is_serial(problem, arch, l, d))
+            if (mapping->level[l].temporal[d] > 1 && gpu_loop_is_serial(problem, arch, l, d))
                 add_summand(list, &n, step, counter(problem, d, l, name, sizeof name));
             step *= mapping->level[l].temporal[d];
         }
@@ -175,6 +162,8 @@ static void write_indices(const struct problem *problem, const struct architectu
                 text_append(out, "%" PRIu64 " * ", list[i].step);
             text_append(out, "%s", list[i].text);
         }
+        if (step > problem->bound[d]) /* a padded bound */
+            text_append(out, ", while < %" PRIu32, problem->bound[d]);
         text_append(out, "\n");
         first = false;
     }
@@ -207,7 +196,7 @@ void gpu_schedule_write(const struct problem *problem, const struct architecture
 {
     const struct gpu_limits *gpu = &arch->gpu;
     struct gpu_schedule s;
-    char digits[40], most[40];
+    char digits[40], most[40], reason[128];
     uint32_t depth = 0;
     gpu_schedule_of(problem, arch, mapping, &s);
     text_append(out, "  gridDim    (%" PRIu64 ", %" PRIu64 ", %" PRIu64 "), %s block%s", s.grid.size[0],
@@ -228,6 +217,11 @@ void gpu_schedule_write(const struct problem *problem, const struct architecture
     write_loops(problem, arch, mapping, gpu->level, gpu->level, "in shared memory", &depth, out);
     write_loops(problem, arch, mapping, gpu->level - 1, 0, "in registers", &depth, out);
     write_indices(problem, arch, mapping, &s, out);
+    if (s.unfinished)
+        text_append(
+            out, "  note       blocks come back to sums that they left: they add to the outputs in memory\n");
+    if (!gpu_schedule_check(arch, &s, reason, sizeof reason))
+        text_append(out, "  invalid    %s\n", reason);
     write_note(problem, &s.grid, s.shared_by_blocks, "blocks", "atomically, from 0", out);
     write_note(problem, &s.block, s.shared_by_threads, "threads of a block",
                "together, before they are written", out);
@@ -267,7 +261,7 @@ static void csv_loops(const struct problem *problem, const struct architecture *
     for (uint32_t l = outer + 1; l-- > inner;)
         for (uint32_t i = problem->n_dim; i-- > 0;) {
             uint32_t d = mapping->level[l].temporal_order[i];
-            if (mapping->level[l].temporal[d] == 1 || !is_serial(problem, arch, l, d))
+            if (mapping->level[l].temporal[d] == 1 || !gpu_loop_is_serial(problem, arch, l, d))
                 continue;
             text_append(out, "%s%s=%" PRIu32, between, problem->dim_name[d], mapping->level[l].temporal[d]);
             between = " ";
