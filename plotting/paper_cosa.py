@@ -241,11 +241,33 @@ def table6(runs, out, report):
     report.set("table6", "faster_hybrid", ratio(values["seconds"]["hybrid"], values["seconds"]["cosa"]))
 
 
+# A thread block of the K80 (section V-D): threads, largest block, bytes of shared memory and of registers.
+BLOCK_THREADS, BLOCK_LIMIT, SHARED_BYTE, REGISTER_BYTE = 1024, (1024, 1024, 64), 48 * 1024, 64 * 1024
+
+
+def fig11(runs, out, report):
+    """Schedules for the K80 only: what part of a thread block's limits each layer's launch uses."""
+    rows = [row for row in read_table(os.path.join(runs, "fig11_launches.csv"))
+            if ("resnet50_cosa", row["layer"]) not in NOT_SHOWN]
+    used = [[number(row["threads"]) / BLOCK_THREADS for row in rows], [number(row["shared_byte"]) / SHARED_BYTE for row in rows],
+            [number(row["register_byte_per_block"]) / REGISTER_BYTE for row in rows]]
+    write_table(os.path.join(out, "fig11.csv"), list(rows[0]), [list(row.values()) for row in rows])
+    panel = Panel("ResNet-50", [row["layer"] for row in rows], [[100 * share for share in line] for line in used], 100, step=20,
+                  y_title="Used of a thread block's limit (%)")
+    paper_bars.draw(os.path.join(out, "fig11"), [panel], ["threads of 1024", "shared memory of 48 KiB", "registers of 64 KiB"], width=640)
+    fits = [all(number(row["block_" + axis]) <= limit for axis, limit in zip("xyz", BLOCK_LIMIT)) and
+            all(line[i] <= 1 for line in used) for i, row in enumerate(rows)]
+    report.set("fig11", "valid", "%d of %d" % (sum(fits), len(rows)))
+    seconds = [number(row["seconds"]) for row in read_table(os.path.join(runs, "fig11.layers.csv"))]
+    report.set("fig11", "seconds", sum(seconds) / len(seconds))
+    report.set("fig11", "faster", 50 * len(seconds) / sum(seconds))
+
+
 FIGURES = {
     "fig3": fig3, "fig4": fig4, "table6": table6, "fig6": fig6, "fig7": fig7, "fig8": fig8,
     "fig9a": lambda runs, out, report: fig9(runs, out, report, "fig9a", 6),
     "fig9b": lambda runs, out, report: fig9(runs, out, report, "fig9b", 10),
-    "fig10": fig10,
+    "fig10": fig10, "fig11": fig11,
 }
 
 
