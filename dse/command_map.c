@@ -68,8 +68,11 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(read_options(args, &job->settings, err));
+    if (cli_value(args, "measure"))
+        DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
+    DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
     DSE_TRY(input_network(args->operand[1], &job->network, err));
     for (size_t i = 0; i < args->n_value; i++)
         if (strcmp(args->value[i].option->name, "layer") == 0)
@@ -129,8 +132,9 @@ static void count_cell(struct table *table, uint64_t value)
 }
 
 /* One row: a layer, or the total. */
-static void metric_cells(struct table *table, const struct layer_record *row)
+static void metric_cells(const struct map_job *job, struct table *table, const struct layer_record *row)
 {
+    const struct result_field *field[MEASURE_FIELD_MAX];
     char text[48];
     table_cell(table, "%s", result_status_text(row->outcome));
     count_cell(table, row->latency_cycle);
@@ -143,6 +147,13 @@ static void metric_cells(struct table *table, const struct layer_record *row)
         table_cell(table, "-");
     table_cell(table, "%s", table_bytes(row->dram_byte, text, sizeof text));
     ratio_cell(table, row->bound_edp_ratio);
+    for (size_t i = 0, n = measure_fields(&job->settings.measure, field); i < n; i++) {
+        double value = measure_number(field[i], row);
+        if (field[i]->type == FIELD_U64 && isfinite(value))
+            count_cell(table, (uint64_t)value);
+        else
+            ratio_cell(table, value);
+    }
     count_cell(table, row->evaluations);
     table_cell(table, "%s", row->stop ? row->stop : "-");
 }
@@ -162,6 +173,7 @@ static struct layer_record total_row(const struct map_job *job)
     row.utilization = p->utilization;
     row.dram_byte = p->dram_byte;
     row.bound_edp_ratio = p->bound_edp_ratio;
+    row.noc_latency_cycle = p->noc_latency_cycle;
     row.evaluations = p->evaluations;
     row.stop = p->stop;
     return row;
@@ -169,9 +181,10 @@ static struct layer_record total_row(const struct map_job *job)
 
 static void print_table(const struct map_job *job, struct text_buffer *out)
 {
-    static const char *const header[] = {"layer",   "count",     "status",      "cycles",
-                                         "latency", "energy",    "edp",         "utilization",
-                                         "DRAM",    "edp/bound", "evaluations", "stop"};
+    const char *header[16 + MEASURE_FIELD_MAX] = {"layer",  "count", "status",      "cycles", "latency",
+                                                  "energy", "edp",   "utilization", "DRAM",   "edp/bound"};
+    const struct result_field *field[MEASURE_FIELD_MAX];
+    size_t n_header = 10, n_field = measure_fields(&job->settings.measure, field);
     struct table table;
     char objective[64];
     struct layer_record total = total_row(job);
@@ -179,20 +192,27 @@ static void print_table(const struct map_job *job, struct text_buffer *out)
                 job->arch.name, job->workload.batch, job->settings.engine->name,
                 objective_print(&job->settings.objective, objective, sizeof objective),
                 (unsigned long long)job->settings.seed);
-    table_init(&table, header, sizeof header / sizeof header[0], 1u << 0 | 1u << 2 | 1u << 11);
+    for (size_t i = 0; i < n_field; i++)
+        header[n_header++] = field[i]->name;
+    header[n_header++] = "evaluations";
+    header[n_header++] = "stop";
+    table_init(&table, header, n_header, 1u << 0 | 1u << 2 | 1u << (n_header - 1));
     for (uint32_t i = 0; i < job->workload.n_layer; i++) {
         table_cell(&table, "%s", job->layer[i].layer);
         count_cell(&table, job->layer[i].count);
-        metric_cells(&table, &job->layer[i]);
+        metric_cells(job, &table, &job->layer[i]);
     }
     table_cell(&table, "total");
     count_cell(&table, job->point.n_layer_mapped);
-    metric_cells(&table, &total);
+    metric_cells(job, &table, &total);
     table_print(&table, out);
     table_free(&table);
     for (uint32_t i = 0; i < job->workload.n_layer; i++)
         if (job->layer[i].reason)
             text_append(out, "%s: %s\n", job->layer[i].layer, job->layer[i].reason);
+    for (uint32_t i = 0; i < job->workload.n_layer; i++)
+        if (job->layer[i].padded && job->layer[i].padded[0])
+            text_append(out, "%s: mapped with %s\n", job->layer[i].layer, job->layer[i].padded);
     if (job->workload.n_skipped)
         text_append(out, "%u layer%s without multiply-accumulates %s not mapped.\n", job->workload.n_skipped,
                     table_plural(job->workload.n_skipped), job->workload.n_skipped == 1 ? "is" : "are");
@@ -201,10 +221,14 @@ static void print_table(const struct map_job *job, struct text_buffer *out)
 static void print_csv(const struct map_job *job, struct text_buffer *out)
 {
     char number[40];
+    const struct result_field *field[MEASURE_FIELD_MAX];
+    size_t n_field = measure_fields(&job->settings.measure, field);
     text_append(
         out,
-        "layer,count,status,latency_cycle,latency_s,energy_j,edp_js,utilization,dram_byte,bound_edp_ratio,"
-        "evaluations,stop\n");
+        "layer,count,status,latency_cycle,latency_s,energy_j,edp_js,utilization,dram_byte,bound_edp_ratio,");
+    for (size_t k = 0; k < n_field; k++)
+        text_append(out, "%s,", field[k]->name);
+    text_append(out, "evaluations,stop\n");
     struct layer_record total = total_row(job);
     for (uint32_t i = 0; i <= job->workload.n_layer; i++) {
         const struct layer_record *row = i < job->workload.n_layer ? &job->layer[i] : &total;
@@ -217,6 +241,10 @@ static void print_csv(const struct map_job *job, struct text_buffer *out)
             text_append(out, "%llu", (unsigned long long)row->latency_cycle);
         for (size_t k = 0; k < 6; k++)
             text_append(out, ",%s", isnan(value[k]) ? "" : text_double(value[k], number, sizeof number));
+        for (size_t k = 0; k < n_field; k++) {
+            double measured = measure_number(field[k], row);
+            text_append(out, ",%s", isnan(measured) ? "" : text_double(measured, number, sizeof number));
+        }
         text_append(out, ",");
         if (row->evaluations != RESULT_U64_MISSING)
             text_append(out, "%llu", (unsigned long long)row->evaluations);
@@ -229,18 +257,24 @@ static json_t *number_or_null(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *json_row(const struct layer_record *row, uint64_t count)
+static json_t *json_row(const struct map_job *job, const struct layer_record *row, uint64_t count)
 {
+    const struct result_field *field[MEASURE_FIELD_MAX];
+    size_t n_field = measure_fields(&job->settings.measure, field);
     json_t *object =
         json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "layer", row->layer, "count",
                   (json_int_t)count, "status", result_status_text(row->outcome), "latency_s",
                   number_or_null(row->latency_s), "energy_j", number_or_null(row->energy_j), "edp_js",
                   number_or_null(row->edp_js), "utilization", number_or_null(row->utilization), "dram_byte",
                   number_or_null(row->dram_byte), "bound_edp_ratio", number_or_null(row->bound_edp_ratio));
+    for (size_t k = 0; object && k < n_field; k++)
+        json_object_set_new(object, field[k]->name, number_or_null(measure_number(field[k], row)));
     if (object && row->reason)
         json_object_set_new(object, "reason", json_string(row->reason));
     if (object && row->mapping)
         json_object_set_new(object, "mapping", json_string(row->mapping));
+    if (object && row->padded && row->padded[0])
+        json_object_set_new(object, "padded", json_string(row->padded));
     return object;
 }
 
@@ -250,11 +284,11 @@ static enum dse_status print_json(const struct map_job *job, struct text_buffer 
     json_t *rows = json_array();
     int good = 1;
     for (uint32_t i = 0; i < job->workload.n_layer; i++)
-        good = json_array_append_new(rows, json_row(&job->layer[i], job->layer[i].count)) == 0 && good;
+        good = json_array_append_new(rows, json_row(job, &job->layer[i], job->layer[i].count)) == 0 && good;
     json_t *root = json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "network", job->network.name, "architecture",
                              job->arch.name, "batch", (json_int_t)job->workload.batch, "engine",
                              job->settings.engine->name, "layers", rows, "total",
-                             json_row(&total, job->point.n_layer_mapped));
+                             json_row(job, &total, job->point.n_layer_mapped));
     char *text = good && root ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
     json_decref(root);
     if (!text)
@@ -371,6 +405,9 @@ static const struct cli_option options[] = {
     {"max-evaluations", 'n', "N", "cost-model calls per layer (default: the engine's own rule)"},
     {"max-seconds", 't', "N", "time per layer; results then depend on the machine"},
     {"option", 'o', "NAME=VALUE", "an option of the engine (`dse list engine NAME`); repeatable"},
+    {"measure", 'm', "WHAT",
+     "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
+     "noc,cosa"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
     {"format", 'f', "HOW", "table (default), yaml (one mapping, for `dse eval`), csv, json"},
     {"nest", 0, NULL, "after the table print every mapping as a loop nest"},

@@ -6,7 +6,7 @@
 #include "results/provenance.h"
 
 static const struct cli_command *const commands[] = {
-    &command_run,  &command_eval,  &command_map,    &command_list,
+    &command_run,  &command_eval,  &command_map,    &command_sample, &command_list,
     &command_plot, &command_merge, &command_status, &command_check,
 };
 

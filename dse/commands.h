@@ -7,6 +7,7 @@
 extern const struct cli_command command_run;
 extern const struct cli_command command_eval;
 extern const struct cli_command command_map;
+extern const struct cli_command command_sample;
 extern const struct cli_command command_list;
 extern const struct cli_command command_plot;
 extern const struct cli_command command_merge;

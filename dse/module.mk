@@ -5,10 +5,12 @@ SRC_DSE := \
 	dse/command_map.c \
 	dse/command_results.c \
 	dse/command_run.c \
+	dse/command_sample.c \
 	dse/command_table.c \
 	dse/estimate.c \
 	dse/inputs.c \
 	dse/main.c \
+	dse/measure.c \
 	dse/not_ok.c \
 	dse/plan.c \
 	dse/progress.c \
@@ -18,8 +20,10 @@ SRC_DSE := \
 	dse/report_table.c \
 	dse/resolve.c \
 	dse/runner.c \
+	dse/sample.c \
 	dse/solve.c \
 	dse/spec_axes.c \
+	dse/spec_measure.c \
 	dse/spec_read.c \
 	dse/sweep.c \
 	dse/sweep_cells.c \

@@ -43,15 +43,15 @@ static void fill_energies(const struct architecture *arch, const struct evaluati
     }
 }
 
-/* The mapping as one line: a block list of flow mappings becomes a flow list. */
-static char *mapping_line(const struct record_source *source, uint32_t p, struct arena *arena)
+char *record_mapping_line(const struct mapping *mapping, const struct problem *problem,
+                          const struct architecture *arch, struct arena *arena)
 {
     struct text_buffer block, line;
     char *copy = NULL;
     text_init(&block);
     text_init(&line);
-    mapping_write_yaml(&source->result[p]->found.mapping, &source->workload->problem[p], source->arch,
-                       &block);
+    mapping_write_yaml(mapping, problem, arch, &block);
+    /* a block list of flow mappings becomes a flow list */
     for (const char *at = block.data; !block.failed && at && *at;) {
         size_t length = strcspn(at, "\n");
         int is_entry = strncmp(at, "- ", 2) == 0;
@@ -112,6 +112,7 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
     row->edp_js = e->edp_js;
     row->utilization = e->utilization;
     row->n_mac = (uint64_t)e->n_compute;
+    measure_fill(&result->measured, row);
     fill_energies(source->arch, e, row);
     if (result->bounded) {
         row->bound_latency_ratio = e->latency_s / result->bound.latency_s;
@@ -126,7 +127,8 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
     }
     row->level = levels;
     if (source->texts) {
-        row->mapping = mapping_line(source, p, arena);
+        row->mapping =
+            record_mapping_line(&result->found.mapping, &source->workload->problem[p], source->arch, arena);
         row->trace = trace_line(&result->found, arena);
     }
     row->padded = padding_text(source, p, arena);
@@ -204,6 +206,10 @@ static void add_layer(struct point_record *point, const struct layer_record *row
     point->dram_byte += count * row->dram_byte;
     point->onchip_byte += count * row->onchip_byte;
     point->n_mac += row->count * row->n_mac;
+    if (row->noc_latency_cycle == RESULT_U64_MISSING)
+        point->noc_latency_cycle = RESULT_U64_MISSING;
+    else if (point->noc_latency_cycle != RESULT_U64_MISSING)
+        point->noc_latency_cycle += row->count * row->noc_latency_cycle;
 }
 
 static enum dse_status fill_totals(const struct record_source *source, const struct layer_record *layer,
@@ -216,7 +222,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the totals of a point");
     point->latency_s = point->energy_j = point->energy_mac_j = point->energy_buffer_j = 0;
     point->energy_noc_j = point->energy_dram_j = point->dram_byte = point->onchip_byte = 0;
-    point->latency_cycle = point->n_mac = 0;
+    point->latency_cycle = point->n_mac = point->noc_latency_cycle = 0;
     for (uint32_t i = 0; i < source->workload->n_layer; i++) {
         const struct solve_result *result = source->result[source->workload->problem_of[i]];
         add_layer(point, &layer[i]);

@@ -22,6 +22,10 @@ struct record_source {
     bool texts;               /* also mappings and traces */
 };
 
+/* A mapping as one line that `dse eval` reads, in `arena`; NULL when out of memory. */
+char *record_mapping_line(const struct mapping *mapping, const struct problem *problem,
+                          const struct architecture *arch, struct arena *arena);
+
 /* Fill `point` (index and key are left alone) and `layer` (workload->n_layer). latency, energy and traffic are sums over
  * layers times their count, edp is the product of the sums, utilization is MACs / (MAC units * cycles), a bound is the sum of
  * the layers' bounds (edp: at least (sum of sqrt(bound))^2). When a layer has no mapping the point has its outcome, and no metrics. Texts and level values are in

@@ -94,6 +94,7 @@ static void hash_settings(const struct solve_settings *s, struct hash_state *sta
         hash_node(state, s->constraints);
     if (s->further)
         hash_node(state, s->further);
+    measure_hash(&s->measure, state);
 }
 
 uint64_t solve_settings_key(const struct solve_settings *settings)
@@ -162,6 +163,18 @@ static void judge(const struct solve_settings *settings, struct solve_result *re
         snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
+/* Measure the mapping found, on the loop nest that was searched. */
+static enum dse_status measure(const struct solve_settings *settings, const struct problem *problem,
+                               const struct architecture *arch, struct arena *arena,
+                               struct solve_result *result, struct dse_error *err)
+{
+    struct problem searched = *problem;
+    if (result->found.padded)
+        memcpy(searched.bound, result->found.padded_bound, sizeof searched.bound);
+    return measure_mapping(&settings->measure, &searched, arch, &result->found.mapping, arena,
+                           &result->measured, err);
+}
+
 /* Streams depend on the loop nest and the engine, not on the machine: neighbouring points of a sweep are searched with common
  * random numbers, so that their difference is that of the machines and not of luck. */
 static uint64_t stream_key(const struct engine *engine, const struct problem *problem)
@@ -214,6 +227,7 @@ enum dse_status solve_task(const struct solve_settings *settings, const struct p
     struct dse_error err = {0};
     struct evaluator *evaluator;
     memset(result, 0, sizeof *result);
+    measure_values_init(&result->measured);
     enum dse_status status = evaluator_new(problem, arch, &evaluator, &err);
     if (status == DSE_OK) {
         status = search(settings, problem, arch, evaluator, cancel, arena, &result->found, &err);
@@ -221,9 +235,12 @@ enum dse_status solve_task(const struct solve_settings *settings, const struct p
     }
     if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
         return DSE_INTERRUPTED;
-    if (status == DSE_OK)
+    if (status == DSE_OK) {
         judge(settings, result, problem, arch);
-    else
+        if (result->outcome == RESULT_OK)
+            status = measure(settings, problem, arch, arena, result, &err);
+    }
+    if (status != DSE_OK)
         give_up(result, &err);
     return DSE_OK;
 }

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "costmodel/bound.h"
+#include "dse/measure.h"
 #include "engines/engine.h"
 #include "engines/mapspace_constraints.h"
 #include "engines/objective.h"
@@ -30,6 +31,7 @@ struct solve_settings {
     const struct yaml_doc *doc;      /* of the constraints; NULL: none */
     const struct ynode *constraints; /* a list in doc; NULL: none */
     const struct ynode *further;     /* another list in doc, added to the first; NULL: none */
+    struct measure_settings measure; /* what is computed of the mapping found */
 };
 
 /* What was found for one task. */
@@ -39,6 +41,7 @@ struct solve_result {
     struct engine_result found;    /* set for ok, infeasible, timeout */
     struct lower_bound bound;
     bool bounded; /* the bound holds for the mapping found */
+    struct measure_values measured;
 };
 
 /* Refuse engines that cannot map a layer (schedulers) and tables that are too long. Fills the defaults. DSE_BAD_USAGE. */

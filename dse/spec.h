@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "dse/measure.h"
 
 enum { SPEC_VARIABLE_MAX = 32, SPEC_VALUE_MAX = 10000, SPEC_NAME_MAX = 128 };
 
@@ -72,6 +73,8 @@ struct sweep_spec {
     struct spec_text architecture, network, batch, engine, objective, seed;
     struct spec_text max_evaluations, max_seconds;             /* of one layer search */
     struct spec_text point_max_evaluations, point_max_seconds; /* of all layer searches of a point */
+    struct measure_settings measure;
+    int measure_line;
     size_t n_layer;
     const struct spec_text *layer; /* (n_layer); 0: all */
     size_t n_option;
@@ -96,6 +99,9 @@ void spec_free(struct sweep_spec *spec);
 
 /* Read `axes`, `zip` and `points` into variables and dimensions (spec_axes.c). */
 DSE_MUST_CHECK enum dse_status spec_read_axes(struct sweep_spec *spec, struct dse_error *err);
+
+/* Read `measure` (spec_measure.c). */
+DSE_MUST_CHECK enum dse_status spec_read_measure(struct sweep_spec *spec, struct dse_error *err);
 
 /* What a name varies, from its spelling alone. */
 enum spec_target spec_target_of(const char *name);

@@ -9,10 +9,10 @@
 #include "dse/resolve.h"
 #include "dse/spec.h"
 
-static const char *const top_keys[] = {"experiment", "title",  "source",      "architecture", "network",
-                                       "layers",     "batch",  "engine",      "options",      "objective",
-                                       "seed",       "limits", "constraints", "set",          "axes",
-                                       "zip",        "points", "skip",        "only",         "plot"};
+static const char *const top_keys[] = {
+    "experiment", "title",   "source",    "architecture", "network", "layers",      "batch",
+    "engine",     "options", "objective", "seed",         "limits",  "constraints", "set",
+    "axes",       "zip",     "points",    "skip",         "only",    "plot",        "measure"};
 
 enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
 
@@ -285,6 +285,7 @@ static enum dse_status read_all(struct sweep_spec *spec, const char *const *set,
     DSE_TRY(read_overrides(spec, n_set, err));
     DSE_TRY(read_limits(spec, err));
     DSE_TRY(read_lists(spec, err));
+    DSE_TRY(spec_read_measure(spec, err));
     DSE_TRY(spec_read_axes(spec, err));
     for (size_t i = 0; i < n_set; i++)
         DSE_TRY(apply_set(spec, set[i], err));

@@ -120,8 +120,24 @@ static enum dse_status try_all_constraints(const struct sweep *sweep, struct dse
     return status;
 }
 
+/* A machine that cannot be measured at all; what an axis takes away from some points is missing there. */
+static enum dse_status try_measures(const struct sweep *sweep, struct dse_error *err)
+{
+    struct spec_text where = {"measure", sweep->spec->measure_line};
+    for (size_t a = 0; sweep->spec->measure.what && a < sweep->n_arch; a++) {
+        struct arch_override list[SWEEP_OVERRIDE_MAX];
+        struct architecture arch;
+        struct dse_error inner = {0};
+        DSE_TRY(architecture_build(&sweep->arch[a], list, fixed_overrides(sweep, list), &arch, err));
+        if (measure_check(&sweep->spec->measure, &arch, &inner) != DSE_OK)
+            return spec_fail(sweep->spec, &where, err, "%s", inner.text);
+    }
+    return DSE_OK;
+}
+
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
     DSE_TRY(try_machines(sweep, err));
-    return try_all_constraints(sweep, err);
+    DSE_TRY(try_all_constraints(sweep, err));
+    return try_measures(sweep, err);
 }

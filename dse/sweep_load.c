@@ -220,6 +220,7 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
     DSE_TRY(read_seconds(spec, "max_seconds", &spec->max_seconds, &settings->max_seconds, err));
     settings->doc = &spec->doc;
     settings->constraints = spec->constraints;
+    settings->measure = spec->measure;
     return DSE_OK;
 }
 

@@ -59,6 +59,11 @@ void sweep_print(const struct sweep *sweep, struct text_buffer *out)
         text_append(out, " of %s cells", text_thousands(sweep->n_cell, b, sizeof b));
     text_append(out, "\nlayers           %u mapped, %u different, %u without multiply-accumulates%s\n",
                 w->n_layer, w->n_problem, w->n_skipped, sweep->n_network > 1 ? " (first network)" : "");
+    if (sweep->spec->measure.what) {
+        text_append(out, "measured         ");
+        measure_print(&sweep->spec->measure, out);
+        text_append(out, "\n");
+    }
     sweep_point(sweep, 0, &first);
     print_limits(out, "point limits", sweep->point_max_evaluations, sweep->point_max_seconds, "");
     print_limits(out, "search limits", first.settings.max_evaluations, first.settings.max_seconds,

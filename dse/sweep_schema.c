@@ -113,6 +113,7 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     sweep->schema.title = sweep->spec->title;
     sweep->schema.specification = sweep->spec->text;
     sweep->schema.specification_hash = sweep->spec->hash;
+    sweep->schema.measures = sweep->spec->measure.what;
     sweep->schema.n_point = sweep->n_point;
     enum dse_status status = schema_check(&sweep->schema, &inner);
     if (status != DSE_OK)

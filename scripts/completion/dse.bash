@@ -72,12 +72,14 @@ _dse_value() {
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply 'levels networks summary' "$word" ;;
         *--kind) _dse_reply 'heatmap convergence breakdown' "$word" ;;
+        sample--draw) _dse_reply 'construct primes' "$word" ;;
+        *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
         *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
         map--option)
             engine=$(_dse_given --engine -e)
             compopt -o nospace 2>/dev/null
             _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
-        *--output | *--ert) _dse_files '' "$word" ;;
+        *--output | *--ert | *--constraints) _dse_files '' "$word" ;;
     esac
 }
 
@@ -89,9 +91,9 @@ _dse_operand() {
             awk 'NR == 1 { gsub(/\|/, " ", $5); print $5 }')" "$word" ;;
         list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine ]] &&
             _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
-        map:1 | eval:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
+        map:1 | eval:1 | sample:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         run:1 | check:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;
-        map:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
+        map:2 | sample:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *) _dse_files '' "$word" ;;
     esac
 }

@@ -30,7 +30,7 @@ code() {
     }
 }
 
-for command in run eval map list plot merge status check; do
+for command in run eval map sample list plot merge status check; do
     check "dse $command --help" code 0 "$DSE" $command --help
     check "dse $command --help has a usage line" grep -q "^Usage: dse $command" "$folder/out"
     check "dse --help names $command" sh -c "'$DSE' --help | grep -q '^  $command '"
@@ -87,6 +87,41 @@ check 'two ERTs' code 2 "$DSE" eval $known/archs/gb-rf-4x4-4.yaml $case --ert "$
 check 'names the second' grep -q 'ert.yaml:2: a second ERT' "$folder/err"
 check 'an ERT for a native machine' code 2 "$DSE" eval simba $case --ert "$folder/ert.yaml"
 check 'says where it belongs' grep -q 'ert.yaml: an ERT belongs to a Timeloop architecture' "$folder/err"
+
+# A map space's samples: rows in a file that comes whole, the same for any number of threads, and each mapping at its price.
+check 'dse sample' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 200 --mapping -j 2 -o "$folder/space.csv"
+check 'writes rows to the file' test ! -s "$folder/out" -a "$(wc -l <"$folder/space.csv")" -eq 201
+check 'and a summary' grep -q '^dse: 200 valid mappings in 200 draws' "$folder/err"
+check 'leaves nothing else' test ! -e "$folder/space.csv.tmp"
+check 'dse sample on one thread' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 200 --mapping -j 1
+check 'gives the same' cmp "$folder/out" "$folder/space.csv"
+sed -n 2p "$folder/space.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/sampled.yaml"
+check 'a sampled mapping' code 0 "$DSE" eval simba resnet50:conv2_0_b "$folder/sampled.yaml" --report summary --format csv
+check 'has its price' grep -qx "cycles,$(sed -n 2p "$folder/space.csv" | cut -d, -f2)" "$folder/out"
+check 'dse sample of primes' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 20 --draw primes -m noc,cosa
+check 'has the measured columns' grep -q '^draw,.*,noc_latency_cycle,cosa_util,cosa_comp,cosa_traf,cosa_objective$' "$folder/out"
+check 'which are all there' sh -c "! grep -q ',,' '$folder/out'"
+check 'says why draws are invalid' grep -q 'such as: .* needs' "$folder/err"
+check 'dse sample of a few draws' code 1 "$DSE" sample simba resnet50 conv2_0_b --draw primes --max-draws 2
+check 'may give nothing' grep -q '^dse: 0 valid mappings in 2 draws' "$folder/err"
+printf '%s\n' '- {target: DRAM, type: temporal, factors: K=4}' >"$folder/k4.yaml"
+check 'dse sample with constraints' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 5 --mapping -c "$folder/k4.yaml"
+check 'keeps to them' test "$(grep -c 'DRAM, type: temporal, factors: [^,]* K=4 ' "$folder/out")" -eq 5
+check 'dse sample without limits' code 2 "$DSE" sample simba resnet50 conv2_0_b -n 0
+check 'dse sample into no folder' code 2 "$DSE" sample simba resnet50 conv2_0_b -o "$folder/none/x.csv"
+check 'dse sample of an unknown layer' code 2 "$DSE" sample simba resnet50 conv2_0_d
+check 'names the nearest' grep -q 'did you mean' "$folder/err"
+
+# What is measured besides, and what cannot be.
+check 'dse map with measures' code 0 "$DSE" map simba resnet50 -l conv2_0_a -e random -n 50 -m noc,cosa -f csv
+check 'has their columns' sh -c "head -1 '$folder/out' | grep -q ',noc_latency_cycle,cosa_util,cosa_comp,cosa_traf,cosa_objective,'"
+printf '%s\n' 'architecture: lone' 'clock: 1 GHz' 'hierarchy:' \
+    '- {storage: DRAM, kind: dram, word: 8 bit, bandwidth: 4 GB/s, access_energy: 100 pJ}' \
+    '- {storage: Buffer, word: 8 bit, capacity: 4 KiB, access_energy: 1 pJ}' '- {macs: MAC, word: 8 bit, energy: 0.1 pJ}' >"$folder/lone.yaml"
+check 'no mesh' code 2 "$DSE" map "$folder/lone.yaml" resnet50 -l conv2_0_a -n 50 -m noc
+check 'says so' grep -q 'measure: noc: ' "$folder/err"
+check 'an unknown measure' code 2 "$DSE" map simba resnet50 -l conv2_0_a -n 50 -m nocs
+check 'names the near one' grep -q 'did you mean noc' "$folder/err"
 
 cat >"$folder/small.yaml" <<'YAML'
 experiment: small

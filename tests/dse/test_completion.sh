@@ -48,7 +48,7 @@ has() {
     esac
 }
 
-is 'run eval map list plot merge status check --help --version' ''
+is 'run eval map sample list plot merge status check --help --version' ''
 is 'map merge' m
 is 'engines architectures networks experiments engine' list ''
 is 'random' list engine ran
@@ -84,6 +84,7 @@ done
 # The fixed values are those that the program accepts.
 accepted() { "$DSE" "$@" 2>&1 | sed -n 's/.*accepted are \([a-z0-9, ]*\).*/\1/p' | tr -d ','; }
 is "$(accepted map simba resnet50 --format '?')" map --format ''
+is "$(accepted sample simba resnet50 conv1 --draw '?')" sample --draw ''
 known=tests/known/timeloop
 case=("$known/archs/gb-rf-4x4-4.yaml" "$known/problems/resnet50-conv3-1x1s2.yaml"
     "$known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml")

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/noc.h"
 #include "costmodel/readers.h"
 #include "dse/record.h"
+#include "engines/cosa/cosa.h"
 
 static const char network_text[] = "network: tiny\nkind: layers\nlayers:\n"
                                    "- {name: one, type: conv, C: 4, K: 8, P: 8, Q: 8, R: 3, S: 3, count: 3}\n"
@@ -124,6 +126,63 @@ static void test_record_padding_is_told(void **state)
     drop(&f);
 }
 
+/* Sums over layers times their counts, and missing as soon as one of them is. */
+static void test_record_measured_values_are_summed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct dse_error err = {0};
+    make(&f);
+    assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
+    assert_int_equal(f.point.noc_latency_cycle, RESULT_U64_MISSING); /* nothing was asked for */
+    assert_true(isnan(f.layer[0].cosa_objective));
+    f.result[0].measured.noc_latency_cycle = 100;
+    f.result[1].measured.noc_latency_cycle = 7;
+    f.result[1].measured.cosa_traf = 2.5;
+    assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
+    assert_int_equal(f.point.noc_latency_cycle, 3 * 100 + 7 + 100);
+    assert_int_equal(f.layer[1].noc_latency_cycle, 7);
+    assert_true(f.layer[1].cosa_traf == 2.5);
+    f.result[0].measured.noc_latency_cycle = RESULT_U64_MISSING;
+    assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
+    assert_int_equal(f.point.noc_latency_cycle, RESULT_U64_MISSING);
+    assert_int_equal(f.layer[1].noc_latency_cycle, 7);
+    drop(&f);
+}
+
+/* What a task measures is what the simulator and the objective say of its mapping. */
+static void test_record_task_measures_its_mapping(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct arena scratch;
+    struct dse_error err = {0};
+    struct noc_latency latency;
+    struct cosa_settings cosa;
+    struct cosa_terms terms;
+    make(&f);
+    arena_init(&scratch);
+    assert_int_equal(measure_add_list(&f.settings.measure, "cosa,noc", &err), DSE_OK);
+    f.settings.measure.noc_max_steps = 20;
+    uint64_t cycle = f.result[0].found.evaluation.cycle;
+    assert_int_equal(solve_task(&f.settings, &f.workload.problem[0], &f.arch, NULL, &scratch, &f.result[0]),
+                     DSE_OK);
+    const struct mapping *mapping = &f.result[0].found.mapping;
+    assert_int_equal(f.result[0].found.evaluation.cycle, cycle); /* the search is the same */
+    assert_int_equal(noc_latency_of(&f.workload.problem[0], &f.arch, mapping, 20, &scratch, &latency, &err),
+                     DSE_OK);
+    assert_true(latency.cycle > 0);
+    assert_int_equal(f.result[0].measured.noc_latency_cycle, latency.cycle);
+    cosa_settings_init(&cosa);
+    cosa_terms_of(&f.workload.problem[0], &f.arch, &cosa, mapping, &terms);
+    assert_true(f.result[0].measured.cosa_util == terms.util &&
+                f.result[0].measured.cosa_comp == terms.comp &&
+                f.result[0].measured.cosa_traf == terms.traf &&
+                f.result[0].measured.cosa_objective == terms.objective);
+    arena_free(&scratch);
+    drop(&f);
+}
+
 static void test_record_mapping_line_reads_back(void **state)
 {
     (void)state;
@@ -231,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record_sums_over_layers),
         cmocka_unit_test(test_record_padding_is_told),
+        cmocka_unit_test(test_record_measured_values_are_summed),
+        cmocka_unit_test(test_record_task_measures_its_mapping),
         cmocka_unit_test(test_record_mapping_line_reads_back),
         cmocka_unit_test(test_record_outcome_is_the_worst_layer),
         cmocka_unit_test(test_record_timeout_without_a_mapping),

@@ -406,6 +406,40 @@ static void test_sweep_set_replaces_what_is_not_swept(void **state)
     close_all(o);
 }
 
+static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
+{
+    (void)state;
+    struct dse_error err = {0};
+    static const char *const measure[] = {"",
+                                          "measure: [noc]\nplot: {metric: noc_latency_cycle}\n",
+                                          "measure: [cosa]\n",
+                                          "measure: [cosa, noc]\n",
+                                          "measure: {noc: {max_steps: 9}}\n",
+                                          "measure: {noc: , cosa: {}}\n"};
+    static const unsigned what[] = {0,
+                                    RESULT_MEASURE_NOC,
+                                    RESULT_MEASURE_COSA,
+                                    RESULT_MEASURE_NOC | RESULT_MEASURE_COSA,
+                                    RESULT_MEASURE_NOC,
+                                    RESULT_MEASURE_NOC | RESULT_MEASURE_COSA};
+    uint64_t key[6];
+    for (size_t i = 0; i < 6; i++) {
+        char text[512];
+        struct plan plan;
+        snprintf(text, sizeof text, HEAD "engine: random\n%s", measure[i]);
+        struct opened *o = open_text(text, NULL, 0);
+        assert_int_equal(o->sweep.schema.measures, what[i]);
+        assert_int_equal(plan_init(&plan, &o->sweep, 1, &err), DSE_OK);
+        key[i] = plan.point_key[0];
+        plan_free(&plan);
+        close_all(o);
+    }
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(key[i] != key[k]);
+    assert_true(key[5] == key[3]); /* the same in another form */
+}
+
 static void test_sweep_keys_depend_on_what_matters(void **state)
 {
     (void)state;
@@ -465,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_sweep_options_go_to_their_engines),
         cmocka_unit_test(test_sweep_shares_point_limits_over_different_layers),
         cmocka_unit_test(test_sweep_set_replaces_what_is_not_swept),
+        cmocka_unit_test(test_sweep_measures_are_columns_and_part_of_the_keys),
         cmocka_unit_test(test_sweep_keys_depend_on_what_matters),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
