@@ -15,6 +15,9 @@ enum {
     COSA_NONE = UINT32_MAX
 };
 
+/* Slack of rows in bits: log2 of a product is not exact. */
+#define COSA_BITS_SLACK 1e-9
+
 /* Where factors of a level go. */
 enum cosa_axis { COSA_TEMPORAL, COSA_X, COSA_Y, COSA_AXIS_COUNT };
 
@@ -35,7 +38,9 @@ struct cosa_shape {
     uint32_t permutation; /* the level whose order is chosen; COSA_NONE on a machine of one level */
     uint32_t related[PROBLEM_TENSOR_MAX]; /* matrix A: bit d */
     uint32_t halo[PROBLEM_TENSOR_MAX];    /* bit d: indexes the tensor only as a window (R, S of Inputs) */
-    uint32_t keep[ARCH_LEVEL_MAX];        /* bit t, after the constraints */
+    bool
+        stride_once; /* tiles are charged their coefficients once, where there is room; else with every prime */
+    uint32_t keep[ARCH_LEVEL_MAX];                   /* bit t, after the constraints */
     double room[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* words for the tile of t, INFINITY: no limit */
     uint32_t util_level; /* the level whose Util counts util_weight_factor; COSA_NONE */
 };
@@ -151,6 +156,9 @@ double cosa_dims_bits(const struct cosa_model *model, uint32_t dims);
 /* Bits that one factor of kind k adds to the tile of t at level l (window terms as the halo rule says). */
 double cosa_charge(const struct cosa_shape *shape, enum cosa_halo halo, uint32_t l, uint32_t t,
                    const struct cosa_kind *kind);
+
+/* Right side of the row of tensor t at level l: log2 of its room, less the coefficients where they are charged once. */
+double cosa_room_bits(const struct cosa_shape *shape, uint32_t l, uint32_t t);
 
 /* Parts of cosa_model_build, in files of their own. */
 void cosa_add_spatial_rows(struct cosa_model *model);

@@ -51,10 +51,28 @@ static double window_bits(const struct cosa_shape *shape, enum cosa_halo halo, u
     return at || halo == COSA_HALO_ALL ? 1 : 0;
 }
 
+/* log2 of the coefficients of a tile, if they are charged once there; else 0. A room that they would fill is charged with every
+ * prime instead: then a tile of one word still fits. */
+static double stride_bits(const struct cosa_shape *shape, uint32_t l, uint32_t t)
+{
+    double bits = 0;
+    for (uint32_t d = 0; d < shape->problem->n_dim && shape->stride_once; d++)
+        if (shape->problem->bound[d] > 1)
+            bits += cosa_tile_bits(shape, t, d, 0, true);
+    return bits <= log2(shape->room[l][t]) ? bits : 0;
+}
+
+double cosa_room_bits(const struct cosa_shape *shape, uint32_t l, uint32_t t)
+{
+    return log2(shape->room[l][t]) - stride_bits(shape, l, t) + COSA_BITS_SLACK;
+}
+
 double cosa_charge(const struct cosa_shape *shape, enum cosa_halo halo, uint32_t l, uint32_t t,
                    const struct cosa_kind *kind)
 {
-    return cosa_tile_bits(shape, t, kind->dim, kind->bits, true) + window_bits(shape, halo, l, t, kind);
+    bool with_stride = stride_bits(shape, l, t) == 0;
+    return cosa_tile_bits(shape, t, kind->dim, kind->bits, with_stride) +
+           window_bits(shape, halo, l, t, kind);
 }
 
 /* ---------------------------------------------------------------------------------------------------- variables */
@@ -76,7 +94,7 @@ static uint32_t most_that_fit(const struct cosa_model *model, uint32_t k, uint32
         for (uint32_t t = 0; t < shape->problem->n_tensor; t++) {
             double charge = cosa_charge(shape, model->halo, i, t, &model->kind[k]);
             if ((shape->keep[i] >> t & 1u) && !isinf(shape->room[i][t]) && charge > 0)
-                most = fmin(most, floor((log2(shape->room[i][t]) + 1e-9) / charge));
+                most = fmin(most, floor(cosa_room_bits(shape, i, t) / charge));
         }
     return (uint32_t)most;
 }
@@ -120,7 +138,7 @@ static double cost_at(const struct cosa_model *model, uint32_t k, uint32_t l, en
         for (uint32_t i = l; i < inner_end; i++)
             if (shape->keep[i] >> t & 1u)
                 util += (i == shape->util_level ? s->util_weight_factor : 1) *
-                        cosa_tile_bits(shape, t, kind->dim, kind->bits, true);
+                        cosa_tile_bits(shape, t, kind->dim, kind->bits, !shape->stride_once);
     }
     if (axis == COSA_TEMPORAL && l >= inner_end && l != shape->permutation)
         traf += cosa_outer_weight(shape, s) * kind->bits;
@@ -176,7 +194,7 @@ enum dse_status cosa_model_build(struct cosa_model *model, const struct cosa_sha
     model->halo = halo;
     model->milp = milp_new(arena);
     model->n_kind = cosa_factorise(shape->problem, model->kind);
-    model->term = arena_alloc(arena, (size_t)(model->n_kind + 2) * ARCH_LEVEL_MAX * COSA_AXIS_COUNT * 2 + 256,
+    model->term = arena_alloc(arena, (size_t)(model->n_kind + 2) * ARCH_LEVEL_MAX * COSA_AXIS_COUNT * 2 + 2048,
                               sizeof *model->term);
     if (!model->milp || !model->term)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a CoSA model");

@@ -150,6 +150,7 @@ void cosa_shape_init(struct cosa_shape *shape, const struct problem *problem, co
     shape->permutation = arch->n_level > 1 ? arch->n_level - 2 : COSA_NONE;
     if (settings->permutation_level >= 0 && (uint32_t)settings->permutation_level < shape->outermost)
         shape->permutation = (uint32_t)settings->permutation_level;
+    shape->stride_once = settings->form == COSA_FORM_MINMAX;
     relate(shape);
     set_keeps(shape);
     for (uint32_t l = 0; l < arch->n_level; l++)

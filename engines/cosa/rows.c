@@ -4,9 +4,6 @@
 
 /* The rows of meshes, capacities and the user's constraints. */
 
-/* Slack of rows in bits: log2 of a product is not exact. */
-#define BITS_SLACK 1e-9
-
 /* A dimension lies on one axis of a level, as a mapping has it. */
 static void add_side_rows(struct cosa_model *model, uint32_t l)
 {
@@ -37,7 +34,7 @@ void cosa_add_spatial_rows(struct cosa_model *model)
             for (uint32_t k = 0; k < model->n_kind; k++)
                 cosa_put(model, model->count[k][l][axis], model->kind[k].bits);
             if (model->n_term > 0)
-                (void)cosa_add_row(model, -INFINITY, log2((double)fanout[axis - COSA_X]) + BITS_SLACK,
+                (void)cosa_add_row(model, -INFINITY, log2((double)fanout[axis - COSA_X]) + COSA_BITS_SLACK,
                                    "fan-out");
         }
         if (fanout[0] > 1 && fanout[1] > 1)
@@ -61,7 +58,7 @@ void cosa_add_capacity_rows(struct cosa_model *model)
                 continue;
             struct cosa_capacity *capacity = &model->capacity[model->n_capacity++];
             *capacity = (struct cosa_capacity){.level = i, .tensor = t};
-            capacity->row = cosa_add_row(model, -INFINITY, log2(shape->room[i][t]) + BITS_SLACK, "tile");
+            capacity->row = cosa_add_row(model, -INFINITY, cosa_room_bits(shape, i, t), "tile");
         }
 }
 
@@ -104,7 +101,7 @@ static void limit_factors(struct cosa_model *model, uint32_t l, bool spatial,
         for (uint32_t k = 0; k < model->n_kind; k++)
             if (model->kind[k].dim == d)
                 put_factor(model, k, l, spatial, model->kind[k].bits);
-        (void)cosa_add_row(model, -INFINITY, log2(loops->highest[d]) + BITS_SLACK, "largest factor");
+        (void)cosa_add_row(model, -INFINITY, log2(loops->highest[d]) + COSA_BITS_SLACK, "largest factor");
     }
 }
 
