@@ -29,6 +29,7 @@ SRC_COSTMODEL := \
 	costmodel/network_check.c \
 	costmodel/network_einsum.c \
 	costmodel/network_read.c \
+	costmodel/noc_latency.c \
 	costmodel/noc_plan.c \
 	costmodel/noc_program.c \
 	costmodel/noc_program_csv.c \

@@ -129,8 +129,18 @@ int noc_level_of(const struct architecture *arch);
 /* What a sweep reports: the simulated latency of one execution of the mapping. */
 struct noc_latency {
     uint64_t cycle;
-    uint64_t n_step, n_step_simulated; /* fewer: the rest is extrapolated from the last steps at their rate */
+    uint64_t n_step, n_step_simulated; /* fewer: the others are extrapolated from the steps of their kind */
+    double bound_cycle;                /* of the busiest port or PE over all steps: `cycle` is never less */
+    struct noc_result simulated;       /* of the steps that were simulated */
 };
+
+/* Steps of the largest simulation that noc_latency_of should be asked for in a sweep: docs/noc.md, "Extrapolation". */
+enum { NOC_LATENCY_STEPS = 4096 };
+
+/* The default mesh of an architecture: as wide and high as the PE array; an array of one row or column becomes the most square
+ * rectangle with as many PEs (16 x 1: 4 x 4). `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array, or one too large. */
+DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config,
+                                             uint32_t *noc_level, struct dse_error *err);
 
 /* Program and simulation together with the default mesh of the architecture; `max_steps` 0: everything is simulated.
  * DSE_BAD_USAGE when the architecture has no mesh. */
