@@ -37,6 +37,7 @@ SRC_COSTMODEL := \
 	costmodel/noc_depend.c \
 	costmodel/noc_dram.c \
 	costmodel/noc_endpoint.c \
+	costmodel/noc_repeat.c \
 	costmodel/noc_router.c \
 	costmodel/noc_simulate.c \
 	costmodel/problem.c \

@@ -83,6 +83,8 @@ struct noc_result {
     uint64_t dram_link_flits_in, dram_link_flits_out; /* from, to the DRAM port */
     uint64_t dram_reads, dram_writes, dram_row_misses;
     uint64_t n_active_cycle; /* cycles in which a flit moved */
+    uint64_t
+        n_stepped_cycle; /* cycles worked through one by one: the others were idle or repeat a steady stream */
 };
 
 /* Ports, destinations, dependencies in range; multicast to local ports only; a mesh of at most NOC_ROUTER_MAX routers.

@@ -75,12 +75,17 @@ static uint64_t issue_column(struct noc_dram_state *dram, struct noc_bank *bank,
     return end;
 }
 
+/* Consecutive bursts go to consecutive banks. */
+static struct noc_bank *bank_of(const struct noc_dram_state *dram, uint64_t byte)
+{
+    return &dram->bank[byte / dram->timing->burst_byte % dram->timing->n_bank];
+}
+
 uint64_t noc_dram_access(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte)
 {
     const struct noc_dram *timing = dram->timing;
-    /* Consecutive bursts go to consecutive banks. */
     uint64_t burst = byte / timing->burst_byte;
-    struct noc_bank *bank = &dram->bank[burst % timing->n_bank];
+    struct noc_bank *bank = bank_of(dram, byte);
     uint64_t row = burst / timing->n_bank / (timing->row_byte / timing->burst_byte);
     uint64_t earliest = later(now + 1, dram->command_ok);
     uint64_t column_bus = column_after_bus(dram, write);
@@ -121,4 +126,28 @@ uint64_t noc_dram_access(struct noc_dram_state *dram, uint64_t now, bool write, 
             }
         }
     }
+}
+
+bool noc_dram_access_if(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte, uint64_t done,
+                        struct noc_dram_undo *undo)
+{
+    const struct noc_dram *timing = dram->timing;
+    struct noc_bank *bank = bank_of(dram, byte);
+    /* No command of the access is later than this. */
+    uint64_t latest = later(later(now + 1, dram->command_ok), later(dram->bus_free, dram->read_ok));
+    latest = later(latest, later(bank->precharge_ok, later(bank->activate_ok, bank->column_ok)));
+    latest += timing->precharge_cycle + timing->activate_cycle + timing->read_to_write_cycle;
+    if (latest >= dram->refresh_due)
+        return false;
+    *undo = (struct noc_dram_undo){*dram, bank, *bank};
+    if (noc_dram_access(dram, now, write, byte) == done)
+        return true;
+    noc_dram_undo(dram, undo);
+    return false;
+}
+
+void noc_dram_undo(struct noc_dram_state *dram, const struct noc_dram_undo *undo)
+{
+    *dram = undo->state;
+    *undo->at = undo->bank;
 }

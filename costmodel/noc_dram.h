@@ -32,4 +32,18 @@ DSE_MUST_CHECK enum dse_status noc_dram_init(struct noc_dram_state *dram, const 
  * after its last data cycle. Later accesses are done later. */
 uint64_t noc_dram_access(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte);
 
+/* What an access changed. */
+struct noc_dram_undo {
+    struct noc_dram_state state;
+    struct noc_bank *at;
+    struct noc_bank bank;
+};
+
+/* Queue the access if it is done in `done` and no refresh can touch it; else nothing changes and the answer is false. */
+bool noc_dram_access_if(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte, uint64_t done,
+                        struct noc_dram_undo *undo);
+
+/* Take back the last access. */
+void noc_dram_undo(struct noc_dram_state *dram, const struct noc_dram_undo *undo);
+
 #endif

@@ -37,6 +37,7 @@ static struct noc_event event_pop(struct noc_mesh *mesh)
 static void transfer_arrived(struct noc_mesh *mesh, uint32_t slot, uint32_t port, uint64_t cycle)
 {
     struct noc_transfer *transfer = &mesh->transfer[slot];
+    mesh->n_change++;
     if (transfer->multicast)
         noc_depend_arrived(mesh, transfer->transaction, port);
     if (--transfer->n_left > 0)
@@ -91,8 +92,9 @@ static void dram_read(struct noc_mesh *mesh, struct noc_source *source)
         return;
     uint64_t packet =
         mesh->program->transaction[source->transaction].size - source->packet_left + source->n_asked;
-    uint64_t done =
-        noc_dram_access(&mesh->dram, mesh->now, false, dram->read_base_byte + packet * dram->burst_byte);
+    uint64_t byte = dram->read_base_byte + packet * dram->burst_byte;
+    uint64_t done = noc_dram_access(&mesh->dram, mesh->now, false, byte);
+    noc_repeat_note(mesh, false, NOC_NONE, byte, done);
     mesh->read_done[(mesh->first_read + source->n_asked++) % dram->read_ahead] = done;
     dram_queue(mesh, done, NOC_NONE);
     mesh->changed = true;
@@ -113,7 +115,9 @@ static bool dram_write(struct noc_mesh *mesh, uint32_t flit)
     if (mesh->n_access == dram->queue_length)
         return false;
     uint64_t byte = (uint64_t)mesh->transfer[slot].n_written++ * dram->burst_byte;
-    dram_queue(mesh, noc_dram_access(&mesh->dram, mesh->now, true, byte), flit & NOC_LAST ? slot : NOC_NONE);
+    uint64_t done = noc_dram_access(&mesh->dram, mesh->now, true, byte);
+    noc_repeat_note(mesh, true, slot, byte, done);
+    dram_queue(mesh, done, flit & NOC_LAST ? slot : NOC_NONE);
     return true;
 }
 
@@ -138,6 +142,7 @@ static void start(struct noc_mesh *mesh, uint32_t port, struct noc_source *sourc
     uint32_t id = noc_depend_next(mesh, port);
     const struct noc_transaction *t = &mesh->program->transaction[id];
     mesh->changed = true;
+    mesh->n_change++;
     source->transaction = id;
     if (mesh->trace && mesh->trace->start)
         mesh->trace->start[id] = mesh->now;
@@ -208,6 +213,7 @@ void noc_step_events(struct noc_mesh *mesh)
         struct noc_event event = event_pop(mesh);
         struct noc_source *source = &mesh->source[event.port];
         source->state = NOC_IDLE;
+        mesh->n_change++;
         if (source->n_ready > 0)
             noc_mark(mesh->source_active, event.port);
         noc_depend_done(mesh, source->transaction, event.cycle, NULL);

@@ -32,7 +32,7 @@ struct noc_router {
     uint32_t latch[NOC_SIDES];
     uint32_t arriving[NOC_SIDES]; /* in the latch from the next cycle on */
     uint32_t out[NOC_SIDES];      /* output register */
-    uint16_t queue_head[NOC_SIDES], queue_count[NOC_SIDES];
+    uint16_t queue_count[NOC_SIDES];
     uint8_t grant[NOC_SIDES]; /* outputs that the input's flit goes to in the coming cycle */
     uint8_t last[NOC_SIDES];  /* unicast input that the output served last */
     uint8_t latch_full, arriving_full, out_full;
@@ -43,6 +43,7 @@ struct noc_router {
     uint8_t locked;                /* outputs within a packet */
     uint32_t neighbour[NOC_SIDES]; /* the next router, or NOC_NONE: `port` is there */
     uint32_t port[NOC_SIDES];
+    uint16_t queue_head[NOC_SIDES]; /* last: where the rings begin is no part of what noc_repeat.c compares */
 };
 
 enum { NOC_NONE = UINT32_MAX };
@@ -83,6 +84,8 @@ struct noc_access {
     uint32_t transfer; /* of the last write of a transaction, else NOC_NONE */
 };
 
+struct noc_repeat;
+
 struct noc_mesh {
     const struct noc_config *config;
     const struct noc_program *program;
@@ -93,6 +96,7 @@ struct noc_mesh {
     bool changed; /* in this cycle */
     bool moved;   /* a flit did */
     bool no_memory;
+    uint64_t n_change; /* starts, arrivals and ends of transactions so far */
     uint32_t n_unfinished;
     uint32_t n_router, n_port, n_packet_flit;
 
@@ -122,6 +126,7 @@ struct noc_mesh {
     uint32_t first_access, n_access;
     uint64_t *read_done; /* ring of read_ahead: when the data of the packets asked for are there */
     uint32_t first_read;
+    struct noc_repeat *repeat;
 };
 
 static inline void noc_mark(uint64_t *set, uint32_t i)
@@ -185,6 +190,16 @@ void noc_step_sources(struct noc_mesh *mesh);
 
 /* A flit reaches a port; false: not taken in this cycle. */
 bool noc_sink_put(struct noc_mesh *mesh, uint32_t port, uint32_t flit);
+
+/* Steady streams (noc_repeat.c). Memory for it. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status noc_repeat_init(struct noc_mesh *mesh, struct dse_error *err);
+
+/* Between two cycles: when the state is that of some cycles ago, repeat what happened since as often as it would, at once.
+ * `end`: time does not go beyond. */
+void noc_repeat_try(struct noc_mesh *mesh, uint64_t end);
+
+/* An access was queued in this cycle, of port or transfer `of`, done in `done`. */
+void noc_repeat_note(struct noc_mesh *mesh, bool write, uint32_t of, uint64_t byte, uint64_t done);
 
 /* The next cycle in which a count or DRAM access is over; UINT64_MAX: none. */
 uint64_t noc_next_event(const struct noc_mesh *mesh);

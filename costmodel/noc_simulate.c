@@ -38,8 +38,10 @@ static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, struct dse
         noc_step_outputs(mesh);
         noc_step_inputs(mesh);
         mesh->result->n_active_cycle += mesh->moved;
+        mesh->result->n_stepped_cycle++;
         if (mesh->moved || mesh->changed) {
             mesh->now++;
+            noc_repeat_try(mesh, max_cycle ? max_cycle : UINT64_MAX);
             continue;
         }
         /* Nothing moved, so nothing will before the next count or DRAM access is over. */
@@ -68,6 +70,7 @@ enum dse_status noc_simulate_traced(const struct noc_config *config, const struc
     DSE_TRY(noc_routers_init(&mesh, err));
     DSE_TRY(noc_endpoints_init(&mesh, err));
     DSE_TRY(noc_depend_init(&mesh, err));
+    DSE_TRY(noc_repeat_init(&mesh, err));
     result->flits_expected = flits_expected(&mesh);
     DSE_TRY(run(&mesh, max_cycle, err));
     result->dram_reads = mesh.dram.n_read;
