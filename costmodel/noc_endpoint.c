@@ -167,8 +167,12 @@ static void send(struct noc_mesh *mesh, uint32_t port, struct noc_source *source
         if (!dram_has_flit(mesh, source))
             return;
     }
-    if (!noc_input_ready(&mesh->router[source->place.router], source->place.side))
+    if (!noc_input_ready(&mesh->router[source->place.router], source->place.side)) {
+        /* The router wakes it; the DRAM's port may have more to ask for in the meantime. */
+        if (!is_dram)
+            noc_unmark(mesh->source_active, port);
         return;
+    }
     uint32_t flit = source->transfer << NOC_SLOT_SHIFT;
     mesh->moved = true;
     mesh->result->flits_sent++;

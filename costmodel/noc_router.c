@@ -178,6 +178,20 @@ static inline void decide_grants(struct noc_mesh *mesh, uint32_t r, struct noc_r
     router->granted = (uint8_t)granted;
 }
 
+/* The latches of granted inputs take flits in the next cycle: who stands before them must be looked at again. */
+static inline void wake_senders(struct noc_mesh *mesh, const struct noc_router *router)
+{
+    for (uint32_t inputs = router->granted; inputs; inputs &= inputs - 1) {
+        uint32_t input = (uint32_t)__builtin_ctz(inputs), before = router->neighbour[input];
+        if (before != NOC_NONE) {
+            if (mesh->router[before].out_full >> opposite[input] & 1)
+                noc_mark(mesh->out_active, before);
+        } else if (mesh->source[router->port[input]].state == NOC_SENDING) {
+            noc_mark(mesh->source_active, router->port[input]);
+        }
+    }
+}
+
 void noc_step_inputs(struct noc_mesh *mesh)
 {
     uint32_t n_word = (mesh->n_router + 63) / 64;
@@ -190,7 +204,8 @@ void noc_step_inputs(struct noc_mesh *mesh)
                 for (uint32_t inputs = router->granted; inputs; inputs &= inputs - 1)
                     push_granted(mesh, r, router, (uint32_t)__builtin_ctz(inputs));
                 router->latch_full &= (uint8_t)~router->granted;
-                noc_mark(mesh->out_active, r);
+                if (router->queue_filled & ~router->out_full)
+                    noc_mark(mesh->out_active, r);
                 mesh->moved = true;
             }
             for (uint32_t inputs = router->arriving_full; inputs; inputs &= inputs - 1) {
@@ -200,24 +215,60 @@ void noc_step_inputs(struct noc_mesh *mesh)
             router->latch_full |= router->arriving_full;
             router->arriving_full = 0;
             router->granted = 0;
-            if (router->latch_full) {
-                keep |= (uint64_t)1 << bit;
+            if (router->latch_full)
                 decide_grants(mesh, r, router);
+            if (router->granted) {
+                keep |= (uint64_t)1 << bit;
+                wake_senders(mesh, router);
             }
         }
         mesh->in_active[w] = keep;
     }
 }
 
-static inline bool send_out(struct noc_mesh *mesh, struct noc_router *router, uint32_t side)
+/* NOC_NONE neighbour: the port, which may have to be asked again in the next cycle. */
+static inline bool send_out(struct noc_mesh *mesh, struct noc_router *router, uint32_t side, bool *ask_again)
 {
     uint32_t next = router->neighbour[side];
-    if (next == NOC_NONE)
-        return noc_sink_put(mesh, router->port[side], router->out[side]);
+    if (next == NOC_NONE) {
+        bool taken = noc_sink_put(mesh, router->port[side], router->out[side]);
+        *ask_again |= !taken;
+        return taken;
+    }
     if (!noc_input_ready(&mesh->router[next], opposite[side]))
         return false;
     noc_input_put(mesh, next, opposite[side], router->out[side]);
     mesh->result->flit_hops++;
+    return true;
+}
+
+/* True when the router must be looked at in the next cycle even if nobody wakes it. */
+static inline bool step_router_outputs(struct noc_mesh *mesh, uint32_t r, struct noc_router *router)
+{
+    bool again = false;
+    for (uint32_t sides = router->out_full; sides; sides &= sides - 1) {
+        uint32_t side = (uint32_t)__builtin_ctz(sides);
+        if (send_out(mesh, router, side, &again)) {
+            router->out_full &= (uint8_t) ~(1U << side);
+            mesh->moved = true;
+        }
+    }
+    uint32_t popped = router->queue_filled & ~(uint32_t)router->out_full;
+    if (!popped)
+        return again;
+    for (uint32_t sides = popped; sides; sides &= sides - 1) {
+        uint32_t side = (uint32_t)__builtin_ctz(sides);
+        router->out[side] = queue_of(mesh, r, side)[router->queue_head[side]];
+        router->queue_head[side] = (uint16_t)((router->queue_head[side] + 1U) & mesh->queue_mask);
+        if (--router->queue_count[side] == 0)
+            router->queue_filled &= (uint8_t) ~(1U << side);
+        note_room(mesh, router, side);
+    }
+    router->out_full |= (uint8_t)popped;
+    mesh->moved = true;
+    /* The room in the queues may be what a flit in a latch waits for. */
+    if (router->latch_full)
+        noc_mark(mesh->in_active, r);
     return true;
 }
 
@@ -228,26 +279,7 @@ void noc_step_outputs(struct noc_mesh *mesh)
         uint64_t keep = 0;
         for (uint64_t bits = mesh->out_active[w]; bits; bits &= bits - 1) {
             uint32_t bit = (uint32_t)__builtin_ctzll(bits), r = w * 64 + bit;
-            struct noc_router *router = &mesh->router[r];
-            for (uint32_t sides = router->out_full; sides; sides &= sides - 1) {
-                uint32_t side = (uint32_t)__builtin_ctz(sides);
-                if (send_out(mesh, router, side)) {
-                    router->out_full &= (uint8_t) ~(1U << side);
-                    mesh->moved = true;
-                }
-            }
-            for (uint32_t sides = router->queue_filled & ~(uint32_t)router->out_full; sides;
-                 sides &= sides - 1) {
-                uint32_t side = (uint32_t)__builtin_ctz(sides);
-                router->out[side] = queue_of(mesh, r, side)[router->queue_head[side]];
-                router->queue_head[side] = (uint16_t)((router->queue_head[side] + 1U) & mesh->queue_mask);
-                if (--router->queue_count[side] == 0)
-                    router->queue_filled &= (uint8_t) ~(1U << side);
-                router->out_full |= (uint8_t)(1U << side);
-                note_room(mesh, router, side);
-                mesh->moved = true;
-            }
-            if (router->out_full | router->queue_filled)
+            if (step_router_outputs(mesh, r, &mesh->router[r]))
                 keep |= (uint64_t)1 << bit;
         }
         mesh->out_active[w] = keep;
