@@ -173,14 +173,20 @@ void cosa_add_temporal_cost(struct cosa_model *model, uint32_t l, uint32_t dims,
     }
 }
 
-/* Every factor goes somewhere. */
+/* Every factor goes somewhere; where there is one place only, it is there. */
 static void add_cover_rows(struct cosa_model *model)
 {
     for (uint32_t k = 0; k < model->n_kind; k++) {
+        double count = model->kind[k].count;
         for (uint32_t l = 0; l < model->shape->n_level; l++)
             for (int axis = 0; axis < COSA_AXIS_COUNT; axis++)
                 cosa_put(model, model->count[k][l][axis], 1);
-        (void)cosa_add_row(model, model->kind[k].count, model->kind[k].count, "all factors");
+        if (model->n_term == 1) {
+            milp_set_variable_bounds(model->milp, model->term[0].variable, count, count);
+            model->n_term = 0;
+        } else {
+            (void)cosa_add_row(model, count, count, "all factors");
+        }
     }
 }
 
@@ -194,8 +200,9 @@ enum dse_status cosa_model_build(struct cosa_model *model, const struct cosa_sha
     model->halo = halo;
     model->milp = milp_new(arena);
     model->n_kind = cosa_factorise(shape->problem, model->kind);
-    model->term = arena_alloc(arena, (size_t)(model->n_kind + 2) * ARCH_LEVEL_MAX * COSA_AXIS_COUNT * 2 + 2048,
-                              sizeof *model->term);
+    model->term =
+        arena_alloc(arena, (size_t)(model->n_kind + 2) * ARCH_LEVEL_MAX * COSA_AXIS_COUNT * 2 + 2048,
+                    sizeof *model->term);
     if (!model->milp || !model->term)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a CoSA model");
     add_counts(model);

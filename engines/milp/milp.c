@@ -172,12 +172,12 @@ struct solve {
     jmp_buf broken;
 };
 
-/* GLPK's terminal: the last line is kept for an error text, nothing is printed. */
+/* GLPK's terminal: the last line is kept for an error text (not the one that says where in the library), nothing is printed. */
 static int swallow(void *info, const char *line)
 {
     struct solve *solve = info;
     size_t length = strcspn(line, "\n");
-    if (length > 0)
+    if (length > 0 && strncmp(line, "Error detected", 14) != 0)
         (void)snprintf(solve->message, sizeof solve->message, "%.*s", (int)length, line);
     return 1;
 }

@@ -1,0 +1,90 @@
+/* CoSA on random problems and machines: whatever comes out as a mapping passes the independent checker, its terms are those of the
+ * model's optimum, and without a mapping there is a reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "costmodel/checker.h"
+#include "engines/cosa/cosa.h"
+#include "engines/mapspace.h"
+#include "tests/support/random_case.h"
+
+enum { N_CASE = 150 };
+
+/* One case: a solution by `settings` that is right whatever it is. */
+static void check_case(struct random_stream *stream, const struct cosa_settings *settings,
+                       uint32_t *n_feasible)
+{
+    struct problem problem;
+    struct architecture arch;
+    struct cosa_solution solution;
+    struct dse_error err;
+    struct arena arena;
+    char reason[256];
+    const struct random_case_options options = {.limits = true, .roles = true};
+    arena_init(&arena);
+    random_case_problem(stream, 20000, &problem);
+    random_case_architecture(stream, &options, &arch);
+    if (cosa_map(&problem, &arch, NULL, settings, &arena, &solution, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    if (solution.feasible) {
+        (*n_feasible)++;
+        if (!checker_accepts(&problem, &arch, &solution.mapping, reason, sizeof reason))
+            fail_msg("%s: %s", problem.name, reason);
+        assert_int_equal(solution.reason[0], '\0');
+        if (settings->form == COSA_FORM_PAPER &&
+            solution.terms.objective >
+                solution.milp_objective + 1e-6 * fmax(1, fabs(solution.milp_objective)))
+            fail_msg("%s: the mapping costs %.9g, the model said %.9g", problem.name,
+                     solution.terms.objective, solution.milp_objective);
+    } else {
+        const struct mapspace *space;
+        assert_true(solution.reason[0] != '\0');
+        assert_int_equal(mapspace_new(&problem, &arch, NULL, false, &arena, &space, &err), DSE_OK);
+        assert_true(solution.proved == (mapspace_is_empty(space) != NULL));
+    }
+    arena_free(&arena);
+}
+
+static void check_form(enum cosa_form form, enum cosa_halo halo, uint32_t use)
+{
+    struct cosa_settings settings;
+    struct random_stream stream = random_stream_make(17, use, RANDOM_TEST);
+    uint32_t n_feasible = 0;
+    cosa_settings_init(&settings);
+    settings.form = form;
+    settings.halo = halo;
+    for (int i = 0; i < N_CASE; i++)
+        check_case(&stream, &settings, &n_feasible);
+    assert_true(n_feasible > N_CASE / 2);
+}
+
+static void test_paper_form_is_valid_on_random_cases(void **state)
+{
+    (void)state;
+    check_form(COSA_FORM_PAPER, COSA_HALO_OUTERMOST_INNER, 1);
+    check_form(COSA_FORM_PAPER, COSA_HALO_SAFE, 2);
+    check_form(COSA_FORM_PAPER, COSA_HALO_AT_DRAM, 3);
+}
+
+static void test_minmax_form_is_valid_on_random_cases(void **state)
+{
+    (void)state;
+    check_form(COSA_FORM_MINMAX, COSA_HALO_ALL, 4);
+    check_form(COSA_FORM_MINMAX, COSA_HALO_OUTERMOST_INNER, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paper_form_is_valid_on_random_cases),
+        cmocka_unit_test(test_minmax_form_is_valid_on_random_cases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
