@@ -7,7 +7,7 @@
 
 static const struct cli_command *const commands[] = {
     &command_run,  &command_eval,  &command_map,    &command_sample, &command_list,
-    &command_plot, &command_merge, &command_status, &command_check,
+    &command_plot, &command_merge, &command_status, &command_check,  &command_calibrate,
 };
 
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };
@@ -34,7 +34,7 @@ static void print_overview(FILE *out)
           "Commands:\n",
           out);
     for (size_t i = 0; i < N_COMMAND; i++)
-        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nOptions:\n"
           "  -h, --help     show this text; `dse COMMAND --help` shows that of a command\n"
           "  -V, --version  show the version\n\n"

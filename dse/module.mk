@@ -1,5 +1,6 @@
 SRC_DSE := \
 	dse/cli.c \
+	dse/command_calibrate.c \
 	dse/command_eval.c \
 	dse/command_list.c \
 	dse/command_map.c \

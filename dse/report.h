@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/evaluator.h"
+#include "results/schema.h"
 
 enum report_kind { REPORT_LEVELS, REPORT_NETWORKS, REPORT_SUMMARY };
 
@@ -13,6 +14,9 @@ struct report {
     const struct problem *problem;
     const struct architecture *arch;
     const struct evaluation_detail *detail;
+    size_t n_measured;                          /* further numbers, for summaries; a missing one is NaN */
+    const struct result_field *const *measured; /* (n_measured) their names */
+    const double *measured_value;               /* (n_measured) */
 };
 
 /* levels: one row per level (innermost first) and tensor, bypassed ones too; counts per instance, energies in pJ over all

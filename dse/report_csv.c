@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,6 +123,15 @@ static void summary_csv(const struct report *r, struct text_buffer *out)
     for (uint32_t l = 0; l < r->arch->n_level; l++) {
         text_append(out, "\nlevel_slowdown:%s", r->arch->level[l].name);
         append_number(out, ",", r->detail->level[l].slowdown);
+    }
+    for (size_t i = 0; i < r->n_measured; i++) {
+        text_append(out, "\n%s,", r->measured[i]->name);
+        if (isnan(r->measured_value[i]))
+            continue;
+        if (r->measured[i]->type == FIELD_U64)
+            text_append(out, "%" PRIu64, (uint64_t)r->measured_value[i]);
+        else
+            append_number(out, "", r->measured_value[i]);
     }
     text_append(out, "\n");
 }

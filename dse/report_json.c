@@ -1,4 +1,5 @@
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,9 @@ static json_t *summary_object(const struct report *r, int *good)
     }
     put(object, "energy_pJ", energy, good);
     put(object, "levels", levels, good);
+    for (size_t i = 0; i < r->n_measured; i++)
+        put(object, r->measured[i]->name,
+            isnan(r->measured_value[i]) ? json_null() : json_real(r->measured_value[i]), good);
     return object;
 }
 

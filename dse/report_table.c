@@ -95,6 +95,21 @@ static void energy_row(struct table *table, const char *name, double energy_j, c
     share_cell(table, energy_j, total->energy_j);
 }
 
+static void print_measured(const struct report *r, struct text_buffer *out)
+{
+    char a[CELL_MAX];
+    for (size_t i = 0; i < r->n_measured; i++) {
+        double value = r->measured_value[i];
+        text_append(out, "  %-18s ", r->measured[i]->name);
+        if (isnan(value))
+            text_append(out, "-\n");
+        else if (r->measured[i]->type == FIELD_U64)
+            text_append(out, "%s\n", text_thousands((uint64_t)value, a, sizeof a));
+        else
+            text_append(out, "%.3f\n", value);
+    }
+}
+
 static void summary_table(const struct report *r, struct text_buffer *out)
 {
     static const char *const header[] = {"part", "energy", "of total", "cycles", "slowdown", "traffic"};
@@ -110,7 +125,9 @@ static void summary_table(const struct report *r, struct text_buffer *out)
     text_append(out, "  utilization  %.1f %% of %s MACs (%s in use)\n", 100 * total->utilization,
                 text_thousands(r->arch->mac.instances, a, sizeof a),
                 text_thousands(total->n_mac_used, b, sizeof b));
-    text_append(out, "  operations   %s\n\n", text_thousands((uint64_t)total->n_compute, a, sizeof a));
+    text_append(out, "  operations   %s\n", text_thousands((uint64_t)total->n_compute, a, sizeof a));
+    print_measured(r, out);
+    text_append(out, "\n");
     table_init(&table, header, sizeof header / sizeof header[0], 1);
     for (uint32_t l = r->arch->n_level; l-- > 0;) {
         energy_row(&table, r->arch->level[l].name, total->level_energy_j[l], total);

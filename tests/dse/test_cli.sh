@@ -112,6 +112,30 @@ check 'dse sample into no folder' code 2 "$DSE" sample simba resnet50 conv2_0_b 
 check 'dse sample of an unknown layer' code 2 "$DSE" sample simba resnet50 conv2_0_d
 check 'names the nearest' grep -q 'did you mean' "$folder/err"
 
+# A layer that an engine enlarged: the row says how, and with that the mapping is evaluated to the same numbers.
+cat >"$folder/padded.yaml" <<'YAML'
+experiment: padded
+architecture: simba_tablev
+network: alexnet
+layers: [conv5]
+engine: cosa
+options: {pad: 7}
+measure: [noc, cosa]
+YAML
+check 'run with padding' code 0 "$DSE" run "$folder/padded.yaml" -o "$folder/padded.h5"
+check 'tells the padding' grep -q ',"P 13->14, Q 13->14",' "$folder/padded.layers.csv"
+sed -n 2p "$folder/padded.layers.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/line.yaml"
+check 'a padded mapping without its padding' code 2 "$DSE" eval simba_tablev alexnet:conv5 "$folder/line.yaml"
+check 'a padded mapping' code 0 "$DSE" eval simba_tablev alexnet:conv5 "$folder/line.yaml" --pad P=14 --pad Q=14 -m noc,cosa -r summary -f csv
+for name in noc_latency_cycle cosa_util cosa_comp cosa_traf cosa_objective; do
+    value=$(sed -n "s/^$name,//p" "$folder/out")
+    check "$name is that of the row" grep -q ",$value," "$folder/padded.layers.csv"
+done
+check 'padding to less' code 2 "$DSE" eval simba_tablev alexnet:conv5 "$folder/line.yaml" --pad P=3
+check 'padding of nothing' code 2 "$DSE" eval simba_tablev alexnet:conv5 "$folder/line.yaml" --pad Z=30
+check 'padding without a bound' code 2 "$DSE" eval simba_tablev alexnet:conv5 "$folder/line.yaml" --pad P
+check 'says how' grep -q 'write DIM=N' "$folder/err"
+
 # What is measured besides, and what cannot be.
 check 'dse map with measures' code 0 "$DSE" map simba resnet50 -l conv2_0_a -e random -n 50 -m noc,cosa -f csv
 check 'has their columns' sh -c "head -1 '$folder/out' | grep -q ',noc_latency_cycle,cosa_util,cosa_comp,cosa_traf,cosa_objective,'"

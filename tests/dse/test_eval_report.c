@@ -120,7 +120,7 @@ static int check_case(struct one_case *c)
 {
     int n_wrong = 0;
     load(c);
-    struct report report = {&c->problem, &c->arch, &c->detail};
+    struct report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
     for (int kind = REPORT_LEVELS; kind <= REPORT_SUMMARY; kind++) {
         char path[512], *want;
         size_t length;
@@ -173,7 +173,7 @@ static int check_json(struct one_case *c)
     struct dse_error err = {0};
     struct text_buffer text;
     load(c);
-    struct report report = {&c->problem, &c->arch, &c->detail};
+    struct report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
     size_t n_row = (size_t)c->arch.n_level * c->problem.n_tensor;
     for (int kind = REPORT_LEVELS; kind <= REPORT_SUMMARY; kind++) {
         text_init(&text);
@@ -203,7 +203,7 @@ static int check_table(struct one_case *c)
 {
     struct text_buffer text;
     load(c);
-    struct report report = {&c->problem, &c->arch, &c->detail};
+    struct report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
     for (int kind = REPORT_LEVELS; kind <= REPORT_SUMMARY; kind++) {
         text_init(&text);
         report_table(&report, (enum report_kind)kind, &text);

@@ -139,6 +139,24 @@ static void test_sweep_points_are_one_dimension(void **state)
     close_all(o);
 }
 
+/* Whatever the order in which layers are asked for, they come in that of the network. */
+static void test_sweep_layers_stand_in_the_order_of_the_network(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"conv1", "conv2_0_a", "conv5_0_a", "fc"};
+    struct opened *o = open_text("experiment: e\narchitecture: simba\nnetwork: resnet50\nengine: random\n"
+                                 "layers: [fc, conv2_0_a, conv5_0_a, conv1]\n",
+                                 NULL, 0);
+    const struct workload *w = &o->sweep.workload[0];
+    assert_int_equal(w->n_layer, 4);
+    assert_int_equal(o->sweep.schema.n_layer, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(w->network->layer[w->layer[i]].name, expected[i]);
+        assert_string_equal(o->sweep.schema.layer[i], expected[i]);
+    }
+    close_all(o);
+}
+
 /* Every factor of conv4_0_c (C 256, K 1024, P = Q = 14) fixed; only the order of C, K, P at the global buffer is left. */
 #define FIXED_FACTORS                                                                                        \
     "constraints:\n"                                                                                         \
@@ -492,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_sweep_mixed_units_become_text),
         cmocka_unit_test(test_sweep_zip_makes_one_dimension),
         cmocka_unit_test(test_sweep_points_are_one_dimension),
+        cmocka_unit_test(test_sweep_layers_stand_in_the_order_of_the_network),
         cmocka_unit_test(test_sweep_constraints_axis_prices_given_mappings),
         cmocka_unit_test(test_sweep_constraints_axis_is_part_of_the_keys),
         cmocka_unit_test(test_sweep_skip_and_only_choose_cells),

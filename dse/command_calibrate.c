@@ -1,0 +1,172 @@
+/* dse calibrate ARCH */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dse/commands.h"
+#include "dse/inputs.h"
+#include "dse/table.h"
+#include "dse/threads.h"
+#include "engines/cosa/calibrate.h"
+
+/* ------------------------------------------------------------------------------------------------------ what is said */
+
+static void print_ratio(struct table *table, double ratio)
+{
+    if (ratio < INFINITY)
+        table_cell(table, "%.4f", ratio);
+    else
+        table_cell(table, "-");
+}
+
+static void print_points(const struct calibration *c, struct text_buffer *out)
+{
+    static const char *const header[] = {"weight_util", "weight_comp", "weight_traf", "cost",
+                                         "edp",         "mapped",      "from"};
+    struct table table;
+    table_init(&table, header, 7, 1u << 6);
+    for (uint32_t p = 0; p < c->n_point; p++) {
+        const struct calibrate_point *point = &c->point[p];
+        table_cell(&table, "%.10g", point->weight_util);
+        table_cell(&table, "%.10g", point->weight_comp);
+        table_cell(&table, "%.10g", point->weight_traf);
+        print_ratio(&table, point->ratio);
+        print_ratio(&table, point->edp_ratio);
+        table_cell(&table, "%u/%d", point->n_mapped, __builtin_popcount(c->usable));
+        table_cell(&table, "%s%s", point->origin, p == c->best ? "  <- best" : "");
+    }
+    table_print(&table, out);
+    table_free(&table);
+}
+
+static void print_layers(const struct calibration *c, struct text_buffer *out)
+{
+    static const char *const header[] = {"micro-benchmark", "default", "best", "ratio", "what it stresses"};
+    struct table table;
+    char text[64];
+    table_init(&table, header, 5, 1u << 0 | 1u << 4);
+    for (uint32_t i = 0; i < c->n_layer; i++) {
+        double first = c->point[0].cost[i], best = c->point[c->best].cost[i];
+        table_cell(&table, "%s", c->layer[i].problem.name);
+        table_cell(&table, "%s", first < INFINITY ? table_si(first, "", text, sizeof text) : "-");
+        table_cell(&table, "%s", best < INFINITY ? table_si(best, "", text, sizeof text) : "-");
+        print_ratio(&table, first < INFINITY ? best / first : INFINITY);
+        table_cell(&table, "%s", c->layer[i].stress);
+    }
+    table_print(&table, out);
+    table_free(&table);
+}
+
+/* What a specification takes. */
+static void print_options(const struct calibration *c, const struct architecture *arch, const char *objective,
+                          struct text_buffer *out)
+{
+    const struct calibrate_point *best = &c->point[c->best];
+    text_append(
+        out,
+        "# weights of CoSA's objective for %s, objective %s, on %d micro-benchmarks: cost %.4f of that "
+        "with the default weights\n",
+        arch->name, objective, __builtin_popcount(c->usable), best->ratio);
+    text_append(out, "options: {weight_util: %.10g, weight_comp: %.10g, weight_traf: %.10g}\n",
+                best->weight_util, best->weight_comp, best->weight_traf);
+}
+
+static enum dse_status write_file(const char *path, const struct text_buffer *text, struct dse_error *err)
+{
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
+    bool bad = fputs(text->data, file) == EOF;
+    if (fclose(file) != 0 || bad)
+        return dse_fail_at(err, DSE_IO, path, 0, "cannot be written");
+    return DSE_OK;
+}
+
+static enum dse_status report(const struct cli_args *args, const struct console *console,
+                              const struct calibration *c, const struct architecture *arch,
+                              const struct objective *objective, struct dse_error *err)
+{
+    struct text_buffer out, options;
+    char name[64];
+    enum dse_status status = DSE_OK;
+    text_init(&out);
+    text_init(&options);
+    print_points(c, &out);
+    text_append(&out, "\n");
+    print_layers(c, &out);
+    print_options(c, arch, objective_print(objective, name, sizeof name), &options);
+    if (out.failed || options.failed)
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the report");
+    if (status == DSE_OK && cli_value(args, "output"))
+        status = write_file(cli_value(args, "output"), &options, err);
+    if (status == DSE_OK)
+        fprintf(console->out, "%s\n%s", out.data, options.data);
+    text_free(&out);
+    text_free(&options);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the command */
+
+static enum dse_status run(const struct cli_args *args, const struct console *console, struct calibration *c,
+                           struct dse_error *err)
+{
+    struct architecture arch;
+    struct objective objective;
+    struct input_overrides overrides;
+    unsigned long long threads = (unsigned long long)threads_available();
+    const char *word = cli_value(args, "objective");
+    DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
+    DSE_TRY(objective_parse(word ? word : "latency", &objective, err));
+    DSE_TRY(input_overrides_read(args, &overrides, err));
+    DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
+    DSE_TRY(calibrate(&arch, &objective, (int)threads, c, err));
+    return report(args, console, c, &arch, &objective, err);
+}
+
+static int command(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct calibration *c = calloc(1, sizeof *c);
+    if (!c)
+        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    int code = cli_report(console, run(args, console, c, &err), &err);
+    free(c);
+    return code;
+}
+
+static const struct cli_option options[] = {
+    {"objective", 'O', "WHAT", "what to minimise: latency (default), energy, edp, ed2p or energy^n*delay^m"},
+    {"output", 'o', "FILE", "also write the options line there"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"ert", 0, "FILE",
+     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
+};
+
+const struct cli_command command_calibrate = {
+    .name = "calibrate",
+    .operands = "ARCH",
+    .summary = "Find the weights of CoSA's objective for a machine with micro-benchmarks.",
+    .help =
+        "Eight layers that stress compute, traffic of each tensor, network and capacity are mapped by engine "
+        "cosa "
+        "with\n"
+        "a grid of weights and with weights measured from the machine. The weights with the lowest geometric "
+        "mean "
+        "of\n"
+        "the objective win (of equal ones the lower EDP, then the first; the defaults come first). The last "
+        "line "
+        "goes\n"
+        "into a specification whose engine is cosa or cosa-best. Costs are relative to the default weights.\n"
+        "\n"
+        "  dse calibrate simba\n"
+        "  dse calibrate simba --set PE.mesh=8x8 --objective edp -o weights.yaml\n",
+    .option = options,
+    .n_option = sizeof options / sizeof options[0],
+    .min_operand = 1,
+    .max_operand = 1,
+    .run = command,
+};
