@@ -4,8 +4,10 @@
 #include "costmodel/noc_plan.h"
 
 enum {
-    FLIT_BUDGET = 12000000, /* sent in one simulation that is extrapolated: about two seconds */
-    KEPT_STEADY = 4         /* iterations of an outer loop that show how double buffering repeats itself */
+    FLIT_BUDGET = 20000000,      /* sent in one simulation that is extrapolated: two seconds or so */
+    FLIT_LIMIT = 60000000,       /* sent at most even if a loop then shows only its first iteration */
+    DEPENDENCY_BUDGET = 8000000, /* 4 bytes each, twice */
+    KEPT_STEADY = 4 /* iterations of an outer loop that show how double buffering repeats itself */
 };
 
 enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config, uint32_t *noc_level,
@@ -48,7 +50,8 @@ enum dse_status noc_config_of(const struct architecture *arch, struct noc_config
 /* Flits that a walk makes the ports send and take, and the cycles of its busiest PE. */
 struct load {
     double dram_out, dram_in, buffer_out, buffer_in, pe;
-    double sent; /* by all ports */
+    double sent;       /* by all ports */
+    double dependency; /* entries of the program, about */
 };
 
 static double product(const uint64_t *kept, uint32_t first, uint32_t last)
@@ -81,6 +84,9 @@ static void add_stream(const struct noc_plan *plan, const struct noc_stream *str
     double sent = outer * n_enter(stream, kept, 0, split) * tile;
     double fetched = n_enter(stream, kept, split, plan->n_loop) * n_flit * stream->buffer_packets;
     *(stream->buffered ? &load->buffer_out : &load->dram_out) += sent;
+    if (stream->buffered) /* every send waits for all transfers into the buffer so far */
+        load->dependency += outer * n_enter(stream, kept, 0, split) * stream->n_group *
+                            n_enter(stream, kept, split, plan->n_loop) / 2;
     if (stream->buffered) {
         load->dram_out += fetched;
         load->buffer_in += fetched;
@@ -90,6 +96,7 @@ static void add_stream(const struct noc_plan *plan, const struct noc_stream *str
     double n_store = outer * product(kept, noc_stream_innermost(stream, 0, split), split);
     *(stream->buffered ? &load->buffer_in : &load->dram_in) += n_store * tile;
     load->pe += n_store * n_flit * stream->pe_packets;
+    load->dependency += n_store * stream->n_group * ((double)plan->n_pe + plan->n_link);
     load->sent += n_store * n_flit * stream->pe_packets * (stream->n_group + plan->n_link);
     if (stream->buffered) {
         uint32_t innermost = noc_stream_innermost(stream, split, plan->n_loop);
@@ -128,20 +135,23 @@ static uint64_t fewest(const struct noc_plan *plan, uint32_t j)
     return n < plan->bound[j] ? n : plan->bound[j];
 }
 
-static bool affordable(const struct noc_plan *plan, const uint64_t *kept, uint64_t max_steps)
+static bool affordable(const struct noc_plan *plan, const uint64_t *kept, uint64_t max_steps,
+                       double max_flits)
 {
     struct load load = load_of(plan, kept);
-    return product(kept, 0, plan->n_loop) <= (double)max_steps && load.sent <= FLIT_BUDGET;
+    return product(kept, 0, plan->n_loop) <= (double)max_steps && load.sent <= max_flits &&
+           load.dependency <= DEPENDENCY_BUDGET;
 }
 
 /* Raise kept[j] as far as can be paid for. */
-static void raise(const struct noc_plan *plan, uint64_t *kept, uint32_t j, uint64_t limit, uint64_t max_steps)
+static void keep_more(const struct noc_plan *plan, uint64_t *kept, uint32_t j, uint64_t limit,
+                      uint64_t max_steps)
 {
     uint64_t low = kept[j], high = limit < plan->bound[j] ? limit : plan->bound[j];
     while (low < high) {
         uint64_t middle = low + (high - low + 1) / 2;
         kept[j] = middle;
-        if (affordable(plan, kept, max_steps))
+        if (affordable(plan, kept, max_steps, FLIT_BUDGET))
             low = middle;
         else
             high = middle - 1;
@@ -152,18 +162,18 @@ static void raise(const struct noc_plan *plan, uint64_t *kept, uint32_t j, uint6
 static void choose(const struct noc_plan *plan, uint64_t max_steps, struct noc_walk *walk)
 {
     noc_walk_init(walk, plan);
-    if (max_steps == 0 || affordable(plan, walk->kept, max_steps))
+    if (max_steps == 0 || affordable(plan, walk->kept, max_steps, FLIT_BUDGET))
         return;
     for (uint32_t j = 0; j < plan->n_loop; j++)
         walk->kept[j] = fewest(plan, j);
-    for (uint32_t j = plan->n_loop; j-- > 0 && product(walk->kept, 0, plan->n_loop) > (double)max_steps;)
+    for (uint32_t j = plan->n_loop; j-- > 0 && !affordable(plan, walk->kept, max_steps, FLIT_LIMIT);)
         walk->kept[j] = 1;
     for (uint32_t j = 0; j < plan->n_noc_loop; j++)
-        raise(plan, walk->kept, j, plan->bound[j], max_steps);
+        keep_more(plan, walk->kept, j, plan->bound[j], max_steps);
     for (uint32_t j = plan->n_noc_loop; j < plan->n_loop; j++)
-        raise(plan, walk->kept, j, KEPT_STEADY, max_steps);
+        keep_more(plan, walk->kept, j, KEPT_STEADY, max_steps);
     for (uint32_t j = 0; j < plan->n_loop; j++)
-        raise(plan, walk->kept, j, plan->bound[j], max_steps);
+        keep_more(plan, walk->kept, j, plan->bound[j], max_steps);
 }
 
 /* How many iterations of a loop the one at `position` of the kept ones stands for. */
