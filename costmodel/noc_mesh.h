@@ -33,13 +33,14 @@ struct noc_router {
     uint32_t arriving[NOC_SIDES]; /* in the latch from the next cycle on */
     uint32_t out[NOC_SIDES];      /* output register */
     uint16_t queue_count[NOC_SIDES];
-    uint8_t grant[NOC_SIDES]; /* outputs that the input's flit goes to in the coming cycle */
-    uint8_t last[NOC_SIDES];  /* unicast input that the output served last */
+    uint8_t outputs[NOC_SIDES]; /* where the packet in the input latch goes */
+    uint8_t last[NOC_SIDES];    /* unicast input that the output served last */
     uint8_t latch_full, arriving_full, out_full;
     uint8_t queue_filled;          /* not empty */
     uint8_t queue_room;            /* for one flit */
     uint8_t queue_packet_room;     /* for a packet */
-    uint8_t granted;               /* inputs */
+    uint8_t head, multicast;       /* inputs whose latch has a head; has a flit of a multicast */
+    uint8_t granted;               /* inputs whose flit moves on in the coming cycle */
     uint8_t locked;                /* outputs within a packet */
     uint32_t neighbour[NOC_SIDES]; /* the next router, or NOC_NONE: `port` is there */
     uint32_t port[NOC_SIDES];

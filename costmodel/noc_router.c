@@ -92,35 +92,82 @@ enum dse_status noc_routers_init(struct noc_mesh *mesh, struct dse_error *err)
     return DSE_OK;
 }
 
-static inline void note_room(const struct noc_mesh *mesh, struct noc_router *router, uint32_t side)
+/* What the inner loops need of the queues, by value: stores through pointers cannot change it. */
+struct queues {
+    uint32_t *flit;
+    uint32_t mask, shift;
+    uint32_t length;     /* flits in a full one */
+    uint32_t tight_from; /* flits in one that has no room for a packet */
+};
+
+static inline struct queues queues_of(const struct noc_mesh *mesh)
 {
-    uint32_t free = mesh->config->queue_flits - router->queue_count[side];
-    uint8_t bit = (uint8_t)(1U << side);
-    router->queue_room = (uint8_t)(free > 0 ? router->queue_room | bit : router->queue_room & ~bit);
-    router->queue_packet_room = (uint8_t)(free >= mesh->n_packet_flit ? router->queue_packet_room | bit
-                                                                      : router->queue_packet_room & ~bit);
+    uint32_t length = mesh->config->queue_flits;
+    return (struct queues){mesh->queue, mesh->queue_mask, mesh->queue_shift, length,
+                           length - mesh->n_packet_flit + 1};
 }
 
-static inline uint32_t *queue_of(const struct noc_mesh *mesh, uint32_t r, uint32_t side)
+static inline uint32_t *queue_at(struct queues queues, uint32_t r, uint32_t side)
 {
-    return mesh->queue + ((size_t)(r * NOC_SIDES + side) << mesh->queue_shift);
+    return queues.flit + ((size_t)(r * NOC_SIDES + side) << queues.shift);
 }
 
-static inline void push_granted(struct noc_mesh *mesh, uint32_t r, struct noc_router *router, uint32_t input)
+static inline void push_granted(struct queues queues, uint32_t r, struct noc_router *router, uint32_t input)
 {
     uint32_t flit = router->latch[input];
-    uint32_t outputs = router->grant[input];
+    uint32_t outputs = router->outputs[input];
     if (flit & NOC_HEAD)
         router->locked |= (uint8_t)outputs;
     if (flit & NOC_TAIL)
         router->locked &= (uint8_t)~outputs;
     router->queue_filled |= (uint8_t)outputs;
     for (; outputs; outputs &= outputs - 1) {
-        uint32_t side = (uint32_t)__builtin_ctz(outputs);
-        uint32_t at = (router->queue_head[side] + router->queue_count[side]++) & mesh->queue_mask;
-        queue_of(mesh, r, side)[at] = flit;
-        note_room(mesh, router, side);
+        uint32_t side = (uint32_t)__builtin_ctz(outputs), bit = outputs & -outputs;
+        uint32_t count = router->queue_count[side];
+        queue_at(queues, r, side)[(router->queue_head[side] + count) & queues.mask] = flit;
+        router->queue_count[side] = (uint16_t)++count;
+        if (count >= queues.tight_from)
+            router->queue_packet_room &= (uint8_t)~bit;
+        if (count == queues.length)
+            router->queue_room &= (uint8_t)~bit;
     }
+}
+
+static inline uint32_t pop(struct queues queues, uint32_t r, struct noc_router *router, uint32_t side)
+{
+    uint32_t flit = queue_at(queues, r, side)[router->queue_head[side]], bit = 1U << side;
+    uint32_t count = router->queue_count[side] - 1U;
+    router->queue_head[side] = (uint16_t)((router->queue_head[side] + 1U) & queues.mask);
+    router->queue_count[side] = (uint16_t)count;
+    if (count == 0)
+        router->queue_filled &= (uint8_t)~bit;
+    if (count < queues.tight_from)
+        router->queue_packet_room |= (uint8_t)bit;
+    router->queue_room |= (uint8_t)bit;
+    return flit;
+}
+
+/* Arrivals into the latches; a head tells where its packet goes. */
+static inline void install_arrivals(const struct noc_transfer *transfer, uint32_t r,
+                                    struct noc_router *router)
+{
+    uint32_t head = router->head;
+    for (uint32_t inputs = router->arriving_full; inputs; inputs &= inputs - 1) {
+        uint32_t input = (uint32_t)__builtin_ctz(inputs), bit = inputs & -inputs;
+        uint32_t flit = router->arriving[input];
+        router->latch[input] = flit;
+        head &= ~bit;
+        if (flit & NOC_HEAD) {
+            const struct noc_transfer *its = &transfer[flit >> NOC_SLOT_SHIFT];
+            head |= bit;
+            router->outputs[input] = its->outputs[r];
+            router->multicast =
+                (uint8_t)(its->multicast ? router->multicast | bit : router->multicast & ~bit);
+        }
+    }
+    router->head = (uint8_t)head;
+    router->latch_full |= router->arriving_full;
+    router->arriving_full = 0;
 }
 
 /* How far the input is from its turn at an output; 0: it is next. */
@@ -129,51 +176,46 @@ static inline uint32_t turns_away(const struct noc_router *router, uint32_t side
     return (input + NOC_SIDES - 1 + NOC_SIDES - router->last[side]) % NOC_SIDES;
 }
 
-static void grant_unicasts(const struct noc_mesh *mesh, const struct noc_router *router, uint32_t inputs,
-                           uint32_t r, uint32_t taken, uint8_t winner[NOC_SIDES], uint32_t *won)
+/* Unicast heads, among those `inputs`, that get one of the outputs that are `free`. */
+static uint32_t grant_unicast_heads(struct noc_router *router, uint32_t inputs, uint32_t free)
 {
-    for (; inputs; inputs &= inputs - 1) {
-        uint32_t input = (uint32_t)__builtin_ctz(inputs);
-        uint32_t flit = router->latch[input];
-        uint32_t output = mesh->transfer[flit >> NOC_SLOT_SHIFT].outputs[r];
-        uint32_t side = (uint32_t)__builtin_ctz(output);
-        if ((output & router->queue_room & ~taken) == 0 || (flit & NOC_HEAD && output & router->locked))
-            continue;
-        if (!(*won & output) || turns_away(router, side, input) < turns_away(router, side, winner[side]))
-            winner[side] = (uint8_t)input;
-        *won |= output;
-    }
-}
-
-/* Who moves in the next cycle, from the state at its start. */
-static inline void decide_grants(struct noc_mesh *mesh, uint32_t r, struct noc_router *router)
-{
-    uint32_t taken = 0, granted = 0, unicasts = 0, won = 0;
+    uint32_t won = 0, granted = 0;
     uint8_t winner[NOC_SIDES];
-    for (uint32_t inputs = router->latch_full; inputs; inputs &= inputs - 1) {
-        uint32_t input = (uint32_t)__builtin_ctz(inputs);
-        uint32_t flit = router->latch[input];
-        const struct noc_transfer *transfer = &mesh->transfer[flit >> NOC_SLOT_SHIFT];
-        if (!transfer->multicast) {
-            unicasts |= 1U << input;
+    for (; inputs; inputs &= inputs - 1) {
+        uint32_t input = (uint32_t)__builtin_ctz(inputs), output = router->outputs[input] & free;
+        if (!output)
             continue;
-        }
-        uint32_t outputs = transfer->outputs[r];
-        uint32_t free =
-            flit & NOC_HEAD ? router->queue_packet_room & ~(uint32_t)router->locked : router->queue_room;
-        if ((outputs & ~free) == 0 && (outputs & taken) == 0) {
-            router->grant[input] = (uint8_t)outputs;
-            granted |= 1U << input;
-            taken |= outputs;
-        }
+        uint32_t side = (uint32_t)__builtin_ctz(output);
+        if (!(won & output) || turns_away(router, side, input) < turns_away(router, side, winner[side]))
+            winner[side] = (uint8_t)input;
+        won |= output;
     }
-    if (unicasts)
-        grant_unicasts(mesh, router, unicasts, r, taken, winner, &won);
     for (; won; won &= won - 1) {
         uint32_t side = (uint32_t)__builtin_ctz(won);
         router->last[side] = winner[side];
-        router->grant[winner[side]] = (uint8_t)(1U << side);
         granted |= 1U << winner[side];
+    }
+    return granted;
+}
+
+/* Who moves in the next cycle, from the state at its start. Outputs of a flit behind a head are locked by its packet, so nobody
+ * else can have them. */
+static inline void decide_grants(struct noc_router *router)
+{
+    uint32_t heads = router->latch_full & router->head, bodies = router->latch_full & ~heads, granted = 0;
+    for (; bodies; bodies &= bodies - 1)
+        if ((router->outputs[__builtin_ctz(bodies)] & ~(uint32_t)router->queue_room) == 0)
+            granted |= bodies & -bodies;
+    if (heads) {
+        uint32_t free = ~(uint32_t)router->locked & router->queue_room;
+        for (uint32_t inputs = heads & router->multicast; inputs; inputs &= inputs - 1) {
+            uint32_t outputs = router->outputs[__builtin_ctz(inputs)];
+            if ((outputs & ~(free & router->queue_packet_room)) == 0) {
+                granted |= inputs & -inputs;
+                free &= ~outputs;
+            }
+        }
+        granted |= grant_unicast_heads(router, heads & ~(uint32_t)router->multicast, free);
     }
     router->granted = (uint8_t)granted;
 }
@@ -194,6 +236,7 @@ static inline void wake_senders(struct noc_mesh *mesh, const struct noc_router *
 
 void noc_step_inputs(struct noc_mesh *mesh)
 {
+    struct queues queues = queues_of(mesh);
     uint32_t n_word = (mesh->n_router + 63) / 64;
     for (uint32_t w = 0; w < n_word; w++) {
         uint64_t keep = 0;
@@ -202,21 +245,14 @@ void noc_step_inputs(struct noc_mesh *mesh)
             struct noc_router *router = &mesh->router[r];
             if (router->granted) {
                 for (uint32_t inputs = router->granted; inputs; inputs &= inputs - 1)
-                    push_granted(mesh, r, router, (uint32_t)__builtin_ctz(inputs));
+                    push_granted(queues, r, router, (uint32_t)__builtin_ctz(inputs));
                 router->latch_full &= (uint8_t)~router->granted;
                 if (router->queue_filled & ~router->out_full)
                     noc_mark(mesh->out_active, r);
                 mesh->moved = true;
             }
-            for (uint32_t inputs = router->arriving_full; inputs; inputs &= inputs - 1) {
-                uint32_t input = (uint32_t)__builtin_ctz(inputs);
-                router->latch[input] = router->arriving[input];
-            }
-            router->latch_full |= router->arriving_full;
-            router->arriving_full = 0;
-            router->granted = 0;
-            if (router->latch_full)
-                decide_grants(mesh, r, router);
+            install_arrivals(mesh->transfer, r, router);
+            decide_grants(router);
             if (router->granted) {
                 keep |= (uint64_t)1 << bit;
                 wake_senders(mesh, router);
@@ -243,7 +279,8 @@ static inline bool send_out(struct noc_mesh *mesh, struct noc_router *router, ui
 }
 
 /* True when the router must be looked at in the next cycle even if nobody wakes it. */
-static inline bool step_router_outputs(struct noc_mesh *mesh, uint32_t r, struct noc_router *router)
+static inline bool step_router_outputs(struct noc_mesh *mesh, struct queues queues, uint32_t r,
+                                       struct noc_router *router)
 {
     bool again = false;
     for (uint32_t sides = router->out_full; sides; sides &= sides - 1) {
@@ -258,11 +295,7 @@ static inline bool step_router_outputs(struct noc_mesh *mesh, uint32_t r, struct
         return again;
     for (uint32_t sides = popped; sides; sides &= sides - 1) {
         uint32_t side = (uint32_t)__builtin_ctz(sides);
-        router->out[side] = queue_of(mesh, r, side)[router->queue_head[side]];
-        router->queue_head[side] = (uint16_t)((router->queue_head[side] + 1U) & mesh->queue_mask);
-        if (--router->queue_count[side] == 0)
-            router->queue_filled &= (uint8_t) ~(1U << side);
-        note_room(mesh, router, side);
+        router->out[side] = pop(queues, r, router, side);
     }
     router->out_full |= (uint8_t)popped;
     mesh->moved = true;
@@ -274,12 +307,13 @@ static inline bool step_router_outputs(struct noc_mesh *mesh, uint32_t r, struct
 
 void noc_step_outputs(struct noc_mesh *mesh)
 {
+    struct queues queues = queues_of(mesh);
     uint32_t n_word = (mesh->n_router + 63) / 64;
     for (uint32_t w = 0; w < n_word; w++) {
         uint64_t keep = 0;
         for (uint64_t bits = mesh->out_active[w]; bits; bits &= bits - 1) {
             uint32_t bit = (uint32_t)__builtin_ctzll(bits), r = w * 64 + bit;
-            if (step_router_outputs(mesh, r, &mesh->router[r]))
+            if (step_router_outputs(mesh, queues, r, &mesh->router[r]))
                 keep |= (uint64_t)1 << bit;
         }
         mesh->out_active[w] = keep;
