@@ -2,13 +2,16 @@
 
 #include "engines/cosa/cosa.h"
 
-static uint32_t largest_prime_of(uint32_t n)
+/* Beyond this the next smooth bound may be too far to look for one by one. */
+enum { PAD_BOUND_MAX = 1 << 24 };
+
+/* Is no prime factor of n above `largest`? */
+static bool is_smooth(uint32_t n, uint32_t largest)
 {
-    uint32_t largest = 1;
-    for (uint32_t p = 2; (uint64_t)p * p <= n; p++)
-        for (; n % p == 0; n /= p)
-            largest = p;
-    return n > 1 ? n : largest;
+    for (uint32_t p = 2; p <= largest && (uint64_t)p * p <= n; p++)
+        while (n % p == 0)
+            n /= p;
+    return n <= largest;
 }
 
 bool cosa_pad_bounds(const struct problem *problem, uint32_t largest_prime, uint32_t *padded)
@@ -16,11 +19,10 @@ bool cosa_pad_bounds(const struct problem *problem, uint32_t largest_prime, uint
     bool changed = false;
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         padded[d] = problem->bound[d];
-        /* A power of two is never further than twice the bound, so the search is short. */
-        while (largest_prime >= 2 && padded[d] < UINT32_MAX && largest_prime_of(padded[d]) > largest_prime)
+        if (largest_prime < 2 || padded[d] > PAD_BOUND_MAX)
+            continue;
+        while (!is_smooth(padded[d], largest_prime)) /* ends at the next power of two at the latest */
             padded[d]++;
-        if (largest_prime_of(padded[d]) > largest_prime)
-            padded[d] = problem->bound[d];
         changed = changed || padded[d] != problem->bound[d];
     }
     return changed;
