@@ -10,11 +10,14 @@ def count(values, high, n_bin):
     return bins
 
 
-def draw(out, bins, high, ticks, x_title, y_title, width=340, height=190, note=""):
-    """OUT.png; `ticks` are numbers on the x axis, the last of which is `high`."""
-    settings = "bin_width = %.6g\nx_high = %.6g\nx_title = %s\ny_title = %s\nnote = %s\n" % (
-        high / len(bins), high, quote(x_title), quote(y_title), quote(note))
-    settings += "x_ticks = %s\n" % quote("set xtics (" + ", ".join(
-        "%s %g" % (quote("%g%s" % (tick, "+" if tick == high else "")), tick) for tick in ticks) + ")")
-    settings += "$bins << EOD\n" + "".join("%.6g %d\n" % ((i + 0.5) * high / len(bins), n) for i, n in enumerate(bins)) + "EOD\n"
+def draw(out, bins, high, ticks, x_title, y_title, width=340, height=200):
+    """OUT.png; `ticks` are pairs (value, text) on the x axis. When the last bin is far higher than the others it is cut off and its
+    count printed above."""
+    most = max(bins[:-1])
+    limit = 1.12 * (max(bins) if bins[-1] <= 1.5 * most else most)
+    wide = high / len(bins)
+    settings = "bin_width = %.6g\nx_high = %.6g\ny_high = %.6g\nx_title = %s\ny_title = %s\nlast = %s\n" % (
+        wide, high, limit, quote(x_title), quote(y_title), quote("{:,}".format(bins[-1]) if bins[-1] > limit else ""))
+    settings += "x_ticks = %s\n" % quote("set xtics (" + ", ".join('"%s" %g' % (text, value) for value, text in ticks) + ")")
+    settings += "$bins << EOD\n" + "".join("%.6g %.6g\n" % ((i + 0.5) * wide, min(n, limit)) for i, n in enumerate(bins)) + "EOD\n"
     gnuplot(out, width, height, settings, "paper_histogram.gp")
