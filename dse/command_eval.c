@@ -1,4 +1,5 @@
 /* dse eval ARCH PROBLEM MAPPING */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,33 +9,99 @@
 #include "dse/inputs.h"
 #include "dse/measure.h"
 #include "dse/report.h"
+#include "dse/report_noc.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
+enum { REPORT_NOC = REPORT_SUMMARY + 1 };
 
-static enum dse_status print_report(const struct cli_args *args, const struct console *console,
-                                    const struct report *report, struct dse_error *err)
+static enum dse_status read_kind(const struct cli_args *args, size_t *kind, size_t *format,
+                                 struct dse_error *err)
 {
-    static const char *const kinds[] = {"levels", "networks", "summary"};
+    static const char *const kinds[] = {"levels", "networks", "summary", "noc"};
     static const char *const formats[] = {"table", "csv", "json"};
-    size_t kind, format;
-    struct text_buffer out;
-    enum dse_status status = DSE_OK;
-    DSE_TRY(cli_choice(args, "format", formats, 3, FORMAT_TABLE, &format, err));
-    DSE_TRY(cli_choice(args, "report", kinds, 3, format == FORMAT_TABLE ? REPORT_SUMMARY : REPORT_LEVELS,
-                       &kind, err));
-    text_init(&out);
-    if (format == FORMAT_CSV)
-        report_csv(report, (enum report_kind)kind, &out);
-    else if (format == FORMAT_JSON)
-        status = report_json(report, (enum report_kind)kind, &out, err);
+    DSE_TRY(cli_choice(args, "format", formats, 3, FORMAT_TABLE, format, err));
+    return cli_choice(args, "report", kinds, 4, *format == FORMAT_TABLE ? REPORT_SUMMARY : REPORT_LEVELS,
+                      kind, err);
+}
+
+static enum dse_status write_report(const struct report *report, const struct noc_report *noc, size_t kind,
+                                    size_t format, struct text_buffer *out, struct dse_error *err)
+{
+    if (kind == REPORT_NOC && format == FORMAT_JSON)
+        return report_noc_json(noc, out, err);
+    if (format == FORMAT_JSON)
+        return report_json(report, (enum report_kind)kind, out, err);
+    if (kind == REPORT_NOC && format == FORMAT_CSV)
+        report_noc_csv(noc, out);
+    else if (kind == REPORT_NOC)
+        report_noc_table(noc, out);
+    else if (format == FORMAT_CSV)
+        report_csv(report, (enum report_kind)kind, out);
     else
-        report_table(report, (enum report_kind)kind, &out);
+        report_table(report, (enum report_kind)kind, out);
+    return DSE_OK;
+}
+
+static enum dse_status print_report(const struct console *console, const struct report *report,
+                                    const struct noc_report *noc, size_t kind, size_t format,
+                                    struct dse_error *err)
+{
+    struct text_buffer out;
+    text_init(&out);
+    enum dse_status status = write_report(report, noc, kind, format, &out, err);
     if (status == DSE_OK && out.failed)
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the report");
     if (status == DSE_OK)
         fputs(out.data, console->out);
     text_free(&out);
     return status;
+}
+
+/* --noc-transactions */
+static enum dse_status write_transactions(const char *path, const struct noc_program *program,
+                                          struct dse_error *err)
+{
+    struct text_buffer out;
+    enum dse_status status = DSE_OK;
+    text_init(&out);
+    noc_program_write_csv(program, &out);
+    FILE *file = out.failed ? NULL : fopen(path, "we");
+    if (out.failed)
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the transactions");
+    else if (!file)
+        status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
+    if (file) {
+        size_t written = fwrite(out.data, 1, out.length, file);
+        if ((fclose(file) != 0 || written != out.length) && status == DSE_OK)
+            status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
+    }
+    text_free(&out);
+    return status;
+}
+
+/* Simulate the mapping's network as far as the options ask for it. */
+static enum dse_status simulate(const struct cli_args *args, const struct report *report,
+                                const struct mapping *mapping, bool latency_wanted, struct arena *arena,
+                                struct noc_config *config, struct noc_latency *latency, struct dse_error *err)
+{
+    unsigned long long steps = NOC_LATENCY_STEPS;
+    const char *path = cli_value(args, "noc-transactions");
+    uint32_t level;
+    DSE_TRY(cli_number(args, "noc-steps", 0, UINT64_MAX, &steps, err));
+    if (cli_has(args, "noc-steps") && !latency_wanted && !path)
+        return dse_fail(err, DSE_BAD_USAGE, "--noc-steps belongs to --report noc or --noc-transactions");
+    if (!latency_wanted && !path)
+        return DSE_OK;
+    DSE_TRY(noc_config_of(report->arch, config, &level, err));
+    if (path) {
+        struct noc_program program;
+        DSE_TRY(noc_program_of(report->problem, report->arch, mapping, level, config, steps, arena, &program,
+                               NULL, err));
+        DSE_TRY(write_transactions(path, &program, err));
+    }
+    if (latency_wanted)
+        DSE_TRY(noc_latency_of(report->problem, report->arch, mapping, steps, arena, latency, err));
+    return DSE_OK;
 }
 
 /* What is asked for besides; the values in `value`. */
@@ -77,10 +144,18 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     struct report report = {.problem = problem, .arch = arch, .detail = &detail};
     const struct result_field *field[MEASURE_FIELD_MAX];
     double value[MEASURE_FIELD_MAX];
+    struct noc_config config;
+    struct noc_latency latency;
+    struct noc_report noc = {&report, &config, &latency};
+    size_t kind, format;
+    if (status == DSE_OK)
+        status = read_kind(args, &kind, &format, err);
     if (status == DSE_OK)
         status = measure(args, mapping, &arena, &report, field, value, err);
     if (status == DSE_OK)
-        status = print_report(args, console, &report, err);
+        status = simulate(args, &report, mapping, kind == REPORT_NOC, &arena, &config, &latency, err);
+    if (status == DSE_OK)
+        status = print_report(console, &report, &noc, kind, format, err);
     arena_free(&arena);
     evaluator_delete(evaluator);
     return status;
@@ -136,12 +211,16 @@ static int command(const struct cli_args *args, const struct console *console)
 }
 
 static const struct cli_option options[] = {
-    {"report", 'r', "WHAT", "levels, networks or summary (default: summary for tables, else levels)"},
+    {"report", 'r', "WHAT", "levels, networks, summary or noc (default: summary for tables, else levels)"},
     {"format", 'f', "HOW", "table for people (default), csv with the columns of the reference tables, json"},
     {"measure", 'm', "WHAT",
      "in the summary also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
     {"pad", 0, "DIM=N",
      "a loop bound that the mapping was made for, where an engine enlarged it; repeatable"},
+    {"noc-steps", 0, "N",
+     "for the report noc and its transactions: steps simulated or written at most (default 4096; 0: all)"},
+    {"noc-transactions", 0, "FILE",
+     "write what the simulated network has to carry, one line per transaction"},
     {"batch", 'b', "N", "samples, for a PROBLEM of the form NETWORK:LAYER (default 1)"},
     {"set", 0, "PATH=VALUE",
      "replace a quantity of the architecture: GlobalBuffer.capacity='256 KiB'; repeatable"},
@@ -160,7 +239,13 @@ const struct cli_command command_eval = {
             "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
             "how much.\n"
             "\n"
+            "The report noc simulates the network between global buffer, DRAM and PEs cycle by cycle. A "
+            "mapping of "
+            "more steps than --noc-steps\n"
+            "is simulated in part and extrapolated.\n"
+            "\n"
             "  dse eval simba resnet50:conv1 conv1.yaml\n"
+            "  dse eval simba resnet50:conv1 conv1.yaml --report noc\n"
             "  dse eval arch.yaml problem.yaml map.yaml --report networks --format csv\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],

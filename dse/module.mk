@@ -18,6 +18,7 @@ SRC_DSE := \
 	dse/record.c \
 	dse/report_csv.c \
 	dse/report_json.c \
+	dse/report_noc.c \
 	dse/report_table.c \
 	dse/resolve.c \
 	dse/runner.c \
