@@ -258,6 +258,31 @@ static void test_noc_idle_time_is_skipped(void **state)
     assert_int_equal(c.result.n_active_cycle, 11);
 }
 
+/* Two streams that take turns at router 1 (see above), 100000 packets each, and a multicast stream elsewhere: after a while
+ * every ten cycles are alike and need not be stepped. The count of PE 18 starts when the multicast has passed its router. */
+static void test_noc_steady_streams_are_repeated(void **state)
+{
+    (void)state;
+    struct noc_case c;
+    noc_case_init(&c, 4, 4);
+    noc_case_send(&c, false, 0, 100000, "2", "");
+    noc_case_send(&c, false, 1, 100000, "2", "");
+    noc_case_send(&c, true, 16, 50000, "18 19", "");
+    noc_case_count(&c, 18, 1000, "2");
+    run_ok(&c);
+    assert_int_equal(c.finish[0], 5 + 5 * 199999 + 3 + 3);
+    assert_int_equal(c.finish[1], 5 + 5 * 199998 + 3 + 3);
+    assert_int_equal(c.finish[2], 3 * 4 + 5 * 50000);
+    assert_int_equal(c.finish[3], 3 * 3 + 5 * 50000 + 1000);
+    assert_int_equal(c.result.flit_hops, 5 * (2 * 100000 + 100000 + 3 * 50000));
+    assert_int_equal(c.result.n_active_cycle, c.result.cycle);
+    assert_true(c.result.n_stepped_cycle < 1000);
+    /* The limit is met within a repetition, too. */
+    struct dse_error err;
+    assert_int_equal(noc_case_run(&c, 123457, &err), DSE_LIMIT);
+    assert_int_equal(noc_case_run(&c, 5 + 5 * 199999 + 3 + 3, &err), DSE_OK);
+}
+
 static void test_noc_limit_of_cycles(void **state)
 {
     (void)state;
@@ -362,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_noc_multicast_needs_room_for_a_packet),
         cmocka_unit_test(test_noc_port_works_in_id_order),
         cmocka_unit_test(test_noc_idle_time_is_skipped),
+        cmocka_unit_test(test_noc_steady_streams_are_repeated),
         cmocka_unit_test(test_noc_limit_of_cycles),
         cmocka_unit_test(test_noc_check_refuses_bad_programs),
         cmocka_unit_test(test_noc_check_refuses_bad_meshes),

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "tests/support/noc_plain.h"
 
-enum { N_CASE = 500, TRANSACTION_MAX = 60, DEPENDENCY_MAX = 4, SEED = 77 };
+enum { N_CASE = 400, TRANSACTION_MAX = 60, DEPENDENCY_MAX = 4, SEED = 77 };
 
 struct random_program {
     struct noc_transaction transaction[TRANSACTION_MAX];
@@ -159,8 +159,41 @@ static void test_noc_agrees_with_the_plain_simulator(void **state)
     free(random);
 }
 
+/* Reads, writes and traffic between PEs at once, over several refreshes and in both row patterns: default DRAM (a row per bank holds
+ * all of it) and one with small rows. */
+static void test_noc_long_dram_streams_agree(void **state)
+{
+    (void)state;
+    struct random_program *random = malloc(sizeof *random);
+    uint64_t stepped = 0, cycles = 0;
+    assert_non_null(random);
+    for (unsigned i = 0; i < 8; i++) {
+        static const uint32_t sender[] = {29, 19, 0, 29, 12}, receiver[] = {19, 29, 3, 7, 13};
+        struct random_stream stream = random_stream_make(SEED, N_CASE + i, RANDOM_TEST);
+        struct noc_config config;
+        noc_config_init(&config, 4, 4);
+        config.dram.read_ahead = i % 4 == 3 ? 4 : 1;
+        config.dram.row_byte = i % 4 == 2 ? 128 : 8192;
+        random->program =
+            (struct noc_program){5, random->transaction, random->destination, random->dependency, 5, 0};
+        for (uint32_t k = 0; k < 5; k++) {
+            random->destination[k] = receiver[k];
+            random->transaction[k] = (struct noc_transaction){NOC_UNICAST, sender[k], 1, 1, 0, k, 0};
+            if (i & 1U << k || k == i % 2)
+                random->transaction[k].size = between(&stream, 500, 1500);
+        }
+        compare(&config, &random->program, i, &stepped, &cycles);
+    }
+    print_message("%llu of %llu cycles stepped\n", (unsigned long long)stepped, (unsigned long long)cycles);
+    assert_true(stepped < cycles / 2);
+    free(random);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_noc_agrees_with_the_plain_simulator)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_noc_agrees_with_the_plain_simulator),
+        cmocka_unit_test(test_noc_long_dram_streams_agree),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
