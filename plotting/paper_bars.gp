@@ -50,7 +50,7 @@ do for [p = 1:n_panel] {
     # One data block per panel: gnuplot 5.4 crashes when no row of a plot with labels is valid.
     if (panel_numbers[p] > 0) {
         plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s], \
-            $numbers index (panel_numbers[p] - 1) using 1:2:3 with labels @number_place font ',6'
+            $numbers index (panel_numbers[p] - 1) using 1:2:3 with labels @number_place font number_rotate ? ',5.4' : ',6.5'
     } else {
         plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s]
     }

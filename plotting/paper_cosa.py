@@ -35,6 +35,9 @@ class Sweep:
                 self.rows[key] = {}
                 self.keys.append(key)
             self.rows[key].setdefault(row.get("engine", "hybrid"), []).append(row)
+        for engines in self.rows.values():
+            for rows in engines.values():  # the file has them as they finished
+                rows.sort(key=lambda row: int(row.get("seed") or 0))
         order = list(NETWORKS)
         self.keys.sort(key=lambda key: order.index(key[0] if layers else key))
 
@@ -206,18 +209,25 @@ def cycles_at(values, share):
     return sorted(values)[int(share * (len(values) - 1))]
 
 
-def given_mappings(runs, out, figure):
-    """Figs. 3 and 4: one bar per written mapping, in Timeloop's model and in the NoC simulator. {platform: {name: cycles}}"""
-    rows = read_table(os.path.join(runs, figure + ".layers.csv"))
-    wrong = [row["constraints"] for row in rows if row["status"] != "ok"]
-    if wrong:
-        raise Missing("%s: no mapping for %s" % (figure, ", ".join(wrong)))
-    names = [row["constraints"] for row in rows]
+# The axes of Figs. 3 and 4, left to right.
+ORDERS = ["CKP", "CPK", "KCP", "KPC", "PCK", "PKC"]
+SPATIAL = ["s:, t:P4C4K4", "s:C2, t:P4C2K4", "s:P2, t:P2C4K4", "s:K2, t:P4C4K2", "s:P2K2, t:P2C4K2", "s:P2C2, t:P2C2K4",
+           "s:P2K4, t:P2C4", "s:K4, t:P4C4", "s:C2K2, t:P4C2K2", "s:P2C2K4, t:P2C2", "s:C4, t:P4K4", "s:C2K4, t:P4C2",
+           "s:P2C2K2, t:P2C2K2", "s:P4, t:C4K4", "s:C4K2, t:P4K2", "s:P2C4, t:P2K4", "s:C4K4, t:P4", "s:P4K4, t:C4",
+           "s:P4K2, t:C4K2", "s:P4C2, t:C2K4", "s:P4C4, t:K4", "s:P4C2K2, t:C2K2", "s:P2C4K2, t:P2K2"]
+
+
+def given_mappings(runs, out, figure, names):
+    """Figs. 3 and 4: one bar per written mapping, in Timeloop's model and in the NoC simulator: {platform: {name: cycles}}."""
+    rows = [row for row in read_table(os.path.join(runs, figure + ".layers.csv")) if row["status"] == "ok"]
+    without = set(names) - {row["constraints"] for row in rows}
+    if without:
+        raise Missing("%s: no mapping for %s" % (figure, "; ".join(sorted(without))))
     cycles = {"Timeloop's model": {row["constraints"]: number(row["latency_cycle"]) for row in rows},
               "NoC simulator": {row["constraints"]: number(row.get("noc_latency_cycle")) for row in rows}}
     write_table(os.path.join(out, figure + ".csv"), ["mapping", "latency_cycle", "noc_latency_cycle"],
                 [[name] + [cycles[platform][name] for platform in cycles] for name in names])
-    return names, {platform: values for platform, values in cycles.items() if None not in values.values()}
+    return {platform: values for platform, values in cycles.items() if None not in values.values()}
 
 
 def draw_mappings(out, figure, names, cycles, limit, step, width):
@@ -227,7 +237,7 @@ def draw_mappings(out, figure, names, cycles, limit, step, width):
 
 
 def fig3(runs, out, report):
-    names, cycles = given_mappings(runs, out, "fig3")
+    names, cycles = ORDERS, given_mappings(runs, out, "fig3", ORDERS)
     draw_mappings(out, "fig3", names, cycles, 0.4, 0.1, 340)
     timeloop, noc = cycles["Timeloop's model"], cycles.get("NoC simulator")
     report.set("fig3", "spread", max(timeloop.values()) / min(timeloop.values()))
@@ -237,7 +247,7 @@ def fig3(runs, out, report):
 
 
 def fig4(runs, out, report):
-    names, cycles = given_mappings(runs, out, "fig4")
+    names, cycles = SPATIAL, given_mappings(runs, out, "fig4", SPATIAL)
     draw_mappings(out, "fig4", names, cycles, 1.8, 0.2, 560)
     timeloop, noc = cycles["Timeloop's model"], cycles.get("NoC simulator")
     report.set("fig4", "spread", max(timeloop.values()) / min(timeloop.values()))
