@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dse/commands.h"
 #include "dse/inputs.h"
@@ -11,12 +12,22 @@
 #include "dse/threads.h"
 #include "engines/cosa/calibrate.h"
 
+enum { OUT_PATH_MAX = 4096 };
+
 /* ------------------------------------------------------------------------------------------------------ what is said */
 
 static void print_ratio(struct table *table, double ratio)
 {
     if (ratio < INFINITY)
         table_cell(table, "%.4f", ratio);
+    else
+        table_cell(table, "-");
+}
+
+static void print_cost(struct table *table, double cost)
+{
+    if (cost < INFINITY)
+        table_cell(table, "%.4g", cost);
     else
         table_cell(table, "-");
 }
@@ -45,13 +56,12 @@ static void print_layers(const struct calibration *c, struct text_buffer *out)
 {
     static const char *const header[] = {"micro-benchmark", "default", "best", "ratio", "what it stresses"};
     struct table table;
-    char text[64];
     table_init(&table, header, 5, 1u << 0 | 1u << 4);
     for (uint32_t i = 0; i < c->n_layer; i++) {
         double first = c->point[0].cost[i], best = c->point[c->best].cost[i];
         table_cell(&table, "%s", c->layer[i].problem.name);
-        table_cell(&table, "%s", first < INFINITY ? table_si(first, "", text, sizeof text) : "-");
-        table_cell(&table, "%s", best < INFINITY ? table_si(best, "", text, sizeof text) : "-");
+        print_cost(&table, first);
+        print_cost(&table, best);
         print_ratio(&table, first < INFINITY ? best / first : INFINITY);
         table_cell(&table, "%s", c->layer[i].stress);
     }
@@ -73,20 +83,43 @@ static void print_options(const struct calibration *c, const struct architecture
                 best->weight_util, best->weight_comp, best->weight_traf);
 }
 
-static enum dse_status write_file(const char *path, const struct text_buffer *text, struct dse_error *err)
+/* Where the options go besides the standard output: a file beside the wanted one, which takes its place when all is well. */
+struct options_file {
+    const char *path; /* NULL: none was asked for */
+    char temporary[OUT_PATH_MAX];
+    FILE *stream;
+};
+
+static enum dse_status open_file(const char *path, struct options_file *file, struct dse_error *err)
 {
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
-    bool bad = fputs(text->data, file) == EOF;
-    if (fclose(file) != 0 || bad)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be written");
+    *file = (struct options_file){.path = path};
+    if (!path)
+        return DSE_OK;
+    int length = snprintf(file->temporary, sizeof file->temporary, "%s.tmp", path);
+    if (!path[0] || length < 0 || (size_t)length >= sizeof file->temporary)
+        return dse_fail(err, DSE_BAD_USAGE, "--output: the path is empty or too long");
+    file->stream = fopen(file->temporary, "we");
+    if (!file->stream)
+        return dse_fail_at(err, DSE_IO, file->temporary, 0, "cannot be written: %s", strerror(errno));
     return DSE_OK;
 }
 
-static enum dse_status report(const struct cli_args *args, const struct console *console,
-                              const struct calibration *c, const struct architecture *arch,
-                              const struct objective *objective, struct dse_error *err)
+static enum dse_status close_file(struct options_file *file, enum dse_status status, struct dse_error *err)
+{
+    if (!file->stream)
+        return status;
+    bool bad = ferror(file->stream) != 0;
+    bad = fclose(file->stream) != 0 || bad;
+    if (status == DSE_OK && (bad || rename(file->temporary, file->path) != 0))
+        status = dse_fail_at(err, DSE_IO, file->path, 0, "cannot be written: %s", strerror(errno));
+    if (status != DSE_OK)
+        unlink(file->temporary);
+    return status;
+}
+
+static enum dse_status report(const struct console *console, const struct calibration *c,
+                              const struct architecture *arch, const struct objective *objective, FILE *file,
+                              struct dse_error *err)
 {
     struct text_buffer out, options;
     char name[64];
@@ -99,8 +132,8 @@ static enum dse_status report(const struct cli_args *args, const struct console 
     print_options(c, arch, objective_print(objective, name, sizeof name), &options);
     if (out.failed || options.failed)
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the report");
-    if (status == DSE_OK && cli_value(args, "output"))
-        status = write_file(cli_value(args, "output"), &options, err);
+    if (status == DSE_OK && file)
+        fputs(options.data, file);
     if (status == DSE_OK)
         fprintf(console->out, "%s\n%s", out.data, options.data);
     text_free(&out);
@@ -116,14 +149,18 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     struct architecture arch;
     struct objective objective;
     struct input_overrides overrides;
+    struct options_file file;
     unsigned long long threads = (unsigned long long)threads_available();
     const char *word = cli_value(args, "objective");
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(objective_parse(word ? word : "latency", &objective, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
-    DSE_TRY(calibrate(&arch, &objective, (int)threads, c, err));
-    return report(args, console, c, &arch, &objective, err);
+    DSE_TRY(open_file(cli_value(args, "output"), &file, err));
+    enum dse_status status = calibrate(&arch, &objective, (int)threads, c, err);
+    if (status == DSE_OK)
+        status = report(console, c, &arch, &objective, file.stream, err);
+    return close_file(&file, status, err);
 }
 
 static int command(const struct cli_args *args, const struct console *console)

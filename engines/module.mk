@@ -10,6 +10,7 @@ SRC_ENGINES := \
 	engines/baseline/random.c \
 	engines/baseline/sampling.c \
 	engines/cosa/best.c \
+	engines/cosa/calibrate.c \
 	engines/cosa/choice.c \
 	engines/cosa/engine.c \
 	engines/cosa/extract.c \

@@ -30,7 +30,7 @@ code() {
     }
 }
 
-for command in run eval map sample list plot merge status check; do
+for command in run eval map sample list plot merge status check calibrate; do
     check "dse $command --help" code 0 "$DSE" $command --help
     check "dse $command --help has a usage line" grep -q "^Usage: dse $command" "$folder/out"
     check "dse --help names $command" sh -c "'$DSE' --help | grep -q '^  $command '"
@@ -111,6 +111,19 @@ check 'dse sample without limits' code 2 "$DSE" sample simba resnet50 conv2_0_b 
 check 'dse sample into no folder' code 2 "$DSE" sample simba resnet50 conv2_0_b -o "$folder/none/x.csv"
 check 'dse sample of an unknown layer' code 2 "$DSE" sample simba resnet50 conv2_0_d
 check 'names the nearest' grep -q 'did you mean' "$folder/err"
+
+# Weights of CoSA's objective: the same for any number of threads, and the last line is what a specification takes.
+check 'dse calibrate' code 0 "$DSE" calibrate mindmappings_mttkrp -j 2 -o "$folder/weights.yaml"
+check 'prints options' grep -q '^options: {weight_util: [0-9.]*, weight_comp: [0-9.]*, weight_traf: 1}$' "$folder/out"
+check 'and writes them' sh -c "tail -n 2 '$folder/out' | cmp - '$folder/weights.yaml'"
+{
+    printf '%s\n' 'experiment: w' 'architecture: mindmappings_mttkrp' 'network: resnet50' 'engine: cosa'
+    cat "$folder/weights.yaml"
+} >"$folder/calibrated.yaml"
+check 'a specification takes them' code 0 "$DSE" check "$folder/calibrated.yaml"
+check 'dse calibrate of an unknown machine' code 2 "$DSE" calibrate mindmappings_mttkrq
+check 'dse calibrate for an unknown objective' code 2 "$DSE" calibrate simba --objective speed
+check 'dse calibrate into no folder' code 2 "$DSE" calibrate mindmappings_mttkrp -o "$folder/none/w.yaml"
 
 # A layer that an engine enlarged: the row says how, and with that the mapping is evaluated to the same numbers.
 cat >"$folder/padded.yaml" <<'YAML'

@@ -1,0 +1,262 @@
+#include "engines/cosa/calibrate.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "costmodel/evaluator.h"
+#include "engines/cosa/cosa.h"
+
+/* Weights tried beside the traffic's 1. The authors' program has 0.1 and 10 (the default). */
+static const double util_grid[] = {0.1, 0, 0.01, 0.3, 1};
+static const double comp_grid[] = {10, 1, 3, 30, 100};
+
+enum {
+    N_UTIL = sizeof util_grid / sizeof util_grid[0],
+    N_COMP = sizeof comp_grid / sizeof comp_grid[0],
+    MAX_NODES = 1000 /* of one solve, so that a machine takes seconds */
+};
+
+/* A tenth of a bit of the compute term, at the default weights: what decides between weights is larger. */
+static const double CALIBRATE_GAP = 1e-3;
+
+/* What the default mapping of one layer shows of the machine. */
+struct measured {
+    bool mapped;
+    double comp, traf;                /* terms of the objective */
+    double compute_cycle, dram_cycle; /* cycles of the MACs, and of the outermost level alone */
+};
+
+/* ------------------------------------------------------------------------------------------- the micro-benchmarks */
+
+static void set_tensor(struct tensor *tensor, const char *name, enum tensor_role role, const uint32_t *dim,
+                       uint32_t n_rank)
+{
+    (void)text_copy(tensor->name, sizeof tensor->name, name);
+    tensor->role = role;
+    tensor->read_write = role == TENSOR_OUTPUT;
+    tensor->n_rank = n_rank;
+    for (uint32_t r = 0; r < n_rank; r++)
+        tensor->rank[r] = (struct tensor_rank){.n_term = 1, .term = {{dim[r], 1}}};
+}
+
+/* A square convolution as costmodel/layer_problem.h describes it, one sample. */
+static void set_conv(struct problem *problem, const uint32_t *size)
+{
+    enum { R, S, P, Q, C, K, N };
+    static const uint32_t weights[] = {C, K, R, S}, inputs[] = {N, C, P, Q}, outputs[] = {N, K, P, Q};
+    const uint32_t bound[] = {size[0], size[0], size[1], size[1], size[2], size[3], 1};
+    memset(problem, 0, sizeof *problem);
+    problem->n_dim = 7;
+    problem->n_tensor = 3;
+    for (uint32_t d = 0; d < 7; d++) {
+        problem->dim_name[d][0] = "RSPQCKN"[d];
+        problem->bound[d] = bound[d];
+    }
+    (void)snprintf(problem->name, sizeof problem->name, "%u_%u_%u_%u_%u", size[0], size[1], size[2], size[3],
+                   size[4]);
+    set_tensor(&problem->tensor[0], "Weights", TENSOR_WEIGHT, weights, 4);
+    set_tensor(&problem->tensor[1], "Inputs", TENSOR_INPUT, inputs, 4);
+    set_tensor(&problem->tensor[2], "Outputs", TENSOR_OUTPUT, outputs, 4);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tensor_rank *rank = &problem->tensor[1].rank[2 + i];
+        rank->term[0].coefficient = size[4];
+        rank->term[rank->n_term++] = (struct projection_term){i == 0 ? R : S, 1};
+    }
+}
+
+uint32_t calibrate_layers(struct micro_benchmark *layer)
+{
+    static const struct {
+        const char *stress;
+        uint32_t size[5]; /* R = S, P = Q, C, K, stride */
+    } table[] = {
+        {"compute: every word is used hundreds of times", {3, 14, 256, 256, 1}},
+        {"compute with large maps", {3, 56, 64, 64, 1}},
+        {"traffic of weights, each used once", {1, 1, 2048, 1024, 1}},
+        {"traffic of weights, some reuse", {3, 7, 256, 512, 1}},
+        {"traffic of inputs", {1, 28, 512, 32, 1}},
+        {"traffic of outputs", {1, 28, 32, 512, 1}},
+        {"network on chip: inputs and outputs cross it, few windows", {1, 28, 128, 128, 1}},
+        {"capacity: strided inputs and many weights", {1, 14, 256, 512, 2}},
+    };
+    enum { N = sizeof table / sizeof table[0] };
+    for (uint32_t i = 0; i < N; i++) {
+        layer[i].stress = table[i].stress;
+        set_conv(&layer[i].problem, table[i].size);
+    }
+    return N;
+}
+
+/* -------------------------------------------------------------------------------------------------- one mapping */
+
+/* Map layer i with the weights of a point and price the mapping; `measured` may be NULL. */
+static enum dse_status map_one(const struct architecture *arch, const struct objective *objective,
+                               struct calibration *c, uint32_t p, uint32_t i, struct measured *measured,
+                               struct arena *arena, struct dse_error *err)
+{
+    struct calibrate_point *point = &c->point[p];
+    const struct problem *problem = &c->layer[i].problem;
+    struct cosa_settings settings;
+    struct cosa_solution *solution = arena_alloc(arena, 1, sizeof *solution);
+    struct evaluation_detail *detail = arena_alloc(arena, 1, sizeof *detail);
+    struct evaluator *evaluator;
+    point->cost[i] = c->edp[p][i] = INFINITY;
+    if (!solution || !detail)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the calibration");
+    cosa_settings_init(&settings);
+    settings.weight_util = point->weight_util;
+    settings.weight_comp = point->weight_comp;
+    settings.weight_traf = point->weight_traf;
+    settings.limits.max_nodes = MAX_NODES;
+    settings.limits.relative_gap = CALIBRATE_GAP;
+    DSE_TRY(cosa_map(problem, arch, NULL, &settings, arena, solution, err));
+    if (!solution->feasible)
+        return DSE_OK;
+    DSE_TRY(evaluator_new(problem, arch, &evaluator, err));
+    enum dse_status status = evaluator_detail(evaluator, &solution->mapping, arena, detail, err);
+    evaluator_delete(evaluator);
+    if (status != DSE_OK || detail->total.fit.what != FITS)
+        return status;
+    point->cost[i] = objective_cost(objective, &detail->total);
+    c->edp[p][i] = detail->total.edp_js;
+    if (measured)
+        *measured = (struct measured){true, solution->terms.comp, solution->terms.traf,
+                                      (double)detail->total.compute_cycle,
+                                      (double)detail->level[arch->n_level - 1].cycle};
+    return DSE_OK;
+}
+
+/* Map every layer with the points first .. n_point - 1. */
+static enum dse_status map_points(const struct architecture *arch, const struct objective *objective,
+                                  int n_thread, uint32_t first, struct calibration *c,
+                                  struct measured *measured, struct dse_error *err)
+{
+    enum dse_status worst = DSE_OK;
+    int worst_job = INT_MAX; /* of several errors the first is reported, whatever the threads */
+    int n_job = (int)((c->n_point - first) * c->n_layer);
+#pragma omp parallel num_threads(n_thread)
+    {
+        struct arena arena;
+        arena_init(&arena);
+#pragma omp for schedule(dynamic)
+        for (int job = 0; job < n_job; job++) {
+            struct dse_error own;
+            uint32_t p = first + (uint32_t)job / c->n_layer, i = (uint32_t)job % c->n_layer;
+            enum dse_status status =
+                map_one(arch, objective, c, p, i, measured ? &measured[i] : NULL, &arena, &own);
+            arena_reset(&arena);
+            if (status != DSE_OK) {
+#pragma omp critical
+                if (job < worst_job) {
+                    worst_job = job;
+                    worst = status;
+                    *err = own;
+                }
+            }
+        }
+        arena_free(&arena);
+    }
+    return worst;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the weights */
+
+static void add_point(struct calibration *c, double util, double comp, const char *origin)
+{
+    for (uint32_t p = 0; p < c->n_point; p++)
+        if (c->point[p].weight_util == util && c->point[p].weight_comp == comp)
+            return;
+    struct calibrate_point *point = &c->point[c->n_point++];
+    *point = (struct calibrate_point){.weight_util = util, .weight_comp = comp, .weight_traf = 1};
+    (void)text_copy(point->origin, sizeof point->origin, origin);
+}
+
+/* Three digits are enough for a weight, and stay readable when pasted. */
+static double rounded(double x)
+{
+    char text[32];
+    double value = x;
+    (void)snprintf(text, sizeof text, "%.3g", x);
+    return text_parse_double(text, &value) ? value : x;
+}
+
+/* Weights that make the compute term count as much as the traffic term: in bits, and in cycles of MACs and DRAM (the
+ * paper: "set to map the traffic sizes to the cycles for memory accesses"). */
+static void add_measured_points(struct calibration *c, const struct measured *measured)
+{
+    double comp = 0, traf = 0, compute_cycle = 0, dram_cycle = 0;
+    for (uint32_t i = 0; i < c->n_layer; i++)
+        if (measured[i].mapped) {
+            comp += measured[i].comp;
+            traf += measured[i].traf;
+            compute_cycle += measured[i].compute_cycle;
+            dram_cycle += measured[i].dram_cycle;
+        }
+    if (comp > 0 && traf > 0)
+        for (uint32_t u = 0; u < N_UTIL; u++)
+            add_point(c, util_grid[u], rounded(traf / comp), "measured: equal terms");
+    if (compute_cycle > 0 && dram_cycle > 0)
+        for (uint32_t u = 0; u < N_UTIL; u++)
+            add_point(c, util_grid[u], rounded(compute_cycle / dram_cycle),
+                      "measured: cycles of MACs / DRAM");
+}
+
+/* Geometric means relative to the default; where that has no mapping, to the best one there is. */
+static void judge(struct calibration *c)
+{
+    double base[CALIBRATE_LAYER_MAX], base_edp[CALIBRATE_LAYER_MAX];
+    uint32_t n_usable = 0;
+    for (uint32_t i = 0; i < c->n_layer; i++) {
+        base[i] = c->point[0].cost[i];
+        base_edp[i] = c->edp[0][i];
+        for (uint32_t p = 1; p < c->n_point && c->point[0].cost[i] == INFINITY; p++) {
+            base[i] = fmin(base[i], c->point[p].cost[i]);
+            base_edp[i] = fmin(base_edp[i], c->edp[p][i]);
+        }
+        if (base[i] < INFINITY) {
+            c->usable |= 1u << i;
+            n_usable++;
+        }
+    }
+    for (uint32_t p = 0; p < c->n_point; p++) {
+        struct calibrate_point *point = &c->point[p];
+        double sum = 0, sum_edp = 0;
+        for (uint32_t i = 0; i < c->n_layer; i++) {
+            if (!(c->usable >> i & 1u))
+                continue;
+            point->n_mapped += point->cost[i] < INFINITY;
+            sum += log(point->cost[i] / base[i]);
+            sum_edp += log(c->edp[p][i] / base_edp[i]);
+        }
+        point->ratio = n_usable ? exp(sum / n_usable) : INFINITY;
+        point->edp_ratio = n_usable ? exp(sum_edp / n_usable) : INFINITY;
+        const struct calibrate_point *best = &c->point[c->best];
+        bool equal = point->ratio <= best->ratio * (1 + 1e-9);
+        if (point->ratio < best->ratio * (1 - 1e-9) ||
+            (equal && point->edp_ratio < best->edp_ratio * (1 - 1e-9)))
+            c->best = p;
+    }
+}
+
+enum dse_status calibrate(const struct architecture *arch, const struct objective *objective, int n_thread,
+                          struct calibration *out, struct dse_error *err)
+{
+    struct measured measured[CALIBRATE_LAYER_MAX] = {{0}};
+    memset(out, 0, sizeof *out);
+    out->n_layer = calibrate_layers(out->layer);
+    add_point(out, util_grid[0], comp_grid[0], "default");
+    DSE_TRY(map_points(arch, objective, n_thread, 0, out, measured, err));
+    for (uint32_t k = 0; k < N_COMP; k++)
+        for (uint32_t u = 0; u < N_UTIL; u++)
+            add_point(out, util_grid[u], comp_grid[k], "grid");
+    add_measured_points(out, measured);
+    DSE_TRY(map_points(arch, objective, n_thread, 1, out, NULL, err));
+    judge(out);
+    if (out->usable == 0)
+        return dse_fail(err, DSE_BAD_INPUT, "%s: no weights give any of the %u micro-benchmarks a mapping",
+                        arch->name, out->n_layer);
+    return DSE_OK;
+}
