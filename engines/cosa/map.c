@@ -82,8 +82,8 @@ static void say_infeasible(struct attempt *attempt)
 {
     struct cosa_solution *solution = attempt->solution;
     solution->misfit = (struct misfit_info){.what = FITS};
-    const char *what = attempt->shape.constraints ? "the constraints and the fixed shares of the levels"
-                                                  : "the fixed shares of the levels";
+    const char *what = attempt->shape.constraints ? "the constraints and the capacities as it counts them"
+                                                  : "the capacities as it counts them";
     if (solution->milp_status == MILP_NOT_SOLVED)
         (void)snprintf(solution->reason, sizeof solution->reason,
                        "the MILP had no solution yet when its limit ended it after %llu nodes",
@@ -164,6 +164,23 @@ static enum dse_status attempt_halo(struct attempt *attempt, enum cosa_halo halo
     }
 }
 
+/* The last resort where fixed shares leave no mapping (a user's constraint may need more of one tensor): every tensor may take the
+ * whole level, and the repairs take back what is too much. False when no level is shared. */
+static bool widen_rooms(struct cosa_shape *shape)
+{
+    bool shared = false;
+    for (uint32_t l = 0; l < shape->outermost; l++) {
+        uint64_t usable = architecture_usable_words(&shape->arch->level[l]);
+        if (usable == ARCH_UNLIMITED || __builtin_popcount(shape->keep[l]) < 2)
+            continue;
+        shared = true;
+        for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+            if (shape->keep[l] >> t & 1u)
+                shape->room[l][t] = (double)usable;
+    }
+    return shared;
+}
+
 enum dse_status cosa_map(const struct problem *problem, const struct architecture *arch,
                          const struct mapspace_constraints *constraints, const struct cosa_settings *settings,
                          struct arena *arena, struct cosa_solution *solution, struct dse_error *err)
@@ -189,6 +206,10 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
     bool done;
     DSE_TRY(attempt_halo(attempt, settings->halo, &done, err));
     if (!done && settings->halo != COSA_HALO_SAFE) {
+        solution->n_repair++;
+        DSE_TRY(attempt_halo(attempt, COSA_HALO_SAFE, &done, err));
+    }
+    if (!done && widen_rooms(&attempt->shape)) {
         solution->n_repair++;
         DSE_TRY(attempt_halo(attempt, COSA_HALO_SAFE, &done, err));
     }
