@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""The figures of papers: helpers, what the paper folders hold, and the runner end to end on a figure that takes no time."""
+import csv
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "plotting"))
+import paper_bars
+import paper_cosa
+import paper_histogram
+import paper_tools
+
+DSE = os.environ.get("DSE", "")
+HAVE_DSE = bool(DSE) and os.path.exists(os.path.join(ROOT, DSE))
+HAVE_GNUPLOT = shutil.which("gnuplot") is not None
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+
+class Tools(Folder):
+    def test_geomean_is_the_root_of_the_product(self):
+        self.assertAlmostEqual(paper_tools.geomean([1, 8, None]), 8 ** 0.5)
+        self.assertIsNone(paper_tools.geomean([None]))
+
+    def test_short_keeps_three_digits(self):
+        self.assertEqual([paper_tools.short(value) for value in (None, 5.2345, 20000.0, 6.7e7, 0.00071, "PCK")],
+                         ["-", "5.23", "20,000", "6.70e+07", "7.10e-04", "PCK"])
+
+    def test_a_missing_table_says_so(self):
+        with self.assertRaisesRegex(paper_tools.Missing, "no results in"):
+            paper_tools.read_table(self.path("none.csv"))
+
+    def test_the_last_bin_holds_what_lies_beyond(self):
+        self.assertEqual(paper_histogram.count([0.1, 0.9, 1.0, 2.9, 3.0, 50], 3, 3), [2, 1, 3])
+
+
+class ReportOf(Folder):
+    def setUp(self):
+        super().setUp()
+        write(self.path("expected.csv"), "# comment\nfigure,key,quantity,paper,unit,where\nfig1,a,speed,4,x,page 1\n"
+                                         "fig1,b,name,PCK,,page 2\nfig2,c,ours only,,,\n")
+        write(self.path("comments.csv"), "figure,key,comment\nfig1,a,because\nfig2,,about fig2\n")
+        self.report = paper_tools.Report(self.folder)
+
+    def test_report_compares_numbers(self):
+        self.report.set("fig1", "a", 5.0)
+        self.report.set("fig1", "b", "KCP")
+        lines = list(self.report.lines())
+        self.assertEqual([line["ratio"] for line in lines], [1.25, None, None])
+        self.assertEqual(lines[0]["comment"], "because")
+
+    def test_report_text_has_comments_and_what_is_missing(self):
+        self.report.fail("fig2", "no results")
+        text = self.report.text()
+        for part in ("because", "about fig2", "not drawn: no results"):
+            self.assertIn(part, text)
+
+    def test_report_refuses_a_value_that_nothing_expects(self):
+        with self.assertRaises(KeyError):
+            self.report.set("fig1", "z", 1)
+
+
+class Bars(Folder):
+    def panels(self):
+        return [paper_bars.Panel("left", ["a", "b", "MEAN"], [[1, 12, 3], [None, 2, 4]], 10, row=0, apart=2, shown=[2]),
+                paper_bars.Panel("right", ["it's"], [[1], [2]], 10, row=0),
+                paper_bars.Panel("below", ["c", "d"], [[1, 1], [2, 2]], 10, row=1)]
+
+    def test_panels_lie_side_by_side_inside_the_canvas(self):
+        panels = self.panels()
+        paper_bars._place(panels, 600, 400, 60)
+        boxes = [panel.box for panel in panels]
+        for left, right, top, bottom in boxes:
+            self.assertTrue(0 < left < right <= 600 and 0 < bottom < top < 400)
+        self.assertLess(boxes[0][1], boxes[1][0])
+        self.assertLess(boxes[2][2], boxes[0][3])
+
+    def test_numbers_stand_on_clipped_and_chosen_bars_only(self):
+        text = paper_bars._blocks(self.panels(), 2)
+        numbers = text.split("$numbers << EOD\n")[1].split("EOD")[0]
+        self.assertEqual([line.split()[1:] for line in numbers.splitlines() if line],
+                         [["10", "12"], ["3", "3.0"], ["4", "4.0"]])
+        self.assertIn("panel_numbers[2] = 0", text)
+
+    @unittest.skipUnless(HAVE_GNUPLOT, "no gnuplot")
+    def test_bars_are_drawn_with_and_without_numbers(self):
+        paper_bars.draw(self.path("bars"), self.panels(), ["one's", "two"])
+        self.assertGreater(os.path.getsize(self.path("bars.png")), 5000)
+
+    @unittest.skipUnless(HAVE_GNUPLOT, "no gnuplot")
+    def test_a_histogram_is_drawn(self):
+        paper_histogram.draw(self.path("h"), [3, 4, 100], 3.0, [(0, "0"), (3, "3+")], "Latency", "Count")
+        self.assertGreater(os.path.getsize(self.path("h.png")), 3000)
+
+
+class CosaSweep(Folder):
+    def test_a_layer_is_the_mean_of_its_seeds(self):
+        header = "network,engine,seed,layer,status,latency_cycle\n"
+        write(self.path("s.layers.csv"), header + "deepbench_cosa,random,1,l,ok,100\ndeepbench_cosa,random,2,l,ok,400\n"
+              "deepbench_cosa,cosa,1,l,ok,50\ndeepbench_cosa,hybrid,1,l,infeasible,\nalexnet_cosa,cosa,1,m,ok,7\n")
+        sweep = paper_cosa.Sweep(self.folder, "s")
+        key = ("deepbench_cosa", "l")
+        self.assertEqual(sweep.keys, [("alexnet_cosa", "m"), key])
+        self.assertAlmostEqual(sweep.value(key, "random", "latency_cycle"), 200)
+        self.assertIsNone(sweep.value(key, "hybrid", "latency_cycle"))
+        speedups = sweep.speedups("latency_cycle", [key])[key]
+        self.assertAlmostEqual(speedups[2], 4)
+        self.assertIsNone(speedups[1])
+
+    def test_bars_of_given_mappings_stand_in_the_order_of_the_paper(self):
+        rows = ["%s,ok,%d,7" % (name, 100 + i) for i, name in enumerate(reversed(paper_cosa.ORDERS))]
+        write(self.path("fig3.layers.csv"), "constraints,status,latency_cycle,noc_latency_cycle\n" + "\n".join(rows) + "\n")
+        cycles = paper_cosa.given_mappings(self.folder, self.folder, "fig3", paper_cosa.ORDERS)
+        self.assertEqual(cycles["Timeloop's model"]["PKC"], 100)
+        with open(self.path("fig3.csv"), encoding="utf-8") as file:
+            self.assertEqual([line.split(",")[0] for line in file][1:], paper_cosa.ORDERS)
+        with self.assertRaisesRegex(paper_tools.Missing, "no mapping for"):
+            paper_cosa.given_mappings(self.folder, self.folder, "fig3", ["XYZ"])
+
+    def test_orders_of_the_figures_are_those_of_the_specifications(self):
+        for name, expected in (("fig3", paper_cosa.ORDERS), ("fig4", paper_cosa.SPATIAL)):
+            with open(os.path.join(ROOT, "experiments/cosa/%s.yaml" % name), encoding="utf-8") as file:
+                found = re.findall(r"^    '?([^'\[\n-]+?)'?:(?: \[|$)", file.read(), re.MULTILINE)
+            self.assertEqual(found, expected)
+
+    def test_clipped_numbers_are_those_of_the_published_bars(self):
+        speedups = {"l": [1, 12.4, 9.9, 50], "m": [1, None, 23.1, 3]}
+        self.assertEqual(paper_cosa.clipped(speedups, ["l", "m"], 10), "12 23")
+        self.assertEqual(paper_cosa.clipped(speedups, ["l"], 20), "none")
+
+
+class PaperFolders(unittest.TestCase):
+    """What holds for every folder experiments/PAPER."""
+
+    def test_expected_rows_are_unique_and_say_where_they_are_printed(self):
+        for path in glob.glob(os.path.join(ROOT, "experiments/*/expected.csv")):
+            rows = paper_tools.read_table(path)
+            self.assertEqual(len({(row["figure"], row["key"]) for row in rows}), len(rows), path)
+            for row in rows:
+                self.assertTrue(row["quantity"] and (not row["paper"] or row["where"]), row)
+
+    def test_comments_belong_to_expected_rows(self):
+        for path in glob.glob(os.path.join(ROOT, "experiments/*/comments.csv")):
+            rows = paper_tools.read_table(os.path.join(os.path.dirname(path), "expected.csv"))
+            known = {(row["figure"], row["key"]) for row in rows} | {(row["figure"], "") for row in rows}
+            for row in paper_tools.read_table(path):
+                self.assertIn((row["figure"], row["key"]), known)
+                self.assertTrue(row["comment"])
+
+    def test_every_paper_has_its_script(self):
+        for path in glob.glob(os.path.join(ROOT, "experiments/*/expected.csv")):
+            name = os.path.basename(os.path.dirname(path))
+            self.assertTrue(os.path.exists(os.path.join(ROOT, "plotting/paper_%s.py" % name)), name)
+
+    def test_figures_and_expected_rows_name_the_same(self):
+        rows = paper_tools.read_table(os.path.join(ROOT, "experiments/cosa/expected.csv"))
+        self.assertEqual({row["figure"] for row in rows}, set(paper_cosa.FIGURES))
+
+    @unittest.skipUnless(HAVE_DSE, "no program")
+    def test_every_specification_is_in_order(self):
+        paths = glob.glob(os.path.join(ROOT, "experiments/*/*.yaml"))
+        for path in [path for path in paths if os.path.exists(os.path.join(os.path.dirname(path), "expected.csv"))]:
+            done = subprocess.run([DSE, "check", os.path.relpath(path, ROOT)], cwd=ROOT, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout.decode())
+
+
+class Runner(Folder):
+    def run_figures(self, *words):
+        done = subprocess.run([sys.executable, "scripts/run-figures", "--dse", DSE or "none", "--out", self.folder] + list(words),
+                              cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout.decode("utf-8", "replace")
+
+    def test_runner_refuses_an_unknown_paper(self):
+        code, text = self.run_figures("nobody")
+        self.assertEqual(code, 1)
+        self.assertRegex(text, 'unknown paper "nobody"; there .* cosa')
+
+    @unittest.skipUnless(HAVE_DSE and HAVE_GNUPLOT, "no program or no gnuplot")
+    def test_runner_runs_draws_reports_and_resumes(self):
+        code, text = self.run_figures("--only", "fig3", "cosa")
+        self.assertEqual(code, 1)  # the other figures have no results
+        self.assertIn("not drawn: no results in", text)
+        out = os.path.join(self.folder, "cosa")
+        for name in ("fig3.png", "fig3.csv", "fig3.gp", "runs/fig3.h5", "report.csv"):
+            self.assertTrue(os.path.exists(os.path.join(out, name)), name)
+        with open(os.path.join(out, "report.csv"), newline="", encoding="utf-8") as file:
+            ours = {row["quantity"]: row["ours"] for row in csv.DictReader(file)}
+        self.assertEqual(ours["the two best orders"], "PCK PKC")
+        # By hand: weights of 294,912 words come once or twice (P = 2) over 10 words a cycle.
+        self.assertAlmostEqual(float(ours["worst over best order, Timeloop's model"]), 2.0, delta=0.05)
+        first = re.search(r"when they were computed: fig3 (\S+);", text).group(1)
+        _, again = self.run_figures("--only", "fig3", "cosa")
+        self.assertEqual(re.search(r"when they were computed: fig3 (\S+);", again).group(1), first)
+
+
+if __name__ == "__main__":
+    unittest.main()
