@@ -1,5 +1,5 @@
 /* State of a simulation of the mesh (noc_simulate.c): routers (noc_router.c), the ports' sources and sinks
- * (noc_endpoint.c), dependencies (noc_depend.c). Internal to costmodel/noc_*.c. */
+ * (noc_endpoint.c), dependencies (noc_depend.c), steady streams (noc_repeat.c). Internal to costmodel/noc_*.c. */
 #ifndef COSTMODEL_NOC_MESH_H
 #define COSTMODEL_NOC_MESH_H
 
@@ -47,7 +47,7 @@ struct noc_router {
     uint16_t queue_head[NOC_SIDES]; /* last: where the rings begin is no part of what noc_repeat.c compares */
 };
 
-enum { NOC_NONE = UINT32_MAX };
+#define NOC_NONE UINT32_MAX
 
 /* A transaction whose packets are on their way; freed when all destinations have everything. */
 struct noc_transfer {
@@ -147,7 +147,7 @@ DSE_MUST_CHECK enum dse_status noc_routers_init(struct noc_mesh *mesh, struct ds
 void noc_multicast_tree(const struct noc_config *config, uint32_t from, const uint32_t *destination,
                         uint32_t n_destination, uint8_t *outputs);
 
-/* Second half of a cycle, at the outputs: queue to register, register to the next latch or sink. */
+/* Second part of a cycle, at the outputs: queue to register, register to the next latch or sink. */
 void noc_step_outputs(struct noc_mesh *mesh);
 
 /* Third part, at the inputs: granted flits into the queues, arrivals into the latches, the grants of the next cycle. */
