@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "costmodel/checker.h"
-#include "engines/cosa/cosa.h"
+#include "engines/cosa/formulation.h"
 #include "engines/mapspace.h"
 #include "tests/support/random_case.h"
 
@@ -80,11 +80,59 @@ static void test_minmax_form_is_valid_on_random_cases(void **state)
     check_form(COSA_FORM_MINMAX, COSA_HALO_OUTERMOST_INNER, 5);
 }
 
+static double optimum(const struct cosa_shape *shape, const struct cosa_settings *settings, bool plain,
+                      struct arena *arena)
+{
+    struct cosa_model *model = arena_alloc(arena, 1, sizeof *model);
+    struct milp_result result;
+    struct dse_error err;
+    assert_non_null(model);
+    assert_int_equal(cosa_model_build(model, shape, settings, settings->halo, plain, arena, &err), DSE_OK);
+    assert_int_equal(milp_solve(model->milp, &settings->limits, arena, &result, &err), DSE_OK);
+    if (result.status == MILP_FEASIBLE || result.status == MILP_NOT_SOLVED)
+        return -INFINITY; /* too hard for a quick test */
+    return result.status == MILP_OPTIMAL ? result.objective : INFINITY;
+}
+
+/* The rows that only speed solves up (mirror images, spatial patterns) exclude no optimum: with and without them it is the same. */
+static void test_speed_rows_keep_the_optimum(void **state)
+{
+    (void)state;
+    struct random_stream stream = random_stream_make(17, 6, RANDOM_TEST);
+    const struct random_case_options options = {.limits = true, .roles = true};
+    uint32_t n_compared = 0;
+    for (int i = 0; i < N_CASE; i++) {
+        struct problem problem;
+        struct architecture arch;
+        struct cosa_settings settings;
+        struct cosa_shape shape;
+        struct arena arena;
+        arena_init(&arena);
+        random_case_problem(&stream, 20000, &problem);
+        random_case_architecture(&stream, &options, &arch);
+        cosa_settings_init(&settings);
+        settings.form = i % 2 ? COSA_FORM_MINMAX : COSA_FORM_PAPER;
+        settings.limits.relative_gap = 1e-9;
+        settings.limits.max_nodes = 2000;
+        cosa_shape_init(&shape, &problem, &arch, NULL, &settings);
+        double plain = optimum(&shape, &settings, true, &arena);
+        double full = optimum(&shape, &settings, false, &arena);
+        if (plain > -INFINITY && full > -INFINITY) {
+            n_compared++;
+            if (plain != full && !(fabs(plain - full) <= 1e-6 * fmax(1, fabs(plain))))
+                fail_msg("case %d, %s: %.9g without the rows, %.9g with them", i, problem.name, plain, full);
+        }
+        arena_free(&arena);
+    }
+    assert_true(n_compared > N_CASE * 3 / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paper_form_is_valid_on_random_cases),
         cmocka_unit_test(test_minmax_form_is_valid_on_random_cases),
+        cmocka_unit_test(test_speed_rows_keep_the_optimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
