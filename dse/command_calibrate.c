@@ -188,16 +188,13 @@ const struct cli_command command_calibrate = {
     .operands = "ARCH",
     .summary = "Find the weights of CoSA's objective for a machine with micro-benchmarks.",
     .help =
-        "Eight layers that stress compute, traffic of each tensor, network and capacity are mapped by engine "
-        "cosa "
-        "with\n"
-        "a grid of weights and with weights measured from the machine. The weights with the lowest geometric "
-        "mean "
-        "of\n"
-        "the objective win (of equal ones the lower EDP, then the first; the defaults come first). The last "
-        "line "
-        "goes\n"
-        "into a specification whose engine is cosa or cosa-best. Costs are relative to the default weights.\n"
+        "Twelve layers that stress compute, traffic of each tensor, network and capacity are mapped by "
+        "engine cosa\n"
+        "with a grid of weights and with weights measured from the machine. Costs are geometric means "
+        "relative to\n"
+        "the default weights. Of the costs within 2 % of the lowest, and not above the default, the lowest "
+        "EDP\n"
+        "wins, then the first. The last line goes into a specification whose engine is cosa or cosa-best.\n"
         "\n"
         "  dse calibrate simba\n"
         "  dse calibrate simba --set PE.mesh=8x8 --objective edp -o weights.yaml\n",

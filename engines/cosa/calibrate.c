@@ -22,6 +22,9 @@ enum {
 /* A tenth of a bit of the compute term, at the default weights: what decides between weights is larger. */
 static const double CALIBRATE_GAP = 1e-3;
 
+/* A dozen layers cannot tell weights apart whose costs differ by less; one lucky layer can make as much. */
+static const double RESOLUTION = 0.02;
+
 /* What the default mapping of one layer shows of the machine. */
 struct measured {
     bool mapped;
@@ -81,6 +84,10 @@ uint32_t calibrate_layers(struct micro_benchmark *layer)
         {"traffic of outputs", {1, 28, 32, 512, 1}},
         {"network on chip: inputs and outputs cross it, few windows", {1, 28, 128, 128, 1}},
         {"capacity: strided inputs and many weights", {1, 14, 256, 512, 2}},
+        {"compute with few input channels and a large window", {7, 56, 4, 64, 2}},
+        {"compute with little reuse of weights", {3, 7, 128, 1024, 1}},
+        {"network on chip with windows", {3, 28, 64, 128, 1}},
+        {"traffic of inputs and outputs alike", {1, 56, 128, 64, 1}},
     };
     enum { N = sizeof table / sizeof table[0] };
     for (uint32_t i = 0; i < N; i++) {
@@ -204,6 +211,22 @@ static void add_measured_points(struct calibration *c, const struct measured *me
                       "measured: cycles of MACs / DRAM");
 }
 
+/* Among the weights whose ratio is that of the best within RESOLUTION, and not above that of the default, the lowest EDP wins, then the
+ * first. */
+static void choose(struct calibration *c)
+{
+    double least = INFINITY;
+    for (uint32_t p = 0; p < c->n_point; p++)
+        least = fmin(least, c->point[p].ratio);
+    double limit = fmin(least * (1 + RESOLUTION), fmax(c->point[0].ratio, least)) * (1 + 1e-9);
+    double best = INFINITY;
+    for (uint32_t p = 0; p < c->n_point; p++)
+        if (c->point[p].ratio <= limit && c->point[p].edp_ratio < best * (1 - 1e-9)) {
+            best = c->point[p].edp_ratio;
+            c->best = p;
+        }
+}
+
 /* Geometric means relative to the default; where that has no mapping, to the best one there is. */
 static void judge(struct calibration *c)
 {
@@ -233,12 +256,8 @@ static void judge(struct calibration *c)
         }
         point->ratio = n_usable ? exp(sum / n_usable) : INFINITY;
         point->edp_ratio = n_usable ? exp(sum_edp / n_usable) : INFINITY;
-        const struct calibrate_point *best = &c->point[c->best];
-        bool equal = point->ratio <= best->ratio * (1 + 1e-9);
-        if (point->ratio < best->ratio * (1 - 1e-9) ||
-            (equal && point->edp_ratio < best->edp_ratio * (1 - 1e-9)))
-            c->best = p;
     }
+    choose(c);
 }
 
 enum dse_status calibrate(const struct architecture *arch, const struct objective *objective, int n_thread,

@@ -10,7 +10,7 @@
 #include "costmodel/problem.h"
 #include "engines/objective.h"
 
-enum { CALIBRATE_LAYER_MAX = 12, CALIBRATE_POINT_MAX = 64, CALIBRATE_ORIGIN_MAX = 48 };
+enum { CALIBRATE_LAYER_MAX = 16, CALIBRATE_POINT_MAX = 64, CALIBRATE_ORIGIN_MAX = 48 };
 
 /* A micro-benchmark: a convolution (dimensions R S P Q C K N) and what it keeps busy. */
 struct micro_benchmark {
@@ -27,7 +27,7 @@ struct calibrate_point {
     double
         ratio; /* geometric mean over the usable layers of cost / cost with the default weights; INFINITY when
                      a layer is not mapped */
-    double edp_ratio; /* the same of the energy-delay products: decides between equal ratios */
+    double edp_ratio; /* the same of the energy-delay products: decides between nearly equal ratios */
 };
 
 struct calibration {
@@ -37,7 +37,8 @@ struct calibration {
     uint32_t usable;                                      /* bit i: some weights give layer i a mapping */
     uint32_t n_point;
     struct calibrate_point point[CALIBRATE_POINT_MAX]; /* 0: the default weights */
-    uint32_t best; /* the winner: lowest ratio, then lowest edp_ratio, then first */
+    uint32_t
+        best; /* the winner: of the ratios within 2 % of the lowest, and not above the default's, the lowest edp_ratio, then the first */
 };
 
 /* The micro-benchmarks, always the same: docs/cosa.md says what each is for. Returns how many. */
