@@ -1,15 +1,13 @@
-/* The MILP module on models whose optimum is found by hand. */
+/* The MILP module on models whose optimum is found by hand. */#include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "engines/milp/milp.h"
 

@@ -1,13 +1,11 @@
-/* One mapping by CoSA: on the shipped machines, under constraints, with repairs and limits, and always the same. */
+/* One mapping by CoSA: on the shipped machines, under constraints, with repairs and limits, and always the same. */#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
-
-#include <math.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "costmodel/checker.h"
 #include "costmodel/readers.h"

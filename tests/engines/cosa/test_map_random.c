@@ -1,14 +1,12 @@
 /* CoSA on random problems and machines: whatever comes out as a mapping passes the independent checker, its terms are those of the
- * model's optimum, and without a mapping there is a reason. */
+ * model's optimum, and without a mapping there is a reason. */#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
-
-#include <math.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "costmodel/checker.h"
 #include "engines/cosa/formulation.h"

@@ -1,13 +1,11 @@
-/* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives it. */
+/* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives it. */#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
-
-#include <math.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "costmodel/readers.h"
 #include "engines/cosa/formulation.h"

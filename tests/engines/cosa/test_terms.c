@@ -1,12 +1,10 @@
-/* The terms of the objective, by hand, and what the formulation takes a problem to be. */
+/* The terms of the objective, by hand, and what the formulation takes a problem to be. */#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "costmodel/readers.h"
 #include "engines/cosa/formulation.h"
