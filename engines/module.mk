@@ -40,6 +40,7 @@ SRC_ENGINES := \
 	engines/mapspace_pour.c \
 	engines/mapspace_sample.c \
 	engines/milp/milp.c \
+	engines/milp/milp_solve.c \
 	engines/objective.c \
 	engines/options.c \
 	engines/price_memo.c \

@@ -94,7 +94,7 @@ DSE_MUST_CHECK enum dse_status cosa_map(const struct problem *problem, const str
                                         const struct cosa_settings *settings, struct arena *arena,
                                         struct cosa_solution *solution, struct dse_error *err);
 
-/* The next bounds whose largest prime factor is at most `largest_prime` (53 becomes 54 with 7), as section III-A of the paper
+/* The next bounds whose largest prime factor is at most `largest_prime` (53 becomes 54 with 7), as section III-B of the paper
  * suggests for large primes; `padded` has n_dim entries. Below 2 nothing changes, and bounds above
  * 2^24 stay. Returns whether any bound changed. */
 bool cosa_pad_bounds(const struct problem *problem, uint32_t largest_prime, uint32_t *padded);

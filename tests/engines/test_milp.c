@@ -1,4 +1,5 @@
-/* The MILP module on models whose optimum is found by hand. */#include <fcntl.h>
+/* The MILP module on models whose optimum is found by hand. */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* One mapping by CoSA: on the shipped machines, under constraints, with repairs and limits, and always the same. */#include <math.h>
+/* One mapping by CoSA: on the shipped machines, under constraints, with repairs and limits, and always the same. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives it. */#include <math.h>
+/* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

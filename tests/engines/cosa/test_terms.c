@@ -1,4 +1,5 @@
-/* The terms of the objective, by hand, and what the formulation takes a problem to be. */#include <math.h>
+/* The terms of the objective, by hand, and what the formulation takes a problem to be. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
