@@ -22,6 +22,7 @@ struct map_job {
     struct architecture arch;
     struct network network;
     struct workload workload;
+    struct yaml_doc constraints;
     struct solve_settings settings;
     struct solve_result *result;      /* (n_problem) */
     const struct solve_result **view; /* (n_problem) */
@@ -57,6 +58,17 @@ static enum dse_status read_options(const struct cli_args *args, struct solve_se
     return DSE_OK;
 }
 
+/* The constraints of a file, tried on every layer. */
+static enum dse_status read_constraints(const char *path, struct map_job *job, struct dse_error *err)
+{
+    struct mapspace_constraints tried;
+    DSE_TRY(input_constraints(path, &job->constraints, &job->settings.constraints, err));
+    job->settings.doc = &job->constraints;
+    for (uint32_t p = 0; p < job->workload.n_problem; p++)
+        DSE_TRY(solve_constraints(&job->settings, &job->workload.problem[p], &job->arch, &tried, err));
+    return DSE_OK;
+}
+
 static enum dse_status prepare(const struct cli_args *args, struct map_job *job, struct dse_error *err)
 {
     static const char *const formats[] = {"table", "yaml", "csv", "json"};
@@ -78,6 +90,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
         if (strcmp(args->value[i].option->name, "layer") == 0)
             names[n_name++] = args->value[i].text;
     DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, names, n_name, 0, err));
+    if (cli_value(args, "constraints"))
+        DSE_TRY(read_constraints(cli_value(args, "constraints"), job, err));
     if (job->format == FORMAT_YAML && job->workload.n_problem != 1)
         return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping; choose a layer with --layer");
     if (cli_has(args, "gpu") && !job->arch.gpu.present)
@@ -387,6 +401,7 @@ static int command(const struct cli_args *args, const struct console *console)
         code = EXIT_SOME_FAILED;
     }
     arena_free(&job->arena);
+    yaml_doc_free(&job->constraints);
     workload_free(&job->workload);
     network_free(&job->network);
     free(job->result);
@@ -405,6 +420,7 @@ static const struct cli_option options[] = {
     {"max-evaluations", 'n', "N", "cost-model calls per layer (default: the engine's own rule)"},
     {"max-seconds", 't', "N", "time per layer; results then depend on the machine"},
     {"option", 'o', "NAME=VALUE", "an option of the engine (`dse list engine NAME`); repeatable"},
+    {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
     {"measure", 'm', "WHAT",
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},

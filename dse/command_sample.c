@@ -203,15 +203,13 @@ static enum dse_status print_summary(const struct sample_job *job, FILE *stream,
 
 /* ------------------------------------------------------------------------------------------------- the command */
 
-/* A list, or anything with a list under `constraints`, such as a sweep specification. */
 static enum dse_status read_constraints(const char *path, struct sample_job *job, struct dse_error *err)
 {
-    DSE_TRY(yaml_read(&job->constraints_doc, path, err));
-    const struct yaml_doc *doc = &job->constraints_doc;
-    const struct ynode *list = yaml_find(doc->root, "constraints");
+    const struct ynode *list;
+    DSE_TRY(input_constraints(path, &job->constraints_doc, &list, err));
     mapspace_constraints_init(&job->constraints, &job->workload.problem[0], &job->arch);
     job->settings.constraints = &job->constraints;
-    return mapspace_constraints_read(doc, list ? list : doc->root, &job->workload.problem[0], &job->arch,
+    return mapspace_constraints_read(&job->constraints_doc, list, &job->workload.problem[0], &job->arch,
                                      &job->constraints, err);
 }
 

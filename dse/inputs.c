@@ -187,6 +187,15 @@ enum dse_status input_problem(const char *name, uint32_t batch, struct problem *
     return whole_problem(network, problem, err);
 }
 
+enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const struct ynode **list,
+                                  struct dse_error *err)
+{
+    DSE_TRY(yaml_read(doc, path, err));
+    const struct ynode *found = yaml_find(doc->root, "constraints");
+    *list = found ? found : doc->root;
+    return yaml_is_sequence(doc, *list, "constraints", err);
+}
+
 enum dse_status input_file_text(const char *path, char **text, size_t *length, struct dse_error *err)
 {
     FILE *file = fopen(path, "rb");

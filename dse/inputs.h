@@ -44,6 +44,11 @@ DSE_MUST_CHECK enum dse_status input_problem(const char *name, uint32_t batch, s
 DSE_MUST_CHECK enum dse_status input_layer(const struct network *network, const char *name, uint32_t *index,
                                            struct dse_error *err);
 
+/* A list of map-space constraints: the file's whole content, or what stands under `constraints` in it, as in a sweep specification.
+ * `list` lies in `doc`; release that with yaml_doc_free (also after a failure). */
+DSE_MUST_CHECK enum dse_status input_constraints(const char *path, struct yaml_doc *doc,
+                                                 const struct ynode **list, struct dse_error *err);
+
 /* The text of a YAML file as it stands (owned by the caller). DSE_IO, DSE_NO_MEMORY, DSE_LIMIT above 64 MiB. */
 DSE_MUST_CHECK enum dse_status input_file_text(const char *path, char **text, size_t *length,
                                                struct dse_error *err);

@@ -107,6 +107,13 @@ check 'may give nothing' grep -q '^dse: 0 valid mappings in 2 draws' "$folder/er
 printf '%s\n' '- {target: DRAM, type: temporal, factors: K=4}' >"$folder/k4.yaml"
 check 'dse sample with constraints' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 5 --mapping -c "$folder/k4.yaml"
 check 'keeps to them' test "$(grep -c 'DRAM, type: temporal, factors: [^,]* K=4 ' "$folder/out")" -eq 5
+check 'dse map with constraints' code 0 "$DSE" map simba resnet50 -l conv2_0_b -e random -n 50 -f yaml -c "$folder/k4.yaml"
+check 'keeps to them too' grep -q 'DRAM, type: temporal, factors: .* K=4 ' "$folder/out"
+printf '%s\n' '- {target: DRAM, type: temporal, factors: K=5}' >"$folder/k5.yaml"
+check 'constraints that divide no layer' code 2 "$DSE" map simba resnet50 -n 50 -c "$folder/k5.yaml"
+check 'are blamed on their line' grep -q 'k5.yaml:1: .*does not divide' "$folder/err"
+printf '%s\n' 'a: 1' >"$folder/none.yaml"
+check 'constraints that are no list' code 2 "$DSE" sample simba resnet50 conv2_0_b -c "$folder/none.yaml"
 check 'dse sample without limits' code 2 "$DSE" sample simba resnet50 conv2_0_b -n 0
 check 'dse sample into no folder' code 2 "$DSE" sample simba resnet50 conv2_0_b -o "$folder/none/x.csv"
 check 'dse sample of an unknown layer' code 2 "$DSE" sample simba resnet50 conv2_0_d
@@ -227,6 +234,22 @@ check 'and again' code 0 "$DSE" run "$folder/one.yaml" -o "$folder/one.h5"
 check 'one was there' grep -q '; 1 was there already' "$folder/err"
 check 'map of one' code 0 "$DSE" map simba mobilenet_v1 -e random -n 20
 check 'one layer is not mapped' grep -q '^1 layer without multiply-accumulates is not mapped' "$folder/out"
+
+# Another measure is another result: rows of the first are not taken for the second.
+sed 's/small/measured/' "$folder/small.yaml" >"$folder/measured.yaml"
+echo 'measure: {noc: {max_steps: 2}}' >>"$folder/measured.yaml"
+check 'run with a measure' code 0 "$DSE" run "$folder/measured.yaml" -o "$folder/measured.h5"
+check 'has its column' sh -c "head -1 '$folder/measured.csv' | grep -q ',noc_latency_cycle,'"
+check 'plots it' code 0 "$DSE" plot "$folder/measured.h5" -m noc_latency_cycle -o "$folder/measured.svg"
+sed -i 's/max_steps: 2/max_steps: 3/' "$folder/measured.yaml"
+check 'run with more steps' code 0 "$DSE" run "$folder/measured.yaml" -o "$folder/measured.h5"
+check 'computes all of it' grep -q '^dse: 4 points' "$folder/err"
+check 'status with two generations' code 0 "$DSE" status "$folder/measured.h5"
+check 'counts the second' grep -q '^points *4 of 4$' "$folder/out"
+echo 'title: without' >"$folder/unmeasured.yaml"
+sed 's/small/measured/' "$folder/small.yaml" >>"$folder/unmeasured.yaml"
+check 'run without the measure' code 2 "$DSE" run "$folder/unmeasured.yaml" -o "$folder/measured.h5"
+check 'names the column' grep -q "column .* is 'noc_latency_cycle'" "$folder/err"
 
 # A layer's mapping in the table is what `dse eval` reads.
 sed -n 2p "$folder/small.layers.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/line.yaml"
