@@ -7,7 +7,8 @@ enum {
     FLIT_BUDGET = 20000000,      /* sent in one simulation that is extrapolated: two seconds or so */
     FLIT_LIMIT = 60000000,       /* sent at most even if a loop then shows only its first iteration */
     DEPENDENCY_BUDGET = 8000000, /* 4 bytes each, twice */
-    KEPT_STEADY = 4 /* iterations of an outer loop that show how double buffering repeats itself */
+    KEPT_STEADY = 4, /* iterations of an outer loop that show how double buffering repeats itself */
+    AT_ONCE = 4      /* steps that double buffering lets run at the same time */
 };
 
 enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config, uint32_t *noc_level,
@@ -222,20 +223,18 @@ static void read_steps(const struct noc_plan *plan, const struct noc_walk *walk,
     }
 }
 
-/* The time between one step and the next to finish counts as often as the steps around it stand for others. Around:
- * what double buffering lets run at the same time, two outer steps, and two inner ones in a single outer step. */
-static double weighted_cycles(const struct noc_plan *plan, const struct noc_walk *walk, struct step *step,
-                              uint64_t n_step)
+/* The time between one step and the next to finish counts as often as the steps around it stand for others: double buffering
+ * lets two inner steps of two outer ones run at the same time. */
+static double weighted_cycles(struct step *step, uint64_t n_step)
 {
-    uint64_t n_inner = (uint64_t)product(walk->kept, 0, plan->n_noc_loop);
-    uint64_t reach = n_inner < n_step ? n_inner : 1, first = 0, end = 0;
+    uint64_t first = 0, end = 0;
     double cycles, around = 0;
     qsort(step, n_step, sizeof *step, earlier);
     cycles = (double)step[0].finish;
     for (uint64_t s = 1; s < n_step; s++) {
-        for (; end < n_step && end < s + reach; end++)
+        for (; end < n_step && end < s + AT_ONCE; end++)
             around += step[end].weight;
-        for (; first + reach < s; first++)
+        for (; first + AT_ONCE < s; first++)
             around -= step[first].weight;
         cycles += around / (double)(end - first) * (double)(step[s].finish - step[s - 1].finish);
     }
@@ -264,7 +263,7 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
         if (!step)
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for %llu steps", (unsigned long long)n_step);
         read_steps(plan, walk, first_count, finish, step, n_step);
-        double cycle = weighted_cycles(plan, walk, step, n_step);
+        double cycle = weighted_cycles(step, n_step);
         cycle += (double)(latency->simulated.cycle - step[n_step - 1].finish);
         if (cycle < latency->bound_cycle)
             cycle = latency->bound_cycle;
