@@ -1,0 +1,199 @@
+/* The engine cosa: its options reach the model, its one mapping is priced once, its reasons and stops reach the result. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/checker.h"
+#include "costmodel/readers.h"
+#include "engines/cosa/cosa.h"
+#include "tests/engines/small_cases.h"
+
+enum { OPTION_MAX = 40 };
+enum { R, S, P, Q, C, K, N };
+
+struct one_case {
+    struct problem problem;
+    struct architecture arch;
+    struct mapspace_constraints *constraints; /* NULL: none */
+    struct engine_budget budget;
+};
+
+/* 1x1 convolution with P = Q = `size`, C = K = 64 on the machine of Table V. */
+static void make_case(struct one_case *c, uint32_t size)
+{
+    struct dse_error err;
+    const uint32_t bound[] = {1, 1, size, size, 64, 64, 1};
+    memset(c, 0, sizeof *c);
+    assert_int_equal(architecture_read("experiments/architectures/simba_tablev.yaml", &c->arch, &err),
+                     DSE_OK);
+    random_case_dims(&c->problem, "layer", "RSPQCKN", bound);
+    random_case_tensor(&c->problem, "Weights", TENSOR_WEIGHT, "C K R S");
+    random_case_tensor(&c->problem, "Inputs", TENSOR_INPUT, "N C P+R Q+S");
+    random_case_tensor(&c->problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+}
+
+/* Run the engine with options "name", "value", ..., NULL. */
+static void solve(const struct one_case *c, const char *const *setting, struct engine_result *result)
+{
+    const struct engine *engine = engine_find("cosa");
+    struct evaluator *evaluator;
+    struct arena arena;
+    struct dse_error err;
+    double option[OPTION_MAX];
+    assert_non_null(engine);
+    assert_true(engine->n_option <= OPTION_MAX);
+    arena_init(&arena);
+    engine_option_defaults(engine, option);
+    for (; setting && *setting; setting += 2)
+        if (engine_option_set(engine, setting[0], setting[1], option, &err) != DSE_OK)
+            fail_msg("%s", err.text);
+    assert_int_equal(evaluator_new(&c->problem, &c->arch, &evaluator, &err), DSE_OK);
+    struct engine_task task = {.evaluator = evaluator,
+                               .constraints = c->constraints,
+                               .architecture = &c->arch,
+                               .batch = 1,
+                               .objective = {1, 1},
+                               .option = option,
+                               .budget = c->budget};
+    if (engine_solve(engine, &task, &arena, result, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    evaluator_delete(evaluator);
+    arena_free(&arena);
+}
+
+#define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_engine_prices_the_mapping_of_cosa_map(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result r;
+    struct cosa_settings settings;
+    struct cosa_solution solution;
+    struct dse_error err;
+    struct arena arena;
+    arena_init(&arena);
+    make_case(&c, 28);
+    cosa_settings_init(&settings);
+    assert_int_equal(cosa_map(&c.problem, &c.arch, NULL, &settings, &arena, &solution, &err), DSE_OK);
+    solve(&c, NULL, &r); /* the options' defaults are those of cosa_settings_init */
+    assert_true(r.feasible && r.n_evaluation == 1 && r.n_trace == 1);
+    assert_true(r.stop == STOP_CONVERGED || r.stop == STOP_OPTIMAL);
+    assert_true(mapping_same(&r.mapping, &solution.mapping));
+    arena_free(&arena);
+}
+
+/* Of a layer too large for its buffers: another form, other weights, shares and stationary tensors give other mappings. */
+static void test_options_reach_the_model(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result plain, r;
+    make_case(&c, 112);
+    c.problem.bound[C] = c.problem.bound[K] = 512;
+    solve(&c, NULL, &plain);
+    solve(&c, WITH("stationary", "Outputs"), &r);
+    for (uint32_t i = 0; i < 3; i++) /* R, S and C innermost */
+        assert_true((1u << R | 1u << S | 1u << C) >> r.mapping.level[4].temporal_order[i] & 1u);
+    solve(&c, WITH("stationary", "Weights"), &r);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true((1u << P | 1u << Q | 1u << N) >> r.mapping.level[4].temporal_order[i] & 1u);
+    solve(&c, WITH("weight_comp", "0", "weight_traf", "0", "weight_util", "1"), &r);
+    assert_true(r.feasible &&
+                !mapping_same(&r.mapping, &plain.mapping)); /* full buffers, whatever the time */
+    assert_true(r.evaluation.compute_cycle > plain.evaluation.compute_cycle);
+    solve(&c, WITH("share_input", "0.01", "share_output", "0.99"), &r);
+    assert_true(r.feasible && !mapping_same(&r.mapping, &plain.mapping));
+    solve(&c, WITH("form", "minmax", "halo", "all", "gap", "0.001"), &r);
+    assert_true(r.feasible && r.evaluation.cycle <= plain.evaluation.cycle);
+}
+
+/* 53 is prime and wider than any fan-out; padded to 54 = 2 * 3^3 the loops are a little longer but can be spread. By hand: the padded
+ * loops are 54^2 * 64^2 = 11,943,936 on 1,024 MACs at most, not less than 11,664 cycles. */
+static void test_padding_spreads_large_primes(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result plain, padded, off;
+    char text[128], reason[256];
+    make_case(&c, 53);
+    solve(&c, NULL, &plain);
+    solve(&c, WITH("pad", "7"), &padded);
+    solve(&c, WITH("pad", "53"), &off); /* 53 is allowed: nothing to pad */
+    assert_false(plain.padded);
+    assert_false(off.padded);
+    assert_true(mapping_same(&plain.mapping, &off.mapping));
+    assert_true(padded.feasible && padded.padded);
+    assert_string_equal(engine_result_padding_text(&padded, &c.problem, text, sizeof text),
+                        "P 53->54, Q 53->54");
+    assert_true(padded.evaluation.compute_cycle >= 11664);
+    assert_true(padded.evaluation.utilization <= 53.0 * 53 / (54 * 54)); /* useful work only */
+    c.problem.bound[P] = c.problem.bound[Q] = 54;
+    assert_true(checker_accepts(&c.problem, &c.arch, &padded.mapping, reason, sizeof reason));
+}
+
+static void test_solver_limit_is_said(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result r;
+    make_case(&c, 56);
+    c.problem.bound[C] = 336;
+    c.problem.bound[K] = 192; /* needs some thousand nodes */
+    solve(&c, WITH("max_nodes", "150"), &r);
+    assert_true(r.feasible);
+    assert_int_equal(r.stop, STOP_SOLVER_LIMIT);
+    assert_string_equal(engine_stop_text(r.stop), "solver_limit");
+}
+
+/* C may lie nowhere but at the DRAM, and there only once: the map space finds no single reason, the MILP is infeasible. */
+static void test_reasons_reach_the_result(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result r;
+    struct mapspace_constraints constraints;
+    make_case(&c, 28);
+    mapspace_constraints_init(&constraints, &c.problem, &c.arch);
+    c.constraints = &constraints;
+    for (uint32_t l = 0; l < c.arch.n_level; l++) {
+        constraints.level[l].temporal.highest[C] = 1;
+        constraints.level[l].spatial.highest[C] = 1;
+    }
+    solve(&c, NULL, &r);
+    assert_false(r.feasible);
+    assert_int_equal(r.n_evaluation, 0);
+    assert_true(r.stop == STOP_CONVERGED);
+    assert_non_null(strstr(r.reason, "infeasible"));
+    assert_non_null(strstr(r.reason, "not proved"));
+}
+
+static void test_budget_of_seconds_limits_the_solver(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result r;
+    make_case(&c, 56);
+    c.problem.bound[C] = 336;
+    c.problem.bound[K] = 192;
+    c.budget.max_seconds = 0.05;
+    solve(&c, WITH("gap", "0", "max_nodes", "0"), &r);
+    assert_true(r.seconds < 3); /* two solves at most take more than the limit */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_engine_prices_the_mapping_of_cosa_map),
+        cmocka_unit_test(test_options_reach_the_model),
+        cmocka_unit_test(test_padding_spreads_large_primes),
+        cmocka_unit_test(test_solver_limit_is_said),
+        cmocka_unit_test(test_reasons_reach_the_result),
+        cmocka_unit_test(test_budget_of_seconds_limits_the_solver),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
