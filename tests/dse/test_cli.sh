@@ -68,6 +68,21 @@ check 'the same cycles' grep -qx "cycles,$mapped" "$folder/out"
 check 'an invalid mapping' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --set GlobalBuffer.capacity='64 B'
 check 'says who needs how much' grep -q 'GlobalBuffer needs .* has 64 B' "$folder/err"
 
+check 'a mapping for a large array' code 0 "$DSE" map tpu_128x128 resnet50 --layer conv1 -e random -n 200 --format yaml
+cp "$folder/out" "$folder/tpu.yaml"
+# The simulated network: the flits that arrive are the file's packets times destinations times 5.
+check 'dse eval noc' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --report noc --format csv --noc-steps 0 \
+    --noc-transactions "$folder/noc.csv"
+received=$(awk -F, '$3 < 2 { n += $4 * split($6, port, " ") * 5 } END { printf "%d", n }' "$folder/noc.csv")
+check 'the flits of its transactions' grep -qx "flits_received,$received" "$folder/out"
+check 'dse eval noc, a few steps' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --report noc --noc-steps 3
+check 'says what it simulated' grep -q '^  steps .* of them simulated, the latency extrapolated' "$folder/out"
+check 'dse eval noc json' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --report noc --noc-steps 3 -f json
+check 'a machine without a mesh that small' code 2 "$DSE" eval tpu_128x128 resnet50:conv1 "$folder/tpu.yaml" --report noc
+check 'says so' grep -q 'a mesh of at most 1024 routers can be simulated' "$folder/err"
+check '--noc-steps alone' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --noc-steps 3
+check 'transactions into no folder' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --noc-transactions "$folder/none/x"
+
 check 'dse eval table' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml"
 check 'energy times delay has a blank' grep -q '^  edp  *[0-9.]* .J s$' "$folder/out"
 check 'says what a slowdown is' grep -q '^Slowdown 0.50: .* half its speed' "$folder/out"
