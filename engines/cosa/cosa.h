@@ -76,8 +76,10 @@ struct cosa_solution {
     bool
         proved; /* not feasible: no mapping exists at all (reason says why); feasible: optimal within the gap */
     struct mapping mapping;
-    struct cosa_terms terms;      /* of that mapping */
-    double milp_objective;        /* of the last solve */
+    struct cosa_terms terms; /* of that mapping */
+    double
+        first_objective;   /* of the first solve: the optimum of the objective as stated, before any repair */
+    double milp_objective; /* of the last solve */
     enum milp_status milp_status; /* of the last solve */
     enum cosa_halo halo;          /* that the last solve used: SAFE when repairs did not suffice */
     uint32_t n_solve, n_repair, n_variable, n_integer, n_row;

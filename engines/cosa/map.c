@@ -131,6 +131,8 @@ static enum dse_status solve(struct attempt *attempt, struct misfit_info *fit, s
     if (result.status != MILP_OPTIMAL && result.status != MILP_FEASIBLE)
         return DSE_OK;
     solution->milp_objective = result.objective;
+    if (solution->n_solve == 1)
+        solution->first_objective = result.objective;
     cosa_extract(&attempt->model, result.value, &solution->mapping);
     fit->what = FITS;
     (void)mapspace_contains(attempt->space, &solution->mapping, fit);

@@ -188,6 +188,7 @@ static void test_tiles_that_are_too_large_are_repaired(void **state)
     assert_true(solution.n_repair >= 1 && solution.n_solve == solution.n_repair + 1);
     assert_int_equal(solution.halo, COSA_HALO_OUTERMOST_INNER);
     assert_false(solution.proved);
+    assert_true(solution.first_objective < solution.milp_objective);
     settings.max_repairs = 0;
     must_map(&problem, &arch, NULL, &settings, &solution);
     must_be_valid(&problem, &arch, &solution);
