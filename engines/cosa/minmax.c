@@ -144,7 +144,7 @@ static void add_maximum(struct cosa_model *model, const struct fetches *all)
     (void)cosa_add_row(model, 0, INFINITY, "compute");
     for (uint32_t t = 0; t < shape->problem->n_tensor; t++) {
         double words = bandwidth(shape, t);
-        if (isinf(words))
+        if (isinf(words) || !(words > 0))
             continue;
         cosa_put(model, maximum, 1);
         put_fetches(model, &all[t], -1);

@@ -35,8 +35,8 @@ double cosa_dims_bits(const struct cosa_model *model, uint32_t dims)
     return bits;
 }
 
-/* Bits of one window factor at level l: the exact rule costs nothing inside the outermost inner keeper, where tiles are so small that
- * one bit would seldom do. */
+/* Bits that one window factor adds at level l. Inside the outermost inner keeper it is always the full size: tiles there are so small
+ * that one bit would seldom do. */
 static double window_bits(const struct cosa_shape *shape, enum cosa_halo halo, uint32_t l, uint32_t t,
                           const struct cosa_kind *kind)
 {

@@ -99,7 +99,7 @@ static void test_every_machine_maps_every_kind_of_layer(void **state)
             read_machine(machines[m], &arch);
             make_problem(i, &problem);
             cosa_settings_init(&settings);
-            settings.limits.max_nodes = 500; /* valid matters here, not optimal */
+            settings.limits.max_nodes = 200; /* valid matters here, not optimal */
             must_map(&problem, &arch, NULL, &settings, &solution);
             must_be_valid(&problem, &arch, &solution);
             settings.form = COSA_FORM_MINMAX;
