@@ -3,7 +3,7 @@
 
 usage: paper_cosa.py EXPERIMENTS OUT    (scripts/run-figures calls it; EXPERIMENTS is experiments/cosa, the sweeps lie in OUT/runs)
 
-Writes OUT/figN.csv, .png and .gp, OUT/report.csv, and prints the report.
+Writes OUT/figN.csv, .png and .gp, OUT/report.csv and .md, and prints the report.
 """
 import os
 import sys
@@ -116,6 +116,8 @@ def fig10(runs, out, report):
     _, speedups, means = speedup_figure(runs, out, report, "fig10", "noc_latency_cycle", 5, "NoC Sim")
     report.set("fig10", "hybrid_conv", means["deepbench_cosa"][1])
     connected = [key for key in speedups if key[1].startswith("1_1_")]
+    others = [speedups[key][1] for key in speedups if key not in connected]
+    report.set("fig10", "hybrid_slower", "%d of %d" % (sum(value < 1 for value in others if value is not None), len(others)))
     report.set("fig10", "fc", geomean([speedups[key][2] for key in connected]))
 
 
@@ -313,6 +315,8 @@ def main(arguments):
         except Missing as missing:
             report.fail(figure, str(missing))
     report.write(os.path.join(out, "report.csv"))
+    with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
+        file.write(report.markdown())
     print(report.text())
     return 1 if report.missing else 0
 

@@ -104,6 +104,15 @@ class Report:
         names = ["figure", "quantity", "unit", "paper", "ours", "ratio", "comment", "where"]
         write_table(path, names, [[line[name] for name in names] for line in self.lines()])
 
+    def markdown(self):
+        """The numbers as a table for a page."""
+        out = ["| figure | quantity | paper | ours | ratio |", "|---|---|---|---|---|"]
+        for line in self.lines():
+            name = line["quantity"] + (", " + line["unit"] if line["unit"] else "")
+            both = "" if line["ratio"] is None else "%.2f" % line["ratio"]
+            out.append("| %s | %s | %s | %s | %s |" % (line["figure"], name, short(line["paper"]), short(line["ours"]), both))
+        return "\n".join(out) + "\n"
+
     def text(self, width=132):
         """The report for a terminal: a table per figure, with its comments below the rows they belong to."""
         out, figure = [], None

@@ -69,6 +69,7 @@ class ReportOf(Folder):
         lines = list(self.report.lines())
         self.assertEqual([line["ratio"] for line in lines], [1.25, None, None])
         self.assertEqual(lines[0]["comment"], "because")
+        self.assertIn("| fig1 | speed, x | 4 | 5 | 1.25 |\n| fig1 | name | PCK | KCP |  |", self.report.markdown())
 
     def test_report_text_has_comments_and_what_is_missing(self):
         self.report.fail("fig2", "no results")
