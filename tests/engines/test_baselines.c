@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "base/random.h"
+#include "costmodel/layer_problem.h"
+#include "costmodel/network.h"
+#include "costmodel/readers.h"
 #include "engines/baseline/all_orders.h"
 #include "engines/mapspace_sample.h"
 #include "tests/engines/small_cases.h"
@@ -118,6 +122,54 @@ static void test_timeout_counts_invalid_draws_in_a_row(void **state)
     assert_int_equal(r.n_draw, 40);
     assert_int_equal(r.n_evaluation, 0);
     assert_int_equal(r.stop, STOP_CONVERGED);
+}
+
+/* Draws for 5 valid mappings of every different layer of a network, three seeds each; adds up. */
+static void count_draws(const char *path, const struct architecture *arch, uint64_t *n_draw, uint64_t *n_run)
+{
+    static const struct setting setting[] = {{"sampling", "primes"}, {"search_size", "5"}, {"timeout", "0"}};
+    struct network network;
+    struct dse_error err;
+    uint64_t seen[64];
+    uint32_t n_seen = 0;
+    assert_int_equal(network_read(path, &network, &err), DSE_OK);
+    for (uint32_t i = 0; i < network.n_layer; i++) {
+        struct problem problem;
+        struct engine_result r;
+        if (layer_problem(&network.layer[i], 1, &problem, &err) != DSE_OK)
+            continue; /* a pool */
+        uint64_t hash = problem_hash(&problem);
+        uint32_t k = 0;
+        while (k < n_seen && seen[k] != hash)
+            k++;
+        if (k < n_seen)
+            continue;
+        assert_true(n_seen < 64);
+        seen[n_seen++] = hash;
+        struct run run = {.problem = &problem, .arch = *arch};
+        for (run.seed = 10 * i + 1; run.seed <= 10 * i + 3; run.seed++, ++*n_run) {
+            solve(&run, "random", setting, 3, &r);
+            assert_int_equal(r.n_evaluation, 5);
+            *n_draw += r.n_draw;
+        }
+    }
+    network_free(&network);
+}
+
+/* The reference baselines of CoSA's machine, made with a sampler of the same rule: 305 draws on average for 5 valid mappings over
+ * the 8 + 24 layers of AlexNet and ResNet-50 and three seeds, 1105 at most. The spread of one run is about 250, so that of
+ * a mean of 96 is 26; two such means differ by less than 110 in all but one of 300 cases. */
+static void test_draws_for_5_valid_mappings_agree_with_the_reference(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct dse_error err;
+    uint64_t n_draw = 0, n_run = 0;
+    assert_int_equal(architecture_read("experiments/architectures/simba_tablev.yaml", &arch, &err), DSE_OK);
+    count_draws("experiments/networks/alexnet_one_tower.yaml", &arch, &n_draw, &n_run);
+    count_draws("experiments/networks/resnet50_v1_5.yaml", &arch, &n_draw, &n_run);
+    assert_int_equal(n_run, 96);
+    assert_in_range(n_draw / n_run, 305 - 110, 305 + 110);
 }
 
 /* How often each way to place the primes of one dimension comes out, against the uniform rule. One dimension of bound 2 and six slots
@@ -279,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_best_of_5_valid_counts_all_draws),
         cmocka_unit_test(test_max_draws_is_kept_exactly),
         cmocka_unit_test(test_timeout_counts_invalid_draws_in_a_row),
+        cmocka_unit_test(test_draws_for_5_valid_mappings_agree_with_the_reference),
         cmocka_unit_test(test_primes_go_to_every_slot_alike),
         cmocka_unit_test(test_samples_keep_the_constraints),
         cmocka_unit_test(test_searchers_have_their_own_victory),
