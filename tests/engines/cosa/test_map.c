@@ -16,9 +16,10 @@
 
 enum { R, S, P, Q, C, K, N };
 
-static const char *const machines[] = {
-    "eyeriss_12x14",      "eyeriss_16x16", "mindmappings", "mindmappings_mttkrp", "simba",      "simba_8x8",
-    "simba_large_buffer", "simba_tablev",  "soma_cloud",   "soma_edge",           "tpu_128x128"};
+static const char *const machines[] = {"eyeriss_12x14", "eyeriss_16x16",       "k80",
+                                       "mindmappings",  "mindmappings_mttkrp", "simba",
+                                       "simba_8x8",     "simba_large_buffer",  "simba_tablev",
+                                       "soma_cloud",    "soma_edge",           "tpu_128x128"};
 enum { N_MACHINE = sizeof machines / sizeof machines[0] };
 
 static void read_machine(const char *name, struct architecture *arch)
