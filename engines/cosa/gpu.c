@@ -63,6 +63,13 @@ static double shares_inside(const struct cosa_shape *shape)
     return sum;
 }
 
+/* What one factor adds to a tile, never too small: strides with every prime, windows in full. */
+static double full_bits(const struct cosa_shape *shape, uint32_t t, const struct cosa_kind *kind)
+{
+    return cosa_tile_bits(shape, t, kind->dim, kind->bits, true) +
+           cosa_window_bits(shape, t, kind->dim, kind->bits);
+}
+
 /* Threads times the tile of one thread, at most the tensor's part of the block's registers. The parts add up to the pool and a
  * tile is charged in full, so what keeps these rows fits. */
 static void add_register_rows(struct cosa_model *model)
@@ -81,8 +88,7 @@ static void add_register_rows(struct cosa_model *model)
             for (uint32_t k = 0; k < model->n_kind; k++)
                 for (uint32_t l = 0; l <= i; l++)
                     for (int axis = 0; axis < COSA_AXIS_COUNT; axis++)
-                        cosa_put(model, model->count[k][l][axis],
-                                 cosa_charge(shape, COSA_HALO_SAFE, i, t, &model->kind[k]));
+                        cosa_put(model, model->count[k][l][axis], full_bits(shape, t, &model->kind[k]));
             if (model->n_term > 0)
                 (void)cosa_add_row(model, -INFINITY, log2(words) + BITS_SLACK, "registers of a block");
         }
