@@ -63,6 +63,11 @@ def short(value):
     return "%.2e" % value
 
 
+def times(value):
+    """A ratio as a report shows it."""
+    return "%.2f" % value if 0.1 <= value < 100 else "%.1g" % value if value < 0.1 else "%.0f" % value
+
+
 class Report:
     """What the paper says, what we get. `folder` has expected.csv (figure, key, quantity, paper, unit, where) and comments.csv
     (figure, key, comment; an empty key is a comment on the whole figure)."""
@@ -109,7 +114,7 @@ class Report:
         out = ["| figure | quantity | paper | ours | ratio |", "|---|---|---|---|---|"]
         for line in self.lines():
             name = line["quantity"] + (", " + line["unit"] if line["unit"] else "")
-            both = "" if line["ratio"] is None else "%.2f" % line["ratio"]
+            both = "" if line["ratio"] is None else times(line["ratio"])
             out.append("| %s | %s | %s | %s | %s |" % (line["figure"], name, short(line["paper"]), short(line["ours"]), both))
         return "\n".join(out) + "\n"
 
@@ -131,7 +136,7 @@ class Report:
             if max(len(paper), len(ours)) > 14:
                 out += ["  " + name, "      paper: " + paper, "      ours:  " + ours]
             else:
-                out.append(form % (name, paper, ours, "" if line["ratio"] is None else "%.2f" % line["ratio"]))
+                out.append(form % (name, paper, ours, "" if line["ratio"] is None else times(line["ratio"])))
             out.extend(textwrap.wrap(line["comment"], width - 4, initial_indent="      ", subsequent_indent="      "))
         return "\n".join(row.rstrip() for row in out)
 
