@@ -194,6 +194,17 @@ static void hash_gpu(struct hash_state *state, const struct gpu_limits *gpu)
     hash_u64(state, gpu->register_bit);
 }
 
+/* Only what is set, for the same reason. */
+static void hash_noc(struct hash_state *state, const uint32_t setting[NOC_SET_COUNT])
+{
+    for (uint32_t i = 0; i < NOC_SET_COUNT; i++)
+        if (setting[i]) {
+            hash_text(state, "noc");
+            hash_u64(state, i);
+            hash_u64(state, setting[i]);
+        }
+}
+
 uint64_t architecture_hash(const struct architecture *arch)
 {
     struct hash_state state;
@@ -210,5 +221,6 @@ uint64_t architecture_hash(const struct architecture *arch)
     hash_u64(&state, arch->mac.mesh_y);
     hash_double(&state, arch->mac.energy_j);
     hash_gpu(&state, &arch->gpu);
+    hash_noc(&state, arch->noc);
     return hash_end(&state);
 }

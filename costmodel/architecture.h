@@ -56,6 +56,25 @@ struct gpu_limits {
     uint64_t register_bit;      /* of one block: shared by its threads */
 };
 
+/* What a file says about the simulated network (docs/noc.md). */
+enum noc_setting {
+    NOC_SET_COLUMNS, /* of PEs; with the next */
+    NOC_SET_PE_ROWS,
+    NOC_SET_FLIT_BIT,
+    NOC_SET_DATA_FLITS,
+    NOC_SET_QUEUE_FLITS,
+    NOC_SET_DRAM_BANKS,
+    NOC_SET_DRAM_ROW_BYTE,
+    NOC_SET_DRAM_BURST_CYCLE,
+    NOC_SET_DRAM_ACTIVATE_CYCLE,
+    NOC_SET_DRAM_PRECHARGE_CYCLE,
+    NOC_SET_DRAM_READ_CYCLE,
+    NOC_SET_DRAM_WRITE_CYCLE,
+    NOC_SET_DRAM_QUEUE,
+    NOC_SET_DRAM_READ_AHEAD,
+    NOC_SET_COUNT
+};
+
 struct architecture {
     char name[ARCH_NAME_MAX];
     double clock_hz; /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
@@ -68,6 +87,7 @@ struct architecture {
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
     struct gpu_limits gpu;
+    uint32_t noc[NOC_SET_COUNT]; /* 0: the simulator's default */
 };
 
 /* Level index by name, or -1. */

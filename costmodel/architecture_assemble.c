@@ -328,6 +328,34 @@ static enum dse_status set_gpu(const struct arch_spec *spec, struct architecture
     return DSE_OK;
 }
 
+/* The part noc: numbers as they are; the simulator's defaults for the rest. */
+static void set_noc(const struct arch_spec *spec, struct architecture *arch)
+{
+    static const struct {
+        enum noc_setting setting;
+        int field;
+    } number[] = {
+        {NOC_SET_FLIT_BIT, TOP_NOC_FLIT},
+        {NOC_SET_DATA_FLITS, TOP_NOC_DATA_FLITS},
+        {NOC_SET_QUEUE_FLITS, TOP_NOC_QUEUE},
+        {NOC_SET_DRAM_BANKS, TOP_NOC_DRAM_BANKS},
+        {NOC_SET_DRAM_ROW_BYTE, TOP_NOC_DRAM_ROW},
+        {NOC_SET_DRAM_BURST_CYCLE, TOP_NOC_DRAM_BURST},
+        {NOC_SET_DRAM_ACTIVATE_CYCLE, TOP_NOC_DRAM_ACTIVATE},
+        {NOC_SET_DRAM_PRECHARGE_CYCLE, TOP_NOC_DRAM_PRECHARGE},
+        {NOC_SET_DRAM_READ_CYCLE, TOP_NOC_DRAM_READ},
+        {NOC_SET_DRAM_WRITE_CYCLE, TOP_NOC_DRAM_WRITE},
+        {NOC_SET_DRAM_QUEUE, TOP_NOC_DRAM_QUEUE},
+        {NOC_SET_DRAM_READ_AHEAD, TOP_NOC_DRAM_READ_AHEAD},
+    };
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        arch->noc[number[i].setting] = (uint32_t)number_or(&spec->top, number[i].field, 0);
+    if (is_set(&spec->top, TOP_NOC_MESH)) {
+        arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top.value[TOP_NOC_MESH].x;
+        arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top.value[TOP_NOC_MESH].y;
+    }
+}
+
 enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
                                    struct dse_error *err)
 {
@@ -358,6 +386,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     text_copy(arch->mac.name, sizeof arch->mac.name, spec->item[spec->n_item - 1].name);
     DSE_TRY(check_outermost(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
+    set_noc(spec, arch);
     if (architecture_check(arch, &inner) != DSE_OK)
         return dse_fail_at(err, inner.status, spec->path, 0, "%s", inner.text);
     return DSE_OK;

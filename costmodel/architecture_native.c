@@ -96,23 +96,32 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
     return DSE_OK;
 }
 
-/* The keys of a section under `prefix` ("", "energy_rule." or "gpu."), without it; a nested part once, by its own name. A
- * section has at most one nested part. */
+/* The nested parts; their keys stand together in the schema. */
+static const char *const part_name[] = {"gpu", "noc", "energy_rule"};
+
+static const char *part_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof part_name / sizeof part_name[0]; i++) {
+        size_t length = strlen(part_name[i]);
+        if (strncmp(key, part_name[i], length) == 0 && key[length] == '.')
+            return part_name[i];
+    }
+    return NULL;
+}
+
+/* The keys of a section under `prefix` ("", "energy_rule." or "gpu."), without it; a nested part once, by its own name. */
 static size_t section_keys(enum arch_section section, const char *prefix, const char **key)
 {
     const struct arch_field *schema = architecture_schema();
     size_t n_key = 0, length = strlen(prefix);
-    bool has_part = false;
     for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
         if (schema[f].section != section || strncmp(schema[f].key, prefix, length) != 0)
             continue;
-        const char *rest = schema[f].key + length;
-        if (!strchr(rest, '.'))
+        const char *rest = schema[f].key + length, *part = part_of(rest);
+        if (!part)
             key[n_key++] = rest;
-        else if (!has_part) {
-            has_part = true;
-            key[n_key++] = section == ARCH_TOP ? "gpu" : "energy_rule";
-        }
+        else if (n_key == 0 || key[n_key - 1] != part)
+            key[n_key++] = part;
     }
     return n_key;
 }

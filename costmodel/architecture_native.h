@@ -41,6 +41,19 @@ enum arch_field_id {
     TOP_GPU_THREADS_PER_BLOCK,
     TOP_GPU_THREAD_DIMS,
     TOP_GPU_REGISTERS,
+    TOP_NOC_MESH,
+    TOP_NOC_FLIT,
+    TOP_NOC_DATA_FLITS,
+    TOP_NOC_QUEUE,
+    TOP_NOC_DRAM_BANKS,
+    TOP_NOC_DRAM_ROW,
+    TOP_NOC_DRAM_BURST,
+    TOP_NOC_DRAM_ACTIVATE,
+    TOP_NOC_DRAM_PRECHARGE,
+    TOP_NOC_DRAM_READ,
+    TOP_NOC_DRAM_WRITE,
+    TOP_NOC_DRAM_QUEUE,
+    TOP_NOC_DRAM_READ_AHEAD,
     STORAGE_NAME,
     STORAGE_KIND,
     STORAGE_WORD,
@@ -89,7 +102,7 @@ enum {
  * `lowest` and `highest` are inclusive and in `unit` (SI); the other unit has no upper limit of its own. */
 struct arch_field {
     enum arch_section section;
-    const char *key; /* "energy_rule.reference" lies in the nested part energy_rule, "gpu.threads" in gpu */
+    const char *key; /* "energy_rule.reference" lies in the nested part energy_rule, "noc.flit" in noc */
     enum arch_value_kind kind;
     int unit, other_unit;
     unsigned property;

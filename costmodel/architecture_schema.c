@@ -22,6 +22,16 @@
     {                                                                                                        \
         ARCH_ARRAY, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_WHOLE, 0, 1e6, "0 cycle", sentence   \
     }
+#define NOC_COUNT_ROW(key, lowest, highest, fallback, sentence)                                              \
+    {                                                                                                        \
+        ARCH_TOP, key, ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, lowest, highest,     \
+            fallback, sentence                                                                               \
+    }
+#define NOC_TIME_ROW(key, fallback, sentence)                                                                \
+    {                                                                                                        \
+        ARCH_TOP, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, 1, 1000,        \
+            fallback, sentence                                                                               \
+    }
 
 static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
     [TOP_NAME] = NAME_ROW(ARCH_TOP, "architecture", ARCH_REQUIRED, "Name of the architecture."),
@@ -44,6 +54,27 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
     [TOP_GPU_REGISTERS] = {ARCH_TOP, "gpu.registers_per_block", ARCH_VALUE_QUANTITY, UNIT_BYTE, NO_UNIT,
                            ARCH_POSITIVE, 0, 0x1p40, "none (needed with gpu.threads)",
                            "Shared by the threads of a block: threads times the tiles inside one thread."},
+    [TOP_NOC_MESH] = {ARCH_TOP, "noc.mesh", ARCH_VALUE_MESH, NO_UNIT, NO_UNIT, 0, 1, 1024,
+                      "the array; a row as square as possible",
+                      "Columns x rows of PEs in the simulated mesh."},
+    [TOP_NOC_FLIT] = {ARCH_TOP, "noc.flit", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
+                      ARCH_POSITIVE | ARCH_WHOLE, 8, 4096, "64 bit", "What a link carries in a cycle."},
+    [TOP_NOC_DATA_FLITS] = NOC_COUNT_ROW("noc.data_flits", 1, 1000, "4",
+                                         "Flits of a packet besides its head; also one DRAM access."),
+    [TOP_NOC_QUEUE] = NOC_COUNT_ROW("noc.queue", 2, 1024, "data_flits + 3",
+                                    "Flits that a router's output queue holds: at least a packet."),
+    [TOP_NOC_DRAM_BANKS] = NOC_COUNT_ROW("noc.dram_banks", 1, 65536, "128", "Banks of all ranks together."),
+    [TOP_NOC_DRAM_ROW] = {ARCH_TOP, "noc.dram_row", ARCH_VALUE_QUANTITY, UNIT_BYTE, NO_UNIT,
+                          ARCH_POSITIVE | ARCH_WHOLE, 1, 1 << 24, "8 KiB",
+                          "An open row, of all chips of a rank."},
+    [TOP_NOC_DRAM_BURST] = NOC_TIME_ROW("noc.dram_burst", "2 cycle", "One access keeps the data bus busy."),
+    [TOP_NOC_DRAM_ACTIVATE] = NOC_TIME_ROW("noc.dram_activate", "4 cycle", "To open a row (tRCD)."),
+    [TOP_NOC_DRAM_PRECHARGE] = NOC_TIME_ROW("noc.dram_precharge", "4 cycle", "To close a row (tRP)."),
+    [TOP_NOC_DRAM_READ] = NOC_TIME_ROW("noc.dram_read", "4 cycle", "From read command to data (CL)."),
+    [TOP_NOC_DRAM_WRITE] = NOC_TIME_ROW("noc.dram_write", "3 cycle", "From write command to data (CWL)."),
+    [TOP_NOC_DRAM_QUEUE] = NOC_COUNT_ROW("noc.dram_queue", 1, 65536, "32", "Accesses that may wait."),
+    [TOP_NOC_DRAM_READ_AHEAD] = NOC_COUNT_ROW("noc.dram_read_ahead", 1, 65536, "1",
+                                              "Packets whose data the DRAM port asks for ahead."),
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
     [STORAGE_KIND] =

@@ -30,6 +30,7 @@ SRC_COSTMODEL := \
 	costmodel/network_einsum.c \
 	costmodel/network_read.c \
 	costmodel/noc_latency.c \
+	costmodel/noc_machine.c \
 	costmodel/noc_plan.c \
 	costmodel/noc_program.c \
 	costmodel/noc_program_csv.c \

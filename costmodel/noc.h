@@ -140,7 +140,8 @@ struct noc_latency {
 enum { NOC_LATENCY_STEPS = 4096 };
 
 /* The default mesh of an architecture: as wide and high as the PE array; an array of one row or column becomes the most square
- * rectangle with as many PEs (16 x 1: 4 x 4). `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array, or one too large. */
+ * rectangle with as many PEs (16 x 1: 4 x 4). What the architecture says itself (arch->noc) comes before the defaults.
+ * `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array, one too large, or numbers that do not go together. */
 DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config,
                                              uint32_t *noc_level, struct dse_error *err);
 

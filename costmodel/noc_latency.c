@@ -11,41 +11,6 @@ enum {
     AT_ONCE = 4      /* steps that double buffering lets run at the same time */
 };
 
-enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config, uint32_t *noc_level,
-                              struct dse_error *err)
-{
-    int level = noc_level_of(arch);
-    uint64_t x, y;
-    if (level < 0)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "architecture %s has no PE array, that is, no level with a fan-out: there is no mesh to "
-            "simulate",
-            arch->name);
-    architecture_fanout(arch, (uint32_t)level, &x, &y);
-    if (x > NOC_ROUTER_MAX || y > NOC_ROUTER_MAX || x * y > NOC_ROUTER_MAX)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "architecture %s has %llu PEs below %s; a mesh of at most %d routers can be simulated",
-            arch->name, (unsigned long long)(x * y), arch->level[level].name, NOC_ROUTER_MAX);
-    if (x == 1 ||
-        y == 1) { /* a single row in the file is no statement about the floor plan: as square as possible */
-        uint64_t n = x * y;
-        for (y = (uint64_t)sqrt((double)n); n % y != 0;)
-            y--;
-        x = n / y;
-    }
-    if (x * (y + 1) > NOC_ROUTER_MAX)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "architecture %s has %llu PEs below %s and needs %llu routers; at most %d can be simulated",
-            arch->name, (unsigned long long)(x * y), arch->level[level].name,
-            (unsigned long long)(x * (y + 1)), NOC_ROUTER_MAX);
-    noc_config_init(config, (uint32_t)x, (uint32_t)y);
-    *noc_level = (uint32_t)level;
-    return DSE_OK;
-}
-
 /* ---- loads ---- */
 
 /* Flits that a walk makes the ports send and take, and the cycles of its busiest PE. */

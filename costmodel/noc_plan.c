@@ -2,19 +2,6 @@
 
 #include <string.h>
 
-int noc_level_of(const struct architecture *arch)
-{
-    for (uint32_t l = arch->n_level - 1; l-- > 0;) {
-        uint64_t x, y;
-        architecture_fanout(arch, l, &x, &y);
-        if (x * y > 1)
-            return (int)l;
-    }
-    uint64_t x, y;
-    architecture_fanout(arch, arch->n_level - 1, &x, &y);
-    return x * y > 1 ? (int)arch->n_level - 1 : -1;
-}
-
 static bool indexes(const struct problem *problem, uint32_t t, uint32_t d)
 {
     const struct tensor *tensor = &problem->tensor[t];

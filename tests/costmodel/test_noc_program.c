@@ -471,35 +471,6 @@ static void test_noc_program_refuses_what_no_mesh_has(void **state)
     arena_free(&c.arena);
 }
 
-/* Shipped machines: the array below the global buffer; a row is drawn as square as possible. */
-static void test_noc_config_of_shipped_machines(void **state)
-{
-    static const struct {
-        const char *name;
-        int level;
-        uint32_t columns, pe_rows; /* 0: refused */
-    } want[] = {{"simba", 4, 4, 4},           {"simba_tablev", 4, 4, 4},   {"simba_8x8", 4, 8, 8},
-                {"eyeriss_12x14", 3, 14, 12}, {"mindmappings", 3, 16, 16}, {"soma_edge", 4, 4, 4},
-                {"tpu_128x128", 1, 0, 0}};
-    (void)state;
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-        char path[256];
-        struct architecture arch;
-        struct noc_config config;
-        struct dse_error err;
-        uint32_t level;
-        snprintf(path, sizeof path, "experiments/architectures/%s.yaml", want[i].name);
-        assert_int_equal(architecture_read(path, &arch, &err), DSE_OK);
-        assert_int_equal(noc_level_of(&arch), want[i].level);
-        enum dse_status status = noc_config_of(&arch, &config, &level, &err);
-        assert_int_equal(status, want[i].columns ? DSE_OK : DSE_BAD_USAGE);
-        if (status != DSE_OK)
-            continue;
-        assert_int_equal(config.columns, want[i].columns);
-        assert_int_equal(config.pe_rows, want[i].pe_rows);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,7 +484,6 @@ int main(void)
         cmocka_unit_test(test_noc_program_without_a_buffer_goes_straight),
         cmocka_unit_test(test_noc_program_writes_whole_outer_steps),
         cmocka_unit_test(test_noc_program_refuses_what_no_mesh_has),
-        cmocka_unit_test(test_noc_config_of_shipped_machines),
     };
     return cmocka_run_group_tests_name("noc_program", tests, NULL, NULL);
 }
