@@ -12,6 +12,8 @@
 /* Beyond what the exact tile exceeds, in bits (docs/cosa.md, repair). */
 #define REPAIR_MARGIN_BITS 0.01
 
+enum { REPAIR_NODES = 1000 };
+
 struct attempt {
     const struct mapspace *space;
     struct cosa_shape shape;
@@ -118,13 +120,25 @@ static enum dse_status build(struct attempt *attempt, enum cosa_halo halo, struc
     return DSE_OK;
 }
 
+/* The nodes that are left of the limit; a repair gets a tenth of it and enough for a first solution all the same. */
+static uint64_t nodes_left(const struct attempt *attempt)
+{
+    uint64_t limit = attempt->settings.limits.max_nodes, used = attempt->solution->n_node;
+    uint64_t least = limit < REPAIR_NODES ? limit : limit / 10 > REPAIR_NODES ? limit / 10 : REPAIR_NODES;
+    if (limit == 0)
+        return 0;
+    return used + least < limit ? limit - used : least;
+}
+
 /* One solve; `fit` says whether the mapping fits, MISFIT_FACTORS when there is none. */
 static enum dse_status solve(struct attempt *attempt, struct misfit_info *fit, struct dse_error *err)
 {
     struct cosa_solution *solution = attempt->solution;
     struct milp_result result;
     *fit = (struct misfit_info){.what = MISFIT_FACTORS};
-    DSE_TRY(milp_solve(attempt->model.milp, &attempt->settings.limits, attempt->arena, &result, err));
+    struct milp_limits limits = attempt->settings.limits;
+    limits.max_nodes = nodes_left(attempt);
+    DSE_TRY(milp_solve(attempt->model.milp, &limits, attempt->arena, &result, err));
     solution->n_solve++;
     solution->n_node += result.n_node;
     solution->milp_status = result.status;
