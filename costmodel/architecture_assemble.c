@@ -347,6 +347,7 @@ static void set_noc(const struct arch_spec *spec, struct architecture *arch)
         {NOC_SET_DRAM_WRITE_CYCLE, TOP_NOC_DRAM_WRITE},
         {NOC_SET_DRAM_QUEUE, TOP_NOC_DRAM_QUEUE},
         {NOC_SET_DRAM_READ_AHEAD, TOP_NOC_DRAM_READ_AHEAD},
+        {NOC_SET_RESEND_WINDOWS, TOP_NOC_RESEND_WINDOWS},
     };
     for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
         arch->noc[number[i].setting] = (uint32_t)number_or(&spec->top, number[i].field, 0);

@@ -75,6 +75,9 @@ static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
     [TOP_NOC_DRAM_QUEUE] = NOC_COUNT_ROW("noc.dram_queue", 1, 65536, "32", "Accesses that may wait."),
     [TOP_NOC_DRAM_READ_AHEAD] = NOC_COUNT_ROW("noc.dram_read_ahead", 1, 65536, "1",
                                               "Packets whose data the DRAM port asks for ahead."),
+    [TOP_NOC_RESEND_WINDOWS] =
+        {ARCH_TOP, "noc.resend_windows", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
+         "Inputs are sent again when a loop over the window (R, S) outside the PEs advances."},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
     [STORAGE_KIND] =

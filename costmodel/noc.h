@@ -45,6 +45,8 @@ struct noc_config {
     uint32_t flit_bit;    /* 64 */
     uint32_t data_flits;  /* of a packet, besides its head: 4 */
     uint32_t queue_flits; /* output FIFO of a router port: 7 */
+    bool
+        resend_windows; /* noc_program_of: a loop over the window (R, S) moves the inputs on; false in CoSA */
     struct noc_dram dram;
 };
 

@@ -29,6 +29,7 @@ static void apply_settings(struct noc_config *config, const uint32_t setting[NOC
     dram->burst_byte = config->flit_bit * config->data_flits / 8;
     config->queue_flits = config->data_flits + 3;
     replace(&config->queue_flits, setting[NOC_SET_QUEUE_FLITS]);
+    config->resend_windows = setting[NOC_SET_RESEND_WINDOWS] != 0;
     replace(&dram->n_bank, setting[NOC_SET_DRAM_BANKS]);
     replace(&dram->row_byte, setting[NOC_SET_DRAM_ROW_BYTE]);
     replace(&dram->burst_cycle, setting[NOC_SET_DRAM_BURST_CYCLE]);

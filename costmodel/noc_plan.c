@@ -21,12 +21,13 @@ static uint32_t output_of(const struct problem *problem)
 }
 
 /* Does dimension `d` move tensor `t` on to other data? Not the window of a convolution (R and S of the inputs): CoSA's
- * relation takes the words that the window slides over as present already. A window is a dimension that is
+ * relation takes the words that the window slides over as present already (unless resend_windows). A window is a dimension that is
  * added to another one in a rank of `t` and is summed over, that is, does not index the output. */
-static bool moves(const struct problem *problem, uint32_t t, uint32_t d)
+static bool moves(const struct noc_plan *plan, const struct problem *problem, uint32_t t, uint32_t d)
 {
     const struct tensor *tensor = &problem->tensor[t];
-    bool window_only = !tensor->read_write && !indexes(problem, output_of(problem), d);
+    bool window_only =
+        !plan->resend_windows && !tensor->read_write && !indexes(problem, output_of(problem), d);
     for (uint32_t r = 0; r < tensor->n_rank; r++)
         for (uint32_t k = 0; k < tensor->rank[r].n_term; k++)
             if (tensor->rank[r].term[k].dim == d && !(window_only && tensor->rank[r].n_term > 1))
@@ -77,8 +78,8 @@ static bool kept(const struct mapping *mapping, int level, uint32_t t)
 }
 
 /* What one PE gets: the tile of the outermost level in it that keeps the tensor, times the loops from there to the PE's edge. */
-static uint64_t pe_words(const struct problem *problem, const struct mapping *mapping, uint32_t t,
-                         int noc_level)
+static uint64_t pe_words(const struct noc_plan *plan, const struct problem *problem,
+                         const struct mapping *mapping, uint32_t t, int noc_level)
 {
     int keeper = noc_level - 1;
     while (keeper >= 0 && !kept(mapping, keeper, t))
@@ -86,7 +87,7 @@ static uint64_t pe_words(const struct problem *problem, const struct mapping *ma
     uint64_t words = tile_words(problem, mapping, t, keeper);
     for (int l = keeper + 1; l < noc_level; l++)
         for (uint32_t d = 0; d < problem->n_dim; d++)
-            if (moves(problem, t, d))
+            if (moves(plan, problem, t, d))
                 words *= (uint64_t)mapping->level[l].temporal[d] * mapping->level[l].spatial[d];
     return words;
 }
@@ -109,7 +110,7 @@ static void add_loop(struct noc_plan *plan, const struct problem *problem, const
     bool same = j > level_first;
     for (uint32_t i = 0; i < plan->n_stream; i++) {
         struct noc_stream *stream = &plan->stream[i];
-        bool related = moves(problem, tensor[i], dim);
+        bool related = moves(plan, problem, tensor[i], dim);
         same = same && j > 0 && (stream->related >> (j - 1) & 1u) == related;
         stream->related |= (uint64_t)related << j;
     }
@@ -185,12 +186,12 @@ static bool is_planar(const struct architecture *arch, uint32_t noc_level, const
 }
 
 /* Which tile of tensor `t` the spatial iteration needs: equal keys, same tile. */
-static uint32_t tile_key(const struct problem *problem, const struct mapping_level *level, uint32_t t,
-                         const uint32_t *digit)
+static uint32_t tile_key(const struct noc_plan *plan, const struct problem *problem,
+                         const struct mapping_level *level, uint32_t t, const uint32_t *digit)
 {
     uint32_t key = 0;
     for (uint32_t d = 0; d < problem->n_dim; d++)
-        if (moves(problem, t, d))
+        if (moves(plan, problem, t, d))
             key = key * level->spatial[d] + digit[d];
     return key;
 }
@@ -255,7 +256,7 @@ static enum dse_status place(struct noc_plan *plan, const struct problem *proble
         memset(key, 0xff, plan->n_pe * sizeof *key);
         do
             key[pe_of(level, problem->n_dim, digit, planar, config->columns)] =
-                tile_key(problem, level, tensor[i], digit);
+                tile_key(plan, problem, level, tensor[i], digit);
         while (next_digit(level, problem->n_dim, digit));
         DSE_TRY(make_groups(&plan->stream[i], key, plan->n_pe, (uint32_t)n_used, arena, err));
     }
@@ -334,8 +335,8 @@ static enum dse_status size_streams(struct noc_plan *plan, const struct problem 
         uint32_t t = tensor[i], bit = word_bit(arch, mapping, t);
         const char *name = problem->tensor[t].name;
         stream->buffered = buffer_level[i] >= 0;
-        DSE_TRY(packets(pe_words(problem, mapping, t, (int)noc_level), bit, config, name, &stream->pe_packets,
-                        err));
+        DSE_TRY(packets(pe_words(plan, problem, mapping, t, (int)noc_level), bit, config, name,
+                        &stream->pe_packets, err));
         if (stream->buffered)
             DSE_TRY(packets(tile_words(problem, mapping, t, buffer_level[i]), bit, config, name,
                             &stream->buffer_packets, err));
@@ -367,6 +368,7 @@ enum dse_status noc_plan_init(struct noc_plan *plan, const struct problem *probl
     *plan = (struct noc_plan){.n_pe = config->columns * config->pe_rows,
                               .buffer_port = config->buffer_port,
                               .dram_port = config->dram_port,
+                              .resend_windows = config->resend_windows,
                               .packet_flits = config->data_flits + NOC_PACKET_FLIT_HEAD};
     if (noc_level >= arch->n_level)
         return dse_fail(err, DSE_BAD_USAGE, "level %u of %u has no network", noc_level, arch->n_level);

@@ -37,6 +37,7 @@ struct noc_link {
 
 struct noc_plan {
     uint32_t n_pe, buffer_port, dram_port;
+    bool resend_windows;
     uint32_t pe_cycle;           /* of one step: all temporal loops below the network */
     uint32_t packet_flits;       /* head included */
     uint32_t n_loop, n_noc_loop; /* from the inside; the first n_noc_loop at the network's level */

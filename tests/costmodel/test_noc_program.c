@@ -355,6 +355,26 @@ static void test_noc_program_sizes_tiles_with_their_halo(void **state)
                        "7,1,0,1,1,5,6\n"); /**/
 }
 
+/* With resend_windows the same loop R2 moves the inputs on: they are sent at r1 too. */
+static void test_noc_program_resends_windows_when_asked(void **state)
+{
+    struct program_case c;
+    (void)state;
+    unit_conv(&c, 1, 1);
+    temporal(&c, GLOBAL_BUFFER, R, 2);
+    c.config.resend_windows = true;
+    write_program(&c, 0);
+    assert_program(&c, "0,5,0,1,5,1,\n"
+                       "1,1,0,1,1,0,0\n"
+                       "2,5,0,1,5,0,\n"
+                       "3,0,2,1,0,,2 1\n"
+                       "4,1,0,1,1,0,0\n"
+                       "5,5,0,1,5,0,\n"
+                       "6,0,2,1,0,,5 4\n"
+                       "7,0,0,1,0,1,6\n"
+                       "8,1,0,1,1,5,7\n");
+}
+
 /* A machine without a global buffer: the DRAM feeds 4 PEs itself (a matrix product, N4 over the PEs, K2 at the DRAM). Everything goes
  * straight between the DRAM (port 11: behind 6 local, 2 north and 3 east ports) and the PEs. */
 static void test_noc_program_without_a_buffer_goes_straight(void **state)
@@ -481,6 +501,7 @@ int main(void)
         cmocka_unit_test(test_noc_program_reduces_columns_alone),
         cmocka_unit_test(test_noc_program_keeps_the_places_of_a_planar_array),
         cmocka_unit_test(test_noc_program_sizes_tiles_with_their_halo),
+        cmocka_unit_test(test_noc_program_resends_windows_when_asked),
         cmocka_unit_test(test_noc_program_without_a_buffer_goes_straight),
         cmocka_unit_test(test_noc_program_writes_whole_outer_steps),
         cmocka_unit_test(test_noc_program_refuses_what_no_mesh_has),
