@@ -28,16 +28,13 @@ class Sweep:
     """The rows of a sweep over networks, engines and seeds: for each layer, or for each network, and engine."""
 
     def __init__(self, runs, name, layers=True):
-        self.name, self.keys, self.rows = name, [], {}
+        self.name, self.keys, self.rows, newest = name, [], {}, {}
         for row in read_table(os.path.join(runs, name + (".layers.csv" if layers else ".csv"))):
             key = (row["network"], row["layer"]) if layers else row["network"]
-            if key not in self.rows:
-                self.rows[key] = {}
-                self.keys.append(key)
-            self.rows[key].setdefault(row.get("engine", "hybrid"), []).append(row)
-        for engines in self.rows.values():
-            for rows in engines.values():  # the file has them as they finished
-                rows.sort(key=lambda row: int(row.get("seed") or 0))
+            newest[(key, row.get("engine", "hybrid"), int(row.get("seed") or 0))] = row  # a machine may have changed since
+        for (key, engine, _), row in sorted(newest.items(), key=lambda item: item[0][2]):
+            self.rows.setdefault(key, {}).setdefault(engine, []).append(row)
+        self.keys = list(dict.fromkeys(key for key, _, _ in newest))
         order = list(NETWORKS)
         self.keys.sort(key=lambda key: order.index(key[0] if layers else key))
 

@@ -145,6 +145,12 @@ class CosaSweep(Folder):
                 found = re.findall(r"^    '?([^'\[\n-]+?)'?:(?: \[|$)", file.read(), re.MULTILINE)
             self.assertEqual(found, expected)
 
+    def test_of_equal_points_the_newest_counts(self):
+        write(self.path("s.layers.csv"), "network,engine,seed,layer,status,latency_cycle\nalexnet_cosa,cosa,2,l,ok,9\n"
+              "alexnet_cosa,cosa,1,l,ok,1\nalexnet_cosa,cosa,1,l,ok,4\n")
+        rows = paper_cosa.Sweep(self.folder, "s").rows[("alexnet_cosa", "l")]["cosa"]
+        self.assertEqual([row["latency_cycle"] for row in rows], ["4", "9"])
+
     def test_clipped_numbers_are_those_of_the_published_bars(self):
         speedups = {"l": [1, 12.4, 9.9, 50], "m": [1, None, 23.1, 3]}
         self.assertEqual(paper_cosa.clipped(speedups, ["l", "m"], 10), "12 23")
@@ -214,6 +220,10 @@ class Runner(Folder):
         first = re.search(r"when they were computed: fig3 (\S+);", text).group(1)
         _, again = self.run_figures("--only", "fig3", "cosa")
         self.assertEqual(re.search(r"when they were computed: fig3 (\S+);", again).group(1), first)
+        self.assertIn("6 were there already", again)
+        write(os.path.join(out, "runs/fig3.yaml"), "an earlier specification\n")
+        _, changed = self.run_figures("--only", "fig3", "cosa")
+        self.assertIn("6 points in", changed)
 
 
 if __name__ == "__main__":
