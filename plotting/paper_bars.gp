@@ -26,7 +26,7 @@ do for [p = 1:n_panel] {
     unset arrow
     set label 1 panel_title[p] at screen (panel_left[p] + panel_right[p]) / 2, screen panel_top[p] + pt_y(21) center font ',9'
     set ylabel panel_y_title[p] offset 1.4, 0
-    set xlabel (p == n_panel ? fig_x_title : '')
+    set label 2 (p == n_panel ? fig_x_title : '') at screen (panel_left[p] + panel_right[p]) / 2, screen pt_y(8) center
     set yrange [0:panel_limit[p]]
     set xrange [0.4:panel_groups[p] + 0.6]
     set ytics panel_step[p]
@@ -42,7 +42,7 @@ do for [p = 1:n_panel] {
         do for [s = 1:n_series] {
             set object s rectangle from screen pt_x(series_x[s]), screen 1 - pt_y(15) to screen pt_x(series_x[s] + 12), \
                 screen 1 - pt_y(7) fs solid noborder fc rgb series_colour[s]
-            set label 1 + s series_title[s] at screen pt_x(series_x[s] + 17), screen 1 - pt_y(11) left font ',9'
+            set label 2 + s series_title[s] at screen pt_x(series_x[s] + 17), screen 1 - pt_y(11) left font ',9'
         }
     } else {
         unset object

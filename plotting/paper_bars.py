@@ -1,9 +1,12 @@
-"""Grouped bars in panels, as in most papers: a group per layer or network, a bar per scheduler, bars cut off at the axis limit with their
-value printed above. The layout is computed here, in points; paper_bars.gp draws it."""
+"""Grouped bars in panels, as in most papers: a group per layer or network, a bar per scheduler, bars cut off at the axis limit with
+their value printed above. The layout is computed here, in points; paper_bars.gp draws it."""
 from paper_tools import array, gnuplot, quote
 
 # Okabe and Ito's colours, told apart with every kind of colour vision; the baseline is grey.
 COLOURS = ["#9a9a9a", "#56b4e9", "#d55e00", "#117755", "#cc79a7", "#e69f00"]
+
+# For series that are no schedulers.
+OTHER_COLOURS = ["#4477aa", "#ddaa33", "#aa3377"]
 
 TOP, TITLE, CUT, LEFT, RIGHT, GAP = 22, 14, 14, 36, 8, 30
 # A number on a bar stands upright when the bar is narrower than this many points.
@@ -68,7 +71,7 @@ def _blocks(panels, n_series):
     return array("panel_numbers", index) + "$bars << EOD\n%sEOD\n$numbers << EOD\n%sEOD\n" % (bars, labels)
 
 
-def draw(out, panels, series, width=1000, height=None, rotate=90, x_title=""):
+def draw(out, panels, series, width=1000, height=None, rotate=90, x_title="", colours=tuple(COLOURS)):
     """OUT.png with `panels`; `series` are the legend's names. `rotate`: of the names below the groups, in degrees."""
     longest = max(len(name) for panel in panels for name in panel.groups)
     label_space = (14 + 4.4 * longest if rotate else 22) + (14 if x_title else 0)
@@ -93,5 +96,5 @@ def draw(out, panels, series, width=1000, height=None, rotate=90, x_title=""):
         panel.groups)) + ")" for panel in panels])
     entry = [len(name) * 5.4 + 34 for name in series]
     settings += array("series_x", [(width - sum(entry)) / 2 + sum(entry[:i]) for i in range(len(series))])
-    settings += array("series_title", list(series)) + array("series_colour", COLOURS[:len(series)])
+    settings += array("series_title", list(series)) + array("series_colour", colours[:len(series)])
     gnuplot(out, width, height, settings + _blocks(panels, len(series)), "paper_bars.gp")

@@ -169,7 +169,7 @@ def fig8(runs, out, report):
         report.set("fig8", "total_" + name, values[e][3])
 
 
-def fig9(runs, out, report, figure, limit):
+def fig9(runs, out, report, figure, title, limit):
     sweep = Sweep(runs, figure)
     keys = [key for key in sweep.keys if key not in NOT_SHOWN]
     values = network_bars(sweep, "latency_cycle", lambda network: [key for key in keys if key[0] == network])
@@ -178,7 +178,8 @@ def fig9(runs, out, report, figure, limit):
         values[e][-1] = geomean([speedups[key][e] for key in keys])
     write_networks(os.path.join(out, figure + ".csv"), values)
     groups = list(NETWORKS.values()) + ["GEOMEAN"]
-    panel = Panel("", groups, values, limit, apart=len(groups) - 1, shown=range(len(groups)), y_title="Speedup [Platform: Timeloop]")
+    panel = Panel(title, groups, values, limit, apart=len(groups) - 1, shown=range(len(groups)),
+                  y_title="Speedup [Platform: Timeloop]")
     paper_bars.draw(os.path.join(out, figure), [panel], NAMES, width=440, rotate=0)
     for e, key in ((1, "hybrid"), (2, "cosa"), (3, "best")):
         report.set(figure, key, values[e][-1])
@@ -229,15 +230,16 @@ def given_mappings(runs, out, figure, names):
     return {platform: values for platform, values in cycles.items() if None not in values.values()}
 
 
-def draw_mappings(out, figure, names, cycles, limit, step, width):
+def draw_mappings(out, figure, names, cycles, limit, step, width, x_title):
     values = [[cycle[name] / 1e6 for name in names] for cycle in cycles.values()]
     panel = Panel("", names, values, limit, step=step, y_title="Latency (MCycles)")
-    paper_bars.draw(os.path.join(out, figure), [panel], list(cycles), width=width, rotate=90 if len(names) > 6 else 0)
+    paper_bars.draw(os.path.join(out, figure), [panel], list(cycles), width=width, rotate=90 if len(names) > 6 else 0,
+                    x_title=x_title, colours=paper_bars.OTHER_COLOURS)
 
 
 def fig3(runs, out, report):
     names, cycles = ORDERS, given_mappings(runs, out, "fig3", ORDERS)
-    draw_mappings(out, "fig3", names, cycles, 0.4, 0.1, 340)
+    draw_mappings(out, "fig3", names, cycles, 0.4, 0.1, 340, "Loops at the global buffer, innermost first")
     timeloop, noc = cycles["Timeloop's model"], cycles.get("NoC simulator")
     report.set("fig3", "spread", max(timeloop.values()) / min(timeloop.values()))
     if noc:
@@ -247,7 +249,7 @@ def fig3(runs, out, report):
 
 def fig4(runs, out, report):
     names, cycles = SPATIAL, given_mappings(runs, out, "fig4", SPATIAL)
-    draw_mappings(out, "fig4", names, cycles, 1.8, 0.2, 560)
+    draw_mappings(out, "fig4", names, cycles, 1.8, 0.2, 560, "s: shared among 16 PEs, t: loops at the global buffer")
     timeloop, noc = cycles["Timeloop's model"], cycles.get("NoC simulator")
     report.set("fig4", "spread", max(timeloop.values()) / min(timeloop.values()))
     report.set("fig4", "worst", max(names, key=timeloop.get))
@@ -284,7 +286,8 @@ def fig11(runs, out, report):
     write_table(os.path.join(out, "fig11.csv"), list(rows[0]), [list(row.values()) for row in rows])
     panel = Panel("ResNet-50", [row["layer"] for row in rows], [[100 * share for share in line] for line in used], 100, step=20,
                   y_title="Used of a thread block's limit (%)")
-    paper_bars.draw(os.path.join(out, "fig11"), [panel], ["threads of 1024", "shared memory of 48 KiB", "registers of 64 KiB"], width=640)
+    paper_bars.draw(os.path.join(out, "fig11"), [panel], ["threads of 1024", "shared memory of 48 KiB", "registers of 64 KiB"],
+                    width=640, colours=paper_bars.OTHER_COLOURS)
     fits = [all(number(row["block_" + axis]) <= limit for axis, limit in zip("xyz", BLOCK_LIMIT)) and
             all(line[i] <= 1 for line in used) for i, row in enumerate(rows)]
     report.set("fig11", "valid", "%d of %d" % (sum(fits), len(rows)))
@@ -295,8 +298,8 @@ def fig11(runs, out, report):
 
 FIGURES = {
     "fig1": fig1, "fig3": fig3, "fig4": fig4, "table6": table6, "fig6": fig6, "fig7": fig7, "fig8": fig8,
-    "fig9a": lambda runs, out, report: fig9(runs, out, report, "fig9a", 6),
-    "fig9b": lambda runs, out, report: fig9(runs, out, report, "fig9b", 10),
+    "fig9a": lambda runs, out, report: fig9(runs, out, report, "fig9a", "8x8 PEs", 6),
+    "fig9b": lambda runs, out, report: fig9(runs, out, report, "fig9b", "Larger buffers", 10),
     "fig10": fig10, "fig11": fig11,
 }
 
