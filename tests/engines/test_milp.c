@@ -352,6 +352,34 @@ static void test_milp_prints_nothing_and_survives_errors(void **state)
     arena_free(&arena);
 }
 
+/* Three switches of `size` for amounts of which 3 are wanted in all, each switch for 3. A b of 3 / size is enough for the amounts and is 0
+ * to a solver that takes 1e-5 for 0; rounded, the rows would break. By hand: one switch, 3. */
+static void test_milp_does_not_round_rows_away(void **state)
+{
+    (void)state;
+    for (double size = 1e4; size < 1e9; size *= 10) {
+        struct arena arena;
+        struct milp_result r;
+        struct milp_term sum[3];
+        arena_init(&arena);
+        struct milp *model = milp_new(&arena);
+        assert_non_null(model);
+        for (int i = 0; i < 3; i++) {
+            struct milp_term term[2];
+            sum[i] = term[0] = (struct milp_term){
+                milp_add_variable(model, MILP_CONTINUOUS, 0, INFINITY, 0.1 * i, "amount"), 1};
+            term[1] = (struct milp_term){milp_add_variable(model, MILP_INTEGER, 0, 1, 3, "switch"), -size};
+            (void)milp_add_row(model, -INFINITY, 0, term, 2, "only when switched on");
+        }
+        (void)milp_add_row(model, 3, INFINITY, sum, 3, "wanted");
+        must_solve(model, &no_limits, &arena, &r);
+        assert_int_equal(r.status, MILP_OPTIMAL);
+        assert_near(r.objective, 3);
+        assert_true(r.value[1] == 1 && r.value[3] == 0 && r.value[5] == 0);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_milp_stops_at_the_clock),
         cmocka_unit_test(test_milp_threads_do_not_disturb_each_other),
         cmocka_unit_test(test_milp_prints_nothing_and_survives_errors),
+        cmocka_unit_test(test_milp_does_not_round_rows_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
