@@ -106,33 +106,43 @@ static void open_slots(struct mapspace *space)
 
 /* ----------------------------------------------------------------------------------------------- fixed factors */
 
-/* Put the fixed spatial factors of level l on the axes: X when it is allowed there and fits, else Y. */
-static void fix_spatial(struct mapspace *space, uint32_t l)
+/* Put the fixed spatial factors of level l, dimension d and those after it, on the axes: X when that leaves a way, else Y. */
+/* NOLINTNEXTLINE(misc-no-recursion): the depth is the number of dimensions */
+static bool put_on_axes(struct mapspace *space, uint32_t l, uint32_t d, uint64_t room_x, uint64_t room_y)
 {
     const struct level_constraints *c = &space->constraints.level[l];
-    struct mapping_level *level = &space->base.level[l];
-    uint64_t room[2] = {1, 1}, used[2] = {1, 1};
-    architecture_fanout(space->arch, l, &room[0], &room[1]);
-    for (uint32_t d = 0; d < space->problem->n_dim; d++) {
-        uint32_t factor = c->spatial.fixed[d];
-        if (factor <= 1)
-            continue;
-        level->spatial[d] = factor;
-        bool on_x = (c->dims_x >> d & 1u) && used[0] * factor <= room[0];
-        bool on_y = (c->dims_y >> d & 1u) && used[1] * factor <= room[1];
-        if (!on_x && !on_y) {
-            empty_because(space,
-                          "the constraint %s=%u (spatial at %s) does not fit its fan-out of %" PRIu64
-                          " x %" PRIu64,
-                          space->problem->dim_name[d], factor, space->arch->level[l].name, room[0], room[1]);
-            return;
-        }
-        used[on_x ? 0 : 1] *= factor;
-        if (on_x)
-            space->base_x[l] |= 1u << d;
-        else
-            space->base_y[l] |= 1u << d;
+    while (d < space->problem->n_dim && c->spatial.fixed[d] <= 1)
+        d++;
+    if (d == space->problem->n_dim)
+        return true;
+    uint32_t factor = c->spatial.fixed[d], bit = 1u << d;
+    if (factor <= room_x && (c->dims_x & bit) && put_on_axes(space, l, d + 1, room_x / factor, room_y)) {
+        space->base_x[l] |= bit;
+        return true;
     }
+    if (factor <= room_y && (c->dims_y & bit) && put_on_axes(space, l, d + 1, room_x, room_y / factor)) {
+        space->base_y[l] |= bit;
+        return true;
+    }
+    return false;
+}
+
+static void fix_spatial(struct mapspace *space, uint32_t l)
+{
+    const uint32_t *fixed = space->constraints.level[l].spatial.fixed;
+    uint64_t x = 1, y = 1;
+    uint32_t last = 0;
+    architecture_fanout(space->arch, l, &x, &y);
+    for (uint32_t d = 0; d < space->problem->n_dim; d++)
+        if (fixed[d] > 1) {
+            space->base.level[l].spatial[d] = fixed[d];
+            last = d;
+        }
+    if (!put_on_axes(space, l, 0, x, y))
+        empty_because(space,
+                      "the spatial factors fixed at %s, up to %s=%u, do not fit its fan-out of %" PRIu64
+                      " x %" PRIu64,
+                      space->arch->level[l].name, space->problem->dim_name[last], fixed[last], x, y);
 }
 
 static void fix_factors(struct mapspace *space)
@@ -200,11 +210,26 @@ static void add_kind(struct mapspace *space, uint32_t d, uint32_t prime)
     space->prime_kind[space->n_prime++] = (uint8_t)(space->n_kind - 1);
 }
 
+/* A fixed factor above the largest that is allowed at the same place. */
+static void check_limits(struct mapspace *space, uint32_t d)
+{
+    for (uint32_t l = 0; l < space->arch->n_level; l++) {
+        const struct level_constraints *c = &space->constraints.level[l];
+        const struct loop_constraints *loops[2] = {&c->temporal, &c->spatial};
+        for (int i = 0; i < 2; i++)
+            if (loops[i]->highest[d] && loops[i]->fixed[d] > loops[i]->highest[d])
+                empty_because(space, "the constraints fix dimension %s to %u at %s and allow at most %u",
+                              space->problem->dim_name[d], loops[i]->fixed[d], space->arch->level[l].name,
+                              loops[i]->highest[d]);
+    }
+}
+
 /* The primes of what is free, ascending per dimension. */
 static void factorise(struct mapspace *space)
 {
     for (uint32_t d = 0; d < space->problem->n_dim; d++) {
         uint32_t rest = residue(space, d);
+        check_limits(space, d);
         if (rest == 0) {
             empty_because(space, "the factors fixed for dimension %s do not divide its bound %u",
                           space->problem->dim_name[d], space->problem->bound[d]);
