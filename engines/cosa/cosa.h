@@ -75,6 +75,7 @@ struct cosa_solution {
     bool feasible; /* a mapping that passes the exact capacity check and the constraints */
     bool
         proved; /* not feasible: no mapping exists at all (reason says why); feasible: optimal within the gap */
+    bool drawn; /* the mapping is a random one, as no solve gave one in time (see milp_status) */
     struct mapping mapping;
     struct cosa_terms terms; /* of that mapping */
     double

@@ -33,7 +33,8 @@ static enum dse_status cosa_step(void *memory, struct engine_context *context, e
         engine_context_reject(context, 1, &solution->misfit);
     else
         engine_context_explain(context, solution->reason);
-    bool limited = solution->milp_status == MILP_FEASIBLE || solution->milp_status == MILP_NOT_SOLVED;
+    bool limited =
+        solution->drawn || solution->milp_status == MILP_FEASIBLE || solution->milp_status == MILP_NOT_SOLVED;
     *stop = limited ? STOP_SOLVER_LIMIT : STOP_CONVERGED;
     return DSE_OK;
 }

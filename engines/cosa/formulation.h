@@ -55,6 +55,9 @@ struct cosa_kind {
 void cosa_shape_init(struct cosa_shape *shape, const struct problem *problem, const struct architecture *arch,
                      const struct mapspace_constraints *constraints, const struct cosa_settings *settings);
 
+/* The outermost level inside the permutation level that keeps weights alone; COSA_NONE. */
+uint32_t cosa_find_util_level(const struct cosa_shape *shape);
+
 /* log2 of how much one factor `prime` of dimension d enlarges the tile of t by the related terms: sum over those ranks of
  * log2(coefficient * prime). `stride` false: without the coefficients. 0 when unrelated. */
 double cosa_tile_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, double bits, bool stride);

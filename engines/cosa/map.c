@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/random.h"
 #include "engines/cosa/formulation.h"
 #include "engines/cosa/gpu.h"
 #include "engines/mapspace.h"
@@ -12,7 +13,7 @@
 /* Beyond what the exact tile exceeds, in bits (docs/cosa.md, repair). */
 #define REPAIR_MARGIN_BITS 0.01
 
-enum { REPAIR_NODES = 1000 };
+enum { REPAIR_NODES = 1000, FALLBACK_DRAWS = 100 };
 
 struct attempt {
     const struct mapspace *space;
@@ -197,6 +198,29 @@ static bool widen_rooms(struct cosa_shape *shape)
     return shared;
 }
 
+/* Without a mapping from the solver (its limit came first; a minimum utilisation, which has no row): of random mappings of the space the
+ * one with the best objective. False when no draw is valid. */
+static bool fall_back(struct attempt *attempt)
+{
+    struct cosa_solution *solution = attempt->solution;
+    const struct cosa_shape *shape = &attempt->shape;
+    struct random_stream stream = random_stream_make(0, 0, RANDOM_INIT);
+    struct mapping mapping;
+    double best = INFINITY;
+    for (int i = 0; i < FALLBACK_DRAWS; i++) {
+        struct cosa_terms terms;
+        if (!mapspace_draw(attempt->space, &stream, &mapping, NULL, NULL))
+            break;
+        cosa_terms_of(shape->problem, shape->arch, &attempt->settings, &mapping, &terms);
+        if (!solution->drawn || terms.objective < best) {
+            best = terms.objective;
+            solution->mapping = mapping;
+        }
+        solution->drawn = true;
+    }
+    return solution->drawn;
+}
+
 enum dse_status cosa_map(const struct problem *problem, const struct architecture *arch,
                          const struct mapspace_constraints *constraints, const struct cosa_settings *settings,
                          struct arena *arena, struct cosa_solution *solution, struct dse_error *err)
@@ -229,6 +253,8 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
         solution->n_repair++;
         DSE_TRY(attempt_halo(attempt, COSA_HALO_SAFE, &done, err));
     }
+    if (!done && fall_back(attempt))
+        solution->feasible = true;
     if (solution->feasible) {
         solution->reason[0] = '\0';
         solution->misfit = (struct misfit_info){.what = FITS};

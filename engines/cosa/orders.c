@@ -36,29 +36,41 @@ void cosa_level_order(const struct cosa_shape *shape, uint32_t l, const uint8_t 
             order[n++] = wanted[i];
 }
 
-/* The innermost run of loops that tensor t does not index. Loops of dimensions that cannot be longer than 1 do not end it, but only where
- * the user's order makes them stand in the way. */
-static uint32_t run_of(const struct cosa_shape *shape, const uint8_t *order, uint32_t t, bool skip_units)
+/* Can the temporal loop over d be longer than 1 at level l? */
+static bool is_open(const struct cosa_shape *shape, uint32_t l, uint32_t d)
 {
-    uint32_t saved = 0;
-    for (uint32_t i = 0; i < shape->problem->n_dim; i++) {
-        uint32_t d = order[i];
-        if (!(shape->related[t] >> d & 1u))
-            saved |= 1u << d;
-        else if (!skip_units || shape->problem->bound[d] > 1)
-            break;
-    }
-    return saved;
+    if (shape->problem->bound[d] == 1 || !shape->constraints)
+        return shape->problem->bound[d] > 1;
+    const struct loop_constraints *loops = &shape->constraints->level[l].temporal;
+    return loops->fixed[d] != 1 && loops->highest[d] != 1;
 }
 
 /* A list of choices that grows by one order after the other. */
 struct choice_list {
     const struct cosa_shape *shape;
     uint32_t level;
-    bool fixed_places; /* the constraints fix some places of the level's order */
+    bool skip_units; /* the user's wishes may put loops of length 1 in the way */
+    int stationary;  /* the tensor that saves all it can, -1: none */
+    uint32_t must;   /* what that is */
     uint32_t n;
     struct cosa_choice *choice;
 };
+
+/* The innermost run of loops that tensor t does not index. Loops that cannot be longer than 1 do not end it, but only where the user's
+ * order or stationary tensor makes them stand in the way. */
+static uint32_t run_of(const struct choice_list *list, const uint8_t *order, uint32_t t)
+{
+    const struct cosa_shape *shape = list->shape;
+    uint32_t saved = 0;
+    for (uint32_t i = 0; i < shape->problem->n_dim; i++) {
+        uint32_t d = order[i];
+        if (!(shape->related[t] >> d & 1u))
+            saved |= 1u << d;
+        else if (!list->skip_units || is_open(shape, list->level, d))
+            break;
+    }
+    return saved;
+}
 
 static bool covers(const struct cosa_choice *a, const struct cosa_choice *b, uint32_t n_tensor)
 {
@@ -76,7 +88,9 @@ static void add_choice(struct choice_list *list, const uint8_t *wanted)
     uint32_t n_tensor = shape->problem->n_tensor;
     cosa_level_order(shape, list->level, wanted, choice.order);
     for (uint32_t t = 0; t < n_tensor; t++)
-        choice.saved[t] = run_of(shape, choice.order, t, list->fixed_places);
+        choice.saved[t] = run_of(list, choice.order, t);
+    if (list->stationary >= 0 && (list->must & ~choice.saved[list->stationary]))
+        return;
     for (uint32_t c = 0; c < list->n; c++)
         if (covers(&list->choice[c], &choice, n_tensor))
             return;
@@ -129,14 +143,19 @@ static void extend(struct choice_list *list, uint8_t *chain, uint32_t n_chain, u
 
 uint32_t cosa_choices(const struct cosa_shape *shape, uint32_t l, int first, struct cosa_choice *choice)
 {
-    struct choice_list list = {.shape = shape, .level = l, .choice = choice};
-    if (shape->constraints)
-        list.fixed_places = shape->constraints->level[l].temporal.n_order > 0;
+    struct choice_list list = {.shape = shape, .level = l, .stationary = -1, .choice = choice};
+    list.skip_units = first >= 0 || (shape->constraints && shape->constraints->level[l].temporal.n_order > 0);
     uint32_t all = (1u << shape->problem->n_dim) - 1;
     uint8_t chain[PROBLEM_TENSOR_MAX];
+    if (first >= 0) { /* alone it saves all it can; of the other orders those count in which it does, too */
+        chain[0] = (uint8_t)first;
+        add_chain(&list, chain, 1);
+        list.stationary = first;
+        for (uint32_t d = 0; d < shape->problem->n_dim; d++)
+            if (is_open(shape, l, d))
+                list.must |= choice[0].saved[first] & 1u << d;
+    }
     for (uint32_t t = 0; t < shape->problem->n_tensor; t++) {
-        if (first >= 0 && (uint32_t)first != t)
-            continue;
         chain[0] = (uint8_t)t;
         extend(&list, chain, 1, all & ~shape->related[t]);
     }

@@ -123,8 +123,7 @@ static void set_keeps(struct cosa_shape *shape)
     }
 }
 
-/* The outermost level inside the permutation level that keeps weights alone. */
-static uint32_t find_util_level(const struct cosa_shape *shape)
+uint32_t cosa_find_util_level(const struct cosa_shape *shape)
 {
     uint32_t weights = 0;
     for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
@@ -155,7 +154,7 @@ void cosa_shape_init(struct cosa_shape *shape, const struct problem *problem, co
     set_keeps(shape);
     for (uint32_t l = 0; l < arch->n_level; l++)
         share_level(shape, settings, l);
-    shape->util_level = find_util_level(shape);
+    shape->util_level = cosa_find_util_level(shape);
 }
 
 double cosa_level_factor(const struct cosa_settings *settings, uint32_t level)

@@ -81,6 +81,9 @@ void cosa_terms_of(const struct problem *problem, const struct architecture *arc
     struct cosa_shape shape;
     memset(terms, 0, sizeof *terms);
     cosa_shape_init(&shape, problem, arch, NULL, settings);
+    for (uint32_t l = 0; l < shape.n_level; l++)
+        shape.keep[l] = mapping->level[l].keep;
+    shape.util_level = cosa_find_util_level(&shape);
     uint32_t inner_end = shape.permutation == COSA_NONE ? 0 : shape.permutation;
     for (uint32_t l = 0; l < shape.n_level; l++)
         for (uint32_t d = 0; d < problem->n_dim; d++) {
