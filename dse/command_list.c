@@ -10,6 +10,9 @@
 #include "dse/solve.h"
 #include "dse/table.h"
 
+/* Columns of an engine's options; the last is broken into lines, so that a table fits a wide terminal. */
+enum { OPTION_COLUMNS = 5, MEANING_WIDTH = 60 };
+
 /* 1e+15 rather than fifteen zeros. */
 static const char *short_number(double value, char *buffer, size_t size)
 {
@@ -42,6 +45,37 @@ static void option_range(const struct engine_option *option, char *buffer, size_
     }
 }
 
+/* The line of at most MEANING_WIDTH bytes that `*text` begins with, broken at a blank; moves `*text` to the next one. */
+static int next_line(const char **text)
+{
+    size_t length = strlen(*text);
+    if (length > MEANING_WIDTH) {
+        length = MEANING_WIDTH;
+        while (length > 0 && (*text)[length] != ' ')
+            length--;
+        if (length == 0) /* a word that is longer than a line */
+            length = strcspn(*text, " ");
+    }
+    *text += length;
+    *text += strspn(*text, " ");
+    return (int)length;
+}
+
+/* What the option does, in as many rows as it takes. */
+static void meaning_cells(struct table *table, const char *sentence)
+{
+    const char *line = sentence;
+    int length = next_line(&sentence);
+    table_cell(table, "%.*s", length, line);
+    while (*sentence) {
+        for (int c = 0; c < OPTION_COLUMNS - 1; c++)
+            table_cell(table, "%s", "");
+        line = sentence;
+        length = next_line(&sentence);
+        table_cell(table, "%.*s", length, line);
+    }
+}
+
 static void print_options(const struct engine *engine, struct text_buffer *out)
 {
     static const char *const header[] = {"  option", "default", "range", "unit", "meaning"};
@@ -51,7 +85,7 @@ static void print_options(const struct engine *engine, struct text_buffer *out)
         text_append(out, "  no options\n");
         return;
     }
-    table_init(&table, header, 5, 0x1f);
+    table_init(&table, header, OPTION_COLUMNS, 0x1f);
     for (size_t i = 0; i < engine->n_option; i++) {
         const struct engine_option *option = &engine->option[i];
         table_cell(&table, "  %s", option->name);
@@ -59,7 +93,7 @@ static void print_options(const struct engine *engine, struct text_buffer *out)
         option_range(option, text, sizeof text);
         table_cell(&table, "%s", text);
         table_cell(&table, "%s", option->unit);
-        table_cell(&table, "%s", option->sentence);
+        meaning_cells(&table, option->sentence);
     }
     table_print(&table, out);
     table_free(&table);

@@ -27,7 +27,7 @@ _dse_names() {
 
 # The option names of an engine, as NAME=
 _dse_engine_options() {
-    "$1" list engine "$2" 2>/dev/null | awk 'on { print $1 "=" } /^---/ { on = 1 }'
+    "$1" list engine "$2" 2>/dev/null | awk 'on && /^  [a-z]/ { print $1 "=" } /^---/ { on = 1 }'
 }
 
 # The value that was given for one of the options $1 ..., or nothing.
