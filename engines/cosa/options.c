@@ -50,7 +50,14 @@ void cosa_settings_of_options(const struct engine_context *context, struct cosa_
 enum dse_status cosa_begin(struct engine_context *context, bool search_bypass, const struct mapspace **space,
                            struct dse_error *err)
 {
-    uint32_t padded[PROBLEM_DIM_MAX];
+    uint32_t padded[PROBLEM_DIM_MAX], n_level = engine_context_task(context)->architecture->n_level;
+    double level = engine_context_option(context, COSA_OPTION_PERMUTATION_LEVEL);
+    if (level >= 0 && level + 1 >= n_level)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "option permutation_level is %.0f; this machine has levels 0 to %u, of which all but the "
+            "outermost can be it; -1 takes the one inside the outermost",
+            level, n_level - 1);
     if (cosa_pad_bounds(engine_context_problem(context),
                         (uint32_t)engine_context_option(context, COSA_OPTION_PAD), padded))
         DSE_TRY(engine_context_pad(context, padded, err));

@@ -10,6 +10,7 @@
 #include "costmodel/checker.h"
 #include "costmodel/readers.h"
 #include "engines/cosa/cosa.h"
+#include "engines/cosa/options.h"
 #include "tests/engines/small_cases.h"
 
 enum { OPTION_MAX = 40 };
@@ -63,6 +64,40 @@ static void solve(const struct one_case *c, const char *const *setting, struct e
         fail_msg("%s", err.text);
     evaluator_delete(evaluator);
     arena_free(&arena);
+}
+
+/* A level that the machine has not, or its outermost one (Table V: 0 to 5), has no loop order to choose. */
+static void test_permutation_level_must_be_inside_the_outermost(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"cosa", "cosa-best"};
+    struct one_case c;
+    struct engine_result result;
+    make_case(&c, 7);
+    for (size_t e = 0; e < 2; e++)
+        for (int level = 4; level <= 6; level++) {
+            const struct engine *engine = engine_find(name[e]);
+            struct evaluator *evaluator;
+            struct arena arena;
+            struct dse_error err;
+            double option[OPTION_MAX];
+            arena_init(&arena);
+            engine_option_defaults(engine, option);
+            option[COSA_OPTION_PERMUTATION_LEVEL] = level;
+            assert_int_equal(evaluator_new(&c.problem, &c.arch, &evaluator, &err), DSE_OK);
+            struct engine_task task = {.evaluator = evaluator,
+                                       .architecture = &c.arch,
+                                       .batch = 1,
+                                       .objective = {1, 1},
+                                       .option = option,
+                                       .budget = {.max_evaluations = 1}};
+            enum dse_status status = engine_solve(engine, &task, &arena, &result, &err);
+            assert_int_equal(status, level == 4 ? DSE_OK : DSE_BAD_USAGE);
+            if (level > 4)
+                assert_non_null(strstr(err.text, "this machine has levels 0 to 5"));
+            evaluator_delete(evaluator);
+            arena_free(&arena);
+        }
 }
 
 #define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -189,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engine_prices_the_mapping_of_cosa_map),
+        cmocka_unit_test(test_permutation_level_must_be_inside_the_outermost),
         cmocka_unit_test(test_options_reach_the_model),
         cmocka_unit_test(test_padding_spreads_large_primes),
         cmocka_unit_test(test_solver_limit_is_said),
