@@ -172,7 +172,9 @@ enum dse_status network_read_einsum(struct network_reader *reader, const struct 
     DSE_TRY(yaml_require(doc, node, owner, "dims", &dims, err));
     DSE_TRY(yaml_require(doc, node, owner, "tensors", &tensors, err));
     DSE_TRY(read_einsum_dims(reader, dims, owner, problem, err));
-    DSE_TRY(yaml_is_sequence(doc, tensors, owner, err));
+    char what[WHAT_MAX];
+    snprintf(what, sizeof(what), "%.110s: tensors", owner);
+    DSE_TRY(yaml_is_sequence(doc, tensors, what, err));
     if (tensors->n_item < 1 || tensors->n_item > PROBLEM_TENSOR_MAX)
         return yaml_fail(doc, tensors, err, "%s has %zu tensors; from 1 to %d are supported", owner,
                          tensors->n_item, PROBLEM_TENSOR_MAX);

@@ -52,9 +52,20 @@ static enum dse_status read_options(const struct cli_args *args, struct solve_se
     for (size_t i = 0; i < args->n_value; i++) {
         if (strcmp(args->value[i].option->name, "option") != 0)
             continue;
-        DSE_TRY(input_split_set(args->value[i].text, name, sizeof name, &value, err));
+        DSE_TRY(input_split_set("option", args->value[i].text, name, sizeof name, &value, err));
         DSE_TRY(engine_option_set(settings->engine, name, value, settings->option, err));
     }
+    return DSE_OK;
+}
+
+/* A sweep's --set takes engine options too, so that is what people try here. */
+static enum dse_status refuse_options(const struct input_overrides *overrides, struct dse_error *err)
+{
+    for (size_t i = 0; i < overrides->n; i++)
+        if (strncmp(overrides->path[i], "option.", 7) == 0)
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "--set %.80s: --set is for the architecture; write --option %.80s=%.80s",
+                            overrides->path[i], overrides->path[i] + 7, overrides->value[i]);
     return DSE_OK;
 }
 
@@ -83,6 +94,7 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     if (cli_value(args, "measure"))
         DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
+    DSE_TRY(refuse_options(&overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
     DSE_TRY(input_network(args->operand[1], &job->network, err));
@@ -145,6 +157,14 @@ static void count_cell(struct table *table, uint64_t value)
     table_cell(table, "%s", value == RESULT_U64_MISSING ? "-" : text_thousands(value, text, sizeof text));
 }
 
+/* What is measured with one number stands among the metrics; CoSA's terms have a table of their own, or lines get too long. */
+static size_t inline_fields(const struct map_job *job, const struct result_field *field[MEASURE_FIELD_MAX])
+{
+    struct measure_settings shown = job->settings.measure;
+    shown.what &= ~(unsigned)RESULT_MEASURE_COSA;
+    return measure_fields(&shown, field);
+}
+
 /* One row: a layer, or the total. */
 static void metric_cells(const struct map_job *job, struct table *table, const struct layer_record *row)
 {
@@ -161,7 +181,7 @@ static void metric_cells(const struct map_job *job, struct table *table, const s
         table_cell(table, "-");
     table_cell(table, "%s", table_bytes(row->dram_byte, text, sizeof text));
     ratio_cell(table, row->bound_edp_ratio);
-    for (size_t i = 0, n = measure_fields(&job->settings.measure, field); i < n; i++) {
+    for (size_t i = 0, n = inline_fields(job, field); i < n; i++) {
         double value = measure_number(field[i], row);
         if (field[i]->type == FIELD_U64 && isfinite(value))
             count_cell(table, (uint64_t)value);
@@ -193,12 +213,35 @@ static struct layer_record total_row(const struct map_job *job)
     return row;
 }
 
+static void print_terms(const struct map_job *job, struct text_buffer *out)
+{
+    const char *header[1 + MEASURE_FIELD_MAX] = {"layer"};
+    const struct result_field *field[MEASURE_FIELD_MAX];
+    struct measure_settings shown = job->settings.measure;
+    struct table table;
+    shown.what &= RESULT_MEASURE_COSA;
+    size_t n_field = measure_fields(&shown, field);
+    if (n_field == 0)
+        return;
+    for (size_t k = 0; k < n_field; k++)
+        header[1 + k] = field[k]->name;
+    table_init(&table, header, 1 + n_field, 1);
+    for (uint32_t i = 0; i < job->workload.n_layer; i++) {
+        table_cell(&table, "%s", job->layer[i].layer);
+        for (size_t k = 0; k < n_field; k++)
+            ratio_cell(&table, measure_number(field[k], &job->layer[i]));
+    }
+    text_append(out, "\n");
+    table_print(&table, out);
+    table_free(&table);
+}
+
 static void print_table(const struct map_job *job, struct text_buffer *out)
 {
     const char *header[16 + MEASURE_FIELD_MAX] = {"layer",  "count", "status",      "cycles", "latency",
                                                   "energy", "edp",   "utilization", "DRAM",   "edp/bound"};
     const struct result_field *field[MEASURE_FIELD_MAX];
-    size_t n_header = 10, n_field = measure_fields(&job->settings.measure, field);
+    size_t n_header = 10, n_field = inline_fields(job, field);
     struct table table;
     char objective[64];
     struct layer_record total = total_row(job);
@@ -227,6 +270,7 @@ static void print_table(const struct map_job *job, struct text_buffer *out)
     for (uint32_t i = 0; i < job->workload.n_layer; i++)
         if (job->layer[i].padded && job->layer[i].padded[0])
             text_append(out, "%s: mapped with %s\n", job->layer[i].layer, job->layer[i].padded);
+    print_terms(job, out);
     if (job->workload.n_skipped)
         text_append(out, "%u layer%s without multiply-accumulates %s not mapped.\n", job->workload.n_skipped,
                     table_plural(job->workload.n_skipped), job->workload.n_skipped == 1 ? "is" : "are");
@@ -242,7 +286,7 @@ static void print_csv(const struct map_job *job, struct text_buffer *out)
         "layer,count,status,latency_cycle,latency_s,energy_j,edp_js,utilization,dram_byte,bound_edp_ratio,");
     for (size_t k = 0; k < n_field; k++)
         text_append(out, "%s,", field[k]->name);
-    text_append(out, "evaluations,stop\n");
+    text_append(out, "evaluations,stop,padded\n");
     struct layer_record total = total_row(job);
     for (uint32_t i = 0; i <= job->workload.n_layer; i++) {
         const struct layer_record *row = i < job->workload.n_layer ? &job->layer[i] : &total;
@@ -262,7 +306,10 @@ static void print_csv(const struct map_job *job, struct text_buffer *out)
         text_append(out, ",");
         if (row->evaluations != RESULT_U64_MISSING)
             text_append(out, "%llu", (unsigned long long)row->evaluations);
-        text_append(out, ",%s\n", row->stop ? row->stop : "");
+        text_append(out, ",%s,", row->stop ? row->stop : "");
+        if (row->padded && row->padded[0])
+            text_append(out, "\"%s\"", row->padded); /* "P 53->54, Q 53->54" holds commas */
+        text_append(out, "\n");
     }
 }
 
@@ -312,6 +359,23 @@ static enum dse_status print_json(const struct map_job *job, struct text_buffer 
     return DSE_OK;
 }
 
+/* The one mapping; for padded bounds with what `dse eval` needs to read it. */
+static void print_yaml(const struct map_job *job, struct text_buffer *out)
+{
+    const struct problem *problem = &job->workload.problem[0];
+    const struct engine_result *found = &job->result[0].found;
+    if (job->result[0].outcome != RESULT_OK)
+        return;
+    if (found->padded) {
+        text_append(out, "# of a loop nest with padded bounds; dse eval takes it with");
+        for (uint32_t d = 0; d < problem->n_dim; d++)
+            if (found->padded_bound[d] != problem->bound[d])
+                text_append(out, " --pad %s=%u", problem->dim_name[d], found->padded_bound[d]);
+        text_append(out, "\n");
+    }
+    mapping_write_yaml(&found->mapping, problem, &job->arch, out);
+}
+
 /* Every mapping with its heading, as a loop nest, as a launch, or both. */
 static void print_mappings(const struct map_job *job, bool nest, bool gpu, struct text_buffer *out)
 {
@@ -356,8 +420,7 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
     text_init(&out);
     switch (job->format) {
     case FORMAT_YAML:
-        if (job->result[0].outcome == RESULT_OK)
-            mapping_write_yaml(&job->result[0].found.mapping, &job->workload.problem[0], &job->arch, &out);
+        print_yaml(job, &out);
         break;
     case FORMAT_CSV:
         if (cli_has(args, "gpu"))

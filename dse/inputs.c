@@ -12,8 +12,8 @@
 
 enum { FILE_MAX_BYTE = 64 * 1024 * 1024 };
 
-enum dse_status input_split_set(const char *text, char *path, size_t size, const char **value,
-                                struct dse_error *err)
+enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
+                                const char **value, struct dse_error *err)
 {
     char shown[96];
     const char *equals = strchr(text, '=');
@@ -21,14 +21,16 @@ enum dse_status input_split_set(const char *text, char *path, size_t size, const
     while (length > 0 && text[length - 1] == ' ')
         length--;
     if (length == 0 || length >= size)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "--set %s: write KEY=VALUE, for instance GlobalBuffer.capacity='128 KiB'",
-                        text_excerpt(text, shown, sizeof shown));
+        return dse_fail(
+            err, DSE_BAD_USAGE, "--%s %s: write %s", option, text_excerpt(text, shown, sizeof shown),
+            strcmp(option, "set") == 0
+                ? "KEY=VALUE, for instance GlobalBuffer.capacity='128 KiB'"
+                : "NAME=VALUE, for instance search_size=1000; `dse list engine NAME` has the names");
     memcpy(path, text, length);
     path[length] = '\0';
     *value = equals + 1 + strspn(equals + 1, " ");
     if (!**value)
-        return dse_fail(err, DSE_BAD_USAGE, "--set %s: the value is missing",
+        return dse_fail(err, DSE_BAD_USAGE, "--%s %s: the value is missing", option,
                         text_excerpt(text, shown, sizeof shown));
     return DSE_OK;
 }
@@ -45,7 +47,7 @@ enum dse_status input_overrides_read(const struct cli_args *args, struct input_o
             continue;
         if (overrides->n == INPUT_SET_MAX)
             return dse_fail(err, DSE_LIMIT, "more than %d --set options", INPUT_SET_MAX);
-        DSE_TRY(input_split_set(args->value[i].text, overrides->path[overrides->n], INPUT_SET_TEXT_MAX,
+        DSE_TRY(input_split_set("set", args->value[i].text, overrides->path[overrides->n], INPUT_SET_TEXT_MAX,
                                 &overrides->value[overrides->n], err));
         overrides->n++;
     }
@@ -193,6 +195,9 @@ enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const 
     DSE_TRY(yaml_read(doc, path, err));
     const struct ynode *found = yaml_find(doc->root, "constraints");
     *list = found ? found : doc->root;
+    if (!found && doc->root->kind == YNODE_MAPPING)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "a list of constraints is expected, or a key \"constraints\" that has one");
     return yaml_is_sequence(doc, *list, "constraints", err);
 }
 

@@ -22,9 +22,9 @@ struct input_overrides {
     const char *value[INPUT_SET_MAX]; /* (n) borrowed from the arguments */
 };
 
-/* Split "PATH=VALUE" (blanks around "=" allowed). DSE_BAD_USAGE. */
-DSE_MUST_CHECK enum dse_status input_split_set(const char *text, char *path, size_t size, const char **value,
-                                               struct dse_error *err);
+/* Split "PATH=VALUE" (blanks around "=" allowed), the value of --`option`. DSE_BAD_USAGE. */
+DSE_MUST_CHECK enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
+                                               const char **value, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status input_overrides_read(const struct cli_args *args,
                                                     struct input_overrides *overrides, struct dse_error *err);
 

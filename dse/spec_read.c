@@ -237,7 +237,7 @@ static enum dse_status apply_set(struct sweep_spec *spec, const char *text, stru
 {
     char key[INPUT_SET_TEXT_MAX];
     const char *value;
-    DSE_TRY(input_split_set(text, key, sizeof key, &value, err));
+    DSE_TRY(input_split_set("set", text, key, sizeof key, &value, err));
     char *name = arena_copy_text(&spec->arena, key, strlen(key));
     char *copy = arena_copy_text(&spec->arena, value, strlen(value));
     if (!name || !copy)

@@ -192,6 +192,15 @@ static uint32_t residue(const struct mapspace *space, uint32_t d)
     return rest;
 }
 
+/* What is fixed for dimension d over all levels; a double, as nothing bounds it. */
+static double fixed_product(const struct mapspace *space, uint32_t d)
+{
+    double product = 1;
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        product *= (double)space->base.level[l].temporal[d] * (double)space->base.level[l].spatial[d];
+    return product;
+}
+
 static void add_kind(struct mapspace *space, uint32_t d, uint32_t prime)
 {
     struct mapspace_kind *kind = space->n_kind ? &space->kind[space->n_kind - 1] : NULL;
@@ -231,8 +240,10 @@ static void factorise(struct mapspace *space)
         uint32_t rest = residue(space, d);
         check_limits(space, d);
         if (rest == 0) {
-            empty_because(space, "the factors fixed for dimension %s do not divide its bound %u",
-                          space->problem->dim_name[d], space->problem->bound[d]);
+            empty_because(
+                space,
+                "the factors fixed for dimension %s multiply to %.0f, which does not divide its bound %u",
+                space->problem->dim_name[d], fixed_product(space, d), space->problem->bound[d]);
             return;
         }
         for (uint32_t p = 2; (uint64_t)p * p <= rest; p++)

@@ -292,9 +292,10 @@ static enum dse_status read_bypass(const struct entry *e)
         yaml_check_keys(e->doc, e->node, "a bypass constraint", keys, sizeof keys / sizeof keys[0], e->err));
     DSE_TRY(read_tensors(e, "keep", &e->level->keep));
     DSE_TRY(read_tensors(e, "bypass", &e->level->bypass));
-    if (e->level->keep & e->level->bypass)
-        return yaml_fail(e->doc, e->node, e->err, "%s: the same tensor is under keep and under bypass",
-                         e->level_name);
+    for (uint32_t t = 0; t < e->problem->n_tensor; t++)
+        if (e->level->keep & e->level->bypass & 1u << t)
+            return yaml_fail(e->doc, e->node, e->err, "%s: %s is under keep and under bypass", e->level_name,
+                             e->problem->tensor[t].name);
     return DSE_OK;
 }
 

@@ -90,8 +90,10 @@ static enum dse_status unknown_option(const struct engine *engine, const char *n
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", n ? ", " : "", known[n]);
     }
     const char *nearest = text_nearest(name, known, n);
-    return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"%s%s%s; it has %s", engine->name,
-                    name, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "",
+    if (nearest)
+        return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"; did you mean \"%s\"?",
+                        engine->name, name, nearest);
+    return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"; it has %s", engine->name, name,
                     n ? list : "none");
 }
 

@@ -139,6 +139,8 @@ static void test_network_read_refuses_bad_producers(void **state)
          DSE_BAD_INPUT},
         {GRAPH "- {name: a, type: conv, C: 3, K: 4, P: 8, Q: 8, count: 2, from: input}\n", 4,
          "layer a: count is for lists of layers", DSE_BAD_INPUT},
+        {LIST "- {name: e, type: einsum, dims: {I: 1}, tensors: {A: [I]}}\n", 4,
+         "layer e: tensors must be a list", DSE_BAD_INPUT},
         {GRAPH "- {name: e, type: einsum, dims: {I: 1}, tensors: [], from: input}\n", 4, "einsum",
          DSE_BAD_INPUT},
     };

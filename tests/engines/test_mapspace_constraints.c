@@ -95,7 +95,7 @@ static void test_constraints_refuse_with_line_and_reason(void **state)
         {"- {target: Buffer, type: bypass, keep: [Weight]}", 1, "did you mean \"Weights\"?"},
         {"- {target: Buffer, type: bypass, keep: Weights}", 1, "keep"},
         {"- {target: Buffer, type: bypass, keep: [Weights], bypass: [Weights]}", 1,
-         "under keep and under bypass"},
+         "Buffer: Weights is under keep and under bypass"},
         {"constraints: 7", 1, "constraints"},
         {"- 7", 1, "a constraint"},
     };

@@ -253,7 +253,8 @@ static void test_empty_space_gives_its_reason(void **state)
     mapspace_constraints_init(&c, &problem, &arch);
     c.level[0].temporal.fixed[0] = 3;
     space = make_space(&problem, &arch, &c, false, &arena);
-    assert_non_null(strstr(mapspace_is_empty(space), "dimension M do not divide its bound 4"));
+    assert_string_equal(mapspace_is_empty(space),
+                        "the factors fixed for dimension M multiply to 3, which does not divide its bound 4");
     /* a DRAM too small for the problem: 3 * 16 words */
     arch.level[2].size_word = 47;
     space = make_space(&problem, &arch, NULL, false, &arena);
