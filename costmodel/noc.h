@@ -3,6 +3,7 @@
 #ifndef COSTMODEL_NOC_H
 #define COSTMODEL_NOC_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,11 +108,12 @@ struct noc_trace {
     uint64_t *start, *finish;
 };
 
-/* The same; `trace` (may be NULL) is filled. */
+/* The same; `trace` (may be NULL) is filled. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
 DSE_MUST_CHECK enum dse_status noc_simulate_traced(const struct noc_config *config,
                                                    const struct noc_program *program, uint64_t max_cycle,
-                                                   struct arena *arena, const struct noc_trace *trace,
-                                                   struct noc_result *result, struct dse_error *err);
+                                                   const atomic_int *cancel, struct arena *arena,
+                                                   const struct noc_trace *trace, struct noc_result *result,
+                                                   struct dse_error *err);
 
 /* The transactions of a mapping: docs/noc.md. `max_steps`: at most so many steps of the loops at and outside the NoC level are
  * written (0: all); `*n_step` (may be NULL) is how many there are in all. `noc_level` is the level whose network is the mesh.
@@ -148,10 +150,10 @@ DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, st
                                              uint32_t *noc_level, struct dse_error *err);
 
 /* Program and simulation together with the default mesh of the architecture; `max_steps` 0: everything is simulated.
- * DSE_BAD_USAGE when the architecture has no mesh. */
+ * DSE_BAD_USAGE when the architecture has no mesh, DSE_INTERRUPTED as by noc_simulate_traced. */
 DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
                                               const struct mapping *mapping, uint64_t max_steps,
-                                              struct arena *arena, struct noc_latency *latency,
-                                              struct dse_error *err);
+                                              const atomic_int *cancel, struct arena *arena,
+                                              struct noc_latency *latency, struct dse_error *err);
 
 #endif

@@ -207,8 +207,8 @@ static double weighted_cycles(struct step *step, uint64_t n_step)
 }
 
 static enum dse_status simulate(const struct noc_config *config, const struct noc_plan *plan,
-                                const struct noc_walk *walk, struct arena *arena, struct noc_latency *latency,
-                                struct dse_error *err)
+                                const struct noc_walk *walk, const atomic_int *cancel, struct arena *arena,
+                                struct noc_latency *latency, struct dse_error *err)
 {
     struct noc_program program;
     uint64_t n_step = noc_walk_steps(walk, plan);
@@ -220,7 +220,7 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     if (!finish)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u transactions", program.n_transaction);
     struct noc_trace trace = {NULL, finish};
-    DSE_TRY(noc_simulate_traced(config, &program, 0, arena, &trace, &latency->simulated, err));
+    DSE_TRY(noc_simulate_traced(config, &program, 0, cancel, arena, &trace, &latency->simulated, err));
     latency->n_step_simulated = n_step;
     latency->cycle = latency->simulated.cycle;
     if (n_step < latency->n_step) {
@@ -238,8 +238,8 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
 }
 
 enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
-                               const struct mapping *mapping, uint64_t max_steps, struct arena *arena,
-                               struct noc_latency *latency, struct dse_error *err)
+                               const struct mapping *mapping, uint64_t max_steps, const atomic_int *cancel,
+                               struct arena *arena, struct noc_latency *latency, struct dse_error *err)
 {
     struct noc_config config;
     struct noc_plan plan;
@@ -252,5 +252,5 @@ enum dse_status noc_latency_of(const struct problem *problem, const struct archi
     latency->bound_cycle = load_bound(&load);
     latency->n_step = (uint64_t)product(plan.bound, 0, plan.n_loop);
     choose(&plan, max_steps, &walk);
-    return simulate(&config, &plan, &walk, arena, latency, err);
+    return simulate(&config, &plan, &walk, cancel, arena, latency, err);
 }

@@ -1,5 +1,7 @@
 #include "costmodel/noc_mesh.h"
 
+enum { LOOK_CYCLES = 1024 }; /* between two looks at the cancel flag */
+
 static uint64_t flits_expected(const struct noc_mesh *mesh)
 {
     uint64_t sum = 0;
@@ -22,7 +24,14 @@ static uint32_t first_unfinished(const struct noc_mesh *mesh)
     return 0;
 }
 
-static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, struct dse_error *err)
+static bool is_cancelled(const struct noc_mesh *mesh, const atomic_int *cancel)
+{
+    return cancel && mesh->result->n_stepped_cycle % LOOK_CYCLES == 0 &&
+           atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
+static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, const atomic_int *cancel,
+                           struct dse_error *err)
 {
     for (;;) {
         noc_step_events(mesh);
@@ -31,6 +40,8 @@ static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, struct dse
         if (max_cycle && mesh->now >= max_cycle)
             return dse_fail(err, DSE_LIMIT, "%u of %u transactions are not done after %llu cycles",
                             mesh->n_unfinished, mesh->program->n_transaction, (unsigned long long)max_cycle);
+        if (is_cancelled(mesh, cancel))
+            return dse_fail(err, DSE_INTERRUPTED, "interrupted");
         mesh->changed = mesh->moved = false;
         noc_step_sources(mesh);
         if (mesh->no_memory)
@@ -54,8 +65,9 @@ static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, struct dse
 }
 
 enum dse_status noc_simulate_traced(const struct noc_config *config, const struct noc_program *program,
-                                    uint64_t max_cycle, struct arena *arena, const struct noc_trace *trace,
-                                    struct noc_result *result, struct dse_error *err)
+                                    uint64_t max_cycle, const atomic_int *cancel, struct arena *arena,
+                                    const struct noc_trace *trace, struct noc_result *result,
+                                    struct dse_error *err)
 {
     *result = (struct noc_result){0};
     DSE_TRY(noc_check(config, program, err));
@@ -72,7 +84,7 @@ enum dse_status noc_simulate_traced(const struct noc_config *config, const struc
     DSE_TRY(noc_depend_init(&mesh, err));
     DSE_TRY(noc_repeat_init(&mesh, err));
     result->flits_expected = flits_expected(&mesh);
-    DSE_TRY(run(&mesh, max_cycle, err));
+    DSE_TRY(run(&mesh, max_cycle, cancel, err));
     result->dram_reads = mesh.dram.n_read;
     result->dram_writes = mesh.dram.n_write;
     result->dram_row_misses = mesh.dram.n_row_miss;
@@ -87,5 +99,5 @@ enum dse_status noc_simulate(const struct noc_config *config, const struct noc_p
                              uint64_t max_cycle, struct arena *arena, struct noc_result *result,
                              struct dse_error *err)
 {
-    return noc_simulate_traced(config, program, max_cycle, arena, NULL, result, err);
+    return noc_simulate_traced(config, program, max_cycle, NULL, arena, NULL, result, err);
 }

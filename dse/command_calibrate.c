@@ -1,18 +1,16 @@
 /* dse calibrate ARCH */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dse/commands.h"
 #include "dse/inputs.h"
+#include "dse/output_file.h"
 #include "dse/table.h"
 #include "dse/threads.h"
+#include "dse/watch.h"
 #include "engines/cosa/calibrate.h"
-
-enum { OUT_PATH_MAX = 4096 };
 
 /* ------------------------------------------------------------------------------------------------------ what is said */
 
@@ -83,40 +81,6 @@ static void print_options(const struct calibration *c, const struct architecture
                 best->weight_util, best->weight_comp, best->weight_traf);
 }
 
-/* Where the options go besides the standard output: a file beside the wanted one, which takes its place when all is well. */
-struct options_file {
-    const char *path; /* NULL: none was asked for */
-    char temporary[OUT_PATH_MAX];
-    FILE *stream;
-};
-
-static enum dse_status open_file(const char *path, struct options_file *file, struct dse_error *err)
-{
-    *file = (struct options_file){.path = path};
-    if (!path)
-        return DSE_OK;
-    int length = snprintf(file->temporary, sizeof file->temporary, "%s.tmp", path);
-    if (!path[0] || length < 0 || (size_t)length >= sizeof file->temporary)
-        return dse_fail(err, DSE_BAD_USAGE, "--output: the path is empty or too long");
-    file->stream = fopen(file->temporary, "we");
-    if (!file->stream)
-        return dse_fail_at(err, DSE_IO, file->temporary, 0, "cannot be written: %s", strerror(errno));
-    return DSE_OK;
-}
-
-static enum dse_status close_file(struct options_file *file, enum dse_status status, struct dse_error *err)
-{
-    if (!file->stream)
-        return status;
-    bool bad = ferror(file->stream) != 0;
-    bad = fclose(file->stream) != 0 || bad;
-    if (status == DSE_OK && (bad || rename(file->temporary, file->path) != 0))
-        status = dse_fail_at(err, DSE_IO, file->path, 0, "cannot be written: %s", strerror(errno));
-    if (status != DSE_OK)
-        unlink(file->temporary);
-    return status;
-}
-
 static enum dse_status report(const struct console *console, const struct calibration *c,
                               const struct architecture *arch, const struct objective *objective, FILE *file,
                               struct dse_error *err)
@@ -143,24 +107,49 @@ static enum dse_status report(const struct console *console, const struct calibr
 
 /* ------------------------------------------------------------------------------------------------------- the command */
 
+/* A signal sets a flag, and the search ends after the layers in flight. */
+static enum dse_status calibrate_watched(const struct architecture *arch, const struct objective *objective,
+                                         int n_thread, struct watch *watch, struct calibration *c,
+                                         struct dse_error *err)
+{
+    DSE_TRY(watch_start(watch, NULL, err));
+    enum dse_status status = calibrate(arch, objective, n_thread, &watch->cancel, c, err);
+    watch_stop(watch);
+    return status;
+}
+
+/* All that must not end halfway: there would be half a file. */
+static enum dse_status calibrate_to_file(const struct console *console, const char *path,
+                                         const struct architecture *arch, const struct objective *objective,
+                                         int n_thread, struct calibration *c, struct dse_error *err)
+{
+    struct output_file file; /* where the options go besides the standard output */
+    struct watch watch;
+    watch_block(&watch);
+    enum dse_status status = output_file_open(path, NULL, &file, err);
+    if (status == DSE_OK) {
+        status = calibrate_watched(arch, objective, n_thread, &watch, c, err);
+        if (status == DSE_OK)
+            status = report(console, c, arch, objective, file.stream, err);
+        status = output_file_close(&file, status, err);
+    }
+    watch_unblock(&watch);
+    return status;
+}
+
 static enum dse_status run(const struct cli_args *args, const struct console *console, struct calibration *c,
                            struct dse_error *err)
 {
     struct architecture arch;
     struct objective objective;
     struct input_overrides overrides;
-    struct options_file file;
     unsigned long long threads = (unsigned long long)threads_available();
     const char *word = cli_value(args, "objective");
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(objective_parse(word ? word : "latency", &objective, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
-    DSE_TRY(open_file(cli_value(args, "output"), &file, err));
-    enum dse_status status = calibrate(&arch, &objective, (int)threads, c, err);
-    if (status == DSE_OK)
-        status = report(console, c, &arch, &objective, file.stream, err);
-    return close_file(&file, status, err);
+    return calibrate_to_file(console, cli_value(args, "output"), &arch, &objective, (int)threads, c, err);
 }
 
 static int command(const struct cli_args *args, const struct console *console)

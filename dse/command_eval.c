@@ -100,7 +100,7 @@ static enum dse_status simulate(const struct cli_args *args, const struct report
         DSE_TRY(write_transactions(path, &program, err));
     }
     if (latency_wanted)
-        DSE_TRY(noc_latency_of(report->problem, report->arch, mapping, steps, arena, latency, err));
+        DSE_TRY(noc_latency_of(report->problem, report->arch, mapping, steps, NULL, arena, latency, err));
     return DSE_OK;
 }
 
@@ -116,7 +116,7 @@ static enum dse_status measure(const struct cli_args *args, const struct mapping
         return DSE_OK;
     DSE_TRY(measure_add_list(&settings, cli_value(args, "measure"), err));
     DSE_TRY(measure_check(&settings, report->arch, err));
-    DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, arena, &values, err));
+    DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, NULL, arena, &values, err));
     layer_record_init(&row);
     measure_fill(&values, &row);
     report->n_measured = measure_fields(&settings, field);

@@ -4,19 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "dse/commands.h"
 #include "dse/inputs.h"
+#include "dse/output_file.h"
 #include "dse/record.h"
 #include "dse/sample.h"
 #include "dse/table.h"
 #include "dse/threads.h"
+#include "dse/watch.h"
 #include "dse/workload.h"
 #include "results/csv_line.h"
 
-enum { OUT_PATH_MAX = 4096, REASON_SHOWN_MAX = 10, STANDARD_MAPPINGS = 1000 };
+enum { REASON_SHOWN_MAX = 10, STANDARD_MAPPINGS = 1000 };
 
 /* Without --max-draws: this many draws for each mapping that is asked for, and never less than so many. */
 static const uint64_t draws_per_mapping = 1000, least_max_draws = 1000000;
@@ -34,8 +35,7 @@ struct sample_job {
     struct sample_settings settings;
     struct sample_summary summary;
     bool with_mapping;
-    FILE *stream; /* where rows go */
-    const char *path, *temporary;
+    struct output_file file; /* where rows go */
     const struct result_field *field[MEASURE_FIELD_MAX];
     size_t n_field;
     struct text_buffer line;
@@ -54,7 +54,7 @@ static enum dse_status write_header(struct sample_job *job, struct dse_error *er
     text_append(&job->line, "%s\n", job->with_mapping ? ",mapping" : "");
     if (job->line.failed)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a line");
-    fputs(job->line.data, job->stream);
+    fputs(job->line.data, job->file.stream);
     return DSE_OK;
 }
 
@@ -107,9 +107,9 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
     text_append(line, "\n");
     if (!keep_values(job, row) || line->failed)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the mappings");
-    if (fwrite(line->data, 1, line->length, job->stream) != line->length)
-        return dse_fail_at(err, DSE_IO, job->path ? job->path : "the output", 0, "cannot be written: %s",
-                           strerror(errno));
+    if (fwrite(line->data, 1, line->length, job->file.stream) != line->length)
+        return dse_fail_at(err, DSE_IO, job->file.path ? job->file.path : "the output", 0,
+                           "cannot be written: %s", strerror(errno));
     return DSE_OK;
 }
 
@@ -257,50 +257,46 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
                                           : DSE_OK;
 }
 
-/* Rows go to OUT.tmp, which becomes OUT when all is well, or to the standard output. */
-static enum dse_status open_output(const struct cli_args *args, const struct console *console,
-                                   struct sample_job *job, char *temporary, size_t size,
-                                   struct dse_error *err)
+static enum dse_status draw(struct sample_job *job, struct dse_error *err)
 {
-    job->stream = console->out;
-    job->path = cli_value(args, "output");
-    if (!job->path)
-        return DSE_OK;
-    int length = snprintf(temporary, size, "%s.tmp", job->path);
-    if (!job->path[0] || length < 0 || (size_t)length >= size)
-        return dse_fail(err, DSE_BAD_USAGE, "--output: the path is empty or too long");
-    job->stream = fopen(temporary, "we");
-    if (!job->stream)
-        return dse_fail_at(err, DSE_IO, temporary, 0, "cannot be written: %s", strerror(errno));
-    job->temporary = temporary;
-    return DSE_OK;
+    DSE_TRY(write_header(job, err));
+    return sample_space(&job->workload.problem[0], &job->arch, &job->settings, write_row, job, &job->summary,
+                        err);
 }
 
-static enum dse_status close_output(struct sample_job *job, enum dse_status status, struct dse_error *err)
+/* A signal must not leave half a file behind: it sets a flag instead, and the draws end. */
+static enum dse_status draw_to_file(const char *path, struct sample_job *job, struct dse_error *err)
 {
-    bool bad = job->stream && (fflush(job->stream) != 0 || ferror(job->stream));
-    if (!job->temporary)
-        return status == DSE_OK && bad ? dse_fail(err, DSE_IO, "the output cannot be written") : status;
-    bad = fclose(job->stream) != 0 || bad;
-    if (status == DSE_OK && (bad || rename(job->temporary, job->path) != 0))
-        status = dse_fail_at(err, DSE_IO, job->path, 0, "cannot be written: %s", strerror(errno));
-    if (status != DSE_OK)
-        unlink(job->temporary);
+    struct watch watch;
+    watch_block(&watch);
+    job->settings.cancel = &watch.cancel;
+    enum dse_status status = output_file_open(path, NULL, &job->file, err);
+    if (status == DSE_OK) {
+        status = watch_start(&watch, NULL, err);
+        if (status == DSE_OK) {
+            status = draw(job, err);
+            watch_stop(&watch);
+        }
+        status = output_file_close(&job->file, status, err);
+    }
+    watch_unblock(&watch);
     return status;
+}
+
+/* Without a file there is nothing to tidy up, and signals do what they always do. */
+static enum dse_status draw_to_stream(FILE *stream, struct sample_job *job, struct dse_error *err)
+{
+    DSE_TRY(output_file_open(NULL, stream, &job->file, err));
+    return output_file_close(&job->file, draw(job, err), err);
 }
 
 static enum dse_status sample(const struct cli_args *args, const struct console *console,
                               struct sample_job *job, struct dse_error *err)
 {
-    char temporary[OUT_PATH_MAX];
+    const char *path = cli_value(args, "output");
     DSE_TRY(prepare(args, job, err));
-    DSE_TRY(open_output(args, console, job, temporary, sizeof temporary, err));
-    enum dse_status status = write_header(job, err);
-    if (status == DSE_OK)
-        status = sample_space(&job->workload.problem[0], &job->arch, &job->settings, write_row, job,
-                              &job->summary, err);
-    status = close_output(job, status, err);
-    return status == DSE_OK ? print_summary(job, console->err, err) : status;
+    DSE_TRY(path ? draw_to_file(path, job, err) : draw_to_stream(console->out, job, err));
+    return print_summary(job, console->err, err);
 }
 
 static int command(const struct cli_args *args, const struct console *console)

@@ -127,22 +127,24 @@ double measure_number(const struct result_field *field, const struct layer_recor
 /* What the simulator refuses is no failure of the mapping: the value is missing. */
 static enum dse_status simulate(const struct measure_settings *settings, const struct problem *problem,
                                 const struct architecture *arch, const struct mapping *mapping,
-                                struct arena *arena, struct measure_values *values, struct dse_error *err)
+                                const atomic_int *cancel, struct arena *arena, struct measure_values *values,
+                                struct dse_error *err)
 {
     struct noc_latency latency;
     struct dse_error inner = {0};
     enum dse_status status =
-        noc_latency_of(problem, arch, mapping, settings->noc_max_steps, arena, &latency, &inner);
+        noc_latency_of(problem, arch, mapping, settings->noc_max_steps, cancel, arena, &latency, &inner);
     if (status == DSE_OK)
         values->noc_latency_cycle = latency.cycle;
-    if (status != DSE_NO_MEMORY && status != DSE_INTERNAL)
+    if (status != DSE_NO_MEMORY && status != DSE_INTERNAL && status != DSE_INTERRUPTED)
         return DSE_OK;
     return dse_fail(err, status, "network-on-chip simulation: %s", inner.text);
 }
 
 enum dse_status measure_mapping(const struct measure_settings *settings, const struct problem *problem,
                                 const struct architecture *arch, const struct mapping *mapping,
-                                struct arena *arena, struct measure_values *values, struct dse_error *err)
+                                const atomic_int *cancel, struct arena *arena, struct measure_values *values,
+                                struct dse_error *err)
 {
     measure_values_init(values);
     if (settings->what & RESULT_MEASURE_COSA) {
@@ -156,6 +158,6 @@ enum dse_status measure_mapping(const struct measure_settings *settings, const s
         values->cosa_objective = terms.objective;
     }
     if (settings->what & RESULT_MEASURE_NOC)
-        return simulate(settings, problem, arch, mapping, arena, values, err);
+        return simulate(settings, problem, arch, mapping, cancel, arena, values, err);
     return DSE_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef DSE_MEASURE_H
 #define DSE_MEASURE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -59,10 +60,12 @@ void measure_fill(const struct measure_values *values, struct layer_record *row)
 double measure_number(const struct result_field *field, const struct layer_record *row);
 
 /* Compute what is asked for; the rest of `values` is missing, and so is the simulated latency of a mapping that the simulator
- * does not take (no mesh, more PEs than it has, too many transactions). Memory from `arena`. DSE_NO_MEMORY, DSE_INTERNAL. */
+ * does not take (no mesh, more PEs than it has, too many transactions). Memory from `arena`. DSE_INTERRUPTED soon after `cancel` (may be NULL)
+ * is set; DSE_NO_MEMORY, DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status measure_mapping(const struct measure_settings *settings,
                                                const struct problem *problem, const struct architecture *arch,
-                                               const struct mapping *mapping, struct arena *arena,
-                                               struct measure_values *values, struct dse_error *err);
+                                               const struct mapping *mapping, const atomic_int *cancel,
+                                               struct arena *arena, struct measure_values *values,
+                                               struct dse_error *err);
 
 #endif

@@ -13,6 +13,7 @@ SRC_DSE := \
 	dse/main.c \
 	dse/measure.c \
 	dse/not_ok.c \
+	dse/output_file.c \
 	dse/plan.c \
 	dse/progress.c \
 	dse/record.c \

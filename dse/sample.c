@@ -59,12 +59,18 @@ static bool draw_one(const struct sampler *sampler, struct random_stream *stream
     return drawn;
 }
 
+static bool is_cancelled(const struct sampler *sampler)
+{
+    const atomic_int *cancel = sampler->settings->cancel;
+    return cancel && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
 static enum dse_status fill_block(const struct sampler *sampler, struct eval_workspace *workspace,
                                   struct arena *arena, uint32_t number, struct block *block)
 {
     struct random_stream stream = random_stream_make(sampler->settings->seed, sampler->key, number);
     block->n_draw = block->n_valid = 0;
-    while (block->n_draw < BLOCK_DRAWS &&
+    while (block->n_draw < BLOCK_DRAWS && !is_cancelled(sampler) &&
            !(sampler->settings->n_valid && block->n_valid == sampler->settings->n_valid)) {
         struct draw *draw = &block->draw[block->n_draw++];
         struct mapping *mapping = &block->mapping[block->n_valid];
@@ -76,8 +82,9 @@ static enum dse_status fill_block(const struct sampler *sampler, struct eval_wor
         if (!draw->valid)
             continue;
         arena_reset(arena);
-        DSE_TRY(measure_mapping(&sampler->settings->measure, sampler->problem, sampler->arch, mapping, arena,
-                                &block->measured[block->n_valid], &block->err));
+        DSE_TRY(measure_mapping(&sampler->settings->measure, sampler->problem, sampler->arch, mapping,
+                                sampler->settings->cancel, arena, &block->measured[block->n_valid],
+                                &block->err));
         block->n_valid++;
     }
     return DSE_OK;
@@ -179,6 +186,8 @@ static enum dse_status run(struct sampler *sampler, sample_visit *visit, void *u
         if (first > BLOCK_MAX)
             return dse_fail(err, DSE_LIMIT, "more draws than there are random streams");
         fill_wave(sampler, first);
+        if (is_cancelled(sampler))
+            return dse_fail(err, DSE_INTERRUPTED, "interrupted");
         for (uint32_t b = 0; b < sampler->n_block && !is_over(sampler); b++) {
             const struct block *block = &sampler->block[b];
             if (block->status != DSE_OK) {

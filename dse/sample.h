@@ -2,6 +2,7 @@
 #ifndef DSE_SAMPLE_H
 #define DSE_SAMPLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct sample_settings {
     const struct mapspace_constraints *constraints; /* NULL: none */
     struct measure_settings measure;
     int n_thread;
+    const atomic_int *cancel; /* NULL: none */
 };
 
 /* One valid mapping. */
@@ -56,7 +58,7 @@ struct sample_summary {
 
 /* Draw until a limit is reached. Each block of draws has a random stream of its own, so that rows and summary are the same for any
  * number of threads. DSE_BAD_INPUT: the space is empty, with the reason; what `visit` and measure_mapping return;
- * DSE_NO_MEMORY. */
+ * DSE_INTERRUPTED soon after `cancel` is set; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status sample_space(const struct problem *problem, const struct architecture *arch,
                                             const struct sample_settings *settings, sample_visit *visit,
                                             void *user, struct sample_summary *summary,

@@ -165,13 +165,13 @@ static void judge(const struct solve_settings *settings, struct solve_result *re
 
 /* Measure the mapping found, on the loop nest that was searched. */
 static enum dse_status measure(const struct solve_settings *settings, const struct problem *problem,
-                               const struct architecture *arch, struct arena *arena,
+                               const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
                                struct solve_result *result, struct dse_error *err)
 {
     struct problem searched = *problem;
     if (result->found.padded)
         memcpy(searched.bound, result->found.padded_bound, sizeof searched.bound);
-    return measure_mapping(&settings->measure, &searched, arch, &result->found.mapping, arena,
+    return measure_mapping(&settings->measure, &searched, arch, &result->found.mapping, cancel, arena,
                            &result->measured, err);
 }
 
@@ -238,8 +238,10 @@ enum dse_status solve_task(const struct solve_settings *settings, const struct p
     if (status == DSE_OK) {
         judge(settings, result, problem, arch);
         if (result->outcome == RESULT_OK)
-            status = measure(settings, problem, arch, arena, result, &err);
+            status = measure(settings, problem, arch, cancel, arena, result, &err);
     }
+    if (status == DSE_INTERRUPTED)
+        return status;
     if (status != DSE_OK)
         give_up(result, &err);
     return DSE_OK;

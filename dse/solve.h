@@ -70,7 +70,7 @@ uint64_t solve_arch_key(const struct architecture *arch);
 uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key);
 
 /* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be reset afterwards).
- * Returns DSE_INTERRUPTED when `cancel` ended the search (then there is no result), else DSE_OK. */
+ * Returns DSE_INTERRUPTED when `cancel` ended the search or what is measured of its mapping (then there is no result), else DSE_OK. */
 DSE_MUST_CHECK enum dse_status solve_task(const struct solve_settings *settings,
                                           const struct problem *problem, const struct architecture *arch,
                                           const atomic_int *cancel, struct arena *arena,

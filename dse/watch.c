@@ -18,12 +18,14 @@ static void *watch_loop(void *user)
         if (caught > 0) {
             atomic_store(&watch->signal, caught);
             atomic_store(&watch->cancel, 1);
+        }
+        if (caught > 0 && watch->progress) {
             progress_clear(watch->progress);
             fprintf(watch->progress->out,
                     "dse: %s: stopping; points in flight are given up, finished ones are kept\n",
                     strsignal(caught));
         }
-        if (!atomic_load(&watch->cancel))
+        if (watch->progress && !atomic_load(&watch->cancel))
             progress_tick(watch->progress);
     }
     return NULL;

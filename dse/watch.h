@@ -15,15 +15,15 @@ struct watch {
     atomic_int cancel;        /* set by SIGINT, SIGTERM or SIGUSR1: workers stop as soon as they can */
     atomic_int signal;        /* which one it was */
     atomic_int stop;
-    struct progress *progress; /* borrowed */
+    struct progress *progress; /* borrowed; NULL: nothing is printed */
 };
 
 /* Block the signals in this thread and in all that it starts from now on. Call it before the first parallel region: OpenMP keeps its
  * threads, and one that does not block a signal would be killed by it. */
 void watch_block(struct watch *watch);
 
-/* Start watching. A second signal ends the program at once with exit code 130; the journal is safe. DSE_INTERNAL when no thread
- * can be made. */
+/* Start watching; `progress` may be NULL. A second signal ends the program at once with exit code 130; the journal is safe.
+ * DSE_INTERNAL when no thread can be made. */
 DSE_MUST_CHECK enum dse_status watch_start(struct watch *watch, struct progress *progress,
                                            struct dse_error *err);
 

@@ -138,8 +138,8 @@ static enum dse_status map_one(const struct architecture *arch, const struct obj
 
 /* Map every layer with the points first .. n_point - 1. */
 static enum dse_status map_points(const struct architecture *arch, const struct objective *objective,
-                                  int n_thread, uint32_t first, struct calibration *c,
-                                  struct measured *measured, struct dse_error *err)
+                                  int n_thread, const atomic_int *cancel, uint32_t first,
+                                  struct calibration *c, struct measured *measured, struct dse_error *err)
 {
     enum dse_status worst = DSE_OK;
     int worst_job = INT_MAX; /* of several errors the first is reported, whatever the threads */
@@ -153,7 +153,9 @@ static enum dse_status map_points(const struct architecture *arch, const struct 
             struct dse_error own;
             uint32_t p = first + (uint32_t)job / c->n_layer, i = (uint32_t)job % c->n_layer;
             enum dse_status status =
-                map_one(arch, objective, c, p, i, measured ? &measured[i] : NULL, &arena, &own);
+                cancel && atomic_load(cancel)
+                    ? dse_fail(&own, DSE_INTERRUPTED, "interrupted")
+                    : map_one(arch, objective, c, p, i, measured ? &measured[i] : NULL, &arena, &own);
             arena_reset(&arena);
             if (status != DSE_OK) {
 #pragma omp critical
@@ -261,18 +263,18 @@ static void judge(struct calibration *c)
 }
 
 enum dse_status calibrate(const struct architecture *arch, const struct objective *objective, int n_thread,
-                          struct calibration *out, struct dse_error *err)
+                          const atomic_int *cancel, struct calibration *out, struct dse_error *err)
 {
     struct measured measured[CALIBRATE_LAYER_MAX] = {{0}};
     memset(out, 0, sizeof *out);
     out->n_layer = calibrate_layers(out->layer);
     add_point(out, util_grid[0], comp_grid[0], "default");
-    DSE_TRY(map_points(arch, objective, n_thread, 0, out, measured, err));
+    DSE_TRY(map_points(arch, objective, n_thread, cancel, 0, out, measured, err));
     for (uint32_t k = 0; k < N_COMP; k++)
         for (uint32_t u = 0; u < N_UTIL; u++)
             add_point(out, util_grid[u], comp_grid[k], "grid");
     add_measured_points(out, measured);
-    DSE_TRY(map_points(arch, objective, n_thread, 1, out, NULL, err));
+    DSE_TRY(map_points(arch, objective, n_thread, cancel, 1, out, NULL, err));
     judge(out);
     if (out->usable == 0)
         return dse_fail(err, DSE_BAD_INPUT, "%s: no weights give any of the %u micro-benchmarks a mapping",

@@ -3,6 +3,7 @@
 #ifndef ENGINES_COSA_CALIBRATE_H
 #define ENGINES_COSA_CALIBRATE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -45,8 +46,10 @@ struct calibration {
 uint32_t calibrate_layers(struct micro_benchmark *layer);
 
 /* Try all weights on all micro-benchmarks with `n_thread` threads; the result does not depend on them. DSE_BAD_INPUT when the machine
- * cannot map any micro-benchmark; DSE_NO_MEMORY, DSE_INTERNAL. */
+ * cannot map any micro-benchmark; DSE_INTERRUPTED when `cancel` (may be NULL) is set, after the layers in flight; DSE_NO_MEMORY,
+ * DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status calibrate(const struct architecture *arch, const struct objective *objective,
-                                         int n_thread, struct calibration *out, struct dse_error *err);
+                                         int n_thread, const atomic_int *cancel, struct calibration *out,
+                                         struct dse_error *err);
 
 #endif

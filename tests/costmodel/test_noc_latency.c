@@ -80,7 +80,8 @@ static struct noc_latency latency_of(struct latency_case *c, uint64_t max_steps)
     struct noc_latency latency;
     struct dse_error err;
     arena_reset(&c->arena);
-    if (noc_latency_of(&c->problem, &c->arch, &c->mapping, max_steps, &c->arena, &latency, &err) != DSE_OK)
+    if (noc_latency_of(&c->problem, &c->arch, &c->mapping, max_steps, NULL, &c->arena, &latency, &err) !=
+        DSE_OK)
         fail_msg("%s", err.text);
     assert_int_equal(latency.simulated.flits_received, latency.simulated.flits_expected);
     assert_true((double)latency.cycle >= latency.bound_cycle);
@@ -200,7 +201,8 @@ static void test_noc_latency_of_random_mappings(void **state)
         random_case_architecture(&stream, &options, &c.arch);
         random_case_mapping(&stream, &c.problem, &c.arch, false, &c.mapping);
         struct noc_latency latency;
-        enum dse_status status = noc_latency_of(&c.problem, &c.arch, &c.mapping, 0, &c.arena, &latency, &err);
+        enum dse_status status =
+            noc_latency_of(&c.problem, &c.arch, &c.mapping, 0, NULL, &c.arena, &latency, &err);
         if (noc_config_of(&c.arch, &config, &level, &err) == DSE_OK && status != DSE_BAD_USAGE) {
             struct noc_latency full = latency_of(&c, 0), part = latency_of(&c, 16);
             assert_int_equal(full.n_step_simulated, full.n_step);
@@ -223,9 +225,31 @@ static void test_noc_latency_needs_a_mesh(void **state)
     for (uint32_t l = 0; l < c.arch.n_level; l++)
         c.arch.level[l].instances = c.arch.level[l].mesh_x = c.arch.level[l].mesh_y = 1;
     c.arch.mac.instances = c.arch.mac.mesh_x = c.arch.mac.mesh_y = 1;
-    assert_int_equal(noc_latency_of(&c.problem, &c.arch, &c.mapping, 0, &c.arena, &latency, &err),
+    assert_int_equal(noc_latency_of(&c.problem, &c.arch, &c.mapping, 0, NULL, &c.arena, &latency, &err),
                      DSE_BAD_USAGE);
     assert_non_null(strstr(err.text, "has no PE array"));
+    arena_free(&c.arena);
+}
+
+/* A simulation of 2,000 steps ends at the first look at the flag; one that is not set changes nothing. */
+static void test_noc_latency_can_be_cancelled(void **state)
+{
+    static const struct loops row[N_ROW] = {{DRAM, false, "P2000"}};
+    struct latency_case c;
+    struct noc_latency latency;
+    struct dse_error err;
+    atomic_int cancel;
+    (void)state;
+    make_case(&c, row);
+    atomic_init(&cancel, 1);
+    assert_int_equal(noc_latency_of(&c.problem, &c.arch, &c.mapping, 0, &cancel, &c.arena, &latency, &err),
+                     DSE_INTERRUPTED);
+    assert_int_equal(latency.simulated.n_stepped_cycle, 0);
+    atomic_store(&cancel, 0);
+    arena_reset(&c.arena);
+    assert_int_equal(noc_latency_of(&c.problem, &c.arch, &c.mapping, 64, &cancel, &c.arena, &latency, &err),
+                     DSE_OK);
+    assert_int_equal(latency.cycle, latency_of(&c, 64).cycle);
     arena_free(&c.arena);
 }
 
@@ -237,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_noc_latency_of_a_million_steps),
         cmocka_unit_test(test_noc_latency_of_random_mappings),
         cmocka_unit_test(test_noc_latency_needs_a_mesh),
+        cmocka_unit_test(test_noc_latency_can_be_cancelled),
     };
     return cmocka_run_group_tests_name("noc_latency", tests, NULL, NULL);
 }

@@ -1,34 +1,8 @@
 #!/bin/sh
-# The program as a user calls it: help, version, exit codes, outputs that other commands read back, interruption by signal.
+# The program as a user calls it: help, version, exit codes, outputs that other commands read back.
 set -u
-: "${DSE:?set DSE to the program}"
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-n=0 bad=0
-
-# check NAME COMMAND...: the command succeeds
-check() {
-    name=$1
-    shift
-    n=$((n + 1))
-    if ! "$@" >"$folder/log" 2>&1; then
-        echo "not ok: $name"
-        sed 's/^/    /' "$folder/log" | head -20
-        bad=$((bad + 1))
-    fi
-}
-# code WANTED COMMAND...: the exit code; output in $folder/out and $folder/err
-code() {
-    wanted=$1
-    shift
-    "$@" >"$folder/out" 2>"$folder/err"
-    got=$?
-    [ "$got" -eq "$wanted" ] || {
-        echo "exit code $got instead of $wanted: $*"
-        cat "$folder/err"
-        return 1
-    }
-}
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
 
 for command in run eval map sample list plot merge status check calibrate; do
     check "dse $command --help" code 0 "$DSE" $command --help
@@ -294,22 +268,4 @@ check 'are listed with values and reason' grep -q 'failed .*GlobalBuffer.block.*
 check 'and are not run again' code 1 "$DSE" run "$folder/clash.yaml" -o "$folder/clash.h5"
 check 'all eight are there' grep -q '8 were there already' "$folder/err"
 
-# Interrupted within 5 seconds, and resumable.
-sed 's/max_evaluations: 100/max_evaluations: 100000000/; s/^engine.*/engine: random\noptions: {search_size: 0}/' \
-    "$folder/small.yaml" >"$folder/long.yaml"
-for signal in INT TERM USR1; do
-    # a non-interactive shell starts background jobs with SIGINT ignored; env puts the default back
-    env --default-signal=INT "$DSE" run "$folder/long.yaml" -o "$folder/long.h5" 2>"$folder/err" &
-    job=$!
-    sleep 1
-    kill -$signal $job
-    start=$(date +%s)
-    wait $job
-    got=$?
-    check "SIG$signal gives exit code 130 (it was $got)" test "$got" -eq 130
-    check "SIG$signal ends the run in time" test $(($(date +%s) - start)) -le 5
-    check "the cube is there after SIG$signal" code 0 "$DSE" status "$folder/long.h5"
-done
-
-echo "$n checks, $bad failed"
-[ "$bad" -eq 0 ]
+finish

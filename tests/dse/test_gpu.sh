@@ -1,34 +1,9 @@
 #!/bin/sh
 # GPUs as a user meets them: launches from `dse map --gpu`, limits as quantities of the machine, wrong use.
 set -u
-: "${DSE:?set DSE to the program}"
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-n=0 bad=0
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
 
-# check NAME COMMAND...: the command succeeds
-check() {
-    name=$1
-    shift
-    n=$((n + 1))
-    if ! "$@" >"$folder/log" 2>&1; then
-        echo "not ok: $name"
-        sed 's/^/    /' "$folder/log" | head -20
-        bad=$((bad + 1))
-    fi
-}
-# code WANTED COMMAND...: the exit code; output in $folder/out and $folder/err
-code() {
-    wanted=$1
-    shift
-    "$@" >"$folder/out" 2>"$folder/err"
-    got=$?
-    [ "$got" -eq "$wanted" ] || {
-        echo "exit code $got instead of $wanted: $*"
-        cat "$folder/err"
-        return 1
-    }
-}
 # map OPTION...: one 3x3 layer of ResNet-50 on the K80 by CoSA
 map() {
     "$DSE" map k80 resnet50_v1_5 --engine cosa --layer conv3_1_b "$@"
@@ -75,5 +50,4 @@ check 'file, line and the array meant' grep -q "k80.yaml:$line: gpu.threads: the
 check 'no room for one thread' code 1 map --set gpu.registers_per_block='8 B'
 check 'is infeasible with the reason' grep -q 'the threads of a block need .* B of registers' "$folder/err"
 
-echo "$n checks, $bad failed"
-[ "$bad" -eq 0 ]
+finish

@@ -169,8 +169,8 @@ static void test_record_task_measures_its_mapping(void **state)
                      DSE_OK);
     const struct mapping *mapping = &f.result[0].found.mapping;
     assert_int_equal(f.result[0].found.evaluation.cycle, cycle); /* the search is the same */
-    assert_int_equal(noc_latency_of(&f.workload.problem[0], &f.arch, mapping, 20, &scratch, &latency, &err),
-                     DSE_OK);
+    assert_int_equal(
+        noc_latency_of(&f.workload.problem[0], &f.arch, mapping, 20, NULL, &scratch, &latency, &err), DSE_OK);
     assert_true(latency.cycle > 0);
     assert_int_equal(f.result[0].measured.noc_latency_cycle, latency.cycle);
     cosa_settings_init(&cosa);

@@ -274,6 +274,37 @@ static void test_sample_ends_when_a_row_cannot_be_taken(void **state)
     drop(f);
 }
 
+/* The flag is set from the third row on; nothing but it would end the draws. */
+struct cancelled_rows {
+    atomic_int cancel;
+    uint64_t n;
+};
+
+static enum dse_status cancel_at_three(void *user, const struct sample_row *row, struct dse_error *err)
+{
+    struct cancelled_rows *rows = user;
+    (void)row, (void)err;
+    if (++rows->n == 3)
+        atomic_store(&rows->cancel, 1);
+    return DSE_OK;
+}
+
+static void test_sample_can_be_cancelled(void **state)
+{
+    (void)state;
+    struct dse_error err = {0};
+    struct cancelled_rows rows = {.n = 0};
+    struct fixture *f = make(conv_text, NULL);
+    atomic_init(&rows.cancel, 0);
+    f->settings.n_valid = f->settings.max_draws = UINT64_MAX;
+    f->settings.cancel = &rows.cancel;
+    assert_int_equal(sample_space(&f->workload.problem[0], &f->arch, &f->settings, cancel_at_three, &rows,
+                                  &f->summary, &err),
+                     DSE_INTERRUPTED);
+    assert_true(rows.n >= 3);
+    drop(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_sample_keeps_to_constraints),
         cmocka_unit_test(test_sample_of_an_empty_space_says_why),
         cmocka_unit_test(test_sample_ends_when_a_row_cannot_be_taken),
+        cmocka_unit_test(test_sample_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

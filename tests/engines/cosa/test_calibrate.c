@@ -31,7 +31,7 @@ static void test_calibrated_weights_are_not_worse_than_the_defaults(void **state
     const struct objective edp = {1, 1};
     cosa_settings_init(&settings);
     assert_int_equal(architecture_read("experiments/architectures/simba_tablev.yaml", &arch, &err), DSE_OK);
-    assert_int_equal(calibrate(&arch, &edp, 4, &c, &err), DSE_OK);
+    assert_int_equal(calibrate(&arch, &edp, 4, NULL, &c, &err), DSE_OK);
     assert_int_equal(c.n_layer, 12);
     assert_int_equal(c.usable, 0xfff);
     assert_true(c.n_point > 25 && c.n_point <= CALIBRATE_POINT_MAX);
@@ -59,8 +59,8 @@ static void test_threads_do_not_matter(void **state)
     struct dse_error err;
     const struct objective latency = {0, 1};
     small_machine(&arch, 3, 10); /* one word of each tensor in the registers: quick solves */
-    assert_int_equal(calibrate(&arch, &latency, 1, &one, &err), DSE_OK);
-    assert_int_equal(calibrate(&arch, &latency, 3, &three, &err), DSE_OK);
+    assert_int_equal(calibrate(&arch, &latency, 1, NULL, &one, &err), DSE_OK);
+    assert_int_equal(calibrate(&arch, &latency, 3, NULL, &three, &err), DSE_OK);
     assert_int_equal(one.best, three.best);
     assert_int_equal(one.n_point, three.n_point);
     for (uint32_t p = 0; p < one.n_point; p++) {
@@ -98,7 +98,7 @@ static void test_machine_without_mappings_is_refused(void **state)
     struct dse_error err;
     const struct objective latency = {0, 1};
     small_machine(&arch, 1, 4000);
-    assert_int_equal(calibrate(&arch, &latency, 2, &c, &err), DSE_BAD_INPUT);
+    assert_int_equal(calibrate(&arch, &latency, 2, NULL, &c, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "no weights give any of the 12 micro-benchmarks a mapping"));
 }
 
