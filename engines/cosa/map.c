@@ -209,8 +209,9 @@ static bool fall_back(struct attempt *attempt)
     double best = INFINITY;
     for (int i = 0; i < FALLBACK_DRAWS; i++) {
         struct cosa_terms terms;
-        if (!mapspace_draw(attempt->space, &stream, &mapping, NULL, NULL))
-            break;
+        if (!mapspace_draw(attempt->space, &stream, &mapping, NULL, NULL) ||
+            !mapspace_contains(attempt->space, &mapping, NULL)) /* a draw does not look at a GPU's threads */
+            continue;
         cosa_terms_of(shape->problem, shape->arch, &attempt->settings, &mapping, &terms);
         if (!solution->drawn || terms.objective < best) {
             best = terms.objective;

@@ -69,6 +69,26 @@ static void test_limit_before_a_solution_gives_a_mapping(void **state)
     assert_false(e.solution.drawn);
 }
 
+/* Registers below a minimum utilisation have no row, and random mappings do not look at a block's threads: what comes out keeps both. */
+static void test_drawn_mappings_keep_the_limits_of_a_gpu(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct edge e;
+        start(&e, 6, 4, 4);
+        e.arch.level[0].size_word = 40;
+        e.arch.level[0].min_utilization = 0.25;
+        e.arch.gpu = (struct gpu_limits){.present = true,
+                                         .level = 1,
+                                         .threads_per_block = threads,
+                                         .thread_dim = {2, 2, 2},
+                                         .register_bit = 8 * 160};
+        e.settings.limits.max_nodes = 1;
+        must_map(&e);
+        must_be_valid(&e);
+    }
+}
+
 /* X has 4 lanes, Y has 2: M=2 and N=4 fit only with M on Y. M=4 and N=4 do not. */
 static void test_fixed_spatial_factors_find_their_axes(void **state)
 {
@@ -232,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_before_a_solution_gives_a_mapping),
+        cmocka_unit_test(test_drawn_mappings_keep_the_limits_of_a_gpu),
         cmocka_unit_test(test_fixed_spatial_factors_find_their_axes),
         cmocka_unit_test(test_contradicting_constraints_are_said),
         cmocka_unit_test(test_terms_see_what_constraints_keep),
