@@ -41,3 +41,18 @@ struct price_memo_entry *price_memo_at(struct price_memo *memo, uint64_t hash)
 {
     return &memo->entry[hash % PRICE_MEMO_SIZE];
 }
+
+const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct engine_context *context,
+                                               const struct mapping *mapping, price_memo_guide *guide,
+                                               void *self)
+{
+    uint64_t hash = price_memo_hash(mapping);
+    struct price_memo_entry *known = price_memo_at(memo, hash);
+    double cost;
+    if (known->hash == hash)
+        return known;
+    if (!engine_context_evaluate(context, mapping, &cost))
+        return NULL;
+    *known = (struct price_memo_entry){hash, guide ? guide(self, cost) : cost, engine_context_tie(context)};
+    return known;
+}

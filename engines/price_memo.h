@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "costmodel/mapping.h"
+#include "engines/driver.h"
 
 enum { PRICE_MEMO_SIZE = 1 << 16 };
 
@@ -29,5 +30,12 @@ uint64_t price_memo_hash(const struct mapping *mapping);
 /* The place of a hash; its entry has that hash when the mapping is known, else it may be overwritten. Different mappings
  * share a hash with a chance of about 2^-64 a pair: good enough to guide a search, not to report a cost. */
 struct price_memo_entry *price_memo_at(struct price_memo *memo, uint64_t hash);
+
+/* The entry of a mapping, which is evaluated when it is not known. `guide` (NULL: none) turns a cost just evaluated into the one
+ * to keep. NULL when it does not fit or the budget is used up. */
+typedef double price_memo_guide(void *self, double cost);
+const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct engine_context *context,
+                                               const struct mapping *mapping, price_memo_guide *guide,
+                                               void *self);
 
 #endif

@@ -49,13 +49,9 @@ struct state {
 static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
 {
     struct state *state = self;
-    uint64_t hash = price_memo_hash(mapping);
-    struct price_memo_entry *known = price_memo_at(&state->memo, hash);
-    if (known->hash != hash) {
-        if (!engine_context_evaluate(state->context, mapping, cost))
-            return false;
-        *known = (struct price_memo_entry){hash, *cost, engine_context_tie(state->context)};
-    }
+    const struct price_memo_entry *known = price_memo_look(&state->memo, state->context, mapping, NULL, NULL);
+    if (!known)
+        return false;
     *cost = known->cost;
     *tie = known->tie;
     return true;

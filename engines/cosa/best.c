@@ -87,8 +87,9 @@ struct state {
 
 /* The cost that guides the search: the task's, times the square of what exceeds CoSA's own cycles and energy, so that mappings
  * outside lead back in. */
-static double guide(const struct state *state, double cost)
+static double guide(void *self, double cost)
 {
+    const struct state *state = self;
     const struct evaluation *e = engine_context_last(state->context);
     if (!state->limited)
         return cost;
@@ -100,13 +101,10 @@ static double guide(const struct state *state, double cost)
 static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
 {
     struct state *state = self;
-    uint64_t hash = price_memo_hash(mapping);
-    struct price_memo_entry *known = price_memo_at(&state->memo, hash);
-    if (known->hash != hash) {
-        if (!engine_context_evaluate(state->context, mapping, cost))
-            return false;
-        *known = (struct price_memo_entry){hash, guide(state, *cost), engine_context_tie(state->context)};
-    }
+    const struct price_memo_entry *known =
+        price_memo_look(&state->memo, state->context, mapping, guide, state);
+    if (!known)
+        return false;
     *cost = known->cost;
     *tie = known->tie;
     return true;
