@@ -10,7 +10,9 @@ SRC_DSE := \
 	dse/command_table.c \
 	dse/estimate.c \
 	dse/inputs.c \
+	dse/json_text.c \
 	dse/main.c \
+	dse/map_report.c \
 	dse/measure.c \
 	dse/not_ok.c \
 	dse/output_file.c \

@@ -1,10 +1,9 @@
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "dse/json_text.h"
 #include "dse/report.h"
-
 enum { NETWORK_NAME_MAX = 2 * ARCH_NAME_MAX + 8 };
 
 static const double pj = 1e12;
@@ -121,11 +120,5 @@ enum dse_status report_json(const struct report *report, enum report_kind kind, 
         put(root, "summary", summary_object(report, &good), &good);
     else
         put(root, "rows", all_rows(report, kind, &good), &good);
-    char *text = good ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
-    json_decref(root);
-    if (!text)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the JSON report");
-    text_append(out, "%s\n", text);
-    free(text);
-    return DSE_OK;
+    return json_text_append(root, good, out, err);
 }

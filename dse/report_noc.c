@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 
+#include "dse/json_text.h"
 #include "dse/table.h"
 
 enum { ROW_MAX = 24, NUMBER_MAX = 48 };
@@ -65,13 +65,7 @@ enum dse_status report_noc_json(const struct noc_report *noc, struct text_buffer
     for (size_t i = 0; i < n; i++)
         good = good && json_object_set_new(object, row[i].key, json_integer((json_int_t)row[i].value)) == 0;
     good = json_object_set_new(root, "noc", object) == 0 && good;
-    char *text = good ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
-    json_decref(root);
-    if (!text)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the JSON report");
-    text_append(out, "%s\n", text);
-    free(text);
-    return DSE_OK;
+    return json_text_append(root, good, out, err);
 }
 
 static double percent(uint64_t part, uint64_t whole)
