@@ -145,6 +145,8 @@ static void put_loops_in_block(struct cosa_model *model, uint32_t outputs)
 static void add_grid_rows(struct cosa_model *model, uint32_t outputs, uint32_t unfinished)
 {
     uint32_t from = limits_of(model)->level + 1, n_level = model->shape->n_level, split[ARCH_LEVEL_MAX];
+    if (from == n_level) /* the block is everything */
+        return;
     for (uint32_t l = from; l < n_level; l++) {
         split[l] = milp_add_variable(model->milp, MILP_INTEGER, 0, 1, 0, "sums end here");
         cosa_put(model, split[l], 1);

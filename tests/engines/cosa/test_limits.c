@@ -89,6 +89,22 @@ static void test_drawn_mappings_keep_the_limits_of_a_gpu(void **state)
     }
 }
 
+/* A GPU whose blocks hang below the outermost storage has no grid around the block. */
+static void test_gpu_without_a_grid_has_a_solution(void **state)
+{
+    (void)state;
+    struct edge e;
+    start(&e, 6, 4, 4);
+    e.arch.level[1] = e.arch.level[2];
+    e.arch.n_level = 2;
+    mapspace_constraints_init(&e.constraints, &e.problem, &e.arch);
+    e.arch.gpu = (struct gpu_limits){
+        .present = true, .level = 1, .threads_per_block = 4, .thread_dim = {4, 4, 4}, .register_bit = 800};
+    must_map(&e);
+    must_be_valid(&e);
+    assert_true(e.solution.milp_status == MILP_OPTIMAL && !e.solution.drawn);
+}
+
 /* X has 4 lanes, Y has 2: M=2 and N=4 fit only with M on Y. M=4 and N=4 do not. */
 static void test_fixed_spatial_factors_find_their_axes(void **state)
 {
@@ -253,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_before_a_solution_gives_a_mapping),
         cmocka_unit_test(test_drawn_mappings_keep_the_limits_of_a_gpu),
+        cmocka_unit_test(test_gpu_without_a_grid_has_a_solution),
         cmocka_unit_test(test_fixed_spatial_factors_find_their_axes),
         cmocka_unit_test(test_contradicting_constraints_are_said),
         cmocka_unit_test(test_terms_see_what_constraints_keep),

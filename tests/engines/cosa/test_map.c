@@ -330,7 +330,7 @@ static void test_what_cannot_be_is_said(void **state)
     must_map(&problem, &arch, &c, &settings, &solution);
     assert_false(solution.feasible);
     assert_true(solution.proved);
-    assert_non_null(strstr(solution.reason, "do not divide"));
+    assert_non_null(strstr(solution.reason, "does not divide"));
 }
 
 /* ------------------------------------------------------------------------------------------------------- settings */
