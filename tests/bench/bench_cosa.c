@@ -40,10 +40,7 @@ static bool read_layer(const char *line, char *network, struct problem *problem)
                &bound[2], &bound[3], &bound[4], &bound[5], &bound[6], &stride) != 10)
         return false;
     (void)snprintf(inputs, sizeof inputs, "N C P*%u+R Q*%u+S", stride, stride);
-    random_case_dims(problem, name, "RSPQCKN", bound);
-    random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(problem, "Inputs", TENSOR_INPUT, inputs);
-    random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+    random_case_conv(problem, name, bound, inputs);
     return true;
 }
 

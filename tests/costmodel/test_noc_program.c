@@ -127,10 +127,7 @@ static void unit_conv(struct program_case *c, uint32_t columns, uint32_t rows)
     arena_init(&c->arena);
     if (architecture_read(TABLE_V, &c->arch, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    random_case_dims(&c->problem, "conv", "RSPQCKN", ones);
-    random_case_tensor(&c->problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(&c->problem, "Inputs", TENSOR_INPUT, "N C P+R Q+S");
-    random_case_tensor(&c->problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+    random_case_conv(&c->problem, "conv", ones, "N C P+R Q+S");
     mapping_init(&c->mapping, &c->problem, &c->arch);
     noc_config_init(&c->config, columns, rows);
 }

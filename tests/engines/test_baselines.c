@@ -14,12 +14,7 @@
 #include "engines/baseline/all_orders.h"
 #include "engines/mapspace_sample.h"
 #include "tests/engines/small_cases.h"
-
-enum { OPTION_MAX = 32 };
-
-struct setting {
-    const char *name, *value;
-};
+#include "tests/support/engine_case.h"
 
 struct run {
     const struct problem *problem;
@@ -35,40 +30,24 @@ static void run_init(struct run *run, const struct problem *problem)
 }
 
 /* Solve with n settings. */
-static void solve(const struct run *run, const char *name, const struct setting *setting, size_t n,
+static void solve(const struct run *run, const char *name, const struct engine_setting *setting, size_t n,
                   struct engine_result *result)
 {
-    const struct engine *engine = engine_find(name);
-    struct evaluator *evaluator;
-    struct arena arena;
     struct dse_error err;
-    double option[OPTION_MAX];
-    engine_option_defaults(engine, option);
-    for (size_t i = 0; i < n; i++)
-        if (engine_option_set(engine, setting[i].name, setting[i].value, option, &err) != DSE_OK)
-            fail_msg("%s", err.text);
-    arena_init(&arena);
-    assert_int_equal(evaluator_new(run->problem, &run->arch, &evaluator, &err), DSE_OK);
-    struct engine_task task = {.evaluator = evaluator,
-                               .architecture = &run->arch,
-                               .constraints = run->constraints,
-                               .batch = 1,
+    struct engine_task task = {.constraints = run->constraints,
                                .objective = {1, 1},
-                               .option = option,
                                .seed = run->seed,
                                .key = 3,
                                .budget = {.max_evaluations = run->max_evaluations}};
-    if (engine_solve(engine, &task, &arena, result, &err) != DSE_OK)
+    if (engine_case_solve(name, setting, n, run->problem, &run->arch, task, result, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    evaluator_delete(evaluator);
-    arena_free(&arena);
 }
 
 /* Best of 5 valid draws: exactly 5 prices, all other draws were thrown away. */
 static void test_best_of_5_valid_counts_all_draws(void **state)
 {
     (void)state;
-    static const struct setting setting[] = {{"sampling", "primes"}, {"search_size", "5"}};
+    static const struct engine_setting setting[] = {{"sampling", "primes"}, {"search_size", "5"}};
     struct problem problem;
     struct run run;
     struct engine_result a, b;
@@ -89,7 +68,7 @@ static void test_best_of_5_valid_counts_all_draws(void **state)
 static void test_max_draws_is_kept_exactly(void **state)
 {
     (void)state;
-    static const struct setting setting[] = {
+    static const struct engine_setting setting[] = {
         {"sampling", "primes"}, {"search_size", "0"}, {"max_draws", "2500"}, {"timeout", "0"}};
     struct problem problem;
     struct run run;
@@ -110,7 +89,7 @@ static void test_max_draws_is_kept_exactly(void **state)
 static void test_timeout_counts_invalid_draws_in_a_row(void **state)
 {
     (void)state;
-    static const struct setting setting[] = {{"sampling", "primes"}, {"timeout", "40"}};
+    static const struct engine_setting setting[] = {{"sampling", "primes"}, {"timeout", "40"}};
     struct problem problem;
     struct run run;
     struct engine_result r;
@@ -127,7 +106,8 @@ static void test_timeout_counts_invalid_draws_in_a_row(void **state)
 /* Draws for 5 valid mappings of every different layer of a network, three seeds each; adds up. */
 static void count_draws(const char *path, const struct architecture *arch, uint64_t *n_draw, uint64_t *n_run)
 {
-    static const struct setting setting[] = {{"sampling", "primes"}, {"search_size", "5"}, {"timeout", "0"}};
+    static const struct engine_setting setting[] = {
+        {"sampling", "primes"}, {"search_size", "5"}, {"timeout", "0"}};
     struct network network;
     struct dse_error err;
     uint64_t seen[64];
@@ -248,7 +228,7 @@ static void test_samples_keep_the_constraints(void **state)
 static void test_searchers_have_their_own_victory(void **state)
 {
     (void)state;
-    struct setting setting[] = {
+    struct engine_setting setting[] = {
         {"victory_condition", "50"}, {"searchers", "1"}, {"sampling", "construct"}, {"orders", "distinct"}};
     struct problem problem;
     struct run run;
@@ -276,7 +256,7 @@ static void test_searchers_have_their_own_victory(void **state)
 static void test_searchers_share_budget_and_size(void **state)
 {
     (void)state;
-    static const struct setting setting[] = {
+    static const struct engine_setting setting[] = {
         {"victory_condition", "0"}, {"searchers", "7"}, {"search_size", "1003"}};
     struct problem problem;
     struct run run;

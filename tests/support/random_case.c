@@ -44,6 +44,14 @@ void random_case_tensor(struct problem *problem, const char *name, enum tensor_r
     }
 }
 
+void random_case_conv(struct problem *problem, const char *name, const uint32_t *bound, const char *inputs)
+{
+    random_case_dims(problem, name, "RSPQCKN", bound);
+    random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "C K R S");
+    random_case_tensor(problem, "Inputs", TENSOR_INPUT, inputs);
+    random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+}
+
 static uint32_t draw_bound(struct random_stream *stream)
 {
     static const uint32_t bound[] = {1, 2, 2, 3, 4, 4, 5, 6, 6, 8, 9, 12};

@@ -16,6 +16,9 @@ void random_case_dims(struct problem *problem, const char *name, const char *let
 /* Add a tensor from text such as "N C P*2+R Q*2+S" (ranks apart by blanks, coefficient after *). */
 void random_case_tensor(struct problem *problem, const char *name, enum tensor_role role, const char *ranks);
 
+/* A convolution with `bound` of R S P Q C K N; the ranks of the inputs are a text, "N C P+R Q+S" without stride and dilation. */
+void random_case_conv(struct problem *problem, const char *name, const uint32_t *bound, const char *inputs);
+
 /* Convolution with stride and dilation, depthwise convolution, 1-D convolution, GEMM or MTTKRP with at most `macs_max`
  * iterations. */
 void random_case_problem(struct random_stream *stream, uint64_t macs_max, struct problem *problem);

@@ -10,12 +10,7 @@
 #include "costmodel/readers.h"
 #include "engines/cosa/polish.h"
 #include "tests/engines/small_cases.h"
-
-enum { OPTION_MAX = 40 };
-
-struct setting {
-    const char *name, *value;
-};
+#include "tests/support/engine_case.h"
 
 /* A convolution as the layers of CoSA's figures are named: R_P_C_K_stride with S = R, Q = P. */
 static void conv_layer(struct problem *problem, uint32_t r, uint32_t p, uint32_t c, uint32_t k,
@@ -23,11 +18,8 @@ static void conv_layer(struct problem *problem, uint32_t r, uint32_t p, uint32_t
 {
     const uint32_t bound[] = {r, r, p, p, c, k, 1};
     char inputs[32];
-    random_case_dims(problem, "layer", "RSPQCKN", bound);
     (void)snprintf(inputs, sizeof inputs, "N C P*%u+R Q*%u+S", stride, stride);
-    random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(problem, "Inputs", TENSOR_INPUT, inputs);
-    random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+    random_case_conv(problem, "layer", bound, inputs);
 }
 
 /* Where the variants differ: a layer with windows, one where CoSA's objective fails, an odd one, a fully connected one. */
@@ -48,39 +40,21 @@ static void read_machine(const char *path, struct architecture *arch)
 }
 
 static void solve(const char *name, const struct problem *problem, const struct architecture *arch,
-                  struct objective objective, const struct setting *setting, size_t n,
+                  struct objective objective, const struct engine_setting *setting, size_t n,
                   uint64_t max_evaluations, struct engine_result *result)
 {
-    const struct engine *engine = engine_find(name);
-    struct evaluator *evaluator;
-    struct arena arena;
     struct dse_error err;
-    double option[OPTION_MAX];
-    engine_option_defaults(engine, option);
-    for (size_t i = 0; i < n; i++)
-        if (engine_option_set(engine, setting[i].name, setting[i].value, option, &err) != DSE_OK)
-            fail_msg("%s", err.text);
-    arena_init(&arena);
-    assert_int_equal(evaluator_new(problem, arch, &evaluator, &err), DSE_OK);
-    struct engine_task task = {.evaluator = evaluator,
-                               .architecture = arch,
-                               .batch = 1,
-                               .objective = objective,
-                               .option = option,
-                               .seed = 1,
-                               .key = 5,
-                               .budget = {.max_evaluations = max_evaluations}};
-    if (engine_solve(engine, &task, &arena, result, &err) != DSE_OK)
+    struct engine_task task = {
+        .objective = objective, .seed = 1, .key = 5, .budget = {.max_evaluations = max_evaluations}};
+    if (engine_case_solve(name, setting, n, problem, arch, task, result, &err) != DSE_OK)
         fail_msg("%s: %s", name, err.text);
-    evaluator_delete(evaluator);
-    arena_free(&arena);
 }
 
 static void test_never_worse_than_cosa(void **state)
 {
     (void)state;
     static const struct objective objective[] = {{1, 1}, {0, 1}, {1, 0}};
-    static const struct setting quick[] = {{"polish", "1500"}};
+    static const struct engine_setting quick[] = {{"polish", "1500"}};
     struct problem problem;
     struct architecture arch;
     struct engine_result own, best;
@@ -102,9 +76,9 @@ static void test_never_worse_than_cosa(void **state)
 static void test_never_worse_with_the_same_options(void **state)
 {
     (void)state;
-    static const struct setting setting[] = {{"halo", "safe"},          {"share_input", "0.2"},
-                                             {"stationary", "Weights"}, {"pad", "7"},
-                                             {"polish", "500"},         {"dominate", "no"}};
+    static const struct engine_setting setting[] = {{"halo", "safe"},          {"share_input", "0.2"},
+                                                    {"stationary", "Weights"}, {"pad", "7"},
+                                                    {"polish", "500"},         {"dominate", "no"}};
     struct problem problem;
     struct architecture arch;
     struct engine_result own, best;
@@ -157,7 +131,7 @@ static void test_budget_begins_with_cosa(void **state)
 static void test_searches_without_a_solve(void **state)
 {
     (void)state;
-    static const struct setting setting[] = {{"variants", "no"}, {"polish", "2000"}};
+    static const struct engine_setting setting[] = {{"variants", "no"}, {"polish", "2000"}};
     struct problem problem;
     struct architecture arch;
     struct engine_result own, best;
@@ -176,7 +150,7 @@ static void test_searches_without_a_solve(void **state)
 static void test_every_thread_finds_the_same(void **state)
 {
     (void)state;
-    static const struct setting quick[] = {{"polish", "1000"}, {"variants", "no"}};
+    static const struct engine_setting quick[] = {{"polish", "1000"}, {"variants", "no"}};
     struct engine_result alone[N_LAYER], together[2 * N_LAYER];
     struct problem problem[N_LAYER];
     struct architecture arch;

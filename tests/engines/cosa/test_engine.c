@@ -12,8 +12,9 @@
 #include "engines/cosa/cosa.h"
 #include "engines/cosa/options.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/engine_case.h"
 
-enum { OPTION_MAX = 40 };
+enum { OPTION_MAX = 40, SETTING_MAX = 8 };
 enum { R, S, P, Q, C, K, N };
 
 struct one_case {
@@ -31,39 +32,22 @@ static void make_case(struct one_case *c, uint32_t size)
     memset(c, 0, sizeof *c);
     assert_int_equal(architecture_read("experiments/architectures/simba_tablev.yaml", &c->arch, &err),
                      DSE_OK);
-    random_case_dims(&c->problem, "layer", "RSPQCKN", bound);
-    random_case_tensor(&c->problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(&c->problem, "Inputs", TENSOR_INPUT, "N C P+R Q+S");
-    random_case_tensor(&c->problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+    random_case_conv(&c->problem, "layer", bound, "N C P+R Q+S");
 }
 
 /* Run the engine with options "name", "value", ..., NULL. */
 static void solve(const struct one_case *c, const char *const *setting, struct engine_result *result)
 {
-    const struct engine *engine = engine_find("cosa");
-    struct evaluator *evaluator;
-    struct arena arena;
+    struct engine_setting set[SETTING_MAX];
     struct dse_error err;
-    double option[OPTION_MAX];
-    assert_non_null(engine);
-    assert_true(engine->n_option <= OPTION_MAX);
-    arena_init(&arena);
-    engine_option_defaults(engine, option);
-    for (; setting && *setting; setting += 2)
-        if (engine_option_set(engine, setting[0], setting[1], option, &err) != DSE_OK)
-            fail_msg("%s", err.text);
-    assert_int_equal(evaluator_new(&c->problem, &c->arch, &evaluator, &err), DSE_OK);
-    struct engine_task task = {.evaluator = evaluator,
-                               .constraints = c->constraints,
-                               .architecture = &c->arch,
-                               .batch = 1,
-                               .objective = {1, 1},
-                               .option = option,
-                               .budget = c->budget};
-    if (engine_solve(engine, &task, &arena, result, &err) != DSE_OK)
+    size_t n = 0;
+    for (; setting && setting[2 * n]; n++) {
+        assert_true(n < SETTING_MAX);
+        set[n] = (struct engine_setting){setting[2 * n], setting[2 * n + 1]};
+    }
+    struct engine_task task = {.constraints = c->constraints, .objective = {1, 1}, .budget = c->budget};
+    if (engine_case_solve("cosa", set, n, &c->problem, &c->arch, task, result, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    evaluator_delete(evaluator);
-    arena_free(&arena);
 }
 
 /* A level that the machine has not, or its outermost one (Table V: 0 to 5), has no loop order to choose. */

@@ -31,14 +31,6 @@ static void read_machine(const char *name, struct architecture *arch)
         fail_msg("%s", err.text);
 }
 
-static void conv(struct problem *problem, const uint32_t *bound, const char *inputs)
-{
-    random_case_dims(problem, "conv", "RSPQCKN", bound);
-    random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(problem, "Inputs", TENSOR_INPUT, inputs);
-    random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
-}
-
 /* A set of layers that differ in kind: 7x7 with stride, 3x3, large prime, fully connected, dilated batch, grouped, GEMM, MTTKRP. */
 enum { N_PROBLEM = 8 };
 
@@ -49,7 +41,10 @@ static void make_problem(int i, struct problem *problem)
         {1, 1, 1, 1, 4096, 1000, 1}, {3, 3, 15, 15, 32, 32, 4},
     };
     if (i < 5) {
-        conv(problem, bound[i], i == 0 ? "N C P*2+R Q*2+S" : i == 4 ? "N C P+R*2 Q+S*2" : "N C P+R Q+S");
+        random_case_conv(problem, "conv", bound[i],
+                         i == 0   ? "N C P*2+R Q*2+S"
+                         : i == 4 ? "N C P+R*2 Q+S*2"
+                                  : "N C P+R Q+S");
     } else if (i == 5) {
         random_case_dims(problem, "grouped", "GRSPQCKN", (const uint32_t[]){32, 3, 3, 28, 28, 8, 8, 1});
         random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "G C K R S");
@@ -182,7 +177,7 @@ static void test_tiles_that_are_too_large_are_repaired(void **state)
     struct cosa_settings settings;
     struct cosa_solution solution;
     read_machine("simba_tablev", &arch);
-    conv(&problem, bound, "N C P+R Q+S");
+    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
     cosa_settings_init(&settings);
     must_map(&problem, &arch, NULL, &settings, &solution);
     must_be_valid(&problem, &arch, &solution);
@@ -227,7 +222,7 @@ static void test_node_limit_gives_the_best_so_far(void **state)
     struct cosa_settings settings;
     struct cosa_solution solution;
     read_machine("simba_tablev", &arch);
-    conv(&problem, bound, "N C P+R Q+S");
+    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
     cosa_settings_init(&settings);
     settings.limits.max_nodes = 150;
     must_map(&problem, &arch, NULL, &settings, &solution);
@@ -348,7 +343,7 @@ static void test_stationary_tensor_is_innermost(void **state)
     struct cosa_solution solution;
     double free_objective, best = INFINITY;
     read_machine("simba_tablev", &arch);
-    conv(&problem, bound, "N C P+R Q+S");
+    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
     cosa_settings_init(&settings);
     must_map(&problem, &arch, NULL, &settings, &solution);
     free_objective = solution.milp_objective;

@@ -31,10 +31,7 @@ static void make_problem(const struct known *known, struct problem *problem)
 {
     char inputs[64];
     (void)snprintf(inputs, sizeof inputs, "N C P*%u+R Q*%u+S", known->stride_w, known->stride_h);
-    random_case_dims(problem, known->layer, "RSPQCKN", known->bound);
-    random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(problem, "Inputs", TENSOR_INPUT, inputs);
-    random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+    random_case_conv(problem, known->layer, known->bound, inputs);
 }
 
 static void make_settings(const char *form, struct cosa_settings *settings)

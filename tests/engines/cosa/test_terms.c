@@ -16,10 +16,7 @@ enum { W, I, O };
 
 static void conv(struct problem *problem, const uint32_t *bound, uint32_t stride)
 {
-    random_case_dims(problem, "conv", "RSPQCKN", bound);
-    random_case_tensor(problem, "Weights", TENSOR_WEIGHT, "C K R S");
-    random_case_tensor(problem, "Inputs", TENSOR_INPUT, stride == 2 ? "N C P*2+R Q*2+S" : "N C P+R Q+S");
-    random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
+    random_case_conv(problem, "conv", bound, stride == 2 ? "N C P*2+R Q*2+S" : "N C P+R Q+S");
 }
 
 static void table_v(struct architecture *arch)

@@ -1,0 +1,27 @@
+#include "tests/support/engine_case.h"
+
+enum dse_status engine_case_solve(const char *name, const struct engine_setting *setting, size_t n,
+                                  const struct problem *problem, const struct architecture *arch,
+                                  struct engine_task task, struct engine_result *result,
+                                  struct dse_error *err)
+{
+    const struct engine *engine = engine_find(name);
+    struct evaluator *evaluator;
+    struct arena arena;
+    double option[ENGINE_CASE_OPTION_MAX];
+    if (!engine || engine->n_option > ENGINE_CASE_OPTION_MAX)
+        return dse_fail(err, DSE_BAD_USAGE, "no engine %s, or one with too many options", name);
+    engine_option_defaults(engine, option);
+    for (size_t i = 0; i < n; i++)
+        DSE_TRY(engine_option_set(engine, setting[i].name, setting[i].value, option, err));
+    DSE_TRY(evaluator_new(problem, arch, &evaluator, err));
+    arena_init(&arena);
+    task.evaluator = evaluator;
+    task.architecture = arch;
+    task.batch = 1;
+    task.option = option;
+    enum dse_status status = engine_solve(engine, &task, &arena, result, err);
+    evaluator_delete(evaluator);
+    arena_free(&arena);
+    return status;
+}
