@@ -151,8 +151,9 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
         o->path = node->key[i];
         if (spec_target_of(o->path) != SPEC_QUANTITY)
             return dse_fail_at(err, DSE_BAD_INPUT, spec->path, node->key_line[i],
-                               "set: %s is no quantity of the architecture; write it at the top of the file",
-                               o->path);
+                               "set: %s is no quantity of the architecture; write it %s", o->path,
+                               strncmp(o->path, "option.", 7) == 0 ? "under options"
+                                                                   : "at the top of the file");
         DSE_TRY(yaml_text(&spec->doc, node->item[i], o->path, &o->value.text, err));
         o->value.line = node->item[i]->line;
     }

@@ -1,5 +1,6 @@
 /* Trying every value before anything is written: machines with each axis value, constraints on each loop nest. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "dse/sweep.h"
 
@@ -135,9 +136,66 @@ static enum dse_status try_measures(const struct sweep *sweep, struct dse_error 
     return DSE_OK;
 }
 
+/* The first number of the simulated network on dimension d, or NULL. */
+static const struct spec_variable *network_variable(const struct sweep *sweep, size_t d)
+{
+    const struct spec_dimension *dimension = &sweep->spec->dimension[d];
+    for (size_t k = 0; k < dimension->n_variable; k++)
+        if (strncmp(sweep->spec->variable[dimension->variable[k]].name, "noc.", 4) == 0)
+            return &sweep->spec->variable[dimension->variable[k]];
+    return NULL;
+}
+
+enum network_value { NETWORK_UNTRIED, NETWORK_BAD, NETWORK_GOOD };
+
+/* Whether point p can be measured; *value is its position on dimension d when that is not known to be good yet. */
+static enum network_value try_point(const struct sweep *sweep, size_t p, size_t d, const unsigned char *known,
+                                    size_t *value, struct dse_error *err)
+{
+    struct sweep_point point;
+    struct architecture arch;
+    sweep_point(sweep, p, &point);
+    *value = point.index[d];
+    if (known[*value] == NETWORK_GOOD)
+        return NETWORK_GOOD;
+    if (sweep_point_build(&point, &arch, NULL) != DSE_OK)
+        return known[*value];
+    return measure_check(&sweep->spec->measure, &arch, err) == DSE_OK ? NETWORK_GOOD : NETWORK_BAD;
+}
+
+/* Values of the simulated network with which no point can be measured, whatever the other axes say. */
+static enum dse_status try_network(const struct sweep *sweep, size_t d, struct dse_error *err)
+{
+    const struct spec_variable *variable = network_variable(sweep, d);
+    size_t i = 0, value;
+    if (!variable)
+        return DSE_OK;
+    unsigned char *known = calloc(variable->n_value, 1);
+    if (!known)
+        return sweep_no_memory(sweep, err);
+    for (size_t p = 0; p < sweep->n_point; p++) {
+        enum network_value found = try_point(sweep, p, d, known, &value, NULL);
+        known[value] = (unsigned char)found;
+    }
+    while (i < variable->n_value && known[i] != NETWORK_BAD)
+        i++;
+    struct dse_error inner = {0};
+    for (size_t p = 0; i < variable->n_value && p < sweep->n_point && !inner.text[0]; p++) {
+        enum network_value found = try_point(sweep, p, d, known, &value, &inner);
+        if (found != NETWORK_BAD || value != i)
+            inner.text[0] = '\0';
+    }
+    free(known);
+    return i < variable->n_value ? spec_fail(sweep->spec, &variable->value[i], err, "%s", inner.text)
+                                 : DSE_OK;
+}
+
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
     DSE_TRY(try_machines(sweep, err));
     DSE_TRY(try_all_constraints(sweep, err));
-    return try_measures(sweep, err);
+    DSE_TRY(try_measures(sweep, err));
+    for (size_t d = 0; (sweep->spec->measure.what & RESULT_MEASURE_NOC) && d < sweep->spec->n_dimension; d++)
+        DSE_TRY(try_network(sweep, d, err));
+    return DSE_OK;
 }

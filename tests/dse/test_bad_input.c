@@ -169,6 +169,11 @@ static const struct bad_case cases[] = {
      "heatmap, convergence, breakdown"},
     {"plot with a key that is nearly right", "spec.yaml", SPEC "plot: {metrik: edp_js}\n", "spec.yaml:5",
      "metric"},
+    {"measured network that no point can have", "spec.yaml",
+     SPEC "measure: [noc]\naxes:\n  batch: [1, 2]\n  noc.queue: [7, 3]\n", "spec.yaml:8",
+     "a packet of 5 must fit"},
+    {"option under set", "spec.yaml", SPEC "set: {option.search_size: 7}\n", "spec.yaml:5",
+     "write it under options"},
     {"set of an unknown path", "spec.yaml", SPEC "set: {Buffer.size: 1 KiB}\n", "spec.yaml:5", "Buffer"},
     {"missing level", "arch.yaml", ARCH_TOP ARCH_MACS, "arch.yaml:", "storage"},
     {"no MACs", "arch.yaml", ARCH_TOP ARCH_DRAM ARCH_BUFFER, "arch.yaml:", "macs"},
@@ -284,6 +289,24 @@ static void test_bad_input_good_files_pass(void **state)
     free(text);
 }
 
+/* Bursts of 24 bytes (3 flits of 64 bit) need rows of 6 KiB, the default 32 bytes go into both; the mesh must hold the array. */
+static void test_bad_input_spares_values_that_some_point_can_have(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    write_good_files();
+    write_file("spec.yaml", SPEC "measure: [noc]\naxes:\n  noc.data_flits: [3, 4]\n"
+                                 "  noc.dram_row: [6 KiB, 8 KiB]\n");
+    assert_int_equal(run_words("check @/spec.yaml", &text), EXIT_DONE);
+    free(text);
+    write_file("spec.yaml", SPEC "measure: [noc]\naxes:\n  noc.mesh: [2x2, 4x4]\n  PE.mesh: [2x2, 4x4]\n");
+    assert_int_equal(run_words("check @/spec.yaml", &text), EXIT_DONE);
+    free(text);
+    write_file("spec.yaml", SPEC "axes:\n  noc.queue: [7, 3]\n"); /* not measured */
+    assert_int_equal(run_words("check @/spec.yaml", &text), EXIT_DONE);
+    free(text);
+}
+
 static void test_bad_input_of_the_file_system(void **state)
 {
     (void)state;
@@ -384,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_input_good_files_pass),
+        cmocka_unit_test(test_bad_input_spares_values_that_some_point_can_have),
         cmocka_unit_test(test_bad_input_is_refused_with_place_and_reason),
         cmocka_unit_test(test_bad_input_of_the_file_system),
         cmocka_unit_test(test_bad_input_on_the_command_line),
