@@ -94,26 +94,21 @@ struct noc_result {
 DSE_MUST_CHECK enum dse_status noc_check(const struct noc_config *config, const struct noc_program *program,
                                          struct dse_error *err);
 
-/* Run. Memory from `arena`: 12 B per transaction, 4 B per dependency and, of the
- * mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT when it
- * is reached. DSE_INTERNAL when flits are lost or nothing can move (a deadlock), with the transaction that waits. */
-DSE_MUST_CHECK enum dse_status noc_simulate(const struct noc_config *config,
-                                            const struct noc_program *program, uint64_t max_cycle,
-                                            struct arena *arena, struct noc_result *result,
-                                            struct dse_error *err);
-
 /* When each transaction began to send or count, and the number of cycles after which it was done. Both (n_transaction),
  * the caller's; either may be NULL. */
 struct noc_trace {
     uint64_t *start, *finish;
 };
 
-/* The same; `trace` (may be NULL) is filled. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
-DSE_MUST_CHECK enum dse_status noc_simulate_traced(const struct noc_config *config,
-                                                   const struct noc_program *program, uint64_t max_cycle,
-                                                   const atomic_int *cancel, struct arena *arena,
-                                                   const struct noc_trace *trace, struct noc_result *result,
-                                                   struct dse_error *err);
+/* Run; `trace` (may be NULL) is filled. Memory from `arena`: 12 B per transaction, 4 B per dependency and, of the
+ * mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT when it
+ * is reached. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. DSE_INTERNAL when flits are lost or nothing can move (a
+ * deadlock), with the transaction that waits. */
+DSE_MUST_CHECK enum dse_status noc_simulate(const struct noc_config *config,
+                                            const struct noc_program *program, uint64_t max_cycle,
+                                            const atomic_int *cancel, struct arena *arena,
+                                            const struct noc_trace *trace, struct noc_result *result,
+                                            struct dse_error *err);
 
 /* The transactions of a mapping: docs/noc.md. `max_steps`: at most so many steps of the loops at and outside the NoC level are
  * written (0: all); `*n_step` (may be NULL) is how many there are in all. `noc_level` is the level whose network is the mesh.
@@ -150,7 +145,7 @@ DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, st
                                              uint32_t *noc_level, struct dse_error *err);
 
 /* Program and simulation together with the default mesh of the architecture; `max_steps` 0: everything is simulated.
- * DSE_BAD_USAGE when the architecture has no mesh, DSE_INTERRUPTED as by noc_simulate_traced. */
+ * DSE_BAD_USAGE when the architecture has no mesh, DSE_INTERRUPTED as by noc_simulate. */
 DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
                                               const struct mapping *mapping, uint64_t max_steps,
                                               const atomic_int *cancel, struct arena *arena,

@@ -220,7 +220,7 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     if (!finish)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u transactions", program.n_transaction);
     struct noc_trace trace = {NULL, finish};
-    DSE_TRY(noc_simulate_traced(config, &program, 0, cancel, arena, &trace, &latency->simulated, err));
+    DSE_TRY(noc_simulate(config, &program, 0, cancel, arena, &trace, &latency->simulated, err));
     latency->n_step_simulated = n_step;
     latency->cycle = latency->simulated.cycle;
     if (n_step < latency->n_step) {

@@ -64,10 +64,9 @@ static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, const atom
     }
 }
 
-enum dse_status noc_simulate_traced(const struct noc_config *config, const struct noc_program *program,
-                                    uint64_t max_cycle, const atomic_int *cancel, struct arena *arena,
-                                    const struct noc_trace *trace, struct noc_result *result,
-                                    struct dse_error *err)
+enum dse_status noc_simulate(const struct noc_config *config, const struct noc_program *program,
+                             uint64_t max_cycle, const atomic_int *cancel, struct arena *arena,
+                             const struct noc_trace *trace, struct noc_result *result, struct dse_error *err)
 {
     *result = (struct noc_result){0};
     DSE_TRY(noc_check(config, program, err));
@@ -93,11 +92,4 @@ enum dse_status noc_simulate_traced(const struct noc_config *config, const struc
                         (unsigned long long)result->flits_received,
                         (unsigned long long)result->flits_expected);
     return DSE_OK;
-}
-
-enum dse_status noc_simulate(const struct noc_config *config, const struct noc_program *program,
-                             uint64_t max_cycle, struct arena *arena, struct noc_result *result,
-                             struct dse_error *err)
-{
-    return noc_simulate_traced(config, program, max_cycle, NULL, arena, NULL, result, err);
 }

@@ -109,7 +109,8 @@ static int run(const char *name, const struct bench *bench)
         struct arena arena;
         arena_init(&arena);
         double start_s = cpu_now_s();
-        enum dse_status status = noc_simulate(&bench->config, &bench->program, 0, &arena, &result, &err);
+        enum dse_status status =
+            noc_simulate(&bench->config, &bench->program, 0, NULL, &arena, NULL, &result, &err);
         double rate = (double)result.cycle / (cpu_now_s() - start_s);
         arena_free(&arena);
         if (status != DSE_OK) {

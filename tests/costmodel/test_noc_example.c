@@ -80,7 +80,7 @@ static void test_noc_worked_example(void **state)
     noc_config_init(&config, 4, 4);
     struct noc_trace trace = {example->start[0], example->finish[0]};
     arena_init(&arena);
-    if (noc_simulate_traced(&config, &example->program, 0, NULL, &arena, &trace, &result, &err) != DSE_OK)
+    if (noc_simulate(&config, &example->program, 0, NULL, &arena, &trace, &result, &err) != DSE_OK)
         fail_msg("%s", err.text);
     arena_free(&arena);
     /* 14 steps of 448 packets in and 1344 out, and once 4 x 32 packets of weights; 5 flits each (reference page). */

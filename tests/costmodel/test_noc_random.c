@@ -115,7 +115,7 @@ static void compare(const struct noc_config *config, const struct noc_program *p
     struct dse_error err = {0};
     struct arena arena;
     arena_init(&arena);
-    enum dse_status status = noc_simulate_traced(config, program, 0, NULL, &arena, &trace, &result, &err);
+    enum dse_status status = noc_simulate(config, program, 0, NULL, &arena, &trace, &result, &err);
     arena_free(&arena);
     if (status != DSE_OK)
         fail_msg("case %u: %s", number, err.text);

@@ -55,7 +55,7 @@ enum dse_status noc_case_run(struct noc_case *c, uint64_t max_cycle, struct dse_
     c->program.destination = c->destination;
     c->program.dependency = c->dependency;
     enum dse_status status =
-        noc_simulate_traced(&c->config, &c->program, max_cycle, NULL, &arena, &trace, &c->result, err);
+        noc_simulate(&c->config, &c->program, max_cycle, NULL, &arena, &trace, &c->result, err);
     arena_free(&arena);
     return status;
 }
