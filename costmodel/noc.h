@@ -145,7 +145,7 @@ DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, st
                                              uint32_t *noc_level, struct dse_error *err);
 
 /* Program and simulation together with the default mesh of the architecture; `max_steps` 0: everything is simulated.
- * DSE_BAD_USAGE when the architecture has no mesh, DSE_INTERRUPTED as by noc_simulate. */
+ * DSE_BAD_USAGE when the architecture has no mesh; DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
 DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
                                               const struct mapping *mapping, uint64_t max_steps,
                                               const atomic_int *cancel, struct arena *arena,

@@ -215,7 +215,7 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     uint32_t *first_count = arena_alloc(arena, n_step, sizeof *first_count);
     if (!first_count)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %llu steps", (unsigned long long)n_step);
-    DSE_TRY(noc_program_write(plan, walk, arena, &program, first_count, err));
+    DSE_TRY(noc_program_write(plan, walk, cancel, arena, &program, first_count, err));
     uint64_t *finish = arena_alloc(arena, program.n_transaction, sizeof *finish);
     if (!finish)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u transactions", program.n_transaction);

@@ -74,9 +74,10 @@ void noc_walk_init(struct noc_walk *walk, const struct noc_plan *plan);
 uint64_t noc_walk_steps(const struct noc_walk *walk, const struct noc_plan *plan);
 
 /* The transactions of the walk's steps. `first_count` (noc_walk_steps, may be NULL): the id of each step's first NOC_COUNT. Memory
- * from `arena`. DSE_NO_MEMORY, DSE_LIMIT beyond 2^31 entries. */
+ * from `arena`. DSE_NO_MEMORY, DSE_LIMIT beyond 2^31 entries, DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
 DSE_MUST_CHECK enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_walk *walk,
-                                                 struct arena *arena, struct noc_program *program,
-                                                 uint32_t *first_count, struct dse_error *err);
+                                                 const atomic_int *cancel, struct arena *arena,
+                                                 struct noc_program *program, uint32_t *first_count,
+                                                 struct dse_error *err);
 
 #endif

@@ -9,6 +9,7 @@ struct writer {
     const struct noc_plan *plan;
     const struct noc_walk *walk;
     struct noc_program *program;
+    const atomic_int *cancel;
     bool fill;
     uint32_t *first_count; /* of each step, or NULL */
     uint64_t position[NOC_LOOP_MAX], digit[NOC_LOOP_MAX];
@@ -291,6 +292,8 @@ static enum dse_status pass(struct writer *w, bool fill, struct dse_error *err)
     memset(w->digit, 0, sizeof w->digit);
     memset(w->n_fetched, 0, sizeof w->n_fetched);
     for (uint64_t s = 0; s < n_step; s++) {
+        if (w->cancel && atomic_load_explicit(w->cancel, memory_order_relaxed))
+            return dse_fail(err, DSE_INTERRUPTED, "interrupted");
         step(w, w->inner_step + 1 == n_inner);
         if (w->first_count)
             w->first_count[s] = w->counts[w->inner_step % HISTORY];
@@ -334,10 +337,11 @@ static enum dse_status allocate_state(struct writer *w, struct arena *arena, str
 }
 
 enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_walk *walk,
-                                  struct arena *arena, struct noc_program *program, uint32_t *first_count,
-                                  struct dse_error *err)
+                                  const atomic_int *cancel, struct arena *arena, struct noc_program *program,
+                                  uint32_t *first_count, struct dse_error *err)
 {
-    struct writer w = {.plan = plan, .walk = walk, .program = program, .first_count = first_count};
+    struct writer w = {
+        .plan = plan, .walk = walk, .program = program, .cancel = cancel, .first_count = first_count};
     *program = (struct noc_program){.n_transaction = 0};
     DSE_TRY(allocate_state(&w, arena, err));
     DSE_TRY(pass(&w, false, err));
@@ -364,5 +368,5 @@ enum dse_status noc_program_of(const struct problem *problem, const struct archi
     for (uint32_t j = 0; j < plan.n_noc_loop; j++)
         n_inner *= plan.bound[j];
     walk.max_step = max_steps > n_inner ? max_steps - max_steps % n_inner : max_steps;
-    return noc_program_write(&plan, &walk, arena, program, NULL, err);
+    return noc_program_write(&plan, &walk, NULL, arena, program, NULL, err);
 }
