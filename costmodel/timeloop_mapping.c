@@ -196,8 +196,9 @@ static enum dse_status check_products(const struct builder *b, const struct ynod
             product *= (double)b->mapping->level[l].temporal[d] * b->mapping->level[l].spatial[d];
         if (product != (double)b->problem->bound[d])
             return yaml_fail(b->doc, top, err,
-                             "factors of dimension %s multiply to %.17g, the problem has %u",
-                             b->problem->dim_name[d], product, b->problem->bound[d]);
+                             "factors of dimension %s multiply to %.17g, the problem has %u%s",
+                             b->problem->dim_name[d], product, b->problem->bound[d],
+                             product > b->problem->bound[d] ? " (--pad, if an engine padded it)" : "");
     }
     return DSE_OK;
 }

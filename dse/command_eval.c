@@ -105,7 +105,7 @@ static enum dse_status simulate(const struct cli_args *args, const struct report
 }
 
 /* What is asked for besides; the values in `value`. */
-static enum dse_status measure(const struct cli_args *args, const struct mapping *mapping,
+static enum dse_status measure(const struct cli_args *args, size_t kind, const struct mapping *mapping,
                                struct arena *arena, struct report *report, const struct result_field **field,
                                double *value, struct dse_error *err)
 {
@@ -114,6 +114,8 @@ static enum dse_status measure(const struct cli_args *args, const struct mapping
     struct layer_record row;
     if (!cli_value(args, "measure"))
         return DSE_OK;
+    if (kind != REPORT_SUMMARY)
+        return dse_fail(err, DSE_BAD_USAGE, "--measure belongs to --report summary");
     DSE_TRY(measure_add_list(&settings, cli_value(args, "measure"), err));
     DSE_TRY(measure_check(&settings, report->arch, err));
     DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, NULL, arena, &values, err));
@@ -151,7 +153,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     if (status == DSE_OK)
         status = read_kind(args, &kind, &format, err);
     if (status == DSE_OK)
-        status = measure(args, mapping, &arena, &report, field, value, err);
+        status = measure(args, kind, mapping, &arena, &report, field, value, err);
     if (status == DSE_OK)
         status = simulate(args, &report, mapping, kind == REPORT_NOC, &arena, &config, &latency, err);
     if (status == DSE_OK)

@@ -12,6 +12,9 @@ enum dse_status measure_add(struct measure_settings *settings, const char *word,
     char shown[96];
     size_t n = 0;
     unsigned bit = result_measure_find(word, strlen(word));
+    if (!word[0])
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "measure: a name is missing; accepted, with commas between: noc, cosa");
     if (bit & settings->what)
         return dse_fail(err, DSE_BAD_INPUT, "measure: %s is there twice", word);
     if (bit) {

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dse/report.h"
 #include "dse/table.h"
@@ -95,12 +96,12 @@ static void energy_row(struct table *table, const char *name, double energy_j, c
     share_cell(table, energy_j, total->energy_j);
 }
 
-static void print_measured(const struct report *r, struct text_buffer *out)
+static void print_measured(const struct report *r, int label, struct text_buffer *out)
 {
     char a[CELL_MAX];
     for (size_t i = 0; i < r->n_measured; i++) {
         double value = r->measured_value[i];
-        text_append(out, "  %-18s ", r->measured[i]->name);
+        text_append(out, "  %-*s  ", label, r->measured[i]->name);
         if (isnan(value))
             text_append(out, "-\n");
         else if (r->measured[i]->type == FIELD_U64)
@@ -116,17 +117,22 @@ static void summary_table(const struct report *r, struct text_buffer *out)
     const struct evaluation *total = &r->detail->total;
     struct table table;
     char a[CELL_MAX], b[CELL_MAX], name[NETWORK_NAME_MAX];
+    int label = (int)strlen("utilization");
+    for (size_t i = 0; i < r->n_measured; i++)
+        if ((int)strlen(r->measured[i]->name) > label)
+            label = (int)strlen(r->measured[i]->name);
     text_append(out, "%s on %s\n", r->problem->name[0] ? r->problem->name : "problem", r->arch->name);
-    text_append(out, "  latency      %s (%s cycles, %s of them computing)\n",
+    text_append(out, "  %-*s  %s (%s cycles, %s of them computing)\n", label, "latency",
                 table_si(total->latency_s, "s", a, sizeof a), text_thousands(total->cycle, b, sizeof b),
                 text_thousands(total->compute_cycle, name, sizeof name));
-    text_append(out, "  energy       %s\n", table_si(total->energy_j, "J", a, sizeof a));
-    text_append(out, "  edp          %s\n", table_si(total->edp_js, "J s", a, sizeof a));
-    text_append(out, "  utilization  %.1f %% of %s MACs (%s in use)\n", 100 * total->utilization,
-                text_thousands(r->arch->mac.instances, a, sizeof a),
+    text_append(out, "  %-*s  %s\n", label, "energy", table_si(total->energy_j, "J", a, sizeof a));
+    text_append(out, "  %-*s  %s\n", label, "edp", table_si(total->edp_js, "J s", a, sizeof a));
+    text_append(out, "  %-*s  %.1f %% of %s MACs (%s in use)\n", label, "utilization",
+                100 * total->utilization, text_thousands(r->arch->mac.instances, a, sizeof a),
                 text_thousands(total->n_mac_used, b, sizeof b));
-    text_append(out, "  operations   %s\n", text_thousands((uint64_t)total->n_compute, a, sizeof a));
-    print_measured(r, out);
+    text_append(out, "  %-*s  %s\n", label, "operations",
+                text_thousands((uint64_t)total->n_compute, a, sizeof a));
+    print_measured(r, label, out);
     text_append(out, "\n");
     table_init(&table, header, sizeof header / sizeof header[0], 1);
     for (uint32_t l = r->arch->n_level; l-- > 0;) {

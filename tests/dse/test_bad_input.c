@@ -369,6 +369,8 @@ static void test_bad_input_on_the_command_line(void **state)
         {"map @/arch.yaml @/net.yaml --engine cosa -o weight_comp=-1", "accepted: a number 0 to 1000000"},
         {"map @/arch.yaml @/net.yaml --set option.pad=7", "write --option pad=7"},
         {"map @/arch.yaml @/net.yaml -c @/net.yaml", "or a key \"constraints\" that has one"},
+        {"map @/arch.yaml @/net.yaml -m noc,", "measure: a name is missing"},
+        {"map @/arch.yaml @/net.yaml -m nocc", "did you mean noc?"},
         {"list", "needs engines"},
         {"list engins", "engines"},
         {"list engine randm", "did you mean random?"},
