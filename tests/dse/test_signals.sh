@@ -45,7 +45,7 @@ experiment: noc
 architecture: simba_tablev
 network: resnet50
 layers: [conv1]
-batch: 256
+batch: 128
 engine: random
 options: {search_size: 0}
 limits: {max_evaluations: 20}
@@ -53,7 +53,7 @@ measure: {noc: {max_steps: 0}}
 axes:
   DRAM.bandwidth: [10 GB/s, 20 GB/s]
 YAML
-check 'SIGINT ends a run that simulates' interrupted INT "$DSE" run "$folder/noc.yaml" -o "$folder/noc.h5"
+check 'SIGINT ends a run that simulates' interrupted INT "$DSE" run "$folder/noc.yaml" -j 1 -o "$folder/noc.h5"
 check 'says that it resumes' grep -qx 'dse: interrupted; the same command resumes' "$folder/err"
 check 'without a row of what was simulated' test "$(wc -l <"$folder/noc.csv")" -eq 1
 
