@@ -209,12 +209,25 @@ enum dse_status resolve_each(enum resolve_kind kind, resolve_visit *visit, void 
     return DSE_OK;
 }
 
+/* The name in a folder whose last part is `name`, or NULL. */
+static const char *same_in_folder(const struct name_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const char *slash = strrchr(list->name[i], '/');
+        if (slash && strcmp(slash + 1, name) == 0)
+            return list->name[i];
+    }
+    return NULL;
+}
+
 static enum dse_status not_found(enum resolve_kind kind, const char *name, struct dse_error *err)
 {
     struct name_list *list;
     char shown[128];
     DSE_TRY(list_all(kind_folder[kind], &list, err));
-    const char *nearest = text_nearest(name, (const char *const *)list->name, list->n);
+    const char *nearest = same_in_folder(list, name);
+    if (!nearest)
+        nearest = text_nearest(name, (const char *const *)list->name, list->n);
     text_excerpt(name, shown, sizeof shown);
     enum dse_status status =
         nearest ? dse_fail(err, DSE_BAD_INPUT, "unknown %s \"%s\"; did you mean %s?", kind_word[kind], shown,

@@ -333,6 +333,7 @@ static void test_bad_input_on_the_command_line(void **state)
         {"run", "needs SPEC"},
         {"run @/spec.yaml extra", "one too many"},
         {"run quikstart", "unknown experiment \"quikstart\"; did you mean quickstart?"},
+        {"run fig9a", "unknown experiment \"fig9a\"; did you mean cosa/fig9a?"},
         {"check zzzzzzzzz", "a name of `dse list experiments`"},
         {"run @/spec.yaml --job 4x", "whole number"},
         {"run @/spec.yaml --fersh", "did you mean --fresh?"},
