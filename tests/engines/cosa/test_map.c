@@ -61,26 +61,41 @@ static void make_problem(int i, struct problem *problem)
     }
 }
 
-static void must_map(const struct problem *problem, const struct architecture *arch,
-                     const struct mapspace_constraints *constraints, const struct cosa_settings *settings,
-                     struct cosa_solution *solution)
+/* A layer, a machine, and what comes of mapping one to the other. */
+struct map_case {
+    struct problem problem;
+    struct architecture arch;
+    struct cosa_settings settings;
+    struct cosa_solution solution;
+};
+
+/* A convolution with `bound` of R S P Q C K N on the machine of Table V, with the default settings. */
+static void make_conv(struct map_case *one, const uint32_t *bound)
+{
+    read_machine("simba_tablev", &one->arch);
+    random_case_conv(&one->problem, "conv", bound, "N C P+R Q+S");
+    cosa_settings_init(&one->settings);
+}
+
+static void must_map(struct map_case *one, const struct mapspace_constraints *constraints)
 {
     struct dse_error err;
     struct arena arena;
     arena_init(&arena);
-    if (cosa_map(problem, arch, constraints, settings, &arena, solution, &err) != DSE_OK)
-        fail_msg("%s on %s: %s", problem->name, arch->name, err.text);
+    if (cosa_map(&one->problem, &one->arch, constraints, &one->settings, &arena, &one->solution, &err) !=
+        DSE_OK)
+        fail_msg("%s on %s: %s", one->problem.name, one->arch.name, err.text);
     arena_free(&arena);
 }
 
-static void must_be_valid(const struct problem *problem, const struct architecture *arch,
-                          const struct cosa_solution *solution)
+static void must_map_validly(struct map_case *one, const struct mapspace_constraints *constraints)
 {
     char reason[256];
-    if (!solution->feasible)
-        fail_msg("%s on %s: %s", problem->name, arch->name, solution->reason);
-    if (!checker_accepts(problem, arch, &solution->mapping, reason, sizeof reason))
-        fail_msg("%s on %s: %s", problem->name, arch->name, reason);
+    must_map(one, constraints);
+    if (!one->solution.feasible)
+        fail_msg("%s on %s: %s", one->problem.name, one->arch.name, one->solution.reason);
+    if (!checker_accepts(&one->problem, &one->arch, &one->solution.mapping, reason, sizeof reason))
+        fail_msg("%s on %s: %s", one->problem.name, one->arch.name, reason);
 }
 
 static void test_every_machine_maps_every_kind_of_layer(void **state)
@@ -88,20 +103,15 @@ static void test_every_machine_maps_every_kind_of_layer(void **state)
     (void)state;
     for (int m = 0; m < N_MACHINE; m++)
         for (int i = 0; i < N_PROBLEM; i++) {
-            struct problem problem;
-            struct architecture arch;
-            struct cosa_settings settings;
-            struct cosa_solution solution;
-            read_machine(machines[m], &arch);
-            make_problem(i, &problem);
-            cosa_settings_init(&settings);
-            settings.limits.max_nodes = 200; /* valid matters here, not optimal */
-            must_map(&problem, &arch, NULL, &settings, &solution);
-            must_be_valid(&problem, &arch, &solution);
-            settings.form = COSA_FORM_MINMAX;
-            settings.halo = COSA_HALO_ALL;
-            must_map(&problem, &arch, NULL, &settings, &solution);
-            must_be_valid(&problem, &arch, &solution);
+            struct map_case one;
+            read_machine(machines[m], &one.arch);
+            make_problem(i, &one.problem);
+            cosa_settings_init(&one.settings);
+            one.settings.limits.max_nodes = 200; /* valid matters here, not optimal */
+            must_map_validly(&one, NULL);
+            one.settings.form = COSA_FORM_MINMAX;
+            one.settings.halo = COSA_HALO_ALL;
+            must_map_validly(&one, NULL);
         }
 }
 
@@ -110,20 +120,17 @@ static void test_the_mapping_costs_what_the_model_says(void **state)
 {
     (void)state;
     for (int i = 0; i < N_PROBLEM; i++) {
-        struct problem problem;
-        struct architecture arch;
-        struct cosa_settings settings;
-        struct cosa_solution solution;
-        read_machine("simba_tablev", &arch);
-        make_problem(i, &problem);
-        cosa_settings_init(&settings);
-        must_map(&problem, &arch, NULL, &settings, &solution);
-        must_be_valid(&problem, &arch, &solution);
-        if (!(fabs(solution.terms.objective - solution.milp_objective) <= 1e-7 * solution.milp_objective))
-            fail_msg("problem %d: %.9f, the model says %.9f", i, solution.terms.objective,
-                     solution.milp_objective);
-        if (solution.n_repair == 0)
-            assert_true(solution.proved && solution.milp_status == MILP_OPTIMAL);
+        struct map_case one;
+        read_machine("simba_tablev", &one.arch);
+        make_problem(i, &one.problem);
+        cosa_settings_init(&one.settings);
+        must_map_validly(&one, NULL);
+        if (!(fabs(one.solution.terms.objective - one.solution.milp_objective) <=
+              1e-7 * one.solution.milp_objective))
+            fail_msg("problem %d: %.9f, the model says %.9f", i, one.solution.terms.objective,
+                     one.solution.milp_objective);
+        if (one.solution.n_repair == 0)
+            assert_true(one.solution.proved && one.solution.milp_status == MILP_OPTIMAL);
     }
 }
 
@@ -134,16 +141,15 @@ static void test_threads_and_order_do_not_matter(void **state)
 {
     (void)state;
     struct cosa_solution lone[N_PROBLEM], other[3 * N_PROBLEM];
-    struct architecture arch;
-    struct cosa_settings settings;
+    struct map_case one;
     enum dse_status status[3 * N_PROBLEM];
-    read_machine("simba", &arch);
-    cosa_settings_init(&settings);
-    settings.limits.max_nodes = 1000;
+    read_machine("simba", &one.arch);
+    cosa_settings_init(&one.settings);
+    one.settings.limits.max_nodes = 1000;
     for (int i = 0; i < N_PROBLEM; i++) {
-        struct problem problem;
-        make_problem(i, &problem);
-        must_map(&problem, &arch, NULL, &settings, &lone[i]);
+        make_problem(i, &one.problem);
+        must_map(&one, NULL);
+        lone[i] = one.solution;
     }
 #pragma omp parallel for num_threads(4) schedule(dynamic)
     for (int j = 0; j < 3 * N_PROBLEM; j++) {
@@ -152,7 +158,7 @@ static void test_threads_and_order_do_not_matter(void **state)
         struct dse_error err;
         arena_init(&arena);
         make_problem(j * 5 % N_PROBLEM, &problem);
-        status[j] = cosa_map(&problem, &arch, NULL, &settings, &arena, &other[j], &err);
+        status[j] = cosa_map(&problem, &one.arch, NULL, &one.settings, &arena, &other[j], &err);
         arena_free(&arena);
     }
     for (int j = 0; j < 3 * N_PROBLEM; j++) {
@@ -172,24 +178,17 @@ static void test_tiles_that_are_too_large_are_repaired(void **state)
 {
     (void)state;
     static const uint32_t bound[] = {3, 3, 54, 54, 64, 64, 1};
-    struct problem problem;
-    struct architecture arch;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
-    read_machine("simba_tablev", &arch);
-    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
-    cosa_settings_init(&settings);
-    must_map(&problem, &arch, NULL, &settings, &solution);
-    must_be_valid(&problem, &arch, &solution);
-    assert_true(solution.n_repair >= 1 && solution.n_solve == solution.n_repair + 1);
-    assert_int_equal(solution.halo, COSA_HALO_OUTERMOST_INNER);
-    assert_false(solution.proved);
-    assert_true(solution.first_objective < solution.milp_objective);
-    settings.max_repairs = 0;
-    must_map(&problem, &arch, NULL, &settings, &solution);
-    must_be_valid(&problem, &arch, &solution);
-    assert_int_equal(solution.halo, COSA_HALO_SAFE);
-    assert_int_equal(solution.n_solve, 2);
+    struct map_case one;
+    make_conv(&one, bound);
+    must_map_validly(&one, NULL);
+    assert_true(one.solution.n_repair >= 1 && one.solution.n_solve == one.solution.n_repair + 1);
+    assert_int_equal(one.solution.halo, COSA_HALO_OUTERMOST_INNER);
+    assert_false(one.solution.proved);
+    assert_true(one.solution.first_objective < one.solution.milp_objective);
+    one.settings.max_repairs = 0;
+    must_map_validly(&one, NULL);
+    assert_int_equal(one.solution.halo, COSA_HALO_SAFE);
+    assert_int_equal(one.solution.n_solve, 2);
 }
 
 /* The safe rule never needs a repair where a level keeps one tensor or fixed shares hold. */
@@ -197,18 +196,14 @@ static void test_safe_halo_needs_no_repair(void **state)
 {
     (void)state;
     for (int m = 0; m < N_MACHINE; m++) {
-        struct problem problem;
-        struct architecture arch;
-        struct cosa_settings settings;
-        struct cosa_solution solution;
-        read_machine(machines[m], &arch);
-        make_problem(4, &problem);
-        cosa_settings_init(&settings);
-        settings.halo = COSA_HALO_SAFE;
-        settings.limits.max_nodes = 300;
-        must_map(&problem, &arch, NULL, &settings, &solution);
-        must_be_valid(&problem, &arch, &solution);
-        assert_int_equal(solution.n_solve, 1);
+        struct map_case one;
+        read_machine(machines[m], &one.arch);
+        make_problem(4, &one.problem);
+        cosa_settings_init(&one.settings);
+        one.settings.halo = COSA_HALO_SAFE;
+        one.settings.limits.max_nodes = 300;
+        must_map_validly(&one, NULL);
+        assert_int_equal(one.solution.n_solve, 1);
     }
 }
 
@@ -217,18 +212,12 @@ static void test_node_limit_gives_the_best_so_far(void **state)
 {
     (void)state;
     static const uint32_t bound[] = {1, 1, 56, 56, 336, 192, 1};
-    struct problem problem;
-    struct architecture arch;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
-    read_machine("simba_tablev", &arch);
-    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
-    cosa_settings_init(&settings);
-    settings.limits.max_nodes = 150;
-    must_map(&problem, &arch, NULL, &settings, &solution);
-    must_be_valid(&problem, &arch, &solution);
-    assert_int_equal(solution.milp_status, MILP_FEASIBLE);
-    assert_false(solution.proved);
+    struct map_case one;
+    make_conv(&one, bound);
+    one.settings.limits.max_nodes = 150;
+    must_map_validly(&one, NULL);
+    assert_int_equal(one.solution.milp_status, MILP_FEASIBLE);
+    assert_false(one.solution.proved);
 }
 
 /* ---------------------------------------------------------------------------------------------------- constraints */
@@ -236,14 +225,11 @@ static void test_node_limit_gives_the_best_so_far(void **state)
 static void test_constraints_are_rows(void **state)
 {
     (void)state;
-    struct problem problem;
-    struct architecture arch;
+    struct map_case one;
     struct mapspace_constraints c;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
-    read_machine("simba", &arch);
-    make_problem(1, &problem); /* 3x3, 28x28, 128, 128 */
-    mapspace_constraints_init(&c, &problem, &arch);
+    read_machine("simba", &one.arch);
+    make_problem(1, &one.problem); /* 3x3, 28x28, 128, 128 */
+    mapspace_constraints_init(&c, &one.problem, &one.arch);
     c.level[4].temporal.fixed[P] = 7;
     c.level[4].spatial.fixed[K] = 4;
     c.level[5].temporal.highest[C] = 1;
@@ -256,12 +242,11 @@ static void test_constraints_are_rows(void **state)
     c.level[4].temporal.order[0] = Q;
     c.level[4].bypass = 4; /* outputs go past the global buffer */
     c.level[2].no_multicast = 1;
-    cosa_settings_init(&settings);
+    cosa_settings_init(&one.settings);
     for (int form = 0; form < 2; form++) {
-        settings.form = (enum cosa_form)form;
-        must_map(&problem, &arch, &c, &settings, &solution);
-        must_be_valid(&problem, &arch, &solution);
-        const struct mapping_level *level = solution.mapping.level;
+        one.settings.form = (enum cosa_form)form;
+        must_map_validly(&one, &c);
+        const struct mapping_level *level = one.solution.mapping.level;
         assert_int_equal(level[4].temporal[P], 7);
         assert_int_equal(level[4].spatial[K], 4);
         assert_int_equal(level[5].temporal[C], 1);
@@ -280,52 +265,45 @@ static void test_constraints_are_rows(void **state)
 static void test_constraints_may_break_the_shares(void **state)
 {
     (void)state;
-    struct problem problem;
-    struct architecture arch;
+    struct map_case one;
     struct mapspace_constraints c;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
-    small_gemm(&problem, 9, 5, 7);
-    small_machine(&arch, 8, 16); /* 3 tensors in 16 words */
-    mapspace_constraints_init(&c, &problem, &arch);
+    small_gemm(&one.problem, 9, 5, 7);
+    small_machine(&one.arch, 8, 16); /* 3 tensors in 16 words */
+    mapspace_constraints_init(&c, &one.problem, &one.arch);
     c.level[0].temporal.fixed[0] = 1;
     c.level[1].temporal.fixed[0] = 9; /* the tile of Z and of A has 9 words already */
     c.level[1].bypass = 1;            /* A is not kept: 9 of Z and 1 of B */
-    cosa_settings_init(&settings);
-    must_map(&problem, &arch, &c, &settings, &solution);
-    must_be_valid(&problem, &arch, &solution);
-    assert_int_equal(solution.mapping.level[1].temporal[0], 9);
+    cosa_settings_init(&one.settings);
+    must_map_validly(&one, &c);
+    assert_int_equal(one.solution.mapping.level[1].temporal[0], 9);
 }
 
 static void test_what_cannot_be_is_said(void **state)
 {
     (void)state;
-    struct problem problem;
-    struct architecture arch;
+    struct map_case one;
     struct mapspace_constraints c;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
-    cosa_settings_init(&settings);
-    small_gemm(&problem, 8, 4, 6);
-    small_machine(&arch, 2, 60); /* one word of each of three tensors */
-    must_map(&problem, &arch, NULL, &settings, &solution);
-    assert_false(solution.feasible);
-    assert_true(solution.proved);
-    assert_string_equal(solution.reason, "Registers needs 3 B for A+B+Z, has 2 B");
-    small_machine(&arch, 8, 4000);
-    arch.level[1].min_utilization = 0.9; /* the problem has 104 words */
-    must_map(&problem, &arch, NULL, &settings, &solution);
-    assert_false(solution.feasible);
-    assert_false(solution.proved);
-    assert_int_equal(solution.misfit.what, MISFIT_UTILIZATION);
-    assert_non_null(strstr(solution.reason, "not proved"));
-    small_machine(&arch, 8, 60);
-    mapspace_constraints_init(&c, &problem, &arch);
+    cosa_settings_init(&one.settings);
+    small_gemm(&one.problem, 8, 4, 6);
+    small_machine(&one.arch, 2, 60); /* one word of each of three tensors */
+    must_map(&one, NULL);
+    assert_false(one.solution.feasible);
+    assert_true(one.solution.proved);
+    assert_string_equal(one.solution.reason, "Registers needs 3 B for A+B+Z, has 2 B");
+    small_machine(&one.arch, 8, 4000);
+    one.arch.level[1].min_utilization = 0.9; /* the problem has 104 words */
+    must_map(&one, NULL);
+    assert_false(one.solution.feasible);
+    assert_false(one.solution.proved);
+    assert_int_equal(one.solution.misfit.what, MISFIT_UTILIZATION);
+    assert_non_null(strstr(one.solution.reason, "not proved"));
+    small_machine(&one.arch, 8, 60);
+    mapspace_constraints_init(&c, &one.problem, &one.arch);
     c.level[1].temporal.fixed[0] = 3; /* of 8 */
-    must_map(&problem, &arch, &c, &settings, &solution);
-    assert_false(solution.feasible);
-    assert_true(solution.proved);
-    assert_non_null(strstr(solution.reason, "does not divide"));
+    must_map(&one, &c);
+    assert_false(one.solution.feasible);
+    assert_true(one.solution.proved);
+    assert_non_null(strstr(one.solution.reason, "does not divide"));
 }
 
 /* ------------------------------------------------------------------------------------------------------- settings */
@@ -337,24 +315,18 @@ static void test_stationary_tensor_is_innermost(void **state)
     static const uint32_t bound[] = {1, 1, 28, 28, 512, 512, 1};
     static const uint32_t unrelated[] = {1u << P | 1u << Q | 1u << N, 1u << R | 1u << S | 1u << K,
                                          1u << R | 1u << S | 1u << C};
-    struct problem problem;
-    struct architecture arch;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
+    struct map_case one;
     double free_objective, best = INFINITY;
-    read_machine("simba_tablev", &arch);
-    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
-    cosa_settings_init(&settings);
-    must_map(&problem, &arch, NULL, &settings, &solution);
-    free_objective = solution.milp_objective;
+    make_conv(&one, bound);
+    must_map(&one, NULL);
+    free_objective = one.solution.milp_objective;
     for (int t = 0; t < 3; t++) {
-        settings.stationary = t;
-        must_map(&problem, &arch, NULL, &settings, &solution);
-        must_be_valid(&problem, &arch, &solution);
+        one.settings.stationary = t;
+        must_map_validly(&one, NULL);
         for (uint32_t i = 0; i < (uint32_t)__builtin_popcount(unrelated[t]); i++)
-            assert_true(unrelated[t] >> solution.mapping.level[4].temporal_order[i] & 1u);
-        assert_true(solution.milp_objective >= free_objective * (1 - 1e-4));
-        best = fmin(best, solution.milp_objective);
+            assert_true(unrelated[t] >> one.solution.mapping.level[4].temporal_order[i] & 1u);
+        assert_true(one.solution.milp_objective >= free_objective * (1 - 1e-4));
+        best = fmin(best, one.solution.milp_objective);
     }
     assert_true(best <= free_objective * (1 + 1e-4)); /* one of them is what free chose */
 }
@@ -363,29 +335,23 @@ static void test_stationary_tensor_is_innermost(void **state)
 static void test_few_levels_and_other_permutation_levels(void **state)
 {
     (void)state;
-    struct problem problem;
-    struct architecture arch;
-    struct cosa_settings settings;
-    struct cosa_solution solution;
-    cosa_settings_init(&settings);
-    small_gemm(&problem, 8, 4, 6);
+    struct map_case one;
+    cosa_settings_init(&one.settings);
+    small_gemm(&one.problem, 8, 4, 6);
     for (int form = 0; form < 2; form++) {
-        settings.form = (enum cosa_form)form;
+        one.settings.form = (enum cosa_form)form;
         for (int level = -1; level < 3; level++) {
-            settings.permutation_level = level;
-            small_machine(&arch, 8, 60);
-            must_map(&problem, &arch, NULL, &settings, &solution);
-            must_be_valid(&problem, &arch, &solution);
+            one.settings.permutation_level = level;
+            small_machine(&one.arch, 8, 60);
+            must_map_validly(&one, NULL);
         }
-        settings.permutation_level = -1;
-        arch.level[1] = arch.level[2]; /* registers and DRAM */
-        arch.n_level = 2;
-        must_map(&problem, &arch, NULL, &settings, &solution);
-        must_be_valid(&problem, &arch, &solution);
-        arch.level[0] = arch.level[1]; /* a DRAM that feeds the MACs */
-        arch.n_level = 1;
-        must_map(&problem, &arch, NULL, &settings, &solution);
-        must_be_valid(&problem, &arch, &solution);
+        one.settings.permutation_level = -1;
+        one.arch.level[1] = one.arch.level[2]; /* registers and DRAM */
+        one.arch.n_level = 2;
+        must_map_validly(&one, NULL);
+        one.arch.level[0] = one.arch.level[1]; /* a DRAM that feeds the MACs */
+        one.arch.n_level = 1;
+        must_map_validly(&one, NULL);
     }
 }
 
