@@ -186,12 +186,13 @@ static json_t *json_row(const struct map_report *r, const struct layer_record *r
 {
     const struct result_field *field[MEASURE_FIELD_MAX];
     size_t n_field = measure_fields(&r->settings->measure, field);
-    json_t *object =
-        json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "layer", row->layer, "count",
-                  (json_int_t)count, "status", result_status_text(row->outcome), "latency_s",
-                  number_or_null(row->latency_s), "energy_j", number_or_null(row->energy_j), "edp_js",
-                  number_or_null(row->edp_js), "utilization", number_or_null(row->utilization), "dram_byte",
-                  number_or_null(row->dram_byte), "bound_edp_ratio", number_or_null(row->bound_edp_ratio));
+    json_t *object = json_pack(
+        "{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "layer", row->layer, "count", (json_int_t)count,
+        "status", result_status_text(row->outcome), "latency_cycle",
+        row->latency_cycle == RESULT_U64_MISSING ? json_null() : json_integer((json_int_t)row->latency_cycle),
+        "latency_s", number_or_null(row->latency_s), "energy_j", number_or_null(row->energy_j), "edp_js",
+        number_or_null(row->edp_js), "utilization", number_or_null(row->utilization), "dram_byte",
+        number_or_null(row->dram_byte), "bound_edp_ratio", number_or_null(row->bound_edp_ratio));
     for (size_t k = 0; object && k < n_field; k++)
         json_object_set_new(object, field[k]->name, number_or_null(measure_number(field[k], row)));
     if (object && row->reason)
