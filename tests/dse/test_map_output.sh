@@ -41,6 +41,9 @@ check 'which is right' code 0 padded
 check 'and needed' code 2 "$DSE" eval simba_tablev alexnet:conv5 "$folder/padded.yaml"
 check 'as the message says' grep -q 'multiply to 14, the problem has 13 (--pad' "$folder/err"
 
+check 'as json' code 0 map --format json
+check 'has the cycles of the csv' sh -c "map_cycles=\$(sed -n 's/.*\"latency_cycle\": \([0-9]*\).*/\1/p' '$folder/out' | head -1); test \"\$map_cycles\" -gt 0"
+
 # Measures.
 check 'terms of the objective' code 0 map -m noc,cosa
 check 'have a table of their own' grep -qx 'layer  cosa_util  cosa_comp  cosa_traf  cosa_objective' "$folder/out"
