@@ -8,6 +8,8 @@ SRC_COSTMODEL := \
 	costmodel/bound.c \
 	costmodel/bound_need.c \
 	costmodel/checker.c \
+	costmodel/core_array.c \
+	costmodel/core_array_cost.c \
 	costmodel/detail.c \
 	costmodel/evaluator.c \
 	costmodel/evaluator_run.c \
