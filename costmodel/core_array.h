@@ -10,9 +10,10 @@
 
 /* What a core array is made of. Energies follow from it: core_array_init. */
 struct core_array_size {
-    uint32_t mac_per_pe;          /* 32, 64, 128, 256, 512 or 4096 */
-    uint32_t pe_rows, pe_columns; /* the first and the second dimension of a spatial partition lie on these */
-    uint64_t buffer_byte;         /* global buffer (GBUF) */
+    uint32_t mac_per_pe;  /* 32, 64, 128, 256, 512 or 4096 */
+    uint32_t pe_rows;     /* 1 to 1024; the first dimension of a spatial partition lies on them */
+    uint32_t pe_columns;  /* the same for the second dimension */
+    uint64_t buffer_byte; /* global buffer (GBUF), up to 8 GiB */
     uint32_t buffer_read_byte_per_cycle; /* of the GBUF; writes never stall */
 };
 
@@ -40,11 +41,11 @@ enum core_operation { CORE_MATRIX, CORE_VECTOR };
 struct core_tile {
     enum core_operation operation;
     uint32_t b, k, c, h,
-        w; /* output samples, output channels, input channels (per layer, all groups), rows, columns */
+        w; /* output samples; output and input channels of all groups; output rows, columns */
     uint32_t r, s, stride_h, stride_w;
     uint32_t groups;         /* 1: none */
     bool weights_from_layer; /* the second operand is an activation: each sample has its own */
-    uint32_t operands;       /* vector: of an element-wise layer */
+    uint32_t operands;       /* vector: of an element-wise layer, else 1 */
 };
 
 struct core_cost {
@@ -63,10 +64,20 @@ struct core_scheduler {
                             struct dse_error *err);
 };
 
-/* The built-in exhaustive search over six spatial partitions, blocks and bus sharing, by energy x time. `compat`: with the
- * published program's unsigned wrap-around where a kernel is smaller than its stride; else those differences are taken as
- * signed and the sound value is used (docs/core-array.md says how much they differ). DSE_BAD_INPUT when no partition fits. */
+/* The built-in exhaustive search over six spatial partitions, blocks and bus sharing, by energy x time. `compat`: the published
+ * program's counts word by word; else what a kernel, its stride and the lanes need is counted soundly (docs/core-array.md says
+ * where the two differ and by how much). DSE_BAD_INPUT when no partition fits, an extent is 0 or groups do not divide the
+ * channels; DSE_LIMIT when the counts could pass 2^61. */
 DSE_MUST_CHECK enum dse_status core_array_cost(const struct core_array *core, const struct core_tile *tile,
                                                bool compat, struct core_cost *cost, struct dse_error *err);
+
+/* The state of the built-in scheduler. */
+struct core_array_search {
+    struct core_array core;
+    bool compat;
+};
+
+/* core_array_cost as a core_scheduler; `search` stays the caller's and must outlive it. */
+struct core_scheduler core_array_scheduler(const struct core_array_search *search);
 
 #endif

@@ -15,10 +15,12 @@ static const uint8_t partition_table[][2] = {
 enum { BUS_BYTE_PER_CYCLE = 64, EXTENT_BIT_MAX = 61 };
 
 /* One of the two window axes of a layer. Inputs that `n` pieces of the outputs need: fresh per output, and `overlap` more for
- * each piece but the first. (The outer border is counted as padding.) */
+ * each piece but the first. (The outer border is counted as padding.) A kernel smaller than its stride leaves gaps, which need
+ * not be read. */
 struct axis {
-    uint64_t out, kernel, stride;
+    uint64_t out, kernel;
     uint64_t fresh, overlap; /* compat: overlap is a difference mod 2^32 */
+    uint64_t step;           /* in a PE, from one output's window to the next */
 };
 
 /* One group of the tile, and what no choice changes. */
@@ -78,10 +80,9 @@ static uint64_t wrap(const struct work *work, uint64_t value)
 
 static struct axis make_axis(uint32_t out, uint32_t kernel, uint32_t stride, bool compat)
 {
-    struct axis axis = {
-        .out = out, .kernel = kernel, .stride = stride, .fresh = 1, .overlap = kernel - stride};
+    struct axis axis = {out, kernel, 1, kernel - stride, stride};
     if (!compat) {
-        axis.fresh = min_of(kernel, stride);
+        axis.fresh = axis.step = min_of(kernel, stride);
         axis.overlap = kernel > stride ? kernel - stride : 0;
     }
     return axis;
@@ -336,11 +337,11 @@ static void try_partition(const struct work *work, const struct partition *part,
 {
     const struct axis *row = &work->row, *column = &work->column;
     uint64_t room = part->input_room, last = 0;
-    uint64_t w = min_of((room / row->kernel - column->kernel) / column->stride + 1, part->output_room);
+    uint64_t w = min_of((room / row->kernel - column->kernel) / column->step + 1, part->output_room);
     for (w = min_of(w, part->w); w >= 1; w--) {
         struct block block = {.w = w};
-        uint64_t rows = room / ((w - 1) * column->stride + column->kernel);
-        block.h = min_of((rows - row->kernel) / row->stride + 1, part->output_room / w);
+        uint64_t rows = room / ((w - 1) * column->step + column->kernel);
+        block.h = min_of((rows - row->kernel) / row->step + 1, part->output_room / w);
         block.h = min_of(block.h, part->h);
         if (block.h == last)
             continue;
@@ -395,4 +396,16 @@ enum dse_status core_array_cost(const struct core_array *core, const struct core
     DSE_TRY(check_matrix(core, tile, err));
     struct work work = make_work(core, tile, compat);
     return matrix_cost(&work, cost, err);
+}
+
+static enum dse_status search_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                   struct dse_error *err)
+{
+    const struct core_array_search *search = self;
+    return core_array_cost(&search->core, tile, search->compat, cost, err);
+}
+
+struct core_scheduler core_array_scheduler(const struct core_array_search *search)
+{
+    return (struct core_scheduler){search, search_cost};
 }

@@ -10,6 +10,7 @@ SRC_COSTMODEL := \
 	costmodel/checker.c \
 	costmodel/core_array.c \
 	costmodel/core_array_cost.c \
+	costmodel/core_cache.c \
 	costmodel/detail.c \
 	costmodel/evaluator.c \
 	costmodel/evaluator_run.c \
@@ -18,6 +19,7 @@ SRC_COSTMODEL := \
 	costmodel/fast_mesh.c \
 	costmodel/fast_nest.c \
 	costmodel/fast_traffic.c \
+	costmodel/fused_evaluate.c \
 	costmodel/gpu.c \
 	costmodel/gpu_schedule.c \
 	costmodel/gpu_schedule_write.c \
