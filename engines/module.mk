@@ -45,4 +45,10 @@ SRC_ENGINES := \
 	engines/options.c \
 	engines/price_memo.c \
 	engines/registry.c \
+	engines/soma/apply.c \
+	engines/soma/default_order.c \
+	engines/soma/graph.c \
+	engines/soma/parse.c \
+	engines/soma/plan.c \
+	engines/soma/split.c \
 	engines/trace.c
