@@ -91,6 +91,8 @@ static uint32_t read_list(const char *text, uint32_t list[FUSED_ORACLE_LIST_MAX]
         list[n++] = (uint32_t)strtoul(text, &end, 10);
         if (end == text)
             return 0;
+        if (*end == '\n')
+            break;
     }
     return n;
 }
