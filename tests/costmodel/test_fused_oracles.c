@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
 #include <cmocka.h>
 
 #include "tests/support/fused_oracle.h"
