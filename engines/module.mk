@@ -51,4 +51,5 @@ SRC_ENGINES := \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
 	engines/soma/split.c \
+	engines/soma/text.c \
 	engines/trace.c

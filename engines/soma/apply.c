@@ -16,8 +16,7 @@ static enum dse_status check_duration(const struct soma_dlsa *dlsa, const struct
     if (start < earliest || start > latest)
         return dse_fail(err, DSE_BAD_INPUT, "tensor %u (%s) starts at %d; it may start from %d to %d", id,
                         kind_text[tensor->kind], start, earliest, latest);
-    int32_t used = tensor->last_use > tensor->producer_tile ? tensor->last_use : tensor->producer_tile;
-    int32_t lowest = store ? used + 1 : tensor->end;
+    int32_t lowest = store ? tensor->producer_tile + 1 : tensor->end;
     int32_t highest = store ? (int32_t)schedule->n_tile : tensor->end;
     if (end < lowest || end > highest)
         return dse_fail(err, DSE_BAD_INPUT, "tensor %u (%s) ends at %d; it may end from %d to %d", id,

@@ -69,10 +69,11 @@ DSE_MUST_CHECK enum dse_status soma_parse(const struct soma_context *context, co
                                           struct arena *arena, struct fused_schedule *schedule,
                                           struct soma_fault_info *fault, struct dse_error *err);
 
-/* Put the DRAM order and living durations of `dlsa` in place of the default ones; the schedule keeps the durations of
- * tensors that the DRAM does not move. DSE_BAD_INPUT when the counts do not match, the order is not one of the schedule's
- * DRAM tensors, or a duration lies outside the schedule, leaves out a use of its tensor, or changes its fixed end (of a load) or start
- * (of a store). */
+/* Put the DRAM order and living durations of `dlsa` in place of the default ones; tensors that the DRAM does not move keep
+ * theirs. DSE_BAD_INPUT when the counts do not match, the order is not one of the schedule's DRAM tensors, a load starts
+ * outside -1 .. first use or ends elsewhere than by default, or a store ends outside producer + 1 .. n_tile or starts elsewhere
+ * than at its producer. (The published program lets a store end before the tiles of its own layer group have read it; whether
+ * a tensor is alive when it is used is for fused_evaluate to judge.) DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_apply(const struct soma_dlsa *dlsa, struct fused_schedule *schedule,
                                           struct dse_error *err);
 

@@ -1,0 +1,113 @@
+#include "tests/support/soma_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void check_ok(const struct soma_case *c, enum dse_status status)
+{
+    if (status != DSE_OK)
+        fail_msg("%s", c->err.text);
+}
+
+static void *allocate(struct soma_case *c, size_t n, size_t size)
+{
+    void *memory = arena_alloc(&c->arena, n, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static enum dse_status core_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                 struct dse_error *err)
+{
+    return core_array_cost(self, tile, true, cost, err);
+}
+
+void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buffer_byte)
+{
+    const struct core_array_size size = {512, 4, 4, buffer_byte, 256};
+    *c = (struct soma_case){0};
+    arena_init(&c->arena);
+    check_ok(c, network_read(network_path, &c->network, &c->err));
+    check_ok(c, soma_graph_init(&c->network, &c->arena, &c->graph, &c->err));
+    check_ok(c, core_array_init(&size, &c->core, &c->err));
+    c->context = (struct soma_context){&c->network, &c->graph, 1, {&c->core, core_cost}, true};
+}
+
+void soma_case_close(struct soma_case *c)
+{
+    network_free(&c->network);
+    arena_free(&c->arena);
+}
+
+bool soma_case_parse(struct soma_case *c, const struct soma_lfa *lfa)
+{
+    check_ok(c, soma_parse(&c->context, lfa, &c->arena, &c->schedule, &c->fault, &c->err));
+    return c->fault.what == SOMA_OK;
+}
+
+static struct soma_lfa empty_lfa(struct soma_case *c, uint32_t n_layer, uint32_t n_flc)
+{
+    struct soma_lfa lfa = {.n_layer = n_layer, .n_flc = n_flc};
+    lfa.order = allocate(c, n_layer, sizeof(*lfa.order));
+    lfa.flc = allocate(c, n_flc, sizeof(*lfa.flc));
+    lfa.tiling = allocate(c, n_flc, sizeof(*lfa.tiling));
+    lfa.dram_cut = allocate(c, n_flc, sizeof(*lfa.dram_cut));
+    return lfa;
+}
+
+struct soma_lfa soma_case_lfa(struct soma_case *c, const char *groups)
+{
+    enum { MAX = 64 };
+    struct soma_lfa lfa = empty_lfa(c, MAX, MAX);
+    char *rest = arena_copy_text(&c->arena, groups, strlen(groups)), *group;
+    lfa.n_layer = lfa.n_flc = 0;
+    while ((group = strsep(&rest, ",")) != NULL) {
+        uint32_t g = lfa.n_flc++;
+        lfa.flc[g] = lfa.n_layer;
+        for (char *word; (word = strsep(&group, " ")) != NULL;) {
+            if (word[0] == '\0')
+                continue;
+            if (strcmp(word, "cut") == 0) {
+                lfa.dram_cut[g] = true;
+            } else if (lfa.tiling[g] == 0 && word[0] >= '0' && word[0] <= '9') {
+                lfa.tiling[g] = (uint32_t)strtoul(word, NULL, 10);
+            } else {
+                int layer = network_find_layer(&c->network, word);
+                if (layer < 0 || lfa.n_layer == MAX)
+                    fail_msg("no layer %s", word);
+                lfa.order[lfa.n_layer++] = (uint32_t)layer;
+            }
+        }
+    }
+    return lfa;
+}
+
+struct soma_lfa soma_case_oracle_lfa(struct soma_case *c, const struct fused_oracle *oracle)
+{
+    struct soma_lfa lfa = empty_lfa(c, oracle->n_layer, oracle->n_fine);
+    memcpy(lfa.order, oracle->order, oracle->n_layer * sizeof(*lfa.order));
+    for (uint32_t g = 0, i = 0; g < oracle->n_fine; g++) {
+        lfa.flc[g] = oracle->fine[g];
+        lfa.tiling[g] = oracle->tiling[g];
+        lfa.dram_cut[g] = i < oracle->n_group && oracle->group[i] == oracle->fine[g];
+        i += lfa.dram_cut[g];
+    }
+    return lfa;
+}
+
+struct soma_dlsa soma_case_oracle_dlsa(struct soma_case *c, const struct fused_oracle *oracle)
+{
+    const struct fused_schedule *s = &oracle->schedule;
+    struct soma_dlsa dlsa = {.n_tensor = s->n_tensor, .n_dram = s->n_dram, .order = s->dram_order};
+    dlsa.start = allocate(c, s->n_tensor, sizeof(*dlsa.start));
+    dlsa.end = allocate(c, s->n_tensor, sizeof(*dlsa.end));
+    for (uint32_t i = 0; i < s->n_tensor; i++) {
+        dlsa.start[i] = s->tensor[i].start;
+        dlsa.end[i] = s->tensor[i].end;
+    }
+    return dlsa;
+}

@@ -1,0 +1,33 @@
+/* A network on the edge core of SoMa (512 MACs per PE, 4 x 4 PEs, 256 bytes per cycle), ready for soma_parse. */
+#ifndef TESTS_SUPPORT_SOMA_CASE_H
+#define TESTS_SUPPORT_SOMA_CASE_H
+
+#include "engines/soma/notation.h"
+#include "tests/support/fused_oracle.h"
+
+struct soma_case {
+    struct network network;
+    struct soma_graph graph;
+    struct core_array core;
+    struct soma_context context; /* batch 1, compat */
+    struct soma_fault_info fault;
+    struct fused_schedule schedule;
+    struct arena arena;
+    struct dse_error err;
+};
+
+/* Fails the test when something cannot be read. */
+void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buffer_byte);
+void soma_case_close(struct soma_case *c);
+
+/* Parse; fails the test on an error. The schedule is of c->arena. Returns whether the LFA is valid. */
+bool soma_case_parse(struct soma_case *c, const struct soma_lfa *lfa);
+
+/* One text per group, comma-separated: "cut", tiles, layer names ("cut 2 A B"). At most 64 layers. */
+struct soma_lfa soma_case_lfa(struct soma_case *c, const char *groups);
+
+/* The layer-fusion attributes of an oracle, and its DRAM order and living durations. Memory of c->arena. */
+struct soma_lfa soma_case_oracle_lfa(struct soma_case *c, const struct fused_oracle *oracle);
+struct soma_dlsa soma_case_oracle_dlsa(struct soma_case *c, const struct fused_oracle *oracle);
+
+#endif
