@@ -26,17 +26,17 @@ WEIGHTS = {"util": 0.1, "comp": 10.0, "traf": 1.0}
 
 class Sweep:
     """The rows of a sweep over networks, engines and seeds: for each layer, or for each network, and engine. Of a sweep over
-    `searchers` those with so many."""
+    `searchers` those with so many. `engine` is that of a sweep with only one."""
 
-    def __init__(self, runs, name, layers=True, searchers=None):
+    def __init__(self, runs, name, layers=True, searchers=None, engine="hybrid"):
         self.name, self.keys, self.rows, newest = name, [], {}, {}
         for row in read_table(os.path.join(runs, name + (".layers.csv" if layers else ".csv"))):
             key = (row["network"], row["layer"]) if layers else row["network"]
             if searchers and int(row["option.searchers"]) != searchers:
                 continue
-            newest[(key, row.get("engine", "hybrid"), int(row.get("seed") or 0))] = row  # a machine may have changed since
-        for (key, engine, _), row in sorted(newest.items(), key=lambda item: item[0][2]):
-            self.rows.setdefault(key, {}).setdefault(engine, []).append(row)
+            newest[(key, row.get("engine", engine), int(row.get("seed") or 0))] = row  # a machine may have changed since
+        for (key, name_of_engine, _), row in sorted(newest.items(), key=lambda item: item[0][2]):
+            self.rows.setdefault(key, {}).setdefault(name_of_engine, []).append(row)
         self.keys = list(dict.fromkeys(key for key, _, _ in newest))
         order = list(NETWORKS)
         self.keys.sort(key=lambda key: order.index(key[0] if layers else key))
@@ -288,6 +288,12 @@ def table6(runs, out, report):
     report.set("table6", "seconds_best", values["seconds"]["cosa-best"])
     report.set("table6", "faster_random", ratio(values["seconds"]["random"], values["seconds"]["cosa"]))
     report.set("table6", "faster_hybrid", ratio(values["seconds"]["hybrid"], values["seconds"]["cosa"]))
+    many = Sweep(runs, "table6_random", engine="random")
+    report.set("table6", "seconds_20k", many.mean(keys, "random", "seconds"))
+    report.set("table6", "evaluations_20k", many.mean(keys, "random", "evaluations"))
+    cycles = {layer: many.value(layer, "random", "latency_cycle") for layer in keys}
+    report.set("table6", "gain_20k", geomean([ratio(sweep.value(layer, "random", "latency_cycle"), cycles[layer]) for layer in keys]))
+    report.set("table6", "cosa_over_20k", geomean([ratio(cycles[layer], sweep.value(layer, "cosa", "latency_cycle")) for layer in keys]))
 
 
 # A thread block of the K80 (section V-D): threads, largest block, bytes of shared memory and of registers.
