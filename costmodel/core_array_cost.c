@@ -224,6 +224,12 @@ static uint64_t floor_difference(const struct work *work, uint64_t a, uint64_t b
     return a >= b || work->compat ? a - b : 0;
 }
 
+static struct access count_outputs(const struct work *work, const struct partition *part)
+{
+    uint64_t writes = work->total / work->c * part->c * part->pe[DIM_C];
+    return (struct access){.output_write = writes, .output_read = writes + part->pe[DIM_C] * work->output};
+}
+
 static void count_inputs(const struct work *work, const struct partition *part, const struct block *block,
                          uint64_t k3, uint64_t w3, struct access *access)
 {
@@ -293,8 +299,7 @@ static void try_option(const struct work *work, const struct partition *part, co
         return;
     uint64_t k3 = block->share_weights ? ceil_div(part->k_step, part->k_bus) : part->k_step;
     uint64_t w3 = block->share_inputs ? ceil_div(block->w_step, block->w_bus) : block->w_step;
-    struct access access = {.output_write = work->total / work->c * part->c * part->pe[DIM_C]};
-    access.output_read = access.output_write + part->pe[DIM_C] * work->output;
+    struct access access = count_outputs(work, part);
     count_inputs(work, part, block, k3, w3, &access);
     count_weights(work, part, block, w3, &access);
     uint64_t bandwidth = work->core->size.buffer_read_byte_per_cycle, cycle = part->cycle;
@@ -353,12 +358,20 @@ static void try_partition(const struct work *work, const struct partition *part,
     }
 }
 
+/* No block of the partition can beat `best`: the outputs alone, without a stall, cost more. The margin is for rounding. */
+static bool hopeless(const struct work *work, const struct partition *part, const struct choice *best)
+{
+    static const double margin = 1 - 1e-9;
+    struct access access = count_outputs(work, part);
+    return price(work, &access).energy_j * (double)part->cycle * margin > best->cost;
+}
+
 static enum dse_status matrix_cost(const struct work *work, struct core_cost *cost, struct dse_error *err)
 {
     struct choice best = {.cost = DBL_MAX};
     for (size_t i = 0; i < sizeof partition_table / sizeof *partition_table; i++) {
         struct partition part;
-        if (make_partition(work, partition_table[i], &part))
+        if (make_partition(work, partition_table[i], &part) && !hopeless(work, &part, &best))
             try_partition(work, &part, &best);
     }
     if (best.cost >= DBL_MAX)
