@@ -20,6 +20,8 @@ SRC_COSTMODEL := \
 	costmodel/fast_nest.c \
 	costmodel/fast_traffic.c \
 	costmodel/fused_evaluate.c \
+	costmodel/fused_incremental.c \
+	costmodel/fused_occupancy.c \
 	costmodel/gpu.c \
 	costmodel/gpu_schedule.c \
 	costmodel/gpu_schedule_write.c \
