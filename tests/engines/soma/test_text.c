@@ -1,0 +1,179 @@
+/* The text form of a scheme, and DLSAs that do not fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/soma_case.h"
+
+static const char example[] = "cut 2 A_conv3x3, 4 C_conv1x1 B_conv3x3 D_add, cut 2 E_pool2x2 F_conv3x3s2";
+
+struct scheme {
+    struct soma_case c;
+    struct soma_lfa lfa;
+    struct soma_dlsa dlsa;
+};
+
+/* The reference page's worked example with its default DLSA. */
+static void open_scheme(struct scheme *s)
+{
+    soma_case_open(&s->c, "tests/known/soma/tiny6.yaml", 1 << 20);
+    s->lfa = soma_case_lfa(&s->c, example);
+    assert_true(soma_case_parse(&s->c, &s->lfa));
+    const struct fused_oracle made = {.schedule = s->c.schedule};
+    s->dlsa = soma_case_oracle_dlsa(&s->c, &made);
+}
+
+static enum dse_status read_text(struct scheme *s, const char *text, struct soma_lfa *lfa,
+                                 struct soma_dlsa *dlsa, bool *has_dlsa)
+{
+    return soma_read("scheme.yaml", text, strlen(text), &s->c.network, &s->c.arena, lfa, dlsa, has_dlsa,
+                     &s->c.err);
+}
+
+static void test_write_is_the_documented_form(void **state)
+{
+    struct scheme s;
+    struct text_buffer text;
+    (void)state;
+    open_scheme(&s);
+    text_init(&text);
+    soma_write(&s.c.network, &s.lfa, NULL, NULL, &text);
+    assert_string_equal(text.data, "soma: 1\n"
+                                   "network: tiny6\n"
+                                   "groups:\n"
+                                   "- {cut: true, tiles: 2, layers: [A_conv3x3]}\n"
+                                   "- {tiles: 4, layers: [C_conv1x1, B_conv3x3, D_add]}\n"
+                                   "- {cut: true, tiles: 2, layers: [E_pool2x2, F_conv3x3s2]}\n");
+    text_clear(&text);
+    soma_write(&s.c.network, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    assert_non_null(strstr(text.data, "tensors: 26\n"
+                                      "dram: # tensor, start, end\n"
+                                      "- [2, -1, 2] # weights A_conv3x3\n"
+                                      "- [0, -1, 1] # ifmap A_conv3x3 0 from input\n"
+                                      "- [1, 0, 2] # ifmap A_conv3x3 1 from input\n"));
+    assert_non_null(strstr(text.data, "- [19, 13, 15] # ifmap E_pool2x2 0 from D_add\n"));
+    text_free(&text);
+    soma_case_close(&s.c);
+}
+
+static void test_read_gives_back_what_was_written(void **state)
+{
+    struct scheme s;
+    struct text_buffer text, again;
+    struct soma_lfa lfa;
+    struct soma_dlsa dlsa;
+    bool has_dlsa;
+    (void)state;
+    open_scheme(&s);
+    text_init(&text);
+    text_init(&again);
+    soma_write(&s.c.network, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
+    assert_true(has_dlsa);
+    soma_write(&s.c.network, &lfa, &dlsa, &s.c.schedule, &again);
+    assert_string_equal(text.data, again.data);
+    assert_true(soma_case_parse(&s.c, &lfa));
+    assert_int_equal(soma_apply(&dlsa, &s.c.schedule, &s.c.err), DSE_OK);
+    text_free(&text);
+    text_free(&again);
+    soma_case_close(&s.c);
+}
+
+static void test_read_says_what_is_wrong_and_where(void **state)
+{
+#define HEAD "soma: 1\nnetwork: tiny6\ngroups:\n"
+#define ALL                                                                                                  \
+    HEAD "- {cut: true, tiles: 1, layers: [A_conv3x3, B_conv3x3, C_conv1x1, D_add, E_pool2x2, "              \
+         "F_conv3x3s2]}\n"
+    static const struct {
+        const char *text, *message;
+        int line;
+    } wrong[] = {
+        {"soma: 2\nnetwork: tiny6\ngroups: []\n", "soma", 1},
+        {"soma: 1\nnetwork: other\ngroups: []\n", "for network \"other\", not tiny6", 2},
+        {"soma: 1\nnetwork: tiny6\ngroups: []\n", "0 groups", 3},
+        {HEAD "- {tiles: 1, layers: [A_conv3x3]}\n", "must have cut: true", 4},
+        {HEAD "- {cut: true, tiles: 0, layers: [A_conv3x3]}\n", "tiles", 4},
+        {HEAD "- {cut: true, tiles: 1, layers: []}\n", "without layers", 4},
+        {HEAD "- {cut: true, tiles: 1, layers: [A]}\n", "no layer \"A\"", 4},
+        {HEAD "- {cut: true, tiles: 1, layers: [A_conv3x3]}\n- {tiles: 1, layers: [A_conv3x3]}\n",
+         "second time", 5},
+        {HEAD "- {cut: true, tiles: 1, layers: [A_conv3x3]}\n", "B_conv3x3 is in no group", 4},
+        {HEAD "- {cut: true, tiles: 1, layer: [A_conv3x3]}\n", "layer", 4},
+        {ALL "tensors: 2\n", "dram", 1},
+        {ALL "tensors: 2\ndram:\n- [0, 1]\n", "[tensor, start, end]", 7},
+        {ALL "tensors: 2\ndram:\n- [2, 0, 1]\n", "tensor", 7},
+        {ALL "tensors: 2\ndram:\n- [1, 0, 1]\n- [1, 0, 1]\n", "second time", 8},
+        {ALL "tensors: 2\ndram:\n- [1, -2, 1]\n", "start", 7},
+        {ALL "tensors: 2\ndram:\n- [1, 3, 3]\n", "behind the start", 7},
+    };
+#undef ALL
+#undef HEAD
+    struct scheme s;
+    struct soma_lfa lfa;
+    struct soma_dlsa dlsa;
+    bool has_dlsa;
+    (void)state;
+    open_scheme(&s);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(read_text(&s, wrong[i].text, &lfa, &dlsa, &has_dlsa), DSE_BAD_INPUT);
+        assert_string_equal(s.c.err.file, "scheme.yaml");
+        if (s.c.err.line != wrong[i].line || strstr(s.c.err.text, wrong[i].message) == NULL)
+            fail_msg("case %zu: line %d: %s", i, s.c.err.line, s.c.err.text);
+    }
+    soma_case_close(&s.c);
+}
+
+static void expect_refusal(struct scheme *s, const char *message)
+{
+    assert_int_equal(soma_apply(&s->dlsa, &s->c.schedule, &s->c.err), DSE_BAD_INPUT);
+    if (strstr(s->c.err.text, message) == NULL)
+        fail_msg("%s", s->c.err.text);
+}
+
+/* Tensor numbers of the worked example: 3 is local, 15 the first store of D (producer 4), 19 the first load of E (used at
+ * 14). */
+static void test_apply_refuses_what_does_not_fit(void **state)
+{
+    struct scheme s;
+    (void)state;
+    open_scheme(&s);
+    assert_int_equal(soma_apply(&s.dlsa, &s.c.schedule, &s.c.err), DSE_OK);
+    s.dlsa.n_tensor--;
+    expect_refusal(&s, "the schedule has 26 and 14");
+    s.dlsa.n_tensor++;
+    uint32_t order[14];
+    memcpy(order, s.dlsa.order, sizeof(order));
+    s.dlsa.order = order;
+    order[13] = order[12];
+    expect_refusal(&s, "twice");
+    order[13] = 3;
+    expect_refusal(&s, "never leaves the buffer");
+    order[13] = 26;
+    expect_refusal(&s, "the last one is 25");
+    order[13] = 25;
+    s.dlsa.end[15] = 4;
+    expect_refusal(&s, "it may end from 5 to 18");
+    s.dlsa.end[15] = 18;
+    s.dlsa.start[19] = 15;
+    expect_refusal(&s, "it may start from -1 to 14");
+    s.dlsa.start[19] = -1;
+    assert_int_equal(soma_apply(&s.dlsa, &s.c.schedule, &s.c.err), DSE_OK);
+    assert_int_equal(s.c.schedule.tensor[15].end, 18);
+    assert_int_equal(s.c.schedule.tensor[19].start, -1);
+    soma_case_close(&s.c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_write_is_the_documented_form),
+        cmocka_unit_test(test_read_gives_back_what_was_written),
+        cmocka_unit_test(test_read_says_what_is_wrong_and_where),
+        cmocka_unit_test(test_apply_refuses_what_does_not_fit),
+    };
+    return cmocka_run_group_tests_name("soma text", tests, NULL, NULL);
+}
