@@ -331,10 +331,11 @@ static void try_options(const struct work *work, const struct partition *part, s
     if (!work->compat || !again || block->w_step <= block->w_bus)
         return;
     block->hold_weights = true;
-    if (ring)
-        try_option(work, part, block, best);
     block->share_weights = false;
     if (part->k_step > 1)
+        try_option(work, part, block, best);
+    block->share_weights = true;
+    if (ring)
         try_option(work, part, block, best);
 }
 
