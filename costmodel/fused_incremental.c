@@ -112,14 +112,13 @@ static void rotate(struct fused_incremental *state, uint32_t from, uint32_t to)
 struct reach {
     uint32_t low, high;  /* places with another tensor, release or need */
     uint32_t first_tile; /* with another barrier */
-    uint32_t settled;    /* from this tile on barriers are the old ones */
     uint32_t stuck;      /* the first place where release > need; UINT32_MAX: none */
 };
 
 /* Renew `need` at the places low .. high and before them as far as it changes. */
 static struct reach renew_need(struct fused_incremental *state, uint32_t low, uint32_t high)
 {
-    struct reach reach = {low, high, state->need[low], state->need[high], UINT32_MAX};
+    struct reach reach = {low, high, state->need[low], UINT32_MAX};
     for (uint32_t k = high + 1; k-- > 0;) {
         uint32_t need = need_at(state, k);
         if (k < low && need == state->need[k])
@@ -130,8 +129,6 @@ static struct reach renew_need(struct fused_incremental *state, uint32_t low, ui
     }
     if (state->need[low] < reach.first_tile)
         reach.first_tile = state->need[low];
-    if (state->need[high] > reach.settled)
-        reach.settled = state->need[high];
     return reach;
 }
 
@@ -141,14 +138,15 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what changed. A
- * transfer before `low` has release <= need <= first_tile, before the change and after it. It ends early when all that
- * changed lies behind: barriers are the old ones from here on, both engines are at their old times, and whatever had other
- * times is over, in the old schedule and in this one, before either engine goes on. */
+ * transfer before `low` has release <= need <= first_tile, before the change and after it. It ends early, behind the last
+ * changed place, as soon as both engines are at their old times. Then a transfer with another time was over in both schedules
+ * before tile p began, which waited for place `high`; and a tile with another time was over in both before the DRAM was done
+ * with that place: the first later tile with its old time began when a transfer allowed it, in one schedule at least. So
+ * neither holds anything up that comes later. */
 static void renew_times(struct fused_incremental *state, const struct reach *reach)
 {
     uint64_t *tile = state->tile_finish, *dram = state->dram_finish;
     uint32_t p = reach->first_tile, k = reach->low, barrier = reach->low, n_dram = state->n_dram;
-    uint64_t tile_other = 0, dram_other = 0; /* the latest time, old or new, of those that changed */
     const struct transfer *transfer = state->transfer;
     bool same = false;
     while (barrier > 0 && state->need[barrier - 1] > p)
@@ -161,18 +159,13 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
                      old = dram[k + 1];
             state->dram_saved[k + 1] = old;
             dram[k + 1] = finish;
-            if (finish != old)
-                dram_other = later(finish, old);
         }
         if (p == state->n_tile)
             break;
         uint64_t finish = later(tile[p], dram[barrier]) + state->tile_cycle[p], old = tile[p + 1];
         state->tile_saved[p + 1] = old;
         tile[p + 1] = finish;
-        if (finish != old)
-            tile_other = later(finish, old);
-        same = p + 1 >= reach->settled && k > reach->high && finish == old && tile_other <= dram[k] &&
-               dram_other <= finish && dram[k] == state->dram_saved[k];
+        same = k > reach->high && finish == old && dram[k] == state->dram_saved[k];
     }
     state->undo.first_tile = reach->first_tile;
     state->undo.past_tile = p < state->n_tile ? p : state->n_tile;
@@ -359,7 +352,7 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
         state->tile_cycle[p] = schedule->tile[p].cycle;
     for (uint32_t k = state->n_dram; k-- > 0;)
         state->need[k] = need_at(state, k);
-    struct reach all = {.high = state->n_dram, .settled = state->n_tile};
+    struct reach all = {.high = state->n_dram};
     renew_times(state, &all);
 }
 
