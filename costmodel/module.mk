@@ -11,6 +11,7 @@ SRC_COSTMODEL := \
 	costmodel/core_array.c \
 	costmodel/core_array_cost.c \
 	costmodel/core_cache.c \
+	costmodel/core_machine.c \
 	costmodel/detail.c \
 	costmodel/evaluator.c \
 	costmodel/evaluator_run.c \

@@ -106,7 +106,7 @@ static enum dse_status make_room(struct maker *maker, struct arena *arena, struc
 
 /* ---- tiles ---- */
 
-static struct core_tile core_tile_of(const struct layer *layer, const struct soma_shape *tile)
+struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
 {
     struct core_tile core = {
         .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
@@ -131,7 +131,7 @@ static enum dse_status make_tiles(struct maker *maker, uint32_t l, struct dse_er
     const struct soma_plan *plan = maker->plan;
     const struct core_scheduler *scheduler = &plan->context->core;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    struct core_tile core = core_tile_of(&plan->graph->network->layer[l], &layer->tile);
+    struct core_tile core = soma_core_tile(&plan->graph->network->layer[l], &layer->tile);
     struct core_cost cost = {0};
     DSE_TRY(scheduler->cost(scheduler->self, &core, &cost, err));
     for (uint32_t i = 0; i < layer->n_tile; i++)

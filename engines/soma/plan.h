@@ -39,6 +39,9 @@ bool soma_plan_tiles(struct soma_plan *plan, struct soma_fault_info *fault);
 struct soma_shape soma_need(const struct network *network, const struct soma_operand *operand,
                             const struct soma_shape *tile);
 
+/* What the core array is asked for a tile of a layer. */
+struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile);
+
 /* Cut samples, rows and columns of an output (batch, h, w) into `n_tile` equal tiles, the last ones filled up. Samples first,
  * by the greatest common divisor; then rows and columns so that tiles are about square, or only what is allowed. False when
  * it cannot be. */
