@@ -33,6 +33,7 @@ struct work {
     uint64_t together;        /* of them at once (nDup); 0 in compat when one does not fit the lanes */
     uint64_t turn;            /* one after the other (TG) */
     uint64_t total, filter, output;
+    uint64_t input_use, output_use; /* L1 accesses per lane group: total / K, total / C */
 };
 
 /* A spatial partition: PEs along each dimension, and how much of each one PE has, in lanes. */
@@ -40,9 +41,9 @@ struct partition {
     uint64_t pe[N_DIM], weight_copies, input_copies; /* copies: wdup, adup */
     uint64_t c, k, h, w, b;                          /* TC, TK, TH, TW, TB */
     uint64_t c_part, k_part;                         /* OC, OK */
-    uint64_t cycle;
-    uint64_t input_room, output_room; /* a, ol: entries of AL1 and OL1 per lane */
-    uint64_t k_block, k_step, k_bus;  /* K1, KT, kb */
+    uint64_t cycle, free_read;                       /* free_read: bytes from the GBUF in that time */
+    uint64_t input_room, output_room;                /* a, ol: entries of AL1 and OL1 per lane */
+    uint64_t k_block, k_step, k_bus;                 /* K1, KT, kb */
 };
 
 /* A block of outputs that a PE holds at once, in how many steps, and a way to share data between PEs. */
@@ -149,7 +150,9 @@ static struct work make_work(const struct core_array *core, const struct core_ti
     }
     work.output = work.k * tile->h * tile->w * work.b;
     work.filter = work.window * work.c * work.k;
-    work.total = work.output * work.c * work.window;
+    work.input_use = work.b * tile->h * tile->w * work.c * work.window;
+    work.output_use = work.output * work.window;
+    work.total = work.output_use * work.c;
     return work;
 }
 
@@ -170,6 +173,9 @@ static bool make_partition(const struct work *work, const uint8_t on_grid[2], st
     part->c_part = ceil_div(work->c, part->pe[DIM_C]);
     part->k_part = ceil_div(work->k, part->pe[DIM_K]);
     part->cycle = part->c * part->k * part->h * part->w * part->b * work->window;
+    part->free_read = part->cycle * core->size.buffer_read_byte_per_cycle;
+    if (part->free_read / part->cycle != core->size.buffer_read_byte_per_cycle)
+        part->free_read = 0;
     part->input_room = core->input_byte / core->lane_c / part->c;
     part->output_room = core->output_byte / core->lane_k;
     uint64_t k_room = core->weight_byte / core->lane_c / (work->window * part->c);
@@ -204,7 +210,7 @@ static uint64_t input_share(const struct work *work, const struct partition *par
                             uint64_t rows_held, uint64_t k3)
 {
     uint64_t copies = part->input_copies, rest = block->w_step % copies;
-    uint64_t u = (copies - 1) * block->w_step % copies;
+    uint64_t u = rest ? copies - rest : 0; /* ((copies - 1) WT) mod copies */
     uint64_t full = block->w * (block->w_step - rest) * work->column.fresh;
     uint64_t pe = part->pe[DIM_W], overlap = work->column.overlap;
     uint64_t columns = wrap(work, work->column.fresh * work->column.out - (full - overlap) * pe);
@@ -214,7 +220,7 @@ static uint64_t input_share(const struct work *work, const struct partition *par
 static uint64_t weight_share(const struct work *work, const struct partition *part, uint64_t rounds)
 {
     uint64_t copies = part->weight_copies, rest = part->k_step % copies;
-    uint64_t v = (copies - 1) * part->k_step % copies;
+    uint64_t v = rest ? copies - rest : 0; /* ((copies - 1) KT) mod copies */
     uint64_t full = part->k_block * work->core->lane_k * part->pe[DIM_K] * (part->k_step - rest);
     return v ? work->window * work->c * wrap(work, work->k - full) * rounds * v : 0;
 }
@@ -226,7 +232,7 @@ static uint64_t floor_difference(const struct work *work, uint64_t a, uint64_t b
 
 static struct access count_outputs(const struct work *work, const struct partition *part)
 {
-    uint64_t writes = work->total / work->c * part->c * part->pe[DIM_C];
+    uint64_t writes = work->output_use * part->c * part->pe[DIM_C];
     return (struct access){.output_write = writes, .output_read = writes + part->pe[DIM_C] * work->output};
 }
 
@@ -243,7 +249,7 @@ static void count_inputs(const struct work *work, const struct partition *part, 
     access->buffer_read = once * (stay ? 1 : k3);
     access->input_write =
         rows_held * axis_inputs(work, &work->column, (block->share_inputs ? w3 : 1) * p_w) * k3 * copies;
-    access->input_read = work->total / work->k * part->k * part->pe[DIM_K];
+    access->input_read = work->input_use * part->k * part->pe[DIM_K];
     if (!block->share_inputs)
         return;
     access->input_write += rows_held * work->column.overlap * p_w * k3 * w3 * (copies - 1);
@@ -292,6 +298,16 @@ static struct core_cost price(const struct work *work, const struct access *acce
     return cost;
 }
 
+/* The cycles when so many bytes come from the GBUF meanwhile. */
+static uint64_t stalled(const struct work *work, uint64_t cycle, uint64_t free_read, uint64_t read)
+{
+    uint64_t byte = read * work->together;
+    if (byte <= free_read)
+        return cycle;
+    uint64_t wait = ceil_div(byte, work->core->size.buffer_read_byte_per_cycle);
+    return cycle > wait ? cycle : wait;
+}
+
 static void try_option(const struct work *work, const struct partition *part, const struct block *block,
                        struct choice *best)
 {
@@ -302,11 +318,8 @@ static void try_option(const struct work *work, const struct partition *part, co
     struct access access = count_outputs(work, part);
     count_inputs(work, part, block, k3, w3, &access);
     count_weights(work, part, block, w3, &access);
-    uint64_t bandwidth = work->core->size.buffer_read_byte_per_cycle, cycle = part->cycle;
-    uint64_t read = ceil_div(access.buffer_read * work->together, bandwidth);
-    uint64_t held = ceil_div(access.held_read * work->together, bandwidth);
-    cycle = cycle > read ? cycle : read;
-    cycle = cycle > held ? cycle : held;
+    uint64_t cycle = stalled(work, part->cycle, part->free_read, access.buffer_read);
+    cycle = stalled(work, cycle, part->free_read, access.held_read);
     double cost = price(work, &access).energy_j * (double)cycle;
     if (cost < best->cost)
         *best = (struct choice){cost, cycle, access};
@@ -359,11 +372,14 @@ static void try_partition(const struct work *work, const struct partition *part,
     }
 }
 
-/* No block of the partition can beat `best`: the outputs alone, without a stall, cost more. The margin is for rounding. */
+/* No block of the partition can beat `best`: the outputs alone, without a stall, cost more; with the reads of AL1 where no
+ * PEs share inputs, so that every block has the same. The margin is for rounding. */
 static bool hopeless(const struct work *work, const struct partition *part, const struct choice *best)
 {
     static const double margin = 1 - 1e-9;
     struct access access = count_outputs(work, part);
+    if (part->input_copies == 1)
+        access.input_read = work->input_use * part->k;
     return price(work, &access).energy_j * (double)part->cycle * margin > best->cost;
 }
 
