@@ -62,7 +62,7 @@ const char *soma_fault_text(enum soma_fault fault);
 
 /* Make tiles and tensors of an LFA: shapes by back-calculation from each group's outputs, bytes, costs, and the default
  * (double-buffer) DRAM order and living durations. Tensors are numbered layer by layer in computing order: loads of each
- * tile, weights, output tiles. Memory from `arena`, about 150 bytes per tile and tensor; time is linear in them. The schedule
+ * tile, weights, output tiles. Memory from `arena`, about 100 bytes per tile and tensor; time is linear in them. The schedule
  * is for fused_evaluate. An invalid LFA is reported in `fault`, not an error, and leaves the schedule empty. DSE_BAD_USAGE
  * without `compat`; DSE_NO_MEMORY, DSE_LIMIT; errors of soma_graph_init and of the core scheduler. */
 DSE_MUST_CHECK enum dse_status soma_parse(const struct soma_context *context, const struct soma_lfa *lfa,

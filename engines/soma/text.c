@@ -130,16 +130,15 @@ static enum dse_status read_groups(struct reader *r, struct soma_lfa *lfa, struc
     return DSE_OK;
 }
 
-/* YAML's whole numbers have no sign in base/yaml.h; a living duration may start at -1. */
 static enum dse_status read_position(const struct reader *r, const struct ynode *node, const char *what,
                                      int32_t *value, struct dse_error *err)
 {
-    uint64_t number = 0;
-    if (node->text != NULL && strcmp(node->text, "-1") == 0) {
-        *value = -1;
-        return DSE_OK;
-    }
-    DSE_TRY(yaml_u64(&r->doc, node, what, 0, SOMA_TILE_MAX, &number, err));
+    const char *text = NULL;
+    int64_t number = 0;
+    DSE_TRY(yaml_text(&r->doc, node, what, &text, err));
+    if (!text_parse_i64(text, &number) || number < -1 || number > SOMA_TILE_MAX)
+        return yaml_fail(&r->doc, node, err, "%s is \"%.100s\"; it must be a position from -1 to %d", what,
+                         text, SOMA_TILE_MAX);
     *value = (int32_t)number;
     return DSE_OK;
 }

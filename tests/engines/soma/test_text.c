@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "tests/support/soma_case.h"
 
 static const char example[] = "cut 2 A_conv3x3, 4 C_conv1x1 B_conv3x3 D_add, cut 2 E_pool2x2 F_conv3x3s2";
@@ -107,7 +108,7 @@ static void test_read_says_what_is_wrong_and_where(void **state)
         {ALL "tensors: 2\ndram:\n- [0, 1]\n", "[tensor, start, end]", 7},
         {ALL "tensors: 2\ndram:\n- [2, 0, 1]\n", "tensor", 7},
         {ALL "tensors: 2\ndram:\n- [1, 0, 1]\n- [1, 0, 1]\n", "second time", 8},
-        {ALL "tensors: 2\ndram:\n- [1, -2, 1]\n", "start", 7},
+        {ALL "tensors: 2\ndram:\n- [1, -2, 1]\n", "start is \"-2\"; it must be a position from -1", 7},
         {ALL "tensors: 2\ndram:\n- [1, 3, 3]\n", "behind the start", 7},
     };
 #undef ALL
@@ -124,6 +125,46 @@ static void test_read_says_what_is_wrong_and_where(void **state)
         if (s.c.err.line != wrong[i].line || strstr(s.c.err.text, wrong[i].message) == NULL)
             fail_msg("case %zu: line %d: %s", i, s.c.err.line, s.c.err.text);
     }
+    soma_case_close(&s.c);
+}
+
+/* Any text with a few bytes changed is refused with a message, or read, parsed and applied or refused. */
+static void test_read_survives_changed_bytes(void **state)
+{
+    static const char letters[] = "0123456789-,:[]{} \n#ABtc";
+    enum { ROUNDS = 3000 };
+    struct random_stream random = random_stream_make(1, 2, RANDOM_TEST);
+    struct scheme s;
+    struct text_buffer text;
+    uint32_t n_read = 0;
+    (void)state;
+    open_scheme(&s);
+    text_init(&text);
+    soma_write(&s.c.network, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct arena arena;
+        struct soma_lfa lfa;
+        struct soma_dlsa dlsa;
+        bool has_dlsa;
+        arena_init(&arena);
+        char *copy = arena_copy_text(&arena, text.data, text.length);
+        for (uint32_t n = 1 + random_below(&random, 3); n > 0; n--)
+            copy[random_below(&random, (uint32_t)text.length)] =
+                letters[random_below(&random, sizeof(letters) - 1)];
+        s.c.err.text[0] = '\0';
+        if (soma_read("changed", copy, text.length, &s.c.network, &arena, &lfa, &dlsa, &has_dlsa, &s.c.err) !=
+            DSE_OK) {
+            assert_true(s.c.err.text[0] != '\0');
+        } else if (soma_parse(&s.c.context, &lfa, &arena, &s.c.schedule, &s.c.fault, &s.c.err) == DSE_OK &&
+                   s.c.fault.what == SOMA_OK) {
+            n_read++;
+            if (has_dlsa && soma_apply(&dlsa, &s.c.schedule, &s.c.err) != DSE_OK)
+                assert_true(s.c.err.text[0] != '\0');
+        }
+        arena_free(&arena);
+    }
+    assert_true(n_read > ROUNDS / 10); /* changes in comments, and of starts and ends */
+    text_free(&text);
     soma_case_close(&s.c);
 }
 
@@ -173,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_write_is_the_documented_form),
         cmocka_unit_test(test_read_gives_back_what_was_written),
         cmocka_unit_test(test_read_says_what_is_wrong_and_where),
+        cmocka_unit_test(test_read_survives_changed_bytes),
         cmocka_unit_test(test_apply_refuses_what_does_not_fit),
     };
     return cmocka_run_group_tests_name("soma text", tests, NULL, NULL);
