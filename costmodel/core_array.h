@@ -44,6 +44,7 @@ struct core_tile {
         w; /* output samples; output and input channels of all groups; output rows, columns */
     uint32_t r, s, stride_h, stride_w;
     uint32_t groups;         /* 1: none */
+    uint32_t group_k;        /* output channels of a group, when k is not that of the layer; 0: k / groups */
     bool weights_from_layer; /* the second operand is an activation: each sample has its own */
     uint32_t operands;       /* vector: of an element-wise layer, else 1 */
 };

@@ -114,9 +114,12 @@ static enum dse_status check_matrix(const struct core_array *core, const struct 
     double most = (double)tile->b * tile->k * tile->c * tile->h * tile->w * core->size.pe_rows *
                   core->size.pe_columns * 4 * ((double)tile->r + tile->stride_h) *
                   ((double)tile->s + tile->stride_w);
-    if (tile->k % tile->groups || tile->c % tile->groups)
+    if ((!tile->group_k && tile->k % tile->groups) || tile->c % tile->groups)
         return dse_fail(err, DSE_BAD_INPUT, "%u groups do not divide %u input and %u output channels",
                         tile->groups, tile->c, tile->k);
+    if (tile->group_k > tile->k)
+        return dse_fail(err, DSE_BAD_INPUT, "a group of %u output channels in a tile of %u", tile->group_k,
+                        tile->k);
     if (most > (double)(1ull << EXTENT_BIT_MAX))
         return dse_fail(err, DSE_LIMIT,
                         "a tile of %u x %u x %u outputs and %u x %u channels is too large to count", tile->b,
@@ -126,16 +129,17 @@ static enum dse_status check_matrix(const struct core_array *core, const struct 
 
 static struct work make_work(const struct core_array *core, const struct core_tile *tile, bool compat)
 {
+    uint64_t group_k = tile->group_k ? tile->group_k : tile->k / tile->groups;
     struct work work = {
         .core = core,
         .compat = compat,
         .row = make_axis(tile->h, tile->r, tile->stride_h, compat),
         .column = make_axis(tile->w, tile->s, tile->stride_w, compat),
         .b = tile->weights_from_layer ? 1 : tile->b,
-        .k = tile->k / tile->groups,
+        .k = group_k,
         .c = tile->c / tile->groups,
         .window = (uint64_t)tile->r * tile->s,
-        .group = (uint64_t)tile->groups * (tile->weights_from_layer ? tile->b : 1),
+        .group = ceil_div(tile->k, group_k) * (tile->weights_from_layer ? tile->b : 1),
         .together = 1,
     };
     work.turn = work.group;

@@ -270,6 +270,29 @@ static void test_core_array_cost_computes_groups_together(void **state)
     }
 }
 
+/* A tile of more channels than its layer (a fused concatenation in compat): more groups of the same size. 128 channels in groups
+ * of 1 are 128 groups, 8 turns of 9 cycles. */
+static void test_core_array_cost_keeps_the_size_of_a_group(void **state)
+{
+    const struct core_tile tile = {.b = 1,
+                                   .k = 128,
+                                   .c = 64,
+                                   .h = 1,
+                                   .w = 1,
+                                   .r = 3,
+                                   .s = 3,
+                                   .stride_h = 1,
+                                   .stride_w = 1,
+                                   .groups = 64,
+                                   .group_k = 1,
+                                   .operands = 1};
+    struct core_array core = make_core(512, 100000, 8);
+    (void)state;
+    struct core_cost cost = cost_of(&core, &tile, true);
+    assert_int_equal(cost.cycle, 8 * 9);
+    assert_close(cost.mac_energy_j, 128 * 9 * 0.018 * pico, 1e-12, "MAC", "");
+}
+
 /* A group wider than the lanes (64 > 16): the published program multiplies its GBUF reads by a factor 0 and never waits. One
  * head of a matrix-vector product, 64 x 512 weights: 32,768 bytes at 256 per cycle are 128 cycles and more; the array alone
  * needs 64/16 x 512/32 / 16 PEs = 4. */
@@ -438,6 +461,9 @@ static void test_core_array_cost_rejects_bad_tiles(void **state)
     tile.groups = 4;
     assert_int_equal(core_array_cost(&core, &tile, false, &cost, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "4 groups do not divide"));
+    tile.groups = 1;
+    tile.group_k = 7;
+    assert_int_equal(core_array_cost(&core, &tile, false, &cost, &err), DSE_BAD_INPUT);
     /* 1024 entries of AL1 per lane, 16 lanes, at most 4 PEs along C: more than 65,536 channels fit nowhere. */
     tile = good;
     tile.r = tile.s = 1;
@@ -468,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_core_array_cost_of_a_tile_by_hand),
         cmocka_unit_test(test_core_array_cost_waits_for_the_buffer),
         cmocka_unit_test(test_core_array_cost_computes_groups_together),
+        cmocka_unit_test(test_core_array_cost_keeps_the_size_of_a_group),
         cmocka_unit_test(test_core_array_cost_of_wide_groups_waits_only_without_compat),
         cmocka_unit_test(test_core_array_cost_multiplies_by_samples_when_each_has_its_weights),
         cmocka_unit_test(test_core_array_cost_reads_no_gaps),

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "costmodel/core_cache.h"
 
-enum { N_TILE = 500, ROOM = 1 << 16 };
+enum { N_TILE = 500, ROOM = 1 << 16, N_FIELD = 14 };
 
 static void make_search(struct core_array_search *search, uint64_t mib, bool compat)
 {
@@ -125,26 +125,27 @@ static void test_core_cache_looks_at_every_field(void **state)
     struct counting counting = {0}, *self = &counting;
     struct core_cache *cache = make_cache(ROOM);
     struct core_cached cached;
-    struct core_tile tile[13];
+    struct core_tile tile[N_FIELD];
     struct core_cost cost;
     struct dse_error err;
     (void)state;
     assert_int_equal(
         core_cache_join(cache, (struct core_scheduler){&self, count_cost}, NULL, 0, &cached, &err), DSE_OK);
     struct core_scheduler scheduler = core_cached_scheduler(&cached);
-    for (int i = 0; i < 13; i++)
+    for (int i = 0; i < N_FIELD; i++)
         tile[i] = tile_number(0);
     tile[0].operation = CORE_VECTOR;
     tile[1].b = tile[2].k = tile[3].c = tile[4].h = tile[5].w = tile[6].r = tile[7].s = 77;
     tile[8].stride_h = tile[9].stride_w = tile[10].groups = tile[11].operands = 77;
     tile[12].weights_from_layer = true;
+    tile[13].group_k = 77;
     for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < 13; i++) {
+        for (int i = 0; i < N_FIELD; i++) {
             assert_int_equal(scheduler.cost(scheduler.self, &tile[i], &cost, &err), DSE_OK);
             assert_int_equal(cost.cycle, tile[i].h);
         }
     }
-    assert_int_equal(atomic_load(&counting.asked), 13);
+    assert_int_equal(atomic_load(&counting.asked), N_FIELD);
     core_cache_free(cache);
 }
 
