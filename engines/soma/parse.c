@@ -120,6 +120,7 @@ struct core_tile soma_core_tile(const struct layer *layer, const struct soma_sha
         .stride_h = layer->stride[0],
         .stride_w = layer->stride[1],
         .groups = layer->groups,
+        .group_k = layer->groups > 1 ? layer->k / layer->groups : 0, /* tile->k may be more than layer->k */
         .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
         .operands = layer->n_operand,
     };

@@ -161,6 +161,31 @@ static void test_concat_asks_producers_of_its_group_for_all_channels(void **stat
     soma_case_close(&c);
 }
 
+/* In place of a cost: what the scheduler is asked. */
+static enum dse_status echo_tile(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                 struct dse_error *err)
+{
+    (void)self, (void)err;
+    *cost = (struct core_cost){.cycle = tile->k * 1000000 + tile->c * 10000 + tile->group_k * 100 + tile->h};
+    return DSE_OK;
+}
+
+/* A tile with more channels than its layer keeps the layer's C and size of groups: here k0 and t0 as above, and the matmul's
+ * 2 groups of 16. */
+static void test_parse_asks_for_whole_layers_channels(void **state)
+{
+    struct soma_case c;
+    (void)state;
+    soma_case_open(&c, heads, 1 << 20);
+    c.context.core.cost = echo_tile;
+    struct soma_lfa lfa = soma_case_lfa(&c, "cut 1 q k0 t0 k1 t1 k, 2 qk");
+    assert_true(soma_case_parse(&c, &lfa));
+    assert_int_equal(tile_of(&c, "t0")->cycle, 32040004);
+    assert_int_equal(tile_of(&c, "k0")->cycle, 4080032);
+    assert_int_equal(tile_of(&c, "qk")->cycle, 32081608);
+    soma_case_close(&c);
+}
+
 /* The samples of a batch are cut first; weights stay one load, everything else is per sample. */
 static void test_parse_cuts_samples_first(void **state)
 {
@@ -222,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_parse_wants_a_classifier_alone),
         cmocka_unit_test(test_transpose_forbids_to_cut_rows_in_its_group),
         cmocka_unit_test(test_concat_asks_producers_of_its_group_for_all_channels),
+        cmocka_unit_test(test_parse_asks_for_whole_layers_channels),
         cmocka_unit_test(test_parse_cuts_samples_first),
         cmocka_unit_test(test_parse_refuses_what_it_cannot_do),
         cmocka_unit_test(test_parse_prepares_the_graph_itself),
