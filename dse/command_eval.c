@@ -1,6 +1,7 @@
-/* dse eval ARCH PROBLEM MAPPING */
+/* dse eval ARCH PROBLEM MAPPING, dse eval ARCH NETWORK SCHEDULE */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -9,19 +10,30 @@
 #include "dse/inputs.h"
 #include "dse/measure.h"
 #include "dse/report.h"
+#include "dse/report_fused.h"
 #include "dse/report_noc.h"
+#include "dse/schedule.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
-enum { REPORT_NOC = REPORT_SUMMARY + 1 };
+enum { REPORT_NOC = REPORT_SUMMARY + 1, REPORT_TILES, REPORT_TENSORS };
 
-static enum dse_status read_kind(const struct cli_args *args, size_t *kind, size_t *format,
+static enum dse_status read_kind(const struct cli_args *args, bool is_schedule, size_t *kind, size_t *format,
                                  struct dse_error *err)
 {
-    static const char *const kinds[] = {"levels", "networks", "summary", "noc"};
+    static const char *const kinds[] = {"levels", "networks", "summary", "noc", "tiles", "tensors"};
     static const char *const formats[] = {"table", "csv", "json"};
     DSE_TRY(cli_choice(args, "format", formats, 3, FORMAT_TABLE, format, err));
-    return cli_choice(args, "report", kinds, 4, *format == FORMAT_TABLE ? REPORT_SUMMARY : REPORT_LEVELS,
-                      kind, err);
+    DSE_TRY(cli_choice(args, "report", kinds, 6,
+                       is_schedule || *format == FORMAT_TABLE ? REPORT_SUMMARY : REPORT_LEVELS, kind, err));
+    if (!is_schedule && *kind >= REPORT_TILES)
+        return dse_fail(err, DSE_BAD_USAGE, "--report %s belongs to a fused schedule; %s is a mapping",
+                        kinds[*kind], args->operand[2]);
+    if (is_schedule && *kind < REPORT_TILES && *kind != REPORT_SUMMARY)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "--report %s belongs to a mapping; of a fused schedule there are summary, tiles and tensors",
+            kinds[*kind]);
+    return DSE_OK;
 }
 
 static enum dse_status write_report(const struct report *report, const struct noc_report *noc, size_t kind,
@@ -151,7 +163,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     struct noc_report noc = {&report, &config, &latency};
     size_t kind, format;
     if (status == DSE_OK)
-        status = read_kind(args, &kind, &format, err);
+        status = read_kind(args, false, &kind, &format, err);
     if (status == DSE_OK)
         status = measure(args, kind, mapping, &arena, &report, field, value, err);
     if (status == DSE_OK)
@@ -190,30 +202,104 @@ static enum dse_status pad(const struct cli_args *args, struct problem *problem,
     return DSE_OK;
 }
 
-static enum dse_status run(const struct cli_args *args, const struct console *console, struct dse_error *err)
+static enum dse_status write_schedule(const struct schedule *schedule, size_t kind, size_t format,
+                                      struct text_buffer *out, struct dse_error *err)
 {
-    struct architecture arch;
+    enum fused_report report = kind == REPORT_TILES     ? FUSED_REPORT_TILES
+                               : kind == REPORT_TENSORS ? FUSED_REPORT_TENSORS
+                                                        : FUSED_REPORT_SUMMARY;
+    if (format == FORMAT_JSON)
+        DSE_TRY(report_fused_json(schedule, report, out, err));
+    else if (format == FORMAT_CSV)
+        report_fused_csv(schedule, report, out);
+    else
+        report_fused_table(schedule, report, out);
+    return out->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report") : DSE_OK;
+}
+
+/* The third operand is a fused schedule. */
+static enum dse_status run_schedule(const struct cli_args *args, const struct console *console,
+                                    struct schedule *schedule, const char *text, size_t length, bool *invalid,
+                                    struct dse_error *err)
+{
+    static const char *const of_mappings[] = {"pad", "measure", "noc-steps", "noc-transactions"};
+    struct arena arena;
+    struct text_buffer out;
+    size_t kind, format;
+    struct network network;
+    for (size_t i = 0; i < sizeof of_mappings / sizeof of_mappings[0]; i++)
+        if (cli_has(args, of_mappings[i]))
+            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a fused schedule",
+                            of_mappings[i], args->operand[2]);
+    DSE_TRY(read_kind(args, true, &kind, &format, err));
+    DSE_TRY(input_network(args->operand[1], &network, err));
+    schedule->network = &network;
+    schedule->compat = cli_has(args, "compat");
+    arena_init(&arena);
+    text_init(&out);
+    enum dse_status status =
+        schedule_evaluate(schedule, args->operand[2], text, length, &arena, invalid, err);
+    if (status == DSE_OK)
+        status = write_schedule(schedule, kind, format, &out, err);
+    if (status == DSE_OK)
+        fputs(out.data, console->out);
+    text_free(&out);
+    arena_free(&arena);
+    network_free(&network);
+    return status;
+}
+
+static enum dse_status run_mapping(const struct cli_args *args, const struct console *console,
+                                   const struct architecture *arch, uint32_t batch, struct dse_error *err)
+{
     struct problem problem;
     struct mapping mapping;
+    if (cli_has(args, "compat"))
+        return dse_fail(err, DSE_BAD_USAGE, "--compat belongs to a fused schedule; %s is none",
+                        args->operand[2]);
+    DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
+    DSE_TRY(pad(args, &problem, err));
+    DSE_TRY(mapping_read(args->operand[2], &problem, arch, &mapping, err));
+    return evaluate(args, console, &problem, arch, &mapping, err);
+}
+
+static enum dse_status run(const struct cli_args *args, const struct console *console, bool *invalid,
+                           struct dse_error *err)
+{
+    struct architecture arch;
     struct input_overrides overrides;
     unsigned long long batch = 1;
+    char *text;
+    size_t length;
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
-    DSE_TRY(input_problem(args->operand[1], (uint32_t)batch, &problem, err));
-    DSE_TRY(pad(args, &problem, err));
-    DSE_TRY(mapping_read(args->operand[2], &problem, &arch, &mapping, err));
-    return evaluate(args, console, &problem, &arch, &mapping, err);
+    /* what cannot be read is left to the reader of mappings, which says why */
+    if (input_file_text(args->operand[2], &text, &length, NULL) != DSE_OK)
+        return run_mapping(args, console, &arch, (uint32_t)batch, err);
+    enum dse_status status;
+    if (schedule_is_text(text, length)) {
+        struct schedule schedule = {.arch = &arch, .batch = (uint32_t)batch};
+        status = run_schedule(args, console, &schedule, text, length, invalid, err);
+    } else {
+        status = run_mapping(args, console, &arch, (uint32_t)batch, err);
+    }
+    free(text);
+    return status;
 }
 
 static int command(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
-    return cli_report(console, run(args, console, &err), &err);
+    bool invalid = false;
+    int code = cli_report(console, run(args, console, &invalid, &err), &err);
+    return invalid ? EXIT_SOME_FAILED : code;
 }
 
 static const struct cli_option options[] = {
-    {"report", 'r', "WHAT", "levels, networks, summary or noc (default: summary for tables, else levels)"},
+    {"report", 'r', "WHAT",
+     "levels, networks, summary or noc (default: summary for tables, else levels); of a schedule summary, "
+     "tiles or tensors"},
     {"format", 'f', "HOW", "table for people (default), csv with the columns of the reference tables, json"},
     {"measure", 'm', "WHAT",
      "in the summary also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
@@ -223,7 +309,8 @@ static const struct cli_option options[] = {
      "for the report noc and its transactions: steps simulated or written at most (default 4096; 0: all)"},
     {"noc-transactions", 0, "FILE",
      "write what the simulated network has to carry, one line per transaction"},
-    {"batch", 'b', "N", "samples, for a PROBLEM of the form NETWORK:LAYER (default 1)"},
+    {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default 1)"},
+    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
     {"set", 0, "PATH=VALUE",
      "replace a quantity of the architecture: GlobalBuffer.capacity='256 KiB'; repeatable"},
     {"ert", 0, "FILE",
@@ -233,22 +320,29 @@ static const struct cli_option options[] = {
 const struct cli_command command_eval = {
     .name = "eval",
     .operands = "ARCH PROBLEM MAPPING",
-    .summary = "Evaluate one mapping with the cost model.",
-    .help = "ARCH     an architecture file, native or Timeloop v3, or a name of `dse list architectures`\n"
-            "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1\n"
-            "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it\n"
-            "\n"
-            "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
-            "how much.\n"
-            "\n"
-            "The report noc simulates the network between global buffer, DRAM and PEs cycle by cycle. A "
-            "mapping of "
-            "more steps than --noc-steps\n"
-            "is simulated in part and extrapolated.\n"
-            "\n"
-            "  dse eval simba resnet50:conv1 conv1.yaml\n"
-            "  dse eval simba resnet50:conv1 conv1.yaml --report noc\n"
-            "  dse eval arch.yaml problem.yaml map.yaml --report networks --format csv\n",
+    .summary = "Evaluate one mapping of a layer, or one fused schedule of a network, with the cost model.",
+    .help =
+        "ARCH     an architecture file, native or Timeloop v3, or a name of `dse list architectures`\n"
+        "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1\n"
+        "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it;\n"
+        "         or a fused schedule of the whole network PROBLEM (YAML with the key `soma`, docs/soma.md)\n"
+        "\n"
+        "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
+        "how much.\n"
+        "\n"
+        "A schedule that breaks a rule or does not fit the buffer ends with exit code 1 and says why. Its "
+        "reports tiles and tensors\n"
+        "have every start and finish, in cycles.\n"
+        "\n"
+        "The report noc simulates the network between global buffer, DRAM and PEs cycle by cycle. A "
+        "mapping of "
+        "more steps than --noc-steps\n"
+        "is simulated in part and extrapolated.\n"
+        "\n"
+        "  dse eval simba resnet50:conv1 conv1.yaml\n"
+        "  dse eval simba resnet50:conv1 conv1.yaml --report noc\n"
+        "  dse eval arch.yaml problem.yaml map.yaml --report networks --format csv\n"
+        "  dse eval soma_edge resnet50_soma experiments/soma/resnet50_fused.yaml --compat\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 3,

@@ -20,12 +20,14 @@ SRC_DSE := \
 	dse/progress.c \
 	dse/record.c \
 	dse/report_csv.c \
+	dse/report_fused.c \
 	dse/report_json.c \
 	dse/report_noc.c \
 	dse/report_table.c \
 	dse/resolve.c \
 	dse/runner.c \
 	dse/sample.c \
+	dse/schedule.c \
 	dse/solve.c \
 	dse/spec_axes.c \
 	dse/spec_measure.c \

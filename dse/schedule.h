@@ -1,0 +1,49 @@
+/* A fused schedule in its text form (docs/soma.md), evaluated on a machine. */
+#ifndef DSE_SCHEDULE_H
+#define DSE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/architecture.h"
+#include "costmodel/core_array.h"
+#include "costmodel/fused_schedule.h"
+#include "costmodel/network.h"
+#include "engines/soma/notation.h"
+
+struct schedule {
+    const struct architecture *arch; /* borrowed, as the network */
+    const struct network *network;
+    uint32_t batch;
+    bool compat;
+    struct soma_lfa lfa;
+    bool has_dlsa; /* the text gives DRAM order and living durations; else the double-buffer ones */
+    uint32_t n_layer_group;
+    struct fused_machine machine;
+    struct fused_schedule fused;
+    struct fused_result result;
+    struct fused_trace trace;
+    struct core_cost core; /* of all tiles together */
+    uint32_t *place;       /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
+};
+
+/* Whether the text is a schedule: YAML with the key "soma" at the top, or broken YAML with a line that begins so. */
+bool schedule_is_text(const char *text, size_t length);
+
+/* Read the text (`path` for messages) and evaluate it on `arch`. Memory from `arena`. DSE_BAD_INPUT: `arch` is no machine for
+ * it, or the text is bad (with file and line). A schedule that breaks a rule or overflows the buffer is DSE_BAD_INPUT as well, with
+ * `*invalid` set; then the message names the rule, the layer or tensor, and bytes. Others of soma_parse. */
+DSE_MUST_CHECK enum dse_status schedule_evaluate(struct schedule *schedule, const char *path,
+                                                 const char *text, size_t length, struct arena *arena,
+                                                 bool *invalid, struct dse_error *err);
+
+/* The larger of what either engine has to do: no schedule of these tiles and tensors ends sooner. */
+uint64_t schedule_bound_cycle(const struct schedule *schedule);
+
+/* "ifmap", "weights", "ofmap" or "local"; never NULL. */
+const char *schedule_kind_text(enum fused_tensor_kind kind);
+
+#endif
