@@ -342,7 +342,7 @@ const struct cli_command command_eval = {
         "  dse eval simba resnet50:conv1 conv1.yaml\n"
         "  dse eval simba resnet50:conv1 conv1.yaml --report noc\n"
         "  dse eval arch.yaml problem.yaml map.yaml --report networks --format csv\n"
-        "  dse eval soma_edge resnet50_soma experiments/soma/resnet50_fused.yaml --compat\n",
+        "  dse eval soma_edge resnet50_soma experiments/soma/schedules/resnet50_fused.yaml --compat\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 3,

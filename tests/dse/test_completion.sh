@@ -67,6 +67,7 @@ is '' merge nosuchfile
 has simba map ''
 has simba map --seed 3 sim
 has resnet50 map simba ''
+has resnet50_soma eval soma_edge resnet50_s
 has resnet50 map --nest -n 100 simba resn
 has '--ert' eval a b c -
 has '--keep-script' plot --
