@@ -107,7 +107,6 @@ static void open_slots(struct mapspace *space)
 /* ----------------------------------------------------------------------------------------------- fixed factors */
 
 /* Put the fixed spatial factors of level l, dimension d and those after it, on the axes: X when that leaves a way, else Y. */
-/* NOLINTNEXTLINE(misc-no-recursion): the depth is the number of dimensions */
 static bool put_on_axes(struct mapspace *space, uint32_t l, uint32_t d, uint64_t room_x, uint64_t room_y)
 {
     const struct level_constraints *c = &space->constraints.level[l];
