@@ -296,7 +296,7 @@ enum dse_status soma_parse(const struct soma_context *context, const struct soma
     *fault = (struct soma_fault_info){SOMA_OK, 0};
     if (!context->compat)
         return dse_fail(err, DSE_BAD_USAGE,
-                        "SoMa parser: only compat rules are implemented so far; set compat");
+                        "SoMa parser: only compat rules are implemented so far; set compat (--compat)");
     if (context->batch == 0)
         return dse_fail(err, DSE_BAD_USAGE, "SoMa parser: the batch is 0; it must be at least 1");
     if (plan.graph == NULL) {

@@ -101,6 +101,8 @@ check 'another network' code 2 "$DSE" eval soma_edge resnet50 $stage1 --compat
 check 'is told' grep -q 'the scheme is for network "resnet50_soma", not resnet50' "$folder/err"
 
 # Wrong use.
+check 'a layer' code 2 "$DSE" eval soma_edge resnet50_soma:conv1 $stage1 --compat
+check 'names the network' grep -q 'did you mean resnet50_soma?' "$folder/err"
 check 'a machine of another kind' code 2 "$DSE" eval simba resnet50_soma $stage1 --compat
 check 'says what is missing' grep -q 'simba is no machine for fused schedules: ' "$folder/err"
 check 'a report of mappings' code 2 eval_schedule $stage1 -r levels
