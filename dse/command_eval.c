@@ -274,10 +274,11 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
-    /* what cannot be read is left to the reader of mappings, which says why */
-    if (input_file_text(args->operand[2], &text, &length, NULL) != DSE_OK)
+    enum dse_status status = input_file_text(args->operand[2], &text, &length, err);
+    if (status != DSE_OK && cli_has(args, "compat"))
+        return status;
+    if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
-    enum dse_status status;
     if (schedule_is_text(text, length)) {
         struct schedule schedule = {.arch = &arch, .batch = (uint32_t)batch};
         status = run_schedule(args, console, &schedule, text, length, invalid, err);

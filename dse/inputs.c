@@ -142,9 +142,10 @@ static enum dse_status needs_layer(const char *name, const char *path, struct ds
     DSE_TRY(network_read(path, &network, err));
     while (i + 1 < network.n_layer && !layer_has_macs(&network.layer[i]))
         i++;
-    enum dse_status status =
-        dse_fail(err, DSE_BAD_INPUT, "%s is a whole network; write NETWORK:LAYER, for instance %s:%s", name,
-                 name, network.n_layer ? network.layer[i].name : "conv1");
+    enum dse_status status = dse_fail(err, DSE_BAD_INPUT,
+                                      "%s is a whole network, which needs a fused schedule that can be read; "
+                                      "for a mapping write NETWORK:LAYER, for instance %s:%s",
+                                      name, name, network.n_layer ? network.layer[i].name : "conv1");
     network_free(&network);
     return status;
 }

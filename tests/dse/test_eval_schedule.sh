@@ -101,6 +101,10 @@ check 'another network' code 2 "$DSE" eval soma_edge resnet50 $stage1 --compat
 check 'is told' grep -q 'the scheme is for network "resnet50_soma", not resnet50' "$folder/err"
 
 # Wrong use.
+check 'no such file' code 2 eval_schedule "$folder/none.yaml"
+check 'says so' grep -q 'none.yaml: cannot be opened: ' "$folder/err"
+check 'the same without rules' code 2 "$DSE" eval soma_edge resnet50_soma "$folder/none.yaml"
+check 'says what a network needs' grep -q 'a whole network, which needs a fused schedule that can be read; for a mapping write NETWORK:LAYER' "$folder/err"
 check 'a layer' code 2 "$DSE" eval soma_edge resnet50_soma:conv1 $stage1 --compat
 check 'names the network' grep -q 'did you mean resnet50_soma?' "$folder/err"
 check 'a machine of another kind' code 2 "$DSE" eval simba resnet50_soma $stage1 --compat
