@@ -219,7 +219,7 @@ static enum dse_status write_schedule(const struct schedule *schedule, size_t ki
 
 /* The third operand is a fused schedule. */
 static enum dse_status run_schedule(const struct cli_args *args, const struct console *console,
-                                    struct schedule *schedule, const char *text, size_t length, bool *invalid,
+                                    struct schedule *schedule, const char *text, size_t length,
                                     struct dse_error *err)
 {
     static const char *const of_mappings[] = {"pad", "measure", "noc-steps", "noc-transactions"};
@@ -237,8 +237,7 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
     schedule->compat = cli_has(args, "compat");
     arena_init(&arena);
     text_init(&out);
-    enum dse_status status =
-        schedule_evaluate(schedule, args->operand[2], text, length, &arena, invalid, err);
+    enum dse_status status = schedule_evaluate(schedule, args->operand[2], text, length, &arena, err);
     if (status == DSE_OK)
         status = write_schedule(schedule, kind, format, &out, err);
     if (status == DSE_OK)
@@ -263,8 +262,7 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
     return evaluate(args, console, &problem, arch, &mapping, err);
 }
 
-static enum dse_status run(const struct cli_args *args, const struct console *console, bool *invalid,
-                           struct dse_error *err)
+static enum dse_status run(const struct cli_args *args, const struct console *console, struct dse_error *err)
 {
     struct architecture arch;
     struct input_overrides overrides;
@@ -281,7 +279,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
     if (schedule_is_text(text, length)) {
         struct schedule schedule = {.arch = &arch, .batch = (uint32_t)batch};
-        status = run_schedule(args, console, &schedule, text, length, invalid, err);
+        status = run_schedule(args, console, &schedule, text, length, err);
     } else {
         status = run_mapping(args, console, &arch, (uint32_t)batch, err);
     }
@@ -292,9 +290,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
 static int command(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
-    bool invalid = false;
-    int code = cli_report(console, run(args, console, &invalid, &err), &err);
-    return invalid ? EXIT_SOME_FAILED : code;
+    return cli_report(console, run(args, console, &err), &err);
 }
 
 static const struct cli_option options[] = {
@@ -331,7 +327,7 @@ const struct cli_command command_eval = {
         "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
         "how much.\n"
         "\n"
-        "A schedule that breaks a rule or does not fit the buffer ends with exit code 1 and says why. Its "
+        "A schedule that breaks a rule or does not fit the buffer ends with exit code 2 and says why. Its "
         "reports tiles and tensors\n"
         "have every start and finish, in cycles.\n"
         "\n"

@@ -186,23 +186,20 @@ static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, str
 }
 
 static enum dse_status evaluate(struct schedule *s, const char *path, const char *text, size_t length,
-                                struct core_scheduler core, struct arena *arena, bool *invalid,
-                                struct dse_error *err)
+                                struct core_scheduler core, struct arena *arena, struct dse_error *err)
 {
     const struct soma_context context = {s->network, NULL, s->batch, core, s->compat};
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
     DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
     DSE_TRY(soma_parse(&context, &s->lfa, arena, &s->fused, &fault, err));
-    *invalid = fault.what != SOMA_OK;
-    if (*invalid)
+    if (fault.what != SOMA_OK)
         return parse_fault(s, &fault, path, err);
     if (s->has_dlsa)
         DSE_TRY(apply(&dlsa, path, &s->fused, err));
     DSE_TRY(allocate(s, arena, err));
     DSE_TRY(fused_evaluate(&s->fused, &s->machine, arena, &s->trace, &s->result, err));
-    *invalid = s->result.fault != FUSED_OK;
-    if (*invalid)
+    if (s->result.fault != FUSED_OK)
         return fault_message(s, path, err);
     s->n_layer_group = 0;
     for (uint32_t g = 0; g < s->lfa.n_flc; g++)
@@ -211,20 +208,19 @@ static enum dse_status evaluate(struct schedule *s, const char *path, const char
 }
 
 enum dse_status schedule_evaluate(struct schedule *schedule, const char *path, const char *text,
-                                  size_t length, struct arena *arena, bool *invalid, struct dse_error *err)
+                                  size_t length, struct arena *arena, struct dse_error *err)
 {
     enum { COST_MAX = 1 << 16 };
     struct core_array_search search = {.compat = schedule->compat};
     struct core_array_size size;
     struct core_cache *cache;
     struct core_cached cached;
-    *invalid = false;
     DSE_TRY(core_machine_of(schedule->arch, &size, &schedule->machine, err));
     DSE_TRY(core_array_init(&size, &search.core, err));
     DSE_TRY(core_cache_new(COST_MAX, &cache, err));
     enum dse_status status = core_cache_join_array(cache, &search, &cached, err);
     if (status == DSE_OK)
-        status = evaluate(schedule, path, text, length, core_cached_scheduler(&cached), arena, invalid, err);
+        status = evaluate(schedule, path, text, length, core_cached_scheduler(&cached), arena, err);
     core_cache_free(cache);
     return status;
 }

@@ -34,11 +34,11 @@ struct schedule {
 bool schedule_is_text(const char *text, size_t length);
 
 /* Read the text (`path` for messages) and evaluate it on `arch`. Memory from `arena`. DSE_BAD_INPUT: `arch` is no machine for
- * it, or the text is bad (with file and line). A schedule that breaks a rule or overflows the buffer is DSE_BAD_INPUT as well, with
- * `*invalid` set; then the message names the rule, the layer or tensor, and bytes. Others of soma_parse. */
+ * it, or the text is bad (with file and line). A schedule that breaks a rule or overflows the buffer is DSE_BAD_INPUT as well; the
+ * message names the rule, the layer or tensor, and bytes. Others of soma_parse. */
 DSE_MUST_CHECK enum dse_status schedule_evaluate(struct schedule *schedule, const char *path,
                                                  const char *text, size_t length, struct arena *arena,
-                                                 bool *invalid, struct dse_error *err);
+                                                 struct dse_error *err);
 
 /* The larger of what either engine has to do: no schedule of these tiles and tensors ends sooner. */
 uint64_t schedule_bound_cycle(const struct schedule *schedule);

@@ -70,20 +70,20 @@ check 'batch 2' code 0 eval_schedule $stage1 -f csv -b 2
 check 'is told' is batch 2
 
 # What a schedule breaks.
-check 'a small buffer' code 1 eval_schedule $stage1 --set GBUF.capacity='2 MiB'
+check 'a small buffer' code 2 eval_schedule $stage1 --set GBUF.capacity='2 MiB'
 check 'bytes and place' grep -q 'does not fit: at position 6 (tile 0 of conv2_0_add) it has 2,424,832 bytes alive, GBUF holds 2,097,152' "$folder/err"
 check 'nothing is printed' test ! -s "$folder/out"
 sed 's/conv1, pool1,/pool1, conv1,/' $stage1 >"$folder/order.yaml"
-check 'a consumer before its producer' code 1 eval_schedule "$folder/order.yaml"
+check 'a consumer before its producer' code 2 eval_schedule "$folder/order.yaml"
 check 'is named' grep -q 'order.yaml: the schedule is not valid at layer [a-z0-9_]*: the computing order' "$folder/err"
 sed 's/tiles: 1/tiles: 100/' $stage1 >"$folder/tiles.yaml"
-check 'tiles that cannot be' code 1 eval_schedule "$folder/tiles.yaml"
+check 'tiles that cannot be' code 2 eval_schedule "$folder/tiles.yaml"
 check 'are named' grep -q 'the schedule is not valid at layer [a-z0-9_]*: an output of a group cannot be cut' "$folder/err"
 awk '/ weights conv1$/ { last = $0; next } { print } END { print last }' $stage2 >"$folder/late.yaml"
-check 'weights behind all else' code 1 eval_schedule "$folder/late.yaml"
+check 'weights behind all else' code 2 eval_schedule "$folder/late.yaml"
 check 'never arrive' grep -q 'never ends: tile 0 of conv1 (position 0) waits for a tensor that stands in the DRAM order behind tensor 4, the weights of conv2_0_a' "$folder/err"
 awk '/ ofmap conv5_2_add / { store = $0; next } { print } / ifmap pool5 / { print store }' $stage2 >"$folder/swap.yaml"
-check 'a load before its store' code 1 eval_schedule "$folder/swap.yaml"
+check 'a load before its store' code 2 eval_schedule "$folder/swap.yaml"
 check 'names the tensor' grep -q 'the schedule .*tensor [0-9]*, the ifmap of tile 0 of pool5' "$folder/err"
 
 # Bad text: file and line.
