@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "dse/plan.h"
-#include "dse/progress.h"
 #include "dse/runner.h"
 #include "results/journal_read.h"
 
@@ -27,7 +27,7 @@ static double mean_task_s(const struct plan *plan, bool *cut)
         const struct plan_task *task = &plan->task[n > 1 ? i * (plan->n_task - 1) / (n - 1) : 0];
         struct sweep_point point;
         struct architecture arch;
-        double start_s = progress_now();
+        double start_s = clock_wall_s();
         sweep_point(plan->sweep, task->point, &point);
         bool shortened = point.settings.max_seconds <= 0 || point.settings.max_seconds > sample_s;
         if (shortened) /* a limit of the sweep's own will end the real search as well */
@@ -36,7 +36,7 @@ static double mean_task_s(const struct plan *plan, bool *cut)
             solve_task(&point.settings, &point.workload->problem[task->problem], &arch, NULL, &arena,
                        result) == DSE_OK)
             *cut = *cut || (shortened && result->found.stop == STOP_MAX_SECONDS);
-        sum_s += progress_now() - start_s;
+        sum_s += clock_wall_s() - start_s;
         arena_reset(&arena);
     }
     arena_free(&arena);

@@ -1,26 +1,19 @@
 #include "dse/progress.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "dse/table.h"
 
 enum { BAR_WIDTH = 24 };
-
-double progress_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void progress_init(struct progress *progress, FILE *out, size_t n_point, size_t n_task)
 {
     int fd = fileno(out); /* -1 for a stream in memory */
     progress->out = out;
     progress->terminal = fd >= 0 && isatty(fd);
-    progress->start_s = progress_now();
+    progress->start_s = clock_wall_s();
     progress->last_s = progress->start_s;
     progress->n_point = n_point;
     progress->n_task = n_task;
@@ -52,7 +45,7 @@ char *progress_print(const struct progress *progress, double now_s, char *buffer
 
 void progress_tick(struct progress *progress)
 {
-    double now_s = progress_now();
+    double now_s = clock_wall_s();
     char line[160];
     if (now_s - progress->last_s < (progress->terminal ? 0.2 : 60.0))
         return;

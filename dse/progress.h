@@ -11,15 +11,12 @@
 struct progress {
     FILE *out;
     bool terminal;
-    double start_s, last_s; /* of the clock of progress_now */
+    double start_s, last_s; /* of clock_wall_s */
     size_t n_point, n_task; /* to be done in this run */
     atomic_size_t point_done, task_done, not_ok;
 };
 
 void progress_init(struct progress *progress, FILE *out, size_t n_point, size_t n_task);
-
-/* Monotonic seconds. */
-double progress_now(void);
 
 /* Print if it is time: five times a second on a terminal, else once a minute. */
 void progress_tick(struct progress *progress);

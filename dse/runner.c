@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "dse/plan.h"
 #include "dse/progress.h"
 #include "dse/record.h"
@@ -47,10 +48,10 @@ bool runner_in_shard(const struct run_options *options, size_t p)
 
 static enum dse_status build_cube(struct run *run)
 {
-    double start_s = progress_now();
+    double start_s = clock_wall_s();
     provenance_finish(&run->provenance);
     enum dse_status status = cube_build(run->options->out, &run->schema, &run->provenance, run->err);
-    double end_s = progress_now();
+    double end_s = clock_wall_s();
     run->cube_due_s = end_s + fmax(cube_interval_s, cube_share * (end_s - start_s));
     return status;
 }
@@ -125,7 +126,7 @@ static enum dse_status deliver(struct run *run, struct plan_task *task)
         sweep_point(run->sweep, p, &point);
         release(run, p, point.workload->n_problem);
     }
-    if (progress_now() >= run->cube_due_s)
+    if (clock_wall_s() >= run->cube_due_s)
         return build_cube(run);
     return DSE_OK;
 }
@@ -223,7 +224,7 @@ static enum dse_status run_open(struct run *run)
     if (run->options->fresh || access(run->options->out, F_OK) != 0)
         DSE_TRY(build_cube(run)); /* so that `dse status` knows the axes from the start */
     else
-        run->cube_due_s = progress_now() + cube_interval_s;
+        run->cube_due_s = clock_wall_s() + cube_interval_s;
     progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,
                   run->plan.n_task);
     DSE_TRY(watch_start(&run->watch, &run->progress, run->err));
@@ -259,7 +260,7 @@ enum dse_status runner_run(const struct sweep *sweep, const struct run_options *
     memset(summary, 0, sizeof *summary);
     if (!run)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the run");
-    double start_s = progress_now();
+    double start_s = clock_wall_s();
     run->sweep = sweep;
     run->options = options;
     run->summary = summary;
@@ -270,7 +271,7 @@ enum dse_status runner_run(const struct sweep *sweep, const struct run_options *
     enum dse_status status = prepare(run);
     if (status == DSE_OK)
         status = run_open(run);
-    summary->seconds = progress_now() - start_s;
+    summary->seconds = clock_wall_s() - start_s;
     journal_close(run->journal);
     plan_free(&run->plan);
     arena_free(&run->arena);

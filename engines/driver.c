@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "costmodel/checker.h"
 #include "engines/trace.h"
@@ -217,13 +217,6 @@ uint64_t engine_context_evaluations(const struct engine_context *context)
 
 /* --------------------------------------------------------------------------------------------------- the driver */
 
-static double now_s(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static enum dse_status check_task(const struct engine *engine, const struct engine_task *task,
                                   struct dse_error *err)
 {
@@ -312,7 +305,7 @@ static enum engine_stop outer_stop(const struct engine_context *context, double 
         return STOP_INTERRUPTED;
     if (budget->max_evaluations && result->n_evaluation >= budget->max_evaluations)
         return STOP_MAX_EVALUATIONS;
-    if (budget->max_seconds > 0 && now_s() - start_s >= budget->max_seconds)
+    if (budget->max_seconds > 0 && clock_wall_s() - start_s >= budget->max_seconds)
         return STOP_MAX_SECONDS;
     return STOP_RUNNING;
 }
@@ -355,7 +348,7 @@ char *engine_result_padding_text(const struct engine_result *result, const struc
 enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task, struct arena *arena,
                              struct engine_result *result, struct dse_error *err)
 {
-    double start_s = now_s();
+    double start_s = clock_wall_s();
     memset(result, 0, sizeof *result);
     DSE_TRY(check_task(engine, task, err));
     struct engine_context *context = arena_alloc(arena, 1, sizeof *context);
@@ -382,6 +375,6 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
         explain(context);
     eval_workspace_delete(context->workspace);
     evaluator_delete(context->padded);
-    result->seconds = now_s() - start_s;
+    result->seconds = clock_wall_s() - start_s;
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "costmodel/evaluator.h"
+#include "costmodel/layer_problem.h"
 #include "engines/cosa/cosa.h"
 
 /* Weights tried beside the traffic's 1. The authors' program has 0.1 and 10 (the default). */
@@ -34,43 +35,30 @@ struct measured {
 
 /* ------------------------------------------------------------------------------------------- the micro-benchmarks */
 
-static void set_tensor(struct tensor *tensor, const char *name, enum tensor_role role, const uint32_t *dim,
-                       uint32_t n_rank)
+/* A square convolution of one sample; `size` is R = S, P = Q, C, K, stride. */
+static enum dse_status set_conv(struct problem *problem, const uint32_t *size, struct dse_error *err)
 {
-    (void)text_copy(tensor->name, sizeof tensor->name, name);
-    tensor->role = role;
-    tensor->read_write = role == TENSOR_OUTPUT;
-    tensor->n_rank = n_rank;
-    for (uint32_t r = 0; r < n_rank; r++)
-        tensor->rank[r] = (struct tensor_rank){.n_term = 1, .term = {{dim[r], 1}}};
+    char name[PROBLEM_NAME_MAX];
+    (void)snprintf(name, sizeof name, "%u_%u_%u_%u_%u", size[0], size[1], size[2], size[3], size[4]);
+    const struct layer layer = {
+        .name = name,
+        .type = LAYER_CONV,
+        .c = size[2],
+        .k = size[3],
+        .p = size[1],
+        .q = size[1],
+        .r = size[0],
+        .s = size[0],
+        .stride = {size[4], size[4]},
+        .dilation = {1, 1},
+        .groups = 1,
+        .count = 1,
+        .weight_producer = LAYER_NO_PRODUCER,
+    };
+    return layer_problem(&layer, 1, problem, err);
 }
 
-/* A square convolution as costmodel/layer_problem.h describes it, one sample. */
-static void set_conv(struct problem *problem, const uint32_t *size)
-{
-    enum { R, S, P, Q, C, K, N };
-    static const uint32_t weights[] = {C, K, R, S}, inputs[] = {N, C, P, Q}, outputs[] = {N, K, P, Q};
-    const uint32_t bound[] = {size[0], size[0], size[1], size[1], size[2], size[3], 1};
-    memset(problem, 0, sizeof *problem);
-    problem->n_dim = 7;
-    problem->n_tensor = 3;
-    for (uint32_t d = 0; d < 7; d++) {
-        problem->dim_name[d][0] = "RSPQCKN"[d];
-        problem->bound[d] = bound[d];
-    }
-    (void)snprintf(problem->name, sizeof problem->name, "%u_%u_%u_%u_%u", size[0], size[1], size[2], size[3],
-                   size[4]);
-    set_tensor(&problem->tensor[0], "Weights", TENSOR_WEIGHT, weights, 4);
-    set_tensor(&problem->tensor[1], "Inputs", TENSOR_INPUT, inputs, 4);
-    set_tensor(&problem->tensor[2], "Outputs", TENSOR_OUTPUT, outputs, 4);
-    for (uint32_t i = 0; i < 2; i++) {
-        struct tensor_rank *rank = &problem->tensor[1].rank[2 + i];
-        rank->term[0].coefficient = size[4];
-        rank->term[rank->n_term++] = (struct projection_term){i == 0 ? R : S, 1};
-    }
-}
-
-uint32_t calibrate_layers(struct micro_benchmark *layer)
+enum dse_status calibrate_layers(struct micro_benchmark *layer, uint32_t *n, struct dse_error *err)
 {
     static const struct {
         const char *stress;
@@ -92,9 +80,10 @@ uint32_t calibrate_layers(struct micro_benchmark *layer)
     enum { N = sizeof table / sizeof table[0] };
     for (uint32_t i = 0; i < N; i++) {
         layer[i].stress = table[i].stress;
-        set_conv(&layer[i].problem, table[i].size);
+        DSE_TRY(set_conv(&layer[i].problem, table[i].size, err));
     }
-    return N;
+    *n = N;
+    return DSE_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------- one mapping */
@@ -267,7 +256,7 @@ enum dse_status calibrate(const struct architecture *arch, const struct objectiv
 {
     struct measured measured[CALIBRATE_LAYER_MAX] = {{0}};
     memset(out, 0, sizeof *out);
-    out->n_layer = calibrate_layers(out->layer);
+    DSE_TRY(calibrate_layers(out->layer, &out->n_layer, err));
     add_point(out, util_grid[0], comp_grid[0], "default");
     DSE_TRY(map_points(arch, objective, n_thread, cancel, 0, out, measured, err));
     for (uint32_t k = 0; k < N_COMP; k++)

@@ -42,8 +42,10 @@ struct calibration {
         best; /* the winner: of the ratios within 2 % of the lowest, and not above the default's, the lowest edp_ratio, then the first */
 };
 
-/* The micro-benchmarks, always the same: docs/cosa.md says what each is for. Returns how many. */
-uint32_t calibrate_layers(struct micro_benchmark *layer);
+/* The micro-benchmarks, always the same: docs/cosa.md says what each is for. `*n` says how many; errors of
+ * layer_problem. */
+DSE_MUST_CHECK enum dse_status calibrate_layers(struct micro_benchmark *layer, uint32_t *n,
+                                                struct dse_error *err);
 
 /* Try all weights on all micro-benchmarks with `n_thread` threads; the result does not depend on them. DSE_BAD_INPUT when the machine
  * cannot map any micro-benchmark; DSE_INTERRUPTED when `cancel` (may be NULL) is set, after the layers in flight; DSE_NO_MEMORY,

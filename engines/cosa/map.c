@@ -1,8 +1,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "engines/cosa/formulation.h"
 #include "engines/cosa/gpu.h"
@@ -23,13 +23,6 @@ struct attempt {
     struct arena *arena;
     struct cosa_solution *solution;
 };
-
-static double cpu_now_s(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static uint64_t tile_words(const struct attempt *attempt, uint32_t l, uint32_t t)
 {
@@ -226,7 +219,7 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
                          const struct mapspace_constraints *constraints, const struct cosa_settings *settings,
                          struct arena *arena, struct cosa_solution *solution, struct dse_error *err)
 {
-    double start_s = cpu_now_s();
+    double start_s = clock_thread_s();
     memset(solution, 0, sizeof *solution);
     struct attempt *attempt = arena_alloc(arena, 1, sizeof *attempt);
     if (!attempt)
@@ -261,6 +254,6 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
         solution->misfit = (struct misfit_info){.what = FITS};
         cosa_terms_of(problem, arch, settings, &solution->mapping, &solution->terms);
     }
-    solution->cpu_s = cpu_now_s() - start_s;
+    solution->cpu_s = clock_thread_s() - start_s;
     return DSE_OK;
 }

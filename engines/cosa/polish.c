@@ -45,11 +45,6 @@ void polish_add(struct polish *polish, const struct mapping *mapping, double cos
     (void)insert(polish->start, &polish->n_start, POLISH_START_MAX, &point);
 }
 
-const struct polish_point *polish_best_start(const struct polish *polish)
-{
-    return polish->n_start ? &polish->start[0] : NULL;
-}
-
 /* Let one or two random dimensions take over a random slot: a long step that no descent finds. */
 static void take_over(struct polish *polish)
 {

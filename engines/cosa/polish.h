@@ -41,9 +41,6 @@ void polish_init(struct polish *polish, const struct mapspace *space, descent_pr
 /* Let the search begin at this mapping, too; of equal points the first stays, of too many the best. */
 void polish_add(struct polish *polish, const struct mapping *mapping, double cost, double tie);
 
-/* The best of the starts that were added; NULL when there is none. */
-const struct polish_point *polish_best_start(const struct polish *polish);
-
 /* Look at one block of neighbours, or make the next start. False when the search is over. */
 bool polish_step(struct polish *polish);
 

@@ -3,8 +3,8 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "engines/milp/milp_private.h"
 
 enum { MESSAGE_MAX = 160 };
@@ -150,13 +150,6 @@ static int search(struct solve *solve, bool careful)
     if (careful && solve_relaxation(solve) != 0) /* GLPK starts from its optimum */
         return GLP_EFAIL;
     return glp_intopt(solve->problem, &control);
-}
-
-static double cpu_now_s(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* How the search ended, from GLPK's code and the state of the solution. */
@@ -320,7 +313,7 @@ static bool bounds_cross(const struct milp *model)
 enum dse_status milp_solve(const struct milp *model, const struct milp_limits *limits, struct arena *arena,
                            struct milp_result *result, struct dse_error *err)
 {
-    double start_s = cpu_now_s();
+    double start_s = clock_thread_s();
     *result = (struct milp_result){.status = MILP_INFEASIBLE, .bound = -INFINITY, .gap = INFINITY};
     if (model->no_memory)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a MILP model");
@@ -342,6 +335,6 @@ enum dse_status milp_solve(const struct milp *model, const struct milp_limits *l
         status = dse_fail(err, DSE_INTERNAL, "the MILP solver broke down: %s", solve->message);
     (void)glp_free_env();
     result->n_node = solve->n_node;
-    result->cpu_s = cpu_now_s() - start_s;
+    result->cpu_s = clock_thread_s() - start_s;
     return status;
 }

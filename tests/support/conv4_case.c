@@ -1,8 +1,8 @@
 #include "tests/support/conv4_case.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "costmodel/layer_problem.h"
 #include "costmodel/readers.h"
 
@@ -38,7 +38,5 @@ void conv4_case_free(struct conv4_case *conv4)
 
 double conv4_case_now_s(void)
 {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_thread_s();
 }
