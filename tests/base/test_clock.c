@@ -1,10 +1,10 @@
-#include "base/clock.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <time.h>
 #include <cmocka.h>
+
+#include "base/clock.h"
 
 static void test_clock_wall_goes_on_while_sleeping(void **state)
 {
