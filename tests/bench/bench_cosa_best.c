@@ -2,6 +2,7 @@
  * "name,value,unit"; the fastest of several runs counts. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "engines/engine.h"
 #include "tests/support/conv4_case.h"
 
@@ -10,7 +11,7 @@ enum { N_RUN = 5, OPTION_MAX = 64 };
 /* CPU seconds of one search; -1 when it fails. */
 static double run_once(const struct conv4_case *conv4, const struct engine *engine, const char *polish)
 {
-    double option[OPTION_MAX], start_s = conv4_case_now_s();
+    double option[OPTION_MAX], start_s = clock_thread_s();
     struct engine_result result;
     struct dse_error err;
     struct arena arena;
@@ -25,7 +26,7 @@ static double run_once(const struct conv4_case *conv4, const struct engine *engi
     arena_init(&arena);
     enum dse_status status = engine_solve(engine, &task, &arena, &result, &err);
     arena_free(&arena);
-    return status == DSE_OK && result.feasible ? conv4_case_now_s() - start_s : -1;
+    return status == DSE_OK && result.feasible ? clock_thread_s() - start_s : -1;
 }
 
 static int run(const struct conv4_case *conv4, const char *label, const char *name, const char *polish)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tests/support/conv4_case.h"
 
 enum { N_DRAW = 100000, N_RUN = 5 };
@@ -13,7 +14,7 @@ static double run_once(const struct conv4_case *conv4, uint32_t run, bool evalua
     struct random_stream stream = random_stream_make(1, run, RANDOM_TEST);
     struct mapping mapping;
     struct evaluation evaluation;
-    double start_s = conv4_case_now_s();
+    double start_s = clock_thread_s();
     memset(&mapping, 0, sizeof mapping);
     for (int i = 0; i < N_DRAW; i++) {
         if (!mapspace_draw(conv4->space, &stream, &mapping, NULL, NULL))
@@ -21,7 +22,7 @@ static double run_once(const struct conv4_case *conv4, uint32_t run, bool evalua
         if (evaluate && !evaluator_run(conv4->evaluator, conv4->workspace, &mapping, &evaluation))
             return -1;
     }
-    return N_DRAW / (conv4_case_now_s() - start_s);
+    return N_DRAW / (clock_thread_s() - start_s);
 }
 
 static int run(const char *name, const char *path)

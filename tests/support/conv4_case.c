@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "costmodel/layer_problem.h"
 #include "costmodel/readers.h"
 
@@ -34,9 +33,4 @@ void conv4_case_free(struct conv4_case *conv4)
     eval_workspace_delete(conv4->workspace);
     evaluator_delete(conv4->evaluator);
     arena_free(&conv4->arena);
-}
-
-double conv4_case_now_s(void)
-{
-    return clock_thread_s();
 }

@@ -23,7 +23,4 @@ DSE_MUST_CHECK enum dse_status conv4_case_init(struct conv4_case *conv4, const c
                                                struct dse_error *err);
 void conv4_case_free(struct conv4_case *conv4);
 
-/* CPU seconds of this thread. */
-double conv4_case_now_s(void);
-
 #endif
