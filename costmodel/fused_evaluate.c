@@ -124,7 +124,7 @@ static void move_tensor(const struct evaluation_state *state, uint32_t k, struct
     const struct fused_tensor *tensor = &state->schedule->tensor[i];
     uint64_t ready = state->tile_finish[fused_release(tensor)];
     uint64_t start = ready > state->dram_finish[k] ? ready : state->dram_finish[k];
-    state->dram_finish[k + 1] = start + fused_transfer_cycle(tensor->byte, state->machine);
+    state->dram_finish[k + 1] = start + fused_transfer_cycle(tensor->dram_byte, state->machine);
     if (trace && trace->tensor_start)
         trace->tensor_start[i] = start;
     if (trace && trace->tensor_finish)
@@ -193,7 +193,7 @@ static void sum_up(const struct evaluation_state *state, struct fused_result *re
         result->core_energy_j += schedule->tile[p].energy_j;
     }
     for (uint32_t k = 0; k < schedule->n_dram; k++) {
-        uint64_t byte = schedule->tensor[schedule->dram_order[k]].byte;
+        uint64_t byte = schedule->tensor[schedule->dram_order[k]].dram_byte;
         result->dram_byte += byte;
         result->dram_cycle += fused_transfer_cycle(byte, state->machine);
     }

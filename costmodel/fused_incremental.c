@@ -345,7 +345,7 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
         state->order[k] = schedule->dram_order[k];
         state->place[state->order[k]] = k;
         state->transfer[k] =
-            (struct transfer){fused_transfer_cycle(tensor->byte, machine), fused_release(tensor),
+            (struct transfer){fused_transfer_cycle(tensor->dram_byte, machine), fused_release(tensor),
                               fused_first_waiter(tensor, state->n_tile), state->order[k]};
     }
     for (uint32_t p = 0; p < state->n_tile; p++)

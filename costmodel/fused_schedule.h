@@ -27,9 +27,10 @@ struct fused_tile {
 struct fused_tensor {
     enum fused_tensor_kind kind;
     uint32_t layer, index; /* whose tile (weights: of the layer, index 0) */
-    int32_t source; /* FUSED_IFMAP: the producing layer, or -1 - i for network input i; else INT32_MIN */
-    uint64_t byte;
-    int32_t start, end;          /* living duration */
+    int32_t source;     /* FUSED_IFMAP: the producing layer, or -1 - i for network input i; else INT32_MIN */
+    uint64_t byte;      /* that it occupies in the buffer */
+    uint64_t dram_byte; /* that the DRAM moves of it; 0 for LOCAL ones */
+    int32_t start, end; /* living duration */
     int32_t producer_tile;       /* position of the tile that makes it; -1 when it is loaded */
     int32_t first_use, last_use; /* positions of the tiles that read it; -1: none in the buffer */
 };
@@ -74,7 +75,7 @@ struct fused_result {
     uint64_t cycle;                     /* both engines are done; FUSED_NEVER */
     uint64_t compute_cycle, dram_cycle; /* sums; the larger is a lower bound of `cycle` */
     uint64_t stall_cycle;               /* the core array waited so long in all, before its last tile ended */
-    uint64_t dram_byte;
+    uint64_t dram_byte;                 /* of all loads and stores */
     double core_energy_j, dram_energy_j, energy_j;
     uint64_t buffer_max_byte;
     double buffer_average_byte;        /* over time, by what is alive while a tile is next or runs */

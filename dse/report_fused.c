@@ -69,9 +69,10 @@ static void tile_row(const struct schedule *s, uint32_t i, struct cell *cell)
         cell[k] = row[k];
 }
 
-static const char *const tensor_column[] = {
-    "tensor",       "kind",       "layer",    "tile",      "source",   "bytes",      "dram_order",
-    "living_start", "living_end", "producer", "first_use", "last_use", "dram_start", "dram_finish"};
+static const char *const tensor_column[] = {"tensor",     "kind",        "layer",      "tile",
+                                            "source",     "bytes",       "dram_order", "living_start",
+                                            "living_end", "producer",    "first_use",  "last_use",
+                                            "dram_start", "dram_finish", "dram_bytes"};
 
 static void tensor_row(const struct schedule *s, uint32_t i, struct cell *cell)
 {
@@ -94,7 +95,8 @@ static void tensor_row(const struct schedule *s, uint32_t i, struct cell *cell)
                                t->first_use >= 0 ? whole_of(t->first_use) : none,
                                t->last_use >= 0 ? whole_of(t->last_use) : none,
                                moved ? count_of(s->trace.tensor_start[i]) : none,
-                               moved ? count_of(s->trace.tensor_finish[i]) : none};
+                               moved ? count_of(s->trace.tensor_finish[i]) : none,
+                               count_of(t->dram_byte)};
     for (size_t k = 0; k < sizeof row / sizeof row[0]; k++)
         cell[k] = row[k];
 }

@@ -163,6 +163,7 @@ static uint32_t add_tensor(struct maker *maker, enum fused_tensor_kind kind, uin
         .index = index,
         .source = INT32_MIN,
         .byte = byte,
+        .dram_byte = kind == FUSED_LOCAL ? 0 : byte,
         .producer_tile = -1,
         .first_use = -1,
         .last_use = -1,
@@ -260,6 +261,7 @@ static void make_output(struct maker *maker, uint32_t l, uint32_t tile)
     tensor->end = (int32_t)at + 1;
     if (note_uses(plan, l, tile, tensor)) {
         tensor->kind = FUSED_OFMAP;
+        tensor->dram_byte = tensor->byte;
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
             tensor->end = (int32_t)at + 2;
     }

@@ -25,10 +25,10 @@ struct fixture {
 static int set_up(void **state)
 {
     static const struct fused_tensor tensor[N_TENSOR] = {
-        [WEIGHT] = {FUSED_WEIGHT, 0, 0, INT32_MIN, 100, -1, 2, -1, 0, 1},
-        [IFMAP] = {FUSED_IFMAP, 0, 0, -1, 50, -1, 1, -1, 0, 0},
-        [LOCAL] = {FUSED_LOCAL, 0, 0, INT32_MIN, 30, 0, 2, 0, 1, 1},
-        [OFMAP] = {FUSED_OFMAP, 0, 1, INT32_MIN, 20, 1, 2, 1, -1, -1},
+        [WEIGHT] = {FUSED_WEIGHT, 0, 0, INT32_MIN, 100, 100, -1, 2, -1, 0, 1},
+        [IFMAP] = {FUSED_IFMAP, 0, 0, -1, 50, 50, -1, 1, -1, 0, 0},
+        [LOCAL] = {FUSED_LOCAL, 0, 0, INT32_MIN, 30, 0, 0, 2, 0, 1, 1},
+        [OFMAP] = {FUSED_OFMAP, 0, 1, INT32_MIN, 20, 20, 1, 2, 1, -1, -1},
     };
     static const uint32_t order[N_DRAM] = {WEIGHT, IFMAP, OFMAP};
     struct fixture *f = test_calloc(1, sizeof *f);
@@ -94,6 +94,20 @@ static void test_fused_evaluate_gives_times_by_hand(void **state)
     assert_int_equal(living[0], 150); /* weights, ifmap */
     assert_int_equal(living[1], 180); /* and the local tensor */
     assert_int_equal(living[2], 150); /* weights, local, ofmap */
+}
+
+/* Of the 20 bytes of the ofmap 8 are stored: its store takes 1 cycle, 31-32; the room it takes is as before. */
+static void test_fused_evaluate_moves_dram_bytes_and_holds_bytes(void **state)
+{
+    struct fixture *f = *state;
+    f->tensor[OFMAP].dram_byte = 8;
+    evaluate(f, NULL);
+    assert_int_equal(f->result.fault, FUSED_OK);
+    assert_int_equal(f->result.cycle, 32);
+    assert_int_equal(f->result.dram_cycle, 16);
+    assert_int_equal(f->result.dram_byte, 158);
+    assert_true(f->result.dram_energy_j == 316);
+    assert_int_equal(f->result.buffer_max_byte, 180);
 }
 
 static void test_fused_evaluate_gives_sums_by_hand(void **state)
@@ -209,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FUSED_TEST(test_fused_evaluate_gives_times_by_hand),
         FUSED_TEST(test_fused_evaluate_gives_sums_by_hand),
+        FUSED_TEST(test_fused_evaluate_moves_dram_bytes_and_holds_bytes),
         FUSED_TEST(test_fused_evaluate_names_the_position_that_overflows),
         FUSED_TEST(test_fused_evaluate_finds_tensors_that_are_not_alive),
         FUSED_TEST(test_fused_evaluate_finds_loads_of_what_is_not_stored),

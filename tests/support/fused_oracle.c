@@ -180,6 +180,7 @@ static bool read_tensor(char *const *field, struct fused_oracle *oracle)
     tensor->last_use = (int32_t)v[5];
     if (v[0] < 0)
         return tensor->kind == FUSED_LOCAL;
+    tensor->dram_byte = tensor->byte;
     schedule->dram_order[v[0]] = i;
     schedule->n_dram++;
     return all_u64(&field[12], 1, &oracle->trace.tensor_start[i]) &&

@@ -54,7 +54,7 @@ static void start_what_may(struct moment *m)
         uint32_t i = m->schedule->dram_order[m->transfer];
         uint64_t rate = m->machine->dram_byte_per_cycle;
         m->moving = true;
-        m->transfer_over = m->now + (m->schedule->tensor[i].byte + rate - 1) / rate;
+        m->transfer_over = m->now + (m->schedule->tensor[i].dram_byte + rate - 1) / rate;
         m->trace->tensor_start[i] = m->now;
         m->trace->tensor_finish[i] = m->transfer_over;
     }

@@ -56,6 +56,9 @@ static struct fused_tensor *add(struct random_stream *stream, struct fused_sched
                                     .first_use = -1,
                                     .last_use = -1};
     tensor->byte = (uint64_t)below(stream, below(stream, 8) == 0 ? 1 : 300);
+    tensor->dram_byte = kind == FUSED_LOCAL                            ? 0
+                        : kind == FUSED_OFMAP && tensor->byte % 3 == 0 ? tensor->byte / 2
+                                                                       : tensor->byte;
     return tensor;
 }
 
