@@ -311,6 +311,11 @@ uint32_t fused_incremental_place(const struct fused_incremental *state, uint32_t
     return state->place[tensor];
 }
 
+uint32_t fused_incremental_need(const struct fused_incremental *state, uint32_t place)
+{
+    return state->need[place];
+}
+
 uint64_t fused_incremental_tile_finish(const struct fused_incremental *state, uint32_t p)
 {
     return state->tile_finish[p + 1];

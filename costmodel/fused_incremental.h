@@ -48,6 +48,10 @@ const uint32_t *fused_incremental_order(const struct fused_incremental *state);
 /* The place of a tensor in the DRAM order; UINT32_MAX for a LOCAL one. */
 uint32_t fused_incremental_place(const struct fused_incremental *state, uint32_t tensor);
 
+/* The first tile that waits for the tensor at `place` or at a later one; n_tile: none. No tensor up to there may have to wait
+ * for more tiles than that. */
+uint32_t fused_incremental_need(const struct fused_incremental *state, uint32_t place);
+
 /* When tile `p` and the tensor at `place` of the DRAM order are over. */
 uint64_t fused_incremental_tile_finish(const struct fused_incremental *state, uint32_t p);
 uint64_t fused_incremental_dram_finish(const struct fused_incremental *state, uint32_t place);
