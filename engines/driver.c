@@ -1,5 +1,3 @@
-#include "engines/driver.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,36 +6,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "costmodel/checker.h"
+#include "engines/driver_private.h"
 #include "engines/trace.h"
-
-enum { N_MISFIT = MISFIT_ORDER + 1 };
-
-/* How often candidates did not fit for one reason at one level, with one sample: the one that missed least. */
-struct misfit_count {
-    uint64_t n;
-    struct misfit_info sample;
-};
-
-struct engine_context {
-    const struct engine *engine;
-    const struct engine_task *task;
-    const struct problem *problem;
-    const struct architecture *arch;
-    struct arena *arena;
-    const struct evaluator *evaluator; /* the task's, or `padded` */
-    struct evaluator *padded;          /* owned; NULL when nothing is padded */
-    double useful_macs;                /* of the task's problem */
-    struct eval_workspace *workspace;
-    const struct mapspace *space;
-    struct engine_result *result;
-    struct evaluation last; /* of the mapping priced last */
-    uint64_t cycle_limit;   /* what the best may need at most */
-    double energy_limit_j;
-    double good_enough;             /* the bound with its tolerance; nothing better can be found */
-    char reason[ENGINE_REASON_MAX]; /* the engine's own */
-    uint64_t n_misfit_total;
-    struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
-};
 
 /* ---------------------------------------------------------------------------------------- what an engine may ask */
 
@@ -152,6 +122,13 @@ uint64_t engine_context_left(const struct engine_context *context)
     return limit > context->result->n_evaluation ? limit - context->result->n_evaluation : 0;
 }
 
+void driver_improve(struct engine_context *context, double cost)
+{
+    context->result->feasible = true;
+    context->result->cost = cost;
+    trace_add(context->result, context->result->n_evaluation, cost);
+}
+
 bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost)
 {
     struct engine_result *result = context->result;
@@ -174,10 +151,8 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
         return true;
     bool lower = !result->feasible || *cost < result->cost;
     if (lower)
-        trace_add(result, result->n_evaluation, *cost);
+        driver_improve(context, *cost);
     if (lower || (*cost == result->cost && evaluation->edp_js < result->evaluation.edp_js)) {
-        result->feasible = true;
-        result->cost = *cost;
         result->mapping = *mapping;
         result->evaluation = *evaluation;
     }
@@ -225,6 +200,9 @@ static enum dse_status check_task(const struct engine *engine, const struct engi
                         engine->name);
     if (engine->kind == ENGINE_SCHEDULER && !task->network)
         return dse_fail(err, DSE_BAD_USAGE, "engine %s is a scheduler: it needs a network", engine->name);
+    if (engine->kind == ENGINE_SCHEDULER && !engine->verify)
+        return dse_fail(err, DSE_INTERNAL, "engine %s is a scheduler and cannot verify what it finds",
+                        engine->name);
     if (!task->architecture || (engine->n_option && !task->option))
         return dse_fail(err, DSE_BAD_USAGE, "engine %s: the task has no architecture or no option values",
                         engine->name);
@@ -259,12 +237,12 @@ static void explain(struct engine_context *context)
         (void)snprintf(result->reason, sizeof result->reason, "%s", context->reason);
     } else {
         (void)snprintf(result->reason, sizeof result->reason,
-                       "the search ended (%s) before it looked at any mapping",
-                       engine_stop_text(result->stop));
+                       "the search ended (%s) before it looked at any %s", engine_stop_text(result->stop),
+                       context->engine->kind == ENGINE_SCHEDULER ? "schedule" : "mapping");
     }
 }
 
-static bool differ(double a, double b)
+bool driver_differ(double a, double b)
 {
     return !(fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)));
 }
@@ -285,7 +263,7 @@ static enum dse_status confirm(struct engine_context *context, struct dse_error 
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");
     DSE_TRY(evaluator_detail(context->evaluator, &result->mapping, context->arena, plain, err));
     if (plain->total.fit.what != FITS || plain->total.cycle != fast->cycle ||
-        differ(plain->total.energy_j, fast->energy_j))
+        driver_differ(plain->total.energy_j, fast->energy_j))
         return dse_fail(err, DSE_INTERNAL,
                         "the fast and the plain cost model disagree on the mapping of engine %s: %" PRIu64
                         " and %" PRIu64 " cycles, %.17g and %.17g J",
@@ -321,10 +299,11 @@ static enum dse_status search(struct engine_context *context, void *state, doubl
         stop = outer_stop(context, start_s);
         if (stop == STOP_RUNNING)
             status = context->engine->step(state, context, &stop, err);
-        if (stop != STOP_RUNNING && context->result->feasible &&
-            context->result->cost <= context->good_enough)
-            stop = STOP_OPTIMAL;
     }
+    if (status == DSE_OK && context->engine->finish)
+        status = context->engine->finish(state, context, err);
+    if (context->result->feasible && context->result->cost <= context->good_enough)
+        stop = STOP_OPTIMAL;
     if (context->engine->free)
         context->engine->free(state);
     context->result->stop = stop;
@@ -362,6 +341,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->arch = task->architecture;
     context->cycle_limit = UINT64_MAX;
     context->energy_limit_j = INFINITY;
+    text_init(&context->text);
     enum dse_status status = DSE_OK;
     if (task->evaluator) {
         context->useful_macs = (double)problem_macs(evaluator_problem(task->evaluator));
@@ -370,11 +350,13 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     if (status == DSE_OK)
         status = search(context, state, start_s, err);
     if (status == DSE_OK && result->feasible)
-        status = confirm(context, err);
+        status =
+            engine->kind == ENGINE_SCHEDULER ? driver_confirm_schedule(context, err) : confirm(context, err);
     if (status == DSE_OK && !result->feasible)
         explain(context);
     eval_workspace_delete(context->workspace);
     evaluator_delete(context->padded);
+    text_free(&context->text);
     result->seconds = clock_wall_s() - start_s;
     return status;
 }

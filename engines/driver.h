@@ -65,7 +65,8 @@ void engine_context_reject(struct engine_context *context, uint64_t n, const str
 /* Why nothing can be found, in the engine's own words; said when no candidate was rejected with a reason. */
 void engine_context_explain(struct engine_context *context, const char *reason);
 
-/* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit. */
+/* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit. For mappers and
+ * schedulers. */
 uint64_t engine_context_left(const struct engine_context *context);
 
 /* The best so far: NULL and INFINITY when there is none. */
@@ -74,5 +75,24 @@ double engine_context_best_cost(const struct engine_context *context);
 
 /* The evaluations so far. */
 uint64_t engine_context_evaluations(const struct engine_context *context);
+
+/* What a scheduler uses besides engine_context_task, _arena, _option, _stream, _left, _explain, _best_cost and _evaluations. */
+
+/* Count `n` evaluations: schedules that were priced, valid or not. */
+void engine_context_count(struct engine_context *context, uint64_t n);
+
+/* A schedule was found: everything in it is set, its text is copied. It becomes the best when its cost by the task's objective is
+ * lower (of equal costs the first stays). Counts nothing, and is taken also when the budget is used up. DSE_NO_MEMORY; DSE_INTERNAL without
+ * text or with numbers that cannot be. */
+DSE_MUST_CHECK enum dse_status engine_context_offer(struct engine_context *context,
+                                                    const struct engine_schedule *schedule,
+                                                    struct dse_error *err);
+
+/* No schedule of this task costs less than `cost`. The highest of several counts; when the best reaches it, the search ends as
+ * optimal. Not below zero, not NaN: else nothing. */
+void engine_context_bound(struct engine_context *context, double cost);
+
+/* The best schedule so far with its text, valid until the next offer; NULL when there is none. */
+const struct engine_schedule *engine_context_best_schedule(const struct engine_context *context);
 
 #endif

@@ -15,7 +15,9 @@
 #include "costmodel/bound.h"
 #include "costmodel/evaluator.h"
 #include "engines/objective.h"
+#include "engines/schedule.h"
 
+struct core_cache;           /* costmodel/core_cache.h */
 struct mapspace_constraints; /* engines/mapspace_constraints.h */
 struct network;              /* costmodel/network.h */
 
@@ -71,6 +73,9 @@ struct engine_task {
     uint64_t seed;
     uint64_t key; /* content hash of the task: with the seed it makes the random streams */
     struct engine_budget budget;
+    struct core_cache
+        *core_cache; /* scheduler: costs of tiles, shared by tasks and threads; NULL: the engine's own */
+    int n_thread; /* scheduler: threads it may use for independent starts; 0 counts as 1. Never changes what is found */
 };
 
 /* One improvement of the best: after so many evaluations, this cost. */
@@ -87,13 +92,15 @@ struct engine_result {
     struct mapping
         mapping; /* mapper; valid when feasible; its factors multiply to `padded_bound` when padded */
     struct evaluation evaluation; /* of that mapping; see engine_context_pad for what it counts when padded */
+    struct engine_schedule
+        schedule; /* scheduler; valid when feasible; its text is in the arena of engine_solve */
     double cost;
     double bound;                   /* a lower bound on the cost over the whole space; 0 when none is known */
     struct lower_bound lower_bound; /* mapper: of the problem searched, hence of the padded one when padded */
     bool padded;                    /* a problem with larger bounds was searched */
     uint32_t padded_bound[PROBLEM_DIM_MAX]; /* (n_dim) the bounds searched; set when padded */
     enum engine_stop stop;
-    uint64_t n_evaluation;          /* cost-model calls */
+    uint64_t n_evaluation;          /* cost-model calls; schedules that were priced */
     uint64_t n_draw;                /* candidates looked at, valid or not */
     double seconds;                 /* wall time; never part of any decision except max_seconds */
     char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
@@ -115,7 +122,14 @@ struct engine {
     /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */
     enum dse_status (*step)(void *state, struct engine_context *context, enum engine_stop *stop,
                             struct dse_error *err);
-    /* Release what the arena does not own; may be NULL. */
+    /* The search is over, for whatever reason (budget, cancel, done): offer what is worth it and has not been offered. May be
+     * NULL. Not called after a failure. */
+    enum dse_status (*finish)(void *state, struct engine_context *context, struct dse_error *err);
+    /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own; `again` needs no text. DSE_INTERNAL
+     * when it cannot be read or is not valid. The driver compares cycles, energies and bytes. */
+    enum dse_status (*verify)(const struct engine_task *task, const struct engine_schedule *found,
+                              struct arena *arena, struct engine_schedule *again, struct dse_error *err);
+    /* Release what the arena does not own; may be NULL. Called also after a failed init. */
     void (*free)(void *state);
 };
 
@@ -139,7 +153,8 @@ char *engine_result_padding_text(const struct engine_result *result, const struc
                                  char *buffer, size_t size);
 
 /* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and re-evaluated by
- * the plain cost model before it counts (DSE_INTERNAL when they disagree). Memory from `arena`. Deterministic unless
+ * the plain cost model before it counts, the best schedule is read back from its text and evaluated again (DSE_INTERNAL when
+ * they disagree). Memory from `arena`. Deterministic unless
  * max_seconds or cancel ends the search. */
 DSE_MUST_CHECK enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task,
                                             struct arena *arena, struct engine_result *result,

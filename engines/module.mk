@@ -28,6 +28,7 @@ SRC_ENGINES := \
 	engines/cosa/speed_rows.c \
 	engines/cosa/terms.c \
 	engines/driver.c \
+	engines/driver_schedule.c \
 	engines/genetic.c \
 	engines/mapspace.c \
 	engines/mapspace_check.c \
@@ -48,8 +49,10 @@ SRC_ENGINES := \
 	engines/soma/apply.c \
 	engines/soma/default_order.c \
 	engines/soma/graph.c \
+	engines/soma/offer.c \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
 	engines/soma/split.c \
+	engines/soma/task.c \
 	engines/soma/text.c \
 	engines/trace.c

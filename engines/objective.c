@@ -104,14 +104,17 @@ static double power(double base, double exponent)
     return exponent == 2 ? base * base : pow(base, exponent);
 }
 
+double objective_cost_of(const struct objective *objective, double energy_j, double latency_s)
+{
+    return power(energy_j, objective->energy_exponent) * power(latency_s, objective->delay_exponent);
+}
+
 double objective_cost(const struct objective *objective, const struct evaluation *evaluation)
 {
-    return power(evaluation->energy_j, objective->energy_exponent) *
-           power(evaluation->latency_s, objective->delay_exponent);
+    return objective_cost_of(objective, evaluation->energy_j, evaluation->latency_s);
 }
 
 double objective_bound(const struct objective *objective, const struct lower_bound *bound)
 {
-    return power(bound->energy_j, objective->energy_exponent) *
-           power(bound->latency_s, objective->delay_exponent);
+    return objective_cost_of(objective, bound->energy_j, bound->latency_s);
 }

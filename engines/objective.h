@@ -23,6 +23,9 @@ char *objective_print(const struct objective *objective, char *buffer, size_t si
 /* The cost of one evaluation (SI units: joule, second); lower is better. */
 double objective_cost(const struct objective *objective, const struct evaluation *evaluation);
 
+/* The same of two numbers. */
+double objective_cost_of(const struct objective *objective, double energy_j, double latency_s);
+
 /* The cost no mapping can beat. */
 double objective_bound(const struct objective *objective, const struct lower_bound *bound);
 

@@ -1,0 +1,156 @@
+#include "engines/soma/offer.h"
+
+#include <string.h>
+
+#include "engines/soma/plan.h"
+
+static const char accounting_sound[] = "soma", accounting_compat[] = "soma-compat";
+
+enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
+                              const struct fused_schedule *fused, struct core_cost *sum,
+                              struct dse_error *err)
+{
+    *sum = (struct core_cost){0};
+    for (uint32_t i = 0; i < fused->n_tile; i++) {
+        const struct fused_tile *tile = &fused->tile[i];
+        const struct soma_shape shape = {tile->b, tile->k, tile->h, tile->w};
+        struct core_tile asked = soma_core_tile(&network->layer[tile->layer], &shape);
+        struct core_cost cost;
+        DSE_TRY(core.cost(core.self, &asked, &cost, err));
+        sum->cycle += cost.cycle;
+        sum->buffer_energy_j += cost.buffer_energy_j;
+        sum->local_energy_j += cost.local_energy_j;
+        sum->bus_energy_j += cost.bus_energy_j;
+        sum->mac_energy_j += cost.mac_energy_j;
+        sum->energy_j += cost.energy_j;
+    }
+    return DSE_OK;
+}
+
+enum dse_status soma_totals(const struct soma_task *task, const struct soma_lfa *lfa,
+                            const struct fused_schedule *fused, const struct fused_result *result,
+                            struct engine_schedule *totals, struct dse_error *err)
+{
+    const struct soma_context *context = &task->search.context;
+    const struct architecture *arch = task->task->architecture;
+    struct core_cost core;
+    DSE_TRY(soma_core_sum(context->network, context->core, fused, &core, err));
+    *totals = (struct engine_schedule){
+        .cycle = result->cycle,
+        .latency_s = (double)result->cycle / task->search.clock_hz,
+        .energy_j = result->energy_j,
+        .energy_mac_j = core.mac_energy_j,
+        .energy_buffer_j = core.buffer_energy_j + core.local_energy_j,
+        .energy_noc_j = core.bus_energy_j,
+        .energy_dram_j = result->dram_energy_j,
+        .dram_byte = (double)result->dram_byte,
+        .n_mac = network_macs(context->network, context->batch),
+        .compute_cycle = result->compute_cycle,
+        .dram_cycle = result->dram_cycle,
+        .stall_cycle = result->stall_cycle,
+        .buffer_max_byte = (double)result->buffer_max_byte,
+        .buffer_average_byte = result->buffer_average_byte,
+        .n_fine_group = lfa->n_flc,
+        .n_tile = fused->n_tile,
+        .n_dram_tensor = fused->n_dram,
+        .accounting = context->compat ? accounting_compat : accounting_sound,
+    };
+    totals->utilization = (double)totals->n_mac / ((double)arch->mac.instances * (double)totals->cycle);
+    for (uint32_t g = 0; g < lfa->n_flc; g++)
+        totals->n_layer_group += lfa->dram_cut[g];
+    return DSE_OK;
+}
+
+/* The DLSA as the text form has it. */
+static enum dse_status dlsa_of(const struct fused_schedule *fused, struct arena *arena,
+                               struct soma_dlsa *dlsa, struct dse_error *err)
+{
+    *dlsa = (struct soma_dlsa){.n_tensor = fused->n_tensor, .n_dram = fused->n_dram};
+    dlsa->order = fused->dram_order;
+    dlsa->start = arena_alloc(arena, fused->n_tensor, sizeof *dlsa->start);
+    dlsa->end = arena_alloc(arena, fused->n_tensor, sizeof *dlsa->end);
+    if (!dlsa->start || !dlsa->end)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tensors", fused->n_tensor);
+    for (uint32_t i = 0; i < fused->n_tensor; i++) {
+        dlsa->start[i] = fused->tensor[i].start;
+        dlsa->end[i] = fused->tensor[i].end;
+    }
+    return DSE_OK;
+}
+
+static enum dse_status no_fault(const struct fused_result *result, struct dse_error *err)
+{
+    static const char *const text[] = {"no fault", "the buffer overflows",
+                                       "a tensor is not alive when it is used", "the schedule never ends",
+                                       "the DRAM order breaks a dependence"};
+    if (result->fault == FUSED_OK)
+        return DSE_OK;
+    return dse_fail(err, DSE_INTERNAL, "a schedule was found that is not valid: %s (tensor %u)",
+                    text[result->fault], result->fault_tensor);
+}
+
+enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
+                           const struct soma_lfa *lfa, const struct fused_schedule *fused,
+                           const struct soma_stage1 *stage1, struct arena *scratch, struct dse_error *err)
+{
+    struct fused_result result;
+    struct engine_schedule totals;
+    struct soma_dlsa dlsa;
+    struct text_buffer text;
+    DSE_TRY(fused_evaluate(fused, &task->search.machine, scratch, NULL, &result, err));
+    DSE_TRY(no_fault(&result, err));
+    double latency_s = (double)result.cycle / task->search.clock_hz;
+    if (objective_cost_of(&task->search.objective, result.energy_j, latency_s) >=
+        engine_context_best_cost(context))
+        return DSE_OK;
+    DSE_TRY(soma_totals(task, lfa, fused, &result, &totals, err));
+    DSE_TRY(dlsa_of(fused, scratch, &dlsa, err));
+    if (stage1) {
+        totals.stage1_cycle = stage1->cycle;
+        totals.stage1_energy_j = stage1->energy_j;
+        totals.stage1_buffer_average_byte = stage1->buffer_average_byte;
+    }
+    text_init(&text);
+    soma_write(task->search.context.network, lfa, &dlsa, fused, &text);
+    totals.text = text.data;
+    totals.text_length = text.length;
+    enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
+                                         : engine_context_offer(context, &totals, err);
+    text_free(&text);
+    return status;
+}
+
+static enum dse_status read_back(const struct soma_task *task, const struct engine_schedule *found,
+                                 struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+{
+    struct soma_lfa lfa;
+    struct soma_dlsa dlsa;
+    struct soma_fault_info fault;
+    struct fused_schedule fused;
+    struct fused_result result;
+    bool has_dlsa;
+    DSE_TRY(soma_read("schedule", found->text, found->text_length, task->search.context.network, arena, &lfa,
+                      &dlsa, &has_dlsa, err));
+    DSE_TRY(soma_parse(&task->search.context, &lfa, arena, &fused, &fault, err));
+    if (fault.what != SOMA_OK)
+        return dse_fail(err, DSE_INTERNAL, "%s", soma_fault_text(fault.what));
+    if (has_dlsa)
+        DSE_TRY(soma_apply(&dlsa, &fused, err));
+    DSE_TRY(fused_evaluate(&fused, &task->search.machine, arena, NULL, &result, err));
+    DSE_TRY(no_fault(&result, err));
+    return soma_totals(task, &lfa, &fused, &result, again, err);
+}
+
+enum dse_status soma_verify(const struct engine_task *task, const struct engine_schedule *found,
+                            struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+{
+    struct soma_task *made = arena_alloc(arena, 1, sizeof *made);
+    if (!made)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the check of a schedule");
+    bool compat = strcmp(found->accounting, accounting_compat) == 0;
+    enum dse_status status = soma_task_prepare(task, compat, arena, made, err);
+    if (status == DSE_OK)
+        status = read_back(made, found, arena, again, err);
+    soma_task_free(made);
+    return status;
+}

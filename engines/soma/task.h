@@ -1,0 +1,37 @@
+/* The machine, network and rules of a task as the engines of the SoMa family search them. */
+#ifndef ENGINES_SOMA_TASK_H
+#define ENGINES_SOMA_TASK_H
+
+#include "costmodel/core_array.h"
+#include "costmodel/core_cache.h"
+#include "engines/engine.h"
+#include "engines/soma/graph.h"
+#include "engines/soma/search.h"
+
+/* A prepared task. Its parts point to each other: it stays where soma_task_prepare filled it. */
+struct soma_task {
+    struct soma_search search; /* what the searches take */
+    const struct engine_task *task;
+    struct soma_graph graph;
+    struct core_array_search array;
+    struct core_cached cached;
+    struct core_cache *own; /* when the task brings no cache */
+};
+
+/* The option that every engine of the family has as its first: the published program's rules. */
+#define SOMA_OPTION_COMPAT                                                                                   \
+    {                                                                                                        \
+        .name = "compat", .sentence = "the rules of the published SoMa program, as in docs/soma.md",         \
+        .unit = "", .kind = OPTION_BOOL, .standard = 0, .lowest = 0, .highest = 1                            \
+    }
+
+/* Graph, machine (core_machine_of), core array behind the task's cache (or one of its own), objective and clock. `compat`: the
+ * published program's rules, in the core array too. Memory from `arena`; release with soma_task_free, also after a failure.
+ * DSE_BAD_INPUT: the architecture is no such machine; DSE_BAD_USAGE: the network is a list of layers or has an embedding;
+ * DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task, bool compat,
+                                                 struct arena *arena, struct soma_task *made,
+                                                 struct dse_error *err);
+void soma_task_free(struct soma_task *made);
+
+#endif
