@@ -14,7 +14,8 @@
 struct walk_space {
     void *self; /* handed to every hook */
     /* Change the point by a random move and price it. SEARCH_INFEASIBLE: nothing was changed (also when no move was found);
-     * it counts as a round all the same. SEARCH_OVER: nothing was changed, stop. */
+     * it counts as a round all the same. SEARCH_OVER: nothing was changed, stop. On entry *cost is the most that would be
+     * taken: a hook that finds out early that the point costs more may say SEARCH_INFEASIBLE, with the same outcome. */
     enum search_outcome (*propose)(void *self, struct random_stream *stream, double *cost);
     /* Take the last priced proposal back. */
     void (*undo)(void *self);
@@ -30,9 +31,11 @@ struct walk_space {
 struct walk_options {
     uint64_t n_round;
     double first_temperature, alpha;
-    double reference;      /* 0: relative to the whole cost; a lower bound: relative to what is above it */
-    double return_share;   /* at this share of the rounds go back to the best point, once; 1: never */
-    uint64_t greedy_round; /* rounds behind the last one that take only what is better (section V-C's Y) */
+    double reference;    /* 0: relative to the whole cost; a lower bound: relative to what is above it */
+    double return_share; /* at this share of the rounds go back to the best point, once; 1: never */
+    uint64_t
+        greedy_round; /* rounds behind the last one, from the best point on, that take only what is better (section
+                            * V-C's Y) */
 };
 
 struct walk;

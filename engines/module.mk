@@ -1,5 +1,6 @@
 SRC_ENGINES := \
 	engines/annealing.c \
+	engines/annealing_walk.c \
 	engines/baseline/all_orders.c \
 	engines/baseline/annealing_mapper.c \
 	engines/baseline/descent.c \
