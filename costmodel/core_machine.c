@@ -25,7 +25,8 @@ static enum dse_status whole_rate(const struct architecture *arch, const struct 
                                   const char *quantity, double word_per_cycle, uint64_t highest,
                                   uint64_t *byte_per_cycle, struct dse_error *err)
 {
-    double whole = round(word_per_cycle); /* words are bytes */
+    const char *unit = level->word_bit == BYTE_BIT ? "bytes" : "words";
+    double whole = round(word_per_cycle);
     if (!isfinite(word_per_cycle))
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s is no machine for fused schedules: %s.%s is not limited; give one", arch->name,
@@ -33,9 +34,8 @@ static enum dse_status whole_rate(const struct architecture *arch, const struct 
     if (whole < 1 || whole > (double)highest || differs(whole, word_per_cycle))
         return dse_fail(
             err, DSE_BAD_INPUT,
-            "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; whole bytes from 1 "
-            "are needed",
-            arch->name, level->name, quantity, word_per_cycle);
+            "%s is no machine for fused schedules: %s.%s is %g %s per cycle; whole %s from 1 are needed",
+            arch->name, level->name, quantity, word_per_cycle, unit, unit);
     *byte_per_cycle = (uint64_t)whole;
     return DSE_OK;
 }
@@ -225,4 +225,82 @@ enum dse_status core_machine_of(const struct architecture *arch, struct core_arr
             arch->name, arch->mac.name, lane_c, lane_k, core.lane_c, core.lane_k);
     DSE_TRY(check_locals(arch, &core, err));
     return check_energies(arch, &core, err);
+}
+
+/* ---- any architecture ---- */
+
+static bool has_network(const struct storage_level *level)
+{
+    return level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0 ||
+           level->fill_latency_cycle > 0 || level->drain_latency_cycle > 0;
+}
+
+/* The DRAM as an engine that moves one tensor after the other. */
+static enum dse_status check_outside(const struct architecture *arch, struct dse_error *err)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    if (!dram->is_dram || dram->instances != 1)
+        return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
+    if (isfinite(dram->read_bandwidth_word_per_cycle) || isfinite(dram->write_bandwidth_word_per_cycle))
+        return refuse(arch, dram->name, "has a read or write bandwidth; give one `bandwidth` for both", err);
+    if (differs(dram->read_energy_j, dram->update_energy_j))
+        return refuse(arch, dram->name, "costs more in one direction; give one `access_energy` for both",
+                      err);
+    if (has_network(dram))
+        return refuse(
+            arch, dram->name,
+            "has energies or latencies of a network inside it, which a fused schedule does not know", err);
+    return DSE_OK;
+}
+
+static enum dse_status check_home(const struct architecture *arch, struct dse_error *err)
+{
+    static const char *const role[TENSOR_ROLE_COUNT] = {"Weights", "Inputs", "Outputs"};
+    const struct storage_level *home = &arch->level[arch->n_level - 2];
+    if (home->instances != 1 || home->size_word == ARCH_UNLIMITED)
+        return refuse(arch, home->name,
+                      "stands inside the DRAM; that must be one global buffer with a capacity", err);
+    for (int r = 0; r < TENSOR_ROLE_COUNT; r++)
+        if (!(home->keep_role >> r & 1u))
+            return dse_fail(
+                err, DSE_BAD_INPUT,
+                "%s is no machine for fused schedules: %s does not keep %s; a fused schedule needs one "
+                "buffer next to the DRAM that keeps weights, inputs and outputs",
+                arch->name, home->name, role[r]);
+    if (home->min_utilization > 0)
+        return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
+    if (home->word_bit != arch->level[arch->n_level - 1].word_bit || home->word_bit % BYTE_BIT != 0)
+        return refuse(arch, home->name, "needs the words of the DRAM, of whole bytes", err);
+    return DSE_OK;
+}
+
+static double access_j(const struct storage_level *level, double energy_j)
+{
+    return energy_j / level->block_word + level->address_energy_j;
+}
+
+enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,
+                                   struct dse_error *err)
+{
+    *split = (struct core_split){.core = *arch};
+    if (arch->gpu.present)
+        return refuse(arch, "it", "is a GPU", err);
+    if (arch->n_level < 2)
+        return refuse(arch, "it", "needs a DRAM and a global buffer inside it", err);
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        if (arch->level[l].is_dram)
+            return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
+                          err);
+    DSE_TRY(check_outside(arch, err));
+    DSE_TRY(check_home(arch, err));
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    struct storage_level *home = &split->core.level[--split->core.n_level - 1];
+    split->word_byte = home->word_bit / BYTE_BIT;
+    split->machine.buffer_byte = architecture_usable_words(home);
+    split->machine.dram_energy_j = access_j(dram, dram->read_energy_j) + access_j(home, home->write_energy_j);
+    home->size_word = ARCH_UNLIMITED;
+    home->multiple_buffering = 1;
+    split->core.level[split->core.n_level] = (struct storage_level){0};
+    return whole_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, UINT64_MAX / 4,
+                      &split->machine.dram_byte_per_cycle, err);
 }

@@ -49,7 +49,9 @@ SRC_ENGINES := \
 	engines/registry.c \
 	engines/soma/apply.c \
 	engines/soma/default_order.c \
+	engines/soma/engine_unfused.c \
 	engines/soma/graph.c \
+	engines/soma/mapper_core.c \
 	engines/soma/offer.c \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
