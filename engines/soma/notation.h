@@ -49,7 +49,8 @@ enum soma_fault {
     SOMA_ORDER,  /* a consumer before its producer, or not a permutation */
     SOMA_GROUPS, /* starts not ascending from 0, tiling 0, no DRAM cut before the first group */
     SOMA_TILING, /* this output layer of a group cannot be cut into so many tiles */
-    SOMA_ALONE   /* a classifier must be a layer group of its own, with the pools before it (compat) */
+    SOMA_ALONE,  /* a classifier must be a layer group of its own, with the pools before it (compat) */
+    SOMA_COST    /* the core scheduler refuses a tile of this layer (its DSE_BAD_INPUT); err->text says why */
 };
 
 struct soma_fault_info {

@@ -7,6 +7,7 @@
 struct maker {
     const struct soma_plan *plan;
     struct fused_schedule *schedule;
+    struct soma_fault_info *fault;
     uint32_t n_read;
 };
 
@@ -25,6 +26,8 @@ const char *soma_fault_text(enum soma_fault fault)
         return "an output of a group cannot be cut into that many tiles";
     case SOMA_ALONE:
         return "a classifier is not a layer group of its own, together with the pools right before it";
+    case SOMA_COST:
+        return "the core array's scheduler has no mapping for a tile of it";
     }
     return "unknown fault";
 }
@@ -134,7 +137,11 @@ static enum dse_status make_tiles(struct maker *maker, uint32_t l, struct dse_er
     const struct soma_layer_plan *layer = &plan->layer[l];
     struct core_tile core = soma_core_tile(&plan->graph->network->layer[l], &layer->tile);
     struct core_cost cost = {0};
-    DSE_TRY(scheduler->cost(scheduler->self, &core, &cost, err));
+    enum dse_status status = scheduler->cost(scheduler->self, &core, &cost, err);
+    if (status == DSE_BAD_INPUT)
+        *maker->fault = (struct soma_fault_info){SOMA_COST, l};
+    if (status != DSE_OK)
+        return status;
     for (uint32_t i = 0; i < layer->n_tile; i++)
         maker->schedule->tile[tile_position(layer, i)] = (struct fused_tile){
             .layer = l,
@@ -292,7 +299,7 @@ enum dse_status soma_parse(const struct soma_context *context, const struct soma
 {
     struct soma_graph graph;
     struct soma_plan plan = {.context = context, .graph = context->graph, .lfa = lfa};
-    struct maker maker = {.plan = &plan, .schedule = schedule};
+    struct maker maker = {.plan = &plan, .schedule = schedule, .fault = fault};
 
     *schedule = (struct fused_schedule){0};
     *fault = (struct soma_fault_info){SOMA_OK, 0};
@@ -310,7 +317,14 @@ enum dse_status soma_parse(const struct soma_context *context, const struct soma
         return DSE_OK;
     DSE_TRY(count(&maker, err));
     DSE_TRY(make_room(&maker, arena, err));
-    for (uint32_t i = 0; i < lfa->n_layer; i++)
-        DSE_TRY(make_layer(&maker, lfa->order[i], err));
+    for (uint32_t i = 0; i < lfa->n_layer; i++) {
+        enum dse_status status = make_layer(&maker, lfa->order[i], err);
+        if (fault->what == SOMA_COST) { /* such a scheme does not work; others may */
+            *schedule = (struct fused_schedule){0};
+            return DSE_OK;
+        }
+        if (status != DSE_OK)
+            return status;
+    }
     return soma_default_order(schedule, arena, err);
 }
