@@ -51,10 +51,13 @@ SRC_ENGINES := \
 	engines/soma/default_order.c \
 	engines/soma/engine_unfused.c \
 	engines/soma/graph.c \
+	engines/soma/initial.c \
 	engines/soma/mapper_core.c \
 	engines/soma/offer.c \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
+	engines/soma/search.c \
+	engines/soma/prefetch.c \
 	engines/soma/split.c \
 	engines/soma/task.c \
 	engines/soma/text.c \

@@ -20,7 +20,8 @@ struct soma_lfa_options {
 struct soma_lfa_search;
 
 /* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of the core array, doubled
- * where they do not fit `buffer_limit` (docs/soma.md). price->cost INFINITY: no such start fits. `lfa` from soma_lfa_new. */
+ * where they do not fit `buffer_limit` (docs/soma.md). price->cost INFINITY: no such start fits. `lfa` from soma_lfa_new;
+ * `scratch` is reset. */
 DSE_MUST_CHECK enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
                                                 uint64_t buffer_limit, struct arena *scratch,
                                                 struct soma_lfa *lfa, struct soma_price *price,

@@ -11,12 +11,19 @@
 #include "engines/objective.h"
 #include "engines/soma/notation.h"
 
+/* What the core array computes side by side: input by output channels of a PE, rows by columns of PEs. All 0: not known (another
+ * core scheduler). */
+struct soma_parallel {
+    uint32_t lane_c, lane_k, rows, columns;
+};
+
 /* All borrowed and const for the whole search. */
 struct soma_search {
     struct soma_context context; /* its graph is set */
     struct fused_machine machine;
     struct objective objective;
     double clock_hz;
+    struct soma_parallel parallel; /* for the first tiling numbers */
 };
 
 struct soma_price {
