@@ -35,6 +35,8 @@ enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, s
     made->search.context.graph = &made->graph;
     made->search.context.batch = task->batch;
     made->search.context.compat = compat;
+    made->search.parallel = (struct soma_parallel){made->array.core.lane_c, made->array.core.lane_k,
+                                                   size.pe_rows, size.pe_columns};
     return join_core(made, err);
 }
 
