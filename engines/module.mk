@@ -49,6 +49,10 @@ SRC_ENGINES := \
 	engines/registry.c \
 	engines/soma/apply.c \
 	engines/soma/default_order.c \
+	engines/soma/dlsa_bound.c \
+	engines/soma/dlsa_moves.c \
+	engines/soma/dlsa_search.c \
+	engines/soma/dlsa_shrink.c \
 	engines/soma/engine_unfused.c \
 	engines/soma/graph.c \
 	engines/soma/initial.c \

@@ -12,6 +12,7 @@ struct soma_dlsa_options {
     double return_share;                        /* as in struct walk_options */
     double order_share, time_share, both_share; /* of the moves; they add up to 1 */
     bool above_bound;      /* compare costs above the two engines' bound, as the published program does */
+    bool in_stream_order;  /* tiles of one stream never overtake each other, as in the published program */
     uint64_t shrink_round; /* its third stage: less buffer over time at equal cost; 0: none */
 };
 
@@ -31,6 +32,9 @@ DSE_MUST_CHECK enum dse_status soma_dlsa_search_step(struct soma_dlsa_search *se
 
 /* From now on only the greedy rounds. */
 void soma_dlsa_search_end_early(struct soma_dlsa_search *search);
+
+/* Rounds done. */
+uint64_t soma_dlsa_search_rounds(const struct soma_dlsa_search *search);
 
 /* Write the best order and living durations into `schedule`, of the same tensors. */
 void soma_dlsa_search_best(const struct soma_dlsa_search *search, struct fused_schedule *schedule,
