@@ -70,6 +70,13 @@ DSE_MUST_CHECK enum dse_status soma_parse(const struct soma_context *context, co
                                           struct arena *arena, struct fused_schedule *schedule,
                                           struct soma_fault_info *fault, struct dse_error *err);
 
+/* The same for whole layer groups cut out of an LFA: `part` has only their layers, in the order of the LFA, and groups from position 0;
+ * every other layer lies outside, as if in another layer group. That the order is valid is the caller's promise. */
+DSE_MUST_CHECK enum dse_status soma_parse_part(const struct soma_context *context,
+                                               const struct soma_lfa *part, struct arena *arena,
+                                               struct fused_schedule *schedule, struct soma_fault_info *fault,
+                                               struct dse_error *err);
+
 /* Put the DRAM order and living durations of `dlsa` in place of the default ones; tensors that the DRAM does not move keep
  * theirs. DSE_BAD_INPUT when the counts do not match, the order is not one of the schedule's DRAM tensors, a load starts
  * outside -1 .. first use or ends elsewhere than by default, or a store ends outside producer + 1 .. n_tile or starts elsewhere

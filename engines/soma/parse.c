@@ -68,7 +68,8 @@ static enum dse_status count(struct maker *maker, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
     uint64_t n_tensor = 0, n_read = 0;
-    for (uint32_t l = 0; l < plan->graph->network->n_layer; l++) {
+    for (uint32_t i = 0; i < plan->lfa->n_layer; i++) {
+        uint32_t l = plan->lfa->order[i];
         const struct soma_layer_plan *layer = &plan->layer[l];
         uint64_t n_load = 0, n_weight = plan->graph->weight_byte[l] > 0;
         for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
@@ -293,12 +294,12 @@ static enum dse_status make_layer(struct maker *maker, uint32_t l, struct dse_er
     return DSE_OK;
 }
 
-enum dse_status soma_parse(const struct soma_context *context, const struct soma_lfa *lfa,
-                           struct arena *arena, struct fused_schedule *schedule,
-                           struct soma_fault_info *fault, struct dse_error *err)
+static enum dse_status parse(const struct soma_context *context, const struct soma_lfa *lfa, bool part,
+                             struct arena *arena, struct fused_schedule *schedule,
+                             struct soma_fault_info *fault, struct dse_error *err)
 {
     struct soma_graph graph;
-    struct soma_plan plan = {.context = context, .graph = context->graph, .lfa = lfa};
+    struct soma_plan plan = {.context = context, .graph = context->graph, .lfa = lfa, .part = part};
     struct maker maker = {.plan = &plan, .schedule = schedule, .fault = fault};
 
     *schedule = (struct fused_schedule){0};
@@ -327,4 +328,18 @@ enum dse_status soma_parse(const struct soma_context *context, const struct soma
             return status;
     }
     return soma_default_order(schedule, arena, err);
+}
+
+enum dse_status soma_parse(const struct soma_context *context, const struct soma_lfa *lfa,
+                           struct arena *arena, struct fused_schedule *schedule,
+                           struct soma_fault_info *fault, struct dse_error *err)
+{
+    return parse(context, lfa, false, arena, schedule, fault, err);
+}
+
+enum dse_status soma_parse_part(const struct soma_context *context, const struct soma_lfa *part,
+                                struct arena *arena, struct fused_schedule *schedule,
+                                struct soma_fault_info *fault, struct dse_error *err)
+{
+    return parse(context, part, true, arena, schedule, fault, err);
 }

@@ -22,12 +22,16 @@ static bool check_order(const struct soma_plan *plan, struct soma_fault_info *fa
 {
     const struct soma_lfa *lfa = plan->lfa;
     uint32_t n_layer = plan->graph->network->n_layer;
-    if (lfa->n_layer != n_layer)
+    if (plan->part ? lfa->n_layer > n_layer : lfa->n_layer != n_layer)
         return fail(fault, SOMA_ORDER, 0);
-    for (uint32_t i = 0; i < n_layer; i++) {
+    for (uint32_t i = 0; i < lfa->n_layer; i++) {
         uint32_t l = lfa->order[i];
         if (l >= n_layer || plan->layer[l].n_tile != 0)
             return fail(fault, SOMA_ORDER, l);
+        if (plan->part) {
+            plan->layer[l].n_tile = 1;
+            continue;
+        }
         for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++) {
             int32_t source = plan->graph->operand[o].source;
             if (source >= 0 && plan->layer[source].n_tile == 0)
@@ -65,6 +69,21 @@ static bool check_alone(const struct soma_plan *plan, struct soma_fault_info *fa
     return true;
 }
 
+/* Who reads what a layer makes. */
+static void mark_readers(struct soma_plan *plan)
+{
+    const struct soma_graph *graph = plan->graph;
+    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+        struct soma_layer_plan *layer = &plan->layer[l];
+        layer->outside = graph->first_use[l] == graph->first_use[l + 1];
+        for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++)
+            if (plan->layer[graph->operand[graph->use[u]].layer].flc == layer->flc)
+                layer->inside = true;
+            else
+                layer->outside = true;
+    }
+}
+
 static enum dse_status place(struct soma_plan *plan, struct dse_error *err)
 {
     const struct soma_lfa *lfa = plan->lfa;
@@ -91,6 +110,7 @@ static enum dse_status place(struct soma_plan *plan, struct dse_error *err)
         if (!lfa->dram_cut[g])
             plan->group_end[g - 1] = plan->group_end[g];
     plan->n_tile = (uint32_t)position;
+    mark_readers(plan);
     return DSE_OK;
 }
 
@@ -104,8 +124,10 @@ enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
     plan->group_end = arena_alloc(arena, plan->lfa->n_flc, sizeof(*plan->group_end));
     if (plan->layer == NULL || plan->group_end == NULL)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a SoMa schedule");
-    if (!check_order(plan, fault) || !check_alone(plan, fault))
+    if (!check_order(plan, fault) || (plan->context->compat && !check_alone(plan, fault)))
         return DSE_OK;
+    for (uint32_t l = 0; plan->part && l < plan->graph->network->n_layer; l++)
+        plan->layer[l].layer_group = plan->layer[l].flc = UINT32_MAX;
     return place(plan, err);
 }
 
