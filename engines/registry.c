@@ -3,11 +3,12 @@
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
 #include "engines/engine.h"
+#include "engines/soma/soma_engines.h"
 
 /* Every engine, in the order help shows them. */
 static const struct engine *const registry[] = {
-    &engine_random,  &engine_hybrid,     &engine_descent, &engine_annealing,
-    &engine_genetic, &engine_exhaustive, &engine_cosa,    &engine_cosa_best,
+    &engine_random,     &engine_hybrid, &engine_descent,   &engine_annealing, &engine_genetic,
+    &engine_exhaustive, &engine_cosa,   &engine_cosa_best, &engine_unfused,
 };
 
 const struct engine *const *engine_all(size_t *n)
