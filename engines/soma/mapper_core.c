@@ -14,6 +14,8 @@
 #define MAC_PER_LANE 16
 #define VECTOR_PER_MAC_ENERGY (0.0873 / 0.018)
 
+enum { PAD_MAX = 1 << 24 };
+
 #define CYCLE_MAX 0x1p61 /* as in the built-in core array */
 
 /* Energy x time, as the built-in search. */
@@ -105,18 +107,53 @@ enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem
     return layer_problem(&layer, tile->b, problem, err);
 }
 
-enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
-                                  struct arena *arena, struct problem *problem, struct engine_result *result,
-                                  struct dse_error *err)
+/* Mappings have perfect factors, so bounds such as 35 or 147 leave few. What may be filled up instead, and is kept when the work
+ * on top is worth it: rows to a multiple of 4 for the mesh; or samples, channels, rows and columns to a multiple of 4 without a
+ * prime above 7. Windows, groups and bounds below 5 stay. */
+enum padding { PAD_NONE, PAD_ROWS, PAD_ALL, N_PADDING };
+
+static bool is_smooth(uint32_t n)
+{
+    static const uint32_t prime[] = {2, 3, 5, 7};
+    for (size_t i = 0; i < sizeof prime / sizeof *prime; i++)
+        while (n % prime[i] == 0)
+            n /= prime[i];
+    return n == 1;
+}
+
+static uint32_t filled_up(uint32_t n, bool smooth)
+{
+    if (n < 5 || n > PAD_MAX)
+        return n;
+    for (n = (n + 3) / 4 * 4; smooth && !is_smooth(n);)
+        n += 4;
+    return n;
+}
+
+/* Returns whether anything changed. */
+static bool pad(struct problem *problem, enum padding padding)
+{
+    static const char *const name[] = {"P", "Q", "N", "C", "K"};
+    bool changed = false;
+    for (size_t i = 0; i < (padding == PAD_ROWS ? 1 : sizeof name / sizeof *name); i++) {
+        uint32_t *bound = &problem->bound[problem_find_dim(problem, name[i])];
+        uint32_t filled = filled_up(*bound, padding == PAD_ALL);
+        changed = changed || filled != *bound;
+        *bound = filled;
+    }
+    return changed;
+}
+
+static enum dse_status solve(const struct mapper_core *core, uint32_t batch, const struct problem *problem,
+                             struct arena *arena, struct engine_result *result, struct dse_error *err)
 {
     struct evaluator *evaluator;
-    DSE_TRY(mapper_core_problem(tile, problem, err));
     DSE_TRY(evaluator_new(problem, &core->arch, &evaluator, err));
     const uint64_t content[] = {problem_hash(problem), architecture_hash(&core->arch)};
     const struct engine_task task = {
         .evaluator = evaluator,
         .architecture = &core->arch,
-        .batch = tile->b,
+        .batch = batch,
         .objective = edp,
         .option = core->option,
         .seed = core->seed,
@@ -126,6 +163,34 @@ enum dse_status mapper_core_solve(const struct mapper_core *core, const struct c
     enum dse_status status = engine_solve(core->engine, &task, arena, result, err);
     evaluator_delete(evaluator);
     return status;
+}
+
+enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
+                                  struct arena *arena, struct problem *problem, struct engine_result *result,
+                                  struct dse_error *err)
+{
+    struct problem exact;
+    struct engine_result *other = arena_alloc(arena, 1, sizeof *other);
+    if (!other)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
+    DSE_TRY(mapper_core_problem(tile, &exact, err));
+    *problem = exact;
+    DSE_TRY(solve(core, tile->b, &exact, arena, result, err));
+    for (enum padding p = PAD_NONE + 1; p < N_PADDING; p++) {
+        struct problem padded = exact;
+        if (!pad(&padded, p))
+            continue;
+        enum dse_status status = solve(core, tile->b, &padded, arena, other, err);
+        if (status == DSE_LIMIT)
+            continue; /* too large when filled up */
+        if (status != DSE_OK)
+            return status;
+        if (other->feasible && (!result->feasible || other->cost < result->cost)) {
+            *problem = padded;
+            *result = *other;
+        }
+    }
+    return DSE_OK;
 }
 
 static void split_energy(const struct mapper_core *core, const struct evaluation *evaluation,

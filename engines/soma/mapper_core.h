@@ -40,9 +40,10 @@ DSE_MUST_CHECK enum dse_status mapper_core_init(const struct architecture *insid
 DSE_MUST_CHECK enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem *problem,
                                                    struct dse_error *err);
 
-/* The best mapping of a matrix tile that the engine finds within the budget, by energy x time. Random numbers come from the tile's
- * content. Memory from `arena`. Errors of mapper_core_problem and engine_solve; a tile without a mapping is
- * result->feasible false. */
+/* The best mapping of a matrix tile that the engine finds, by energy x time; `problem` is what it maps: the tile's, or one filled up
+ * where rows, columns, samples or channels of 5 and more are no multiples of 4 (docs/core-array.md), when that costs less. The
+ * budget is for each of the up to three. Random numbers come from the problem's content. Memory from `arena`. Errors of
+ * mapper_core_problem and engine_solve; a tile without a mapping is result->feasible false. */
 DSE_MUST_CHECK enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
                                                  struct arena *arena, struct problem *problem,
                                                  struct engine_result *result, struct dse_error *err);
