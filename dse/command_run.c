@@ -93,7 +93,7 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
         text_append(out, "in this shard    %s\n", text_thousands(e.n_point, a, sizeof a));
     text_append(out, "to compute       %s\n", text_thousands(e.n_point - e.n_reused, a, sizeof a));
     text_append(out, "to reuse         %s\n", text_thousands(e.n_reused, a, sizeof a));
-    text_append(out, "layer searches   %s, whose results serve %s further time%s\n",
+    text_append(out, "searches         %s, whose results serve %s further time%s\n",
                 text_thousands(e.n_task, a, sizeof a), text_thousands(e.n_shared, b, sizeof b),
                 table_plural(e.n_shared));
     text_append(out, "estimated time   %s%s on %d thread%s\n", e.at_least ? "more than " : "about ",

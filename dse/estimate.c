@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "costmodel/core_cache.h"
 #include "dse/plan.h"
 #include "dse/runner.h"
 #include "results/journal_read.h"
@@ -15,10 +16,18 @@ static const double sample_s = 1.0; /* at most, per sampled task */
 /* What a point's row and one row per layer take, measured on ResNet-50; the cube is about as large as both together. */
 static const double point_byte = 600, layer_byte = 2200, cube_share = 0.5;
 
-/* Try tasks from the most to the least expensive; the mean of the wall times. */
-static double mean_task_s(const struct plan *plan, bool *cut)
+/* What was learnt from some tasks. */
+struct task_sample {
+    double mean_s;        /* wall time */
+    double schedule_byte; /* mean over the schedules found; 0: none */
+    bool cut;             /* some searches were ended early */
+};
+
+/* Try tasks from the most to the least expensive. */
+static void sample_tasks(const struct plan *plan, const struct solve_shared *shared,
+                         struct task_sample *sample)
 {
-    double sum_s = 0;
+    double sum_s = 0, n_schedule = 0;
     size_t n = plan->n_task < SAMPLE_MAX ? plan->n_task : SAMPLE_MAX;
     struct solve_result *result = malloc(sizeof *result);
     struct arena arena;
@@ -33,24 +42,32 @@ static double mean_task_s(const struct plan *plan, bool *cut)
         if (shortened) /* a limit of the sweep's own will end the real search as well */
             point.settings.max_seconds = sample_s;
         if (sweep_point_build(&point, &arch, NULL) == DSE_OK &&
-            solve_task(&point.settings, &point.workload->problem[task->problem], &arch, NULL, &arena,
-                       result) == DSE_OK)
-            *cut = *cut || (shortened && result->found.stop == STOP_MAX_SECONDS);
+            sweep_point_solve(&point, task->problem, &arch, shared, NULL, &arena, result) == DSE_OK) {
+            sample->cut = sample->cut || (shortened && result->found.stop == STOP_MAX_SECONDS);
+            n_schedule += result->schedule != NULL;
+            sample->schedule_byte += (double)result->found.schedule.text_length;
+            solve_result_clear(result);
+        }
         sum_s += clock_wall_s() - start_s;
         arena_reset(&arena);
     }
     arena_free(&arena);
     free(result);
-    return n ? sum_s / (double)n : 0;
+    sample->mean_s = n ? sum_s / (double)n : 0;
+    sample->schedule_byte /= n_schedule > 0 ? n_schedule : 1;
 }
 
-static double disk_byte(const struct sweep *sweep, size_t n_point)
+static double disk_byte(const struct sweep *sweep, size_t n_point, double schedule_byte)
 {
     double n_layer = 0;
     size_t n = sweep->n_network * sweep->n_batch;
     for (size_t w = 0; w < n; w++)
         n_layer += (double)sweep->workload[w].n_layer / (double)n;
-    return (1 + cube_share) * (double)n_point * (point_byte + n_layer * layer_byte);
+    double mapper_share = 1 - (double)sweep->n_scheduler / (double)sweep->n_engine;
+    double row_byte = point_byte + mapper_share * n_layer * layer_byte;
+    double text_byte =
+        (1 - mapper_share) * schedule_byte; /* as long in the cube: it does not compress texts */
+    return (double)n_point * ((1 + cube_share) * row_byte + 2 * text_byte);
 }
 
 enum dse_status runner_estimate(const struct sweep *sweep, const struct run_options *options,
@@ -60,10 +77,14 @@ enum dse_status runner_estimate(const struct sweep *sweep, const struct run_opti
     struct journal_index index;
     struct result_schema schema = sweep->schema;
     char path[PATH_MAX_BYTE];
+    struct task_sample sample = {0};
+    struct solve_shared shared = {NULL, 1};
     memset(estimate, 0, sizeof *estimate);
     if (!result_path(path, sizeof path, options->out, ".csv"))
         return dse_fail(err, DSE_LIMIT, "the path of the output is too long");
     enum dse_status status = plan_init(&plan, sweep, options->n_thread, err);
+    if (status == DSE_OK && sweep->n_scheduler)
+        status = core_cache_new(RUN_CORE_COST_MAX, &shared.core_cache, err);
     if (status == DSE_OK && !options->fresh)
         status = journal_index_read(path, NULL, &schema, &index, err);
     for (size_t p = 0; status == DSE_OK && p < plan.n_point; p++) {
@@ -82,10 +103,13 @@ enum dse_status runner_estimate(const struct sweep *sweep, const struct run_opti
         estimate->n_shared = plan.n_link - plan.n_task;
         double threads =
             (double)options->n_thread < (double)plan.n_task ? (double)options->n_thread : (double)plan.n_task;
-        estimate->seconds =
-            plan.n_task ? mean_task_s(&plan, &estimate->at_least) * (double)plan.n_task / threads : 0;
-        estimate->byte = disk_byte(sweep, estimate->n_point);
+        if (plan.n_task)
+            sample_tasks(&plan, &shared, &sample);
+        estimate->at_least = sample.cut;
+        estimate->seconds = sample.mean_s * (double)plan.n_task / threads;
+        estimate->byte = disk_byte(sweep, estimate->n_point, sample.schedule_byte);
     }
+    core_cache_free(shared.core_cache);
     plan_free(&plan);
     return status;
 }

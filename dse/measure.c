@@ -11,7 +11,7 @@ enum dse_status measure_add(struct measure_settings *settings, const char *word,
     const char *known[8];
     char shown[96];
     size_t n = 0;
-    unsigned bit = result_measure_find(word, strlen(word));
+    unsigned bit = result_measure_find(word, strlen(word)) & ~(unsigned)RESULT_MEASURE_SCHEDULE;
     if (!word[0])
         return dse_fail(err, DSE_BAD_INPUT,
                         "measure: a name is missing; accepted, with commas between: noc, cosa");
@@ -25,9 +25,13 @@ enum dse_status measure_add(struct measure_settings *settings, const char *word,
     }
     struct text_buffer list;
     text_init(&list);
-    for (const char *one; n < 8 && (one = result_measure_text(n)) != NULL; n++) {
-        known[n] = one;
+    const char *one;
+    for (size_t i = 0; n < 8 && (one = result_measure_text(i)) != NULL; i++) {
+        if (result_measure_find(one, strlen(one)) ==
+            RESULT_MEASURE_SCHEDULE) /* not asked for: it comes with engines */
+            continue;
         text_append(&list, "%s%s", n ? ", " : "", one);
+        known[n++] = one;
     }
     const char *nearest = text_nearest(word, known, n);
     enum dse_status status =

@@ -19,6 +19,7 @@ SRC_DSE := \
 	dse/plan.c \
 	dse/progress.c \
 	dse/record.c \
+	dse/record_network.c \
 	dse/report_csv.c \
 	dse/report_fused.c \
 	dse/report_json.c \

@@ -19,7 +19,8 @@ static uint64_t point_key(const struct sweep *sweep, const struct sweep_point *p
         return 0;
     hash_u64(&state, settings_key);
     hash_u64(&state, arch_key);
-    hash_u64(&state, point->workload->hash);
+    hash_u64(&state,
+             solve_is_scheduler(&point->settings) ? point->workload->network_hash : point->workload->hash);
     for (size_t d = 0; d < sweep->spec->n_dimension; d++)
         for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++) {
             size_t v = sweep->spec->dimension[d].variable[k];
@@ -84,10 +85,16 @@ static struct plan_task *find_task(struct plan *plan, struct task_table *table, 
     return &plan->task[table->slot[at] - 1];
 }
 
+/* A scheduler's evaluations are of whole networks: dearer than all a mapper does for a layer. */
+static const double scheduler_effort = 1e6;
+
 /* More prime factors mean a larger space; an estimate is enough to start long points early. */
 static double expected_effort(const struct sweep_point *point)
 {
     double factors = 1;
+    if (solve_is_scheduler(
+            &point->settings)) /* a schedule is priced tile by tile, of which there are as many */
+        return scheduler_effort * (double)point->workload->network->n_layer * (double)point->workload->batch;
     for (uint32_t i = 0; i < point->workload->n_problem; i++) {
         const struct problem *p = &point->workload->problem[i];
         for (uint32_t d = 0; d < p->n_dim; d++)
@@ -106,9 +113,10 @@ static bool link_point(struct plan *plan, struct task_table *table, size_t p)
         return true;
     sweep_point(plan->sweep, p, &point);
     double effort = expected_effort(&point);
-    for (uint32_t i = 0; i < point.workload->n_problem; i++) {
+    uint32_t n_task = sweep_point_n_task(&point);
+    for (uint32_t i = 0; i < n_task; i++) {
         bool is_new;
-        uint64_t key = solve_key(out->settings_key, problem_hash(&point.workload->problem[i]), out->arch_key);
+        uint64_t key = solve_key(out->settings_key, sweep_point_task_hash(&point, i), out->arch_key);
         if (key == 0)
             return false;
         struct plan_task *task = find_task(plan, table, key, &is_new);
@@ -120,7 +128,7 @@ static bool link_point(struct plan *plan, struct task_table *table, size_t p)
         task->n_user_all++;
         plan->task_of[plan->n_link++] = (uint32_t)(task - plan->task);
     }
-    out->n_left = point.workload->n_problem;
+    out->n_left = n_task;
     return true;
 }
 
@@ -132,7 +140,7 @@ static size_t most_links(const struct plan *plan)
         if (plan->point[p].done)
             continue;
         sweep_point(plan->sweep, p, &point);
-        n += point.workload->n_problem;
+        n += sweep_point_n_task(&point);
     }
     return n;
 }
@@ -189,7 +197,7 @@ enum dse_status plan_tasks(struct plan *plan, struct dse_error *err)
     size_t n_most = most_links(plan);
     bool good = true;
     if (n_most > UINT32_MAX / 2)
-        return dse_fail(err, DSE_LIMIT, "the sweep has %zu layer searches; split it into several", n_most);
+        return dse_fail(err, DSE_LIMIT, "the sweep has %zu searches; split it into several", n_most);
     while (table.n_slot < 2 * n_most)
         table.n_slot *= 2;
     table.slot = calloc(table.n_slot, sizeof *table.slot);
@@ -208,8 +216,10 @@ enum dse_status plan_tasks(struct plan *plan, struct dse_error *err)
 
 void plan_free(struct plan *plan)
 {
-    for (size_t t = 0; t < plan->n_task; t++)
+    for (size_t t = 0; t < plan->n_task; t++) {
+        solve_result_clear(plan->task[t].result);
         free(plan->task[t].result);
+    }
     free(plan->point);
     free(plan->point_key);
     free(plan->task);

@@ -15,13 +15,13 @@ struct plan_point {
     uint64_t settings_key;
     bool done;         /* in the journal already, or not of this shard */
     uint32_t n_left;   /* tasks that are still open */
-    size_t first_task; /* its tasks are plan->task_of[first_task ... + workload->n_problem] */
+    size_t first_task; /* its tasks are plan->task_of[first_task ... + sweep_point_n_task] */
 };
 
 struct plan_task {
     uint64_t key;
     uint32_t point;              /* the first point that asks for it */
-    uint32_t problem;            /* number in that point's workload */
+    uint32_t problem;            /* which of that point's tasks: number of the loop nest in its workload */
     uint32_t n_user;             /* points that ask for it and are not written yet */
     size_t first_user;           /* plan->user_of[first_user ... ] */
     uint32_t n_user_all;         /* points that ask for it */

@@ -68,7 +68,7 @@ char *record_mapping_line(const struct mapping *mapping, const struct problem *p
     return copy;
 }
 
-static char *trace_line(const struct engine_result *found, struct arena *arena)
+char *record_trace_line(const struct engine_result *found, struct arena *arena)
 {
     struct text_buffer line;
     char number[40], *copy = NULL;
@@ -129,7 +129,7 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
     if (source->texts) {
         row->mapping =
             record_mapping_line(&result->found.mapping, &source->workload->problem[p], source->arch, arena);
-        row->trace = trace_line(&result->found, arena);
+        row->trace = record_trace_line(&result->found, arena);
     }
     row->padded = padding_text(source, p, arena);
     if (!levels || !row->padded || (source->texts && (!row->mapping || !row->trace)))

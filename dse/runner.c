@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "costmodel/core_cache.h"
 #include "dse/plan.h"
 #include "dse/progress.h"
 #include "dse/record.h"
@@ -31,6 +32,7 @@ struct run {
     struct provenance provenance;
     struct progress progress;
     struct watch watch;
+    struct solve_shared shared;
     omp_lock_t lock;
     struct journal *journal;
     struct arena arena;
@@ -90,16 +92,20 @@ static enum dse_status write_point(struct run *run, size_t p)
     sweep_point(run->sweep, p, &point);
     if (sweep_point_build(&point, &arch, &why) != DSE_OK)
         return write_unbuilt(run, p, &point, &why);
-    for (uint32_t i = 0; i < point.workload->n_problem; i++)
+    uint32_t n_task = sweep_point_n_task(&point);
+    for (uint32_t i = 0; i < n_task; i++)
         run->result[i] = run->plan.task[run->plan.task_of[run->plan.point[p].first_task + i]].result;
     struct record_source source = {point.workload,    &arch, run->result, run->schema.n_level,
                                    run->schema.level, true};
     arena_reset(&run->arena);
     record.index = point.index;
     record.key = run->plan.point[p].key;
-    DSE_TRY(record_make(&source, &run->arena, &record, run->layer, run->err));
+    if (solve_is_scheduler(&point.settings))
+        DSE_TRY(record_make_network(&source, &run->arena, &record, run->layer, run->err));
+    else
+        DSE_TRY(record_make(&source, &run->arena, &record, run->layer, run->err));
     count_point(run, record.outcome);
-    return journal_append(run->journal, &record, run->layer, point.workload->n_layer, run->err);
+    return journal_append(run->journal, &record, run->layer, (size_t)record.n_layer, run->err);
 }
 
 /* Give up the results that no point waits for any more. */
@@ -108,6 +114,7 @@ static void release(struct run *run, size_t p, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         struct plan_task *task = &run->plan.task[run->plan.task_of[run->plan.point[p].first_task + i]];
         if (--task->n_user == 0) {
+            solve_result_clear(task->result);
             free(task->result);
             task->result = NULL;
         }
@@ -124,7 +131,7 @@ static enum dse_status deliver(struct run *run, struct plan_task *task)
             continue;
         DSE_TRY(write_point(run, p));
         sweep_point(run->sweep, p, &point);
-        release(run, p, point.workload->n_problem);
+        release(run, p, sweep_point_n_task(&point));
     }
     if (clock_wall_s() >= run->cube_due_s)
         return build_cube(run);
@@ -144,8 +151,8 @@ static void work(struct run *run, struct plan_task *task, struct arena *arena)
         status = sweep_point_build(&point, &arch, &err);
     arena_reset(arena);
     if (status == DSE_OK)
-        status = solve_task(&point.settings, &point.workload->problem[task->problem], &arch,
-                            &run->watch.cancel, arena, result);
+        status =
+            sweep_point_solve(&point, task->problem, &arch, &run->shared, &run->watch.cancel, arena, result);
     if (status == DSE_INTERRUPTED) {
         free(result);
         return;
@@ -203,6 +210,9 @@ static void mark_done(struct run *run)
 static enum dse_status allocate(struct run *run)
 {
     size_t n_layer = 1, n_problem = 1;
+    run->shared.n_thread = 1;
+    if (run->sweep->n_scheduler)
+        DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &run->shared.core_cache, run->err));
     for (size_t w = 0; w < run->sweep->n_network * run->sweep->n_batch; w++) {
         const struct workload *workload = &run->sweep->workload[w];
         n_layer = workload->n_layer > n_layer ? workload->n_layer : n_layer;
@@ -274,6 +284,7 @@ enum dse_status runner_run(const struct sweep *sweep, const struct run_options *
     summary->seconds = clock_wall_s() - start_s;
     journal_close(run->journal);
     plan_free(&run->plan);
+    core_cache_free(run->shared.core_cache);
     arena_free(&run->arena);
     omp_destroy_lock(&run->lock);
     watch_unblock(&run->watch);

@@ -30,6 +30,9 @@ struct run_summary {
     bool interrupted;
 };
 
+/* Costs of tiles that the tasks of a run share at most; about 120 bytes each. */
+enum { RUN_CORE_COST_MAX = 1 << 20 };
+
 /* Run what is missing. Every finished point is in the journal at once; the cube is rebuilt every half minute and at the end. Points
  * that go wrong become rows. DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_IO from journal and cube; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status runner_run(const struct sweep *sweep, const struct run_options *options,

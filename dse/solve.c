@@ -1,6 +1,7 @@
 #include "dse/solve.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -39,13 +40,23 @@ enum dse_status solve_settings_init(struct solve_settings *settings, const char 
     settings->engine = engine_find(name);
     if (!settings->engine)
         return unknown_engine(name, err);
-    if (settings->engine->kind != ENGINE_MAPPER)
-        return dse_fail(err, DSE_BAD_USAGE, "engine %s schedules whole networks; a mapper is needed here",
-                        name);
     if (settings->engine->n_option > SOLVE_OPTION_MAX)
         return dse_fail(err, DSE_LIMIT, "engine %s has more than %d options", name, SOLVE_OPTION_MAX);
     engine_option_defaults(settings->engine, settings->option);
     return objective_parse("edp", &settings->objective, err);
+}
+
+bool solve_is_scheduler(const struct solve_settings *settings)
+{
+    return settings->engine->kind == ENGINE_SCHEDULER;
+}
+
+enum dse_status solve_settings_need_mapper(const struct solve_settings *settings, struct dse_error *err)
+{
+    if (!solve_is_scheduler(settings))
+        return DSE_OK;
+    return dse_fail(err, DSE_BAD_USAGE, "engine %s schedules whole networks; a mapper is needed here",
+                    settings->engine->name);
 }
 
 void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
@@ -136,31 +147,41 @@ static void give_up(struct solve_result *result, const struct dse_error *err)
              dse_error_print(err, text, sizeof text));
 }
 
-static void judge(const struct solve_settings *settings, struct solve_result *result,
-                  const struct problem *problem, const struct architecture *arch)
+/* Why nothing was found: timeout or infeasible. */
+static void judge_nothing(const struct solve_settings *settings, struct solve_result *result)
 {
     char whole[64] = "", n_draw[48];
     const struct engine_result *found = &result->found;
-    if (found->feasible) {
-        result->outcome = RESULT_OK;
-        result->reason[0] = '\0';
-        result->bound = found->lower_bound;
-        result->bounded = lower_bound_applies(problem, arch, &found->mapping);
-        return;
-    }
+    bool scheduler = solve_is_scheduler(settings);
     result->outcome = found->stop == STOP_MAX_SECONDS ? RESULT_TIMEOUT : RESULT_INFEASIBLE;
-    const char *reason = found->reason[0] ? found->reason : "no mapping was found";
+    const char *reason = found->reason[0] ? found->reason
+                         : scheduler      ? "no schedule was found"
+                                          : "no mapping was found";
     if (settings->point_max_seconds > 0)
         snprintf(whole, sizeof whole, ", its share of point_max_seconds = %.6g", settings->point_max_seconds);
     if (result->outcome == RESULT_TIMEOUT)
         snprintf(result->reason, sizeof result->reason, "nothing found within %s%.6g s%s: %s",
                  whole[0] ? "" : "max_seconds = ", settings->max_seconds, whole, reason);
-    else if (found->n_draw > 0) /* else the space was proved empty before the search */
+    else if (found->n_draw > 0 && !scheduler) /* else the space was proved empty before the search */
         snprintf(result->reason, sizeof result->reason,
                  "nothing found in %s candidate%s; the most frequent misfit: %s",
                  text_thousands(found->n_draw, n_draw, sizeof n_draw), found->n_draw == 1 ? "" : "s", reason);
     else
         snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+static void judge(const struct solve_settings *settings, struct solve_result *result,
+                  const struct problem *problem, const struct architecture *arch)
+{
+    const struct engine_result *found = &result->found;
+    if (!found->feasible) {
+        judge_nothing(settings, result);
+        return;
+    }
+    result->outcome = RESULT_OK;
+    result->reason[0] = '\0';
+    result->bound = found->lower_bound;
+    result->bounded = lower_bound_applies(problem, arch, &found->mapping);
 }
 
 /* Measure the mapping found, on the loop nest that was searched. */
@@ -175,11 +196,11 @@ static enum dse_status measure(const struct solve_settings *settings, const stru
                            &result->measured, err);
 }
 
-/* Streams depend on the loop nest and the engine, not on the machine: neighbouring points of a sweep are searched with common
+/* Streams depend on the loop nest (or network and batch) and the engine, not on the machine: neighbouring points of a sweep are searched with common
  * random numbers, so that their difference is that of the machines and not of luck. */
-static uint64_t stream_key(const struct engine *engine, const struct problem *problem)
+static uint64_t stream_key(const struct engine *engine, uint64_t content)
 {
-    return problem_hash(problem) ^ hash_of_bytes(engine->name, strlen(engine->name));
+    return content ^ hash_of_bytes(engine->name, strlen(engine->name));
 }
 
 enum dse_status solve_constraints(const struct solve_settings *s, const struct problem *problem,
@@ -214,7 +235,7 @@ static enum dse_status search(const struct solve_settings *s, const struct probl
         .objective = s->objective,
         .option = s->option,
         .seed = s->seed,
-        .key = stream_key(s->engine, problem),
+        .key = stream_key(s->engine, problem_hash(problem)),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
     };
     return engine_solve(s->engine, &task, arena, found, err);
@@ -245,4 +266,57 @@ enum dse_status solve_task(const struct solve_settings *settings, const struct p
     if (status != DSE_OK)
         give_up(result, &err);
     return DSE_OK;
+}
+
+/* Keep the text of the schedule found beyond the arena. */
+static enum dse_status keep_schedule(struct solve_result *result, struct dse_error *err)
+{
+    struct engine_schedule *schedule = &result->found.schedule;
+    result->schedule = malloc(schedule->text_length + 1);
+    if (!result->schedule)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %zu bytes",
+                        schedule->text_length);
+    memcpy(result->schedule, schedule->text, schedule->text_length + 1);
+    schedule->text = result->schedule;
+    result->outcome = RESULT_OK;
+    return DSE_OK;
+}
+
+enum dse_status solve_network(const struct solve_settings *s, const struct workload *workload,
+                              const struct architecture *arch, const struct solve_shared *shared,
+                              const atomic_int *cancel, struct arena *arena, struct solve_result *result)
+{
+    struct dse_error err = {0};
+    memset(result, 0, sizeof *result);
+    measure_values_init(&result->measured);
+    struct engine_task task = {
+        .network = workload->network,
+        .architecture = arch,
+        .batch = workload->batch,
+        .objective = s->objective,
+        .option = s->option,
+        .seed = s->seed,
+        .key = stream_key(s->engine, workload->network_hash),
+        .budget = {s->max_evaluations, s->max_seconds, cancel},
+        .core_cache = shared->core_cache,
+        .n_thread = shared->n_thread,
+    };
+    enum dse_status status = engine_solve(s->engine, &task, arena, &result->found, &err);
+    if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
+        return DSE_INTERRUPTED;
+    if (status == DSE_OK && result->found.feasible)
+        status = keep_schedule(result, &err);
+    else if (status == DSE_OK)
+        judge_nothing(s, result);
+    if (status != DSE_OK)
+        give_up(result, &err);
+    return DSE_OK;
+}
+
+void solve_result_clear(struct solve_result *result)
+{
+    if (!result)
+        return;
+    free(result->schedule);
+    result->schedule = NULL;
 }

@@ -1,5 +1,5 @@
-/* One task of a sweep: one engine on one loop nest and one architecture. What comes out depends on nothing else, so it
- * can be shared by all points that ask for the same. */
+/* One task of a sweep: one mapper on one loop nest, or one scheduler on one network, and one architecture. What comes out
+ * depends on nothing else, so it can be shared by all points that ask for the same. */
 #ifndef DSE_SOLVE_H
 #define DSE_SOLVE_H
 
@@ -12,6 +12,7 @@
 #include "base/yaml.h"
 #include "costmodel/bound.h"
 #include "dse/measure.h"
+#include "dse/workload.h"
 #include "engines/engine.h"
 #include "engines/mapspace_constraints.h"
 #include "engines/objective.h"
@@ -42,11 +43,25 @@ struct solve_result {
     struct lower_bound bound;
     bool bounded; /* the bound holds for the mapping found */
     struct measure_values measured;
+    char *
+        schedule; /* scheduler: the text form, which found.schedule has as well; owned, NULL when there is none */
 };
 
-/* Refuse engines that cannot map a layer (schedulers) and tables that are too long. Fills the defaults. DSE_BAD_USAGE. */
+/* What tasks of one run share, without any effect on results. */
+struct solve_shared {
+    struct core_cache *core_cache; /* costs of tiles; may be NULL */
+    int n_thread;                  /* for one task; at least 1 */
+};
+
+/* Any engine. Fills the defaults. DSE_BAD_INPUT: unknown, with the nearest; DSE_LIMIT: its table is too long. */
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
+
+bool solve_is_scheduler(const struct solve_settings *settings);
+
+/* Refuse a scheduler where layers are mapped one by one. DSE_BAD_USAGE. */
+DSE_MUST_CHECK enum dse_status solve_settings_need_mapper(const struct solve_settings *settings,
+                                                          struct dse_error *err);
 
 /* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller of itself and of the
  * share, at least one evaluation. 0 is no limit. */
@@ -75,5 +90,14 @@ DSE_MUST_CHECK enum dse_status solve_task(const struct solve_settings *settings,
                                           const struct problem *problem, const struct architecture *arch,
                                           const atomic_int *cancel, struct arena *arena,
                                           struct solve_result *result);
+
+/* The same for a scheduler and a whole network. Release the result with solve_result_clear. */
+DSE_MUST_CHECK enum dse_status solve_network(const struct solve_settings *settings,
+                                             const struct workload *workload, const struct architecture *arch,
+                                             const struct solve_shared *shared, const atomic_int *cancel,
+                                             struct arena *arena, struct solve_result *result);
+
+/* Free what the result owns, not the result; nothing for one of solve_task, and for NULL. */
+void solve_result_clear(struct solve_result *result);
 
 #endif

@@ -97,7 +97,27 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
     out->arch = &sweep->arch[choice[0]];
     out->workload = &sweep->workload[choice[1] * sweep->n_batch + choice[2]];
     solve_settings_share(&out->settings, sweep->point_max_evaluations, sweep->point_max_seconds,
-                         out->workload->n_problem);
+                         sweep_point_n_task(out));
+}
+
+uint32_t sweep_point_n_task(const struct sweep_point *point)
+{
+    return solve_is_scheduler(&point->settings) ? 1 : point->workload->n_problem;
+}
+
+uint64_t sweep_point_task_hash(const struct sweep_point *point, uint32_t t)
+{
+    return solve_is_scheduler(&point->settings) ? point->workload->network_hash
+                                                : problem_hash(&point->workload->problem[t]);
+}
+
+enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
+                                  const struct architecture *arch, const struct solve_shared *shared,
+                                  const atomic_int *cancel, struct arena *arena, struct solve_result *result)
+{
+    if (solve_is_scheduler(&point->settings))
+        return solve_network(&point->settings, point->workload, arch, shared, cancel, arena, result);
+    return solve_task(&point->settings, &point->workload->problem[t], arch, cancel, arena, result);
 }
 
 enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,

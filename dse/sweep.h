@@ -44,6 +44,8 @@ struct sweep {
         *engine; /* (n_engine) with the fixed options, objective, seed and limits per search */
     uint64_t point_max_evaluations; /* of all searches of a point; 0: no limit */
     double point_max_seconds;
+    size_t n_scheduler; /* of the engines; the others are mappers */
+    unsigned measures;  /* RESULT_MEASURE bits: which optional columns the result files have */
     uint64_t n_cell;
     size_t n_point;
     uint32_t *cell;              /* (n_point) row-major cell of each point */
@@ -69,6 +71,18 @@ void sweep_free(struct sweep *sweep);
 
 /* The point's parts; nothing can fail, as sweep_init tried every value. */
 void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out);
+
+/* How many searches the point is: one for each distinct layer, or one of the whole network. */
+uint32_t sweep_point_n_task(const struct sweep_point *point);
+
+/* What task number `t` of the point searches: the content hash of a layer's loop nest, or of the network with its batch. */
+uint64_t sweep_point_task_hash(const struct sweep_point *point, uint32_t t);
+
+/* Search it, as solve_task and solve_network. */
+DSE_MUST_CHECK enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
+                                                 const struct architecture *arch,
+                                                 const struct solve_shared *shared, const atomic_int *cancel,
+                                                 struct arena *arena, struct solve_result *result);
 
 /* Build the point's machine. Values that are good one by one may clash: then DSE_BAD_INPUT says how. */
 DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,

@@ -118,6 +118,16 @@ static enum dse_status check_layers(const struct sweep *sweep, struct dse_error 
     return DSE_OK;
 }
 
+/* Without a mapper no layer has to have a loop nest. */
+static enum dse_status load_workload(struct sweep *sweep, size_t n, size_t b, const char *const *name,
+                                     struct dse_error *err)
+{
+    struct workload *workload = &sweep->workload[n * sweep->n_batch + b];
+    if (sweep->n_scheduler == sweep->n_engine)
+        return workload_init_whole(workload, &sweep->network[n], sweep->batch[b], err);
+    return workload_init(workload, &sweep->network[n], sweep->batch[b], name, sweep->spec->n_layer, 1, err);
+}
+
 static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
 {
     static const struct spec_text one = {"1", 0};
@@ -144,8 +154,7 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
         return sweep_no_memory(sweep, err);
     for (size_t n = 0; n < sweep->n_network; n++)
         for (size_t b = 0; b < sweep->n_batch; b++)
-            DSE_TRY(workload_init(&sweep->workload[n * sweep->n_batch + b], &sweep->network[n],
-                                  sweep->batch[b], name, sweep->spec->n_layer, 1, err));
+            DSE_TRY(load_workload(sweep, n, b, name, err));
     return DSE_OK;
 }
 
@@ -224,6 +233,32 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
     return DSE_OK;
 }
 
+/* What belongs to mappings has no place in a sweep with a scheduler. */
+static enum dse_status check_scheduler(struct sweep *sweep, const struct solve_settings *settings,
+                                       struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    const struct spec_variable *lists = spec_find_variable(spec, "constraints");
+    const struct spec_text constraints = {"constraints", spec->constraints ? spec->constraints->line
+                                                         : lists           ? lists->line
+                                                                           : 0};
+    const struct spec_text measure = {"measure", spec->measure_line};
+    const char *name = settings->engine->name;
+    sweep->n_scheduler++;
+    if (spec->constraints || lists)
+        return spec_fail(spec, &constraints, err,
+                         "constraints are of a mapper's map space; engine %s schedules whole networks", name);
+    if (spec->measure.what)
+        return spec_fail(spec, &measure, err,
+                         "measure: noc and cosa are of a layer's mapping; engine %s schedules whole networks",
+                         name);
+    if (spec->n_layer)
+        return spec_fail(spec, &spec->layer[0], err,
+                         "layers: a choice of layers is for mappers; engine %s schedules whole networks",
+                         name);
+    return DSE_OK;
+}
+
 static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
 {
     struct setting_values values = values_of(sweep, "engine", &sweep->spec->engine);
@@ -240,8 +275,12 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
     }
     sweep->n_engine = values.n;
     DSE_TRY(check_option_engines(sweep, err));
-    for (size_t i = 0; i < values.n; i++)
+    for (size_t i = 0; i < values.n; i++) {
         DSE_TRY(set_options(sweep, &sweep->engine[i], err));
+        if (solve_is_scheduler(&sweep->engine[i]))
+            DSE_TRY(check_scheduler(sweep, &sweep->engine[i], err));
+    }
+    sweep->measures = sweep->spec->measure.what | (sweep->n_scheduler ? RESULT_MEASURE_SCHEDULE : 0);
     return DSE_OK;
 }
 
@@ -296,8 +335,8 @@ enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
 {
     DSE_TRY(load_architectures(sweep, err));
     DSE_TRY(load_networks(sweep, err));
-    DSE_TRY(load_workloads(sweep, err));
     DSE_TRY(load_engines(sweep, err));
+    DSE_TRY(load_workloads(sweep, err));
     DSE_TRY(load_point_limits(sweep, err));
     return try_values(sweep, err);
 }

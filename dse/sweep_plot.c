@@ -60,7 +60,7 @@ static enum dse_status check_metric(const struct sweep *sweep, struct dse_error 
         return DSE_OK;
     size_t length = strlen(node->text);
     for (size_t i = 0; i < n_field && n < FIELD_MAX; i++) {
-        if (field[i].type == FIELD_TEXT || (field[i].measure & ~sweep->spec->measure.what))
+        if (field[i].type == FIELD_TEXT || (field[i].measure & ~sweep->measures))
             continue;
         if (strcmp(field[i].name, node->text) == 0)
             return DSE_OK;

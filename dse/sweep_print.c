@@ -57,8 +57,13 @@ void sweep_print(const struct sweep *sweep, struct text_buffer *out)
     text_append(out, "points           %s", text_thousands(sweep->n_point, a, sizeof a));
     if (sweep->n_point < sweep->n_cell)
         text_append(out, " of %s cells", text_thousands(sweep->n_cell, b, sizeof b));
-    text_append(out, "\nlayers           %u mapped, %u different, %u without multiply-accumulates%s\n",
-                w->n_layer, w->n_problem, w->n_skipped, sweep->n_network > 1 ? " (first network)" : "");
+    const char *which = sweep->n_network > 1 ? " (first network)" : "";
+    text_append(out, "\n");
+    if (sweep->n_scheduler < sweep->n_engine)
+        text_append(out, "layers           %u mapped, %u different, %u without multiply-accumulates%s\n",
+                    w->n_layer, w->n_problem, w->n_skipped, which);
+    if (sweep->n_scheduler)
+        text_append(out, "layers           %u scheduled together%s\n", w->network->n_layer, which);
     if (sweep->spec->measure.what) {
         text_append(out, "measured         ");
         measure_print(&sweep->spec->measure, out);

@@ -4,6 +4,7 @@
 
 #include "base/name_table.h"
 #include "base/units.h"
+#include "dse/record.h"
 #include "dse/sweep.h"
 
 static void fill_coordinate(const struct sweep *sweep, size_t v, struct result_coordinate *out)
@@ -37,7 +38,7 @@ static enum dse_status make_axes(struct sweep *sweep, struct dse_error *err)
     return DSE_OK;
 }
 
-/* Layer names over all networks, each once, in the order of the networks. */
+/* Layer names over all networks, each once, in the order of the networks; behind them the row of a schedule. */
 static enum dse_status make_layers(struct sweep *sweep, struct dse_error *err)
 {
     struct name_table seen;
@@ -45,7 +46,7 @@ static enum dse_status make_layers(struct sweep *sweep, struct dse_error *err)
     int good = 1;
     for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++)
         n_most += sweep->workload[w].n_layer;
-    const char **name = arena_alloc(&sweep->arena, n_most, sizeof *name);
+    const char **name = arena_alloc(&sweep->arena, n_most + 1, sizeof *name);
     if (!name)
         return sweep_no_memory(sweep, err);
     name_table_init(&seen);
@@ -58,6 +59,8 @@ static enum dse_status make_layers(struct sweep *sweep, struct dse_error *err)
             name[n++] = one;
         }
     name_table_free(&seen);
+    if (sweep->n_scheduler)
+        name[n++] = RECORD_NETWORK_LAYER;
     sweep->schema.layer = name;
     sweep->schema.n_layer = n;
     return good ? DSE_OK : sweep_no_memory(sweep, err);
@@ -113,7 +116,7 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     sweep->schema.title = sweep->spec->title;
     sweep->schema.specification = sweep->spec->text;
     sweep->schema.specification_hash = sweep->spec->hash;
-    sweep->schema.measures = sweep->spec->measure.what;
+    sweep->schema.measures = sweep->measures;
     sweep->schema.n_point = sweep->n_point;
     enum dse_status status = schema_check(&sweep->schema, &inner);
     if (status != DSE_OK)

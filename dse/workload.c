@@ -60,6 +60,76 @@ static enum dse_status hash_workload(struct workload *w, struct dse_error *err)
     return DSE_OK;
 }
 
+static void hash_layer(struct hash_state *state, const struct layer *l)
+{
+    const uint32_t number[] = {(uint32_t)l->type,
+                               l->c,
+                               l->k,
+                               l->p,
+                               l->q,
+                               l->r,
+                               l->s,
+                               l->h,
+                               l->w,
+                               l->stride[0],
+                               l->stride[1],
+                               l->pad[0],
+                               l->pad[1],
+                               l->pad[2],
+                               l->pad[3],
+                               l->dilation[0],
+                               l->dilation[1],
+                               l->groups,
+                               l->count,
+                               l->n_operand,
+                               (uint32_t)l->weight_producer,
+                               l->n_producer};
+    hash_text(state, l->name);
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        hash_u64(state, number[i]);
+    hash_text(state, l->permute);
+    for (uint32_t i = 0; i < l->n_producer; i++)
+        hash_u64(state, (uint32_t)l->producer[i]);
+    if (l->einsum)
+        hash_u64(state, problem_hash(l->einsum));
+}
+
+/* Everything a scheduler can see of the network. */
+static enum dse_status hash_network(struct workload *w, struct dse_error *err)
+{
+    const struct network *network = w->network;
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the hash of network %s", network->name);
+    hash_u64(&state, w->batch);
+    hash_text(&state, network->name);
+    hash_u64(&state, network->is_graph);
+    hash_u64(&state, network->n_input);
+    for (uint32_t i = 0; i < network->n_input; i++) {
+        hash_text(&state, network->input[i].name);
+        hash_u64(&state, network->input[i].c);
+        hash_u64(&state, network->input[i].h);
+        hash_u64(&state, network->input[i].w);
+    }
+    hash_u64(&state, network->n_layer);
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        hash_layer(&state, &network->layer[i]);
+    w->network_hash = hash_end(&state);
+    w->network_hash += w->network_hash == 0;
+    return DSE_OK;
+}
+
+enum dse_status workload_init_whole(struct workload *w, const struct network *network, uint32_t batch,
+                                    struct dse_error *err)
+{
+    memset(w, 0, sizeof *w);
+    w->network = network;
+    w->batch = batch;
+    DSE_TRY(hash_network(w, err));
+    w->hash = w->network_hash;
+    return DSE_OK;
+}
+
 enum dse_status workload_init(struct workload *w, const struct network *network, uint32_t batch,
                               const char *const *name, size_t n_name, int lenient, struct dse_error *err)
 {
@@ -88,6 +158,7 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
         else
             w->n_skipped++;
     }
+    DSE_TRY(hash_network(w, err));
     return hash_workload(w, err);
 }
 

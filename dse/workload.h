@@ -1,4 +1,5 @@
-/* What a design point asks of an engine: the layers of a network for one batch size, equal ones joined. */
+/* What a design point asks of an engine: the layers of a network for one batch size, equal ones joined, for a mapper; the whole
+ * network for a scheduler. */
 #ifndef DSE_WORKLOAD_H
 #define DSE_WORKLOAD_H
 
@@ -19,7 +20,8 @@ struct workload {
     uint32_t n_problem;
     struct problem *problem; /* (n_problem) distinct loop nests, in order of their first layer */
     uint32_t n_skipped;
-    uint64_t hash; /* of the loop nests with their counts and the layers' names */
+    uint64_t hash;         /* of the loop nests with their counts and the layers' names */
+    uint64_t network_hash; /* of the whole network as a graph, names included, and the batch; never 0 */
 };
 
 /* Build it. `name` (n_name) chooses layers, 0 for all; every name must be a layer with multiply-accumulates unless `lenient`,
@@ -28,6 +30,10 @@ struct workload {
 DSE_MUST_CHECK enum dse_status workload_init(struct workload *workload, const struct network *network,
                                              uint32_t batch, const char *const *name, size_t n_name,
                                              int lenient, struct dse_error *err);
+
+/* The whole network only, for schedulers: no layers and no problems. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status workload_init_whole(struct workload *workload, const struct network *network,
+                                                   uint32_t batch, struct dse_error *err);
 void workload_free(struct workload *workload);
 
 /* How many executions of problem `p` the network has (the sum of its layers' counts). */

@@ -44,8 +44,26 @@
         "seconds", "s", "Wall time of the search", FIELD_F64, true, 0, offsetof(struct R, seconds)           \
     }
 
+#define SCHEDULED(member, unit_text, kind, text)                                                             \
+    MEASURED(point_record, member, unit_text, kind, RESULT_MEASURE_SCHEDULE, text)
+
 static const struct result_field point_field[] = {
     FIELDS_METRIC(point_record),
+    SCHEDULED(compute_cycle, "cycle", FIELD_U64, "Cycles in which the core array computes"),
+    SCHEDULED(dram_cycle, "cycle", FIELD_U64, "Cycles in which the DRAM moves data"),
+    SCHEDULED(stall_cycle, "cycle", FIELD_U64, "Cycles in which the core array waits"),
+    SCHEDULED(buffer_max_byte, "byte", FIELD_F64, "Global buffer in use, maximum"),
+    SCHEDULED(buffer_average_byte, "byte", FIELD_F64, "Global buffer in use, average over time"),
+    SCHEDULED(n_layer_group, "1", FIELD_U64, "Layer groups between DRAM cuts"),
+    SCHEDULED(n_fine_group, "1", FIELD_U64, "Fine-grained fusion groups"),
+    SCHEDULED(n_tile, "1", FIELD_U64, "Tiles"),
+    SCHEDULED(n_dram_tensor, "1", FIELD_U64, "Tensors that the DRAM moves"),
+    SCHEDULED(stage1_latency_cycle, "cycle", FIELD_U64,
+              "Latency with double buffering, before the second stage"),
+    SCHEDULED(stage1_energy_j, "J", FIELD_F64, "Energy with double buffering, before the second stage"),
+    SCHEDULED(stage1_buffer_average_byte, "byte", FIELD_F64,
+              "Global buffer in use with double buffering, average over time"),
+    SCHEDULED(bound_cost_ratio, "1", FIELD_F64, "Cost of the objective over the engine's own lower bound"),
     FIELD(point_record, n_layer_mapped, "1", FIELD_U64, "Layers with a mapping, repeats counted"),
     FIELD(point_record, n_layer, "1", FIELD_U64, "Rows in the layer table"),
     FIELD(point_record, accounting, "", FIELD_TEXT, "Cost accounting"),

@@ -34,10 +34,12 @@ int result_status_find(const char *word, enum result_status *status);
 
 enum field_type { FIELD_F64, FIELD_U64, FIELD_TEXT };
 
-/* What is measured of the best mapping of a layer besides the cost model, when a sweep asks for it: sets of bits. */
+/* Which optional columns there are, as sets of bits: what is measured of the best mapping of a layer besides the cost model, when
+ * a sweep asks for it; and what schedules have, when one of its engines is a scheduler. */
 #define RESULT_MEASURE_LIST(X)                                                                               \
     X(RESULT_MEASURE_NOC, 1, "noc")                                                                          \
-    X(RESULT_MEASURE_COSA, 2, "cosa")
+    X(RESULT_MEASURE_COSA, 2, "cosa")                                                                        \
+    X(RESULT_MEASURE_SCHEDULE, 4, "schedule")
 
 enum result_measure {
 #define RESULT_MEASURE_ENUM(code, bit, text) code = bit,
@@ -45,7 +47,7 @@ enum result_measure {
 #undef RESULT_MEASURE_ENUM
 };
 
-/* The word of measure number `i`, as specifications have it; NULL behind the last. */
+/* The word of measure number `i`, as specifications and attributes have it; NULL behind the last. */
 const char *result_measure_text(size_t i);
 
 /* The bit of the measure that the first `length` letters of `word` name; 0 when none. */
@@ -129,10 +131,17 @@ struct point_record {
     double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio; /* metric / lower bound, >= 1 */
     uint64_t n_mac;
     uint64_t noc_latency_cycle; /* sum over layers; RESULT_MEASURE_NOC */
-    uint64_t n_layer_mapped;    /* layers of the network that got a mapping (repeats counted) */
-    uint64_t n_layer;           /* rows in OUT.layers.csv; set by journal_append */
-    const char *accounting;     /* which cost accounting priced it: "timeloop" */
-    const char *stop;           /* optimal | converged | max_evaluations | max_seconds */
+    uint64_t compute_cycle, dram_cycle,
+        stall_cycle; /* RESULT_MEASURE_SCHEDULE, as down to bound_cost_ratio */
+    double buffer_max_byte, buffer_average_byte;
+    uint64_t n_layer_group, n_fine_group, n_tile, n_dram_tensor;
+    uint64_t stage1_latency_cycle;
+    double stage1_energy_j, stage1_buffer_average_byte;
+    double bound_cost_ratio;
+    uint64_t n_layer_mapped; /* layers of the network that got a mapping (repeats counted) */
+    uint64_t n_layer;        /* rows in OUT.layers.csv; set by journal_append */
+    const char *accounting;  /* which cost accounting priced it: "timeloop", "soma", "soma-compat" */
+    const char *stop;        /* optimal | converged | max_evaluations | max_seconds */
     uint64_t evaluations;
     uint64_t draws;                   /* candidates looked at, valid or not; at least `evaluations` */
     double seconds;                   /* wall time of the search */

@@ -103,9 +103,11 @@ static void test_schema_measures_have_words(void **state)
     (void)state;
     assert_string_equal(result_measure_text(0), "noc");
     assert_string_equal(result_measure_text(1), "cosa");
-    assert_null(result_measure_text(2));
+    assert_string_equal(result_measure_text(2), "schedule");
+    assert_null(result_measure_text(3));
     assert_int_equal(result_measure_find("noc cosa", 3), RESULT_MEASURE_NOC);
     assert_int_equal(result_measure_find("cosa", 4), RESULT_MEASURE_COSA);
+    assert_int_equal(result_measure_find("schedule", 8), RESULT_MEASURE_SCHEDULE);
     assert_int_equal(result_measure_find("no", 2), 0);
     assert_int_equal(result_measure_find("nocx", 4), 0);
     assert_int_equal(result_measure_find("", 0), 0);
