@@ -9,6 +9,41 @@ struct builder {
     uint32_t n_operand;
 };
 
+/* What a range of output channels needs of the input channels: all, for a sum over channels; its own, or those of its groups. */
+static enum soma_dim channels_from(const struct layer *layer)
+{
+    switch (layer->type) {
+    case LAYER_POOL:
+    case LAYER_ADD:
+    case LAYER_MUL:
+    case LAYER_CONCAT:
+    case LAYER_ACTIVATION:
+        return SOMA_K;
+    case LAYER_CONV:
+    case LAYER_LINEAR:
+    case LAYER_MATMUL:
+        return layer->groups > 1 ? SOMA_K : SOMA_N_DIM;
+    default:
+        return SOMA_N_DIM;
+    }
+}
+
+static void set_from(const struct layer *layer, struct soma_operand *operand)
+{
+    for (int d = SOMA_B; d < SOMA_N_DIM; d++)
+        operand->from[d] = (uint8_t)(d == SOMA_B || !(operand->second || operand->flattened) ? d : SOMA_N_DIM);
+    if (operand->second || operand->flattened)
+        return;
+    if (layer->type != LAYER_TRANSPOSE) {
+        operand->from[SOMA_K] = (uint8_t)channels_from(layer);
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        enum soma_dim of_source = layer->permute[i] == 'C' ? SOMA_K : layer->permute[i] == 'H' ? SOMA_H : SOMA_W;
+        operand->from[of_source] = (uint8_t)(SOMA_K + i);
+    }
+}
+
 static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool second)
 {
     const struct network *network = b->network;
@@ -26,6 +61,7 @@ static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool 
     }
     const struct layer *to = &network->layer[layer];
     operand->flattened = to->type == LAYER_LINEAR && (operand->h != to->p || operand->w != to->q);
+    set_from(to, operand);
 }
 
 static void add_operands(struct builder *b)

@@ -10,6 +10,9 @@
 #include "base/status.h"
 #include "costmodel/network.h"
 
+/* Dimensions of a feature map: samples, channels, rows, columns. */
+enum soma_dim { SOMA_B, SOMA_K, SOMA_H, SOMA_W, SOMA_N_DIM };
+
 /* One source of a layer. A source that fills two operands of the same kind is one. */
 struct soma_operand {
     int32_t source;   /* layer, or -1 - i for network input i */
@@ -17,6 +20,9 @@ struct soma_operand {
     bool second;      /* the second operand of a matmul: every tile needs all of it, for its samples */
     bool flattened;   /* a fully connected layer reads a whole feature map as its channels */
     uint32_t k, h, w; /* what the source gives per sample */
+    /* Per dimension of the source: the dimension of the layer's output whose range decides what a tile needs of it; SOMA_N_DIM:
+     * none, a tile needs all. For the default rules. */
+    uint8_t from[SOMA_N_DIM];
 };
 
 struct soma_graph {

@@ -41,6 +41,45 @@ static uint32_t choose_columns(uint32_t n, uint32_t h, uint32_t w)
     return squareness(n, below, aspect) < squareness(n, above, aspect) ? below : above;
 }
 
+/* All divisors. */
+static uint32_t choose_fitting_columns(uint32_t n, const struct soma_outputs *outputs)
+{
+    double aspect = (double)outputs->h / outputs->w;
+    uint32_t best = 0;
+    for (uint32_t a = 1; a <= n / a; a++) {
+        if (n % a != 0)
+            continue;
+        const uint32_t columns[2] = {a, n / a};
+        for (int i = 0; i < 2; i++) {
+            uint32_t c = columns[i];
+            if (c > outputs->least_w || n / c > outputs->least_h)
+                continue;
+            double more = best == 0 ? -1 : squareness(n, c, aspect) - squareness(n, best, aspect);
+            if (more < 0 || (!(more > 0) && c > best))
+                best = c;
+        }
+    }
+    return best;
+}
+
+bool soma_choose_grid(uint32_t batch, const struct soma_outputs *outputs, uint32_t n_tile, bool may_split_h,
+                      bool may_split_w, struct soma_grid *grid)
+{
+    uint32_t samples = common_divisor(batch, n_tile);
+    uint32_t n = n_tile / samples, columns = 1;
+    if (n > 1 && may_split_h && may_split_w) {
+        columns = choose_columns(n, outputs->h, outputs->w);
+        if (columns > outputs->least_w || n / columns > outputs->least_h)
+            columns = choose_fitting_columns(n, outputs);
+    } else if (n > 1 && !may_split_h) {
+        columns = n;
+    }
+    if (columns == 0 || columns > outputs->least_w || n / columns > outputs->least_h)
+        return false;
+    *grid = (struct soma_grid){{1, samples, n / columns, columns}};
+    return true;
+}
+
 bool soma_split(uint32_t batch, uint32_t h, uint32_t w, uint32_t n_tile, bool may_split_h, bool may_split_w,
                 struct soma_shape *tile)
 {
