@@ -13,6 +13,7 @@
 #include "dse/report_fused.h"
 #include "dse/report_noc.h"
 #include "dse/schedule.h"
+#include "dse/timeline.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 enum { REPORT_NOC = REPORT_SUMMARY + 1, REPORT_TILES, REPORT_TENSORS };
@@ -241,6 +242,8 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
     if (status == DSE_OK)
         status = write_schedule(schedule, kind, format, &out, err);
     if (status == DSE_OK)
+        status = timeline_save(args, schedule, err);
+    if (status == DSE_OK)
         fputs(out.data, console->out);
     text_free(&out);
     arena_free(&arena);
@@ -253,9 +256,11 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
 {
     struct problem problem;
     struct mapping mapping;
-    if (cli_has(args, "compat"))
-        return dse_fail(err, DSE_BAD_USAGE, "--compat belongs to a fused schedule; %s is none",
-                        args->operand[2]);
+    static const char *const of_schedules[] = {"compat", "timeline"};
+    for (size_t i = 0; i < sizeof of_schedules / sizeof of_schedules[0]; i++)
+        if (cli_has(args, of_schedules[i]))
+            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a fused schedule; %s is none",
+                            of_schedules[i], args->operand[2]);
     DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
     DSE_TRY(pad(args, &problem, err));
     DSE_TRY(mapping_read(args->operand[2], &problem, arch, &mapping, err));
@@ -273,7 +278,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
     enum dse_status status = input_file_text(args->operand[2], &text, &length, err);
-    if (status != DSE_OK && cli_has(args, "compat"))
+    if (status != DSE_OK && (cli_has(args, "compat") || cli_has(args, "timeline")))
         return status;
     if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
@@ -308,6 +313,8 @@ static const struct cli_option options[] = {
      "write what the simulated network has to carry, one line per transaction"},
     {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default 1)"},
     {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
+    {"timeline", 0, "FILE",
+     "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},
     {"set", 0, "PATH=VALUE",
      "replace a quantity of the architecture: GlobalBuffer.capacity='256 KiB'; repeatable"},
     {"ert", 0, "FILE",

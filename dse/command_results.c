@@ -12,6 +12,7 @@
 #include "dse/commands.h"
 #include "dse/not_ok.h"
 #include "dse/table.h"
+#include "dse/timeline.h"
 #include "results/cube_read.h"
 #include "results/journal.h"
 #include "results/merge.h"
@@ -254,6 +255,7 @@ static enum dse_status draw(const struct cli_args *args, const struct console *c
     char figure[FIGURE_PATH_MAX];
     struct plot_options options = {.kind = PLOT_HEATMAP};
     struct result_schema schema;
+    DSE_TRY(timeline_plot_not(args, err));
     DSE_TRY(cube_read_schema(h5, arena, &schema, err));
     plot_defaults(h5, arena, doc, &options);
     DSE_TRY(read_plot_options(args, &schema, arena, where, &options, err));
@@ -272,6 +274,8 @@ static int plot_main(const struct cli_args *args, const struct console *console)
     struct dse_error err = {0};
     struct arena arena;
     struct yaml_doc doc;
+    if (timeline_is_operand(args->operand[0]))
+        return cli_report(console, timeline_plot(args, console, &err), &err);
     memset(&doc, 0, sizeof doc);
     arena_init(&arena);
     enum dse_status status = draw(args, console, &arena, &doc, &err);
@@ -291,22 +295,34 @@ static const struct cli_option plot_option_table[] = {
     {"facets", 0, "N", "at most so many panels (default 12)"},
     {"title", 0, "TEXT", "above the figure (default: the specification's title)"},
     {"keep-script", 0, NULL, "also leave FIG.gp, the gnuplot script with its data"},
+    {"cycles", 0, "FROM:TO", "of an execution graph only this time"},
+    {"arch", 0, "ARCH", "what a SCHEDULE runs on, as for `dse eval`"},
+    {"network", 0, "NETWORK", "what a SCHEDULE computes"},
+    {"batch", 'b', "N", "samples of a SCHEDULE (default 1)"},
+    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of ARCH; repeatable"},
 };
 
 const struct cli_command command_plot = {
     .name = "plot",
-    .operands = "OUT.h5",
-    .summary = "Draw a figure of a result file with gnuplot.",
+    .operands = "OUT.h5|TIMELINE.h5...|SCHEDULE...",
+    .summary = "Draw a figure of a result file, or the execution graph of fused schedules, with gnuplot.",
     .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification; its x and y "
             "only for "
             "the kind it is about.\n"
             "\n"
+            "Of fused schedules, or of timelines that `dse eval --timeline` wrote, the execution graphs are "
+            "drawn one above the other\n"
+            "(docs/execution-graph.md).\n"
+            "\n"
             "  dse plot output/quickstart.h5 -o edp.png\n"
             "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
-            "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n",
+            "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n"
+            "  dse plot stage1.h5 stage2.h5 -o stalls.pdf\n"
+            "  dse plot schedule.yaml --arch soma_edge --network resnet50_soma --compat -o graph.png\n",
     .option = plot_option_table,
     .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
     .min_operand = 1,
-    .max_operand = 1,
+    .max_operand = 8,
     .run = plot_main,
 };

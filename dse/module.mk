@@ -44,5 +44,7 @@ SRC_DSE := \
 	dse/sweep_variables.c \
 	dse/table.c \
 	dse/threads.c \
+	dse/timeline.c \
+	dse/timeline_plot.c \
 	dse/watch.c \
 	dse/workload.c

@@ -15,5 +15,9 @@ SRC_RESULTS := \
 	results/plot_data.c \
 	results/plot_gnuplot.c \
 	results/plot_heatmap.c \
+	results/plot_timeline.c \
+	results/plot_timeline_lane.c \
 	results/provenance.c \
-	results/schema.c
+	results/schema.c \
+	results/timeline.c \
+	results/timeline_hdf5.c
