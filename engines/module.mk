@@ -58,8 +58,10 @@ SRC_ENGINES := \
 	engines/soma/initial.c \
 	engines/soma/mapper_core.c \
 	engines/soma/offer.c \
+	engines/soma/need.c \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
+	engines/soma/ranges.c \
 	engines/soma/search.c \
 	engines/soma/prefetch.c \
 	engines/soma/split.c \

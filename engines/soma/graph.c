@@ -31,7 +31,8 @@ static enum soma_dim channels_from(const struct layer *layer)
 static void set_from(const struct layer *layer, struct soma_operand *operand)
 {
     for (int d = SOMA_B; d < SOMA_N_DIM; d++)
-        operand->from[d] = (uint8_t)(d == SOMA_B || !(operand->second || operand->flattened) ? d : SOMA_N_DIM);
+        operand->from[d] =
+            (uint8_t)(d == SOMA_B || !(operand->second || operand->flattened) ? d : SOMA_N_DIM);
     if (operand->second || operand->flattened)
         return;
     if (layer->type != LAYER_TRANSPOSE) {
@@ -39,7 +40,9 @@ static void set_from(const struct layer *layer, struct soma_operand *operand)
         return;
     }
     for (int i = 0; i < 3; i++) {
-        enum soma_dim of_source = layer->permute[i] == 'C' ? SOMA_K : layer->permute[i] == 'H' ? SOMA_H : SOMA_W;
+        enum soma_dim of_source = layer->permute[i] == 'C'   ? SOMA_K
+                                  : layer->permute[i] == 'H' ? SOMA_H
+                                                             : SOMA_W;
         operand->from[of_source] = (uint8_t)(SOMA_K + i);
     }
 }

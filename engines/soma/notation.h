@@ -40,7 +40,7 @@ struct soma_context {
     const struct soma_graph *graph; /* of that network; NULL: made anew in every soma_parse */
     uint32_t batch;
     struct core_scheduler core;
-    bool compat; /* the published program's rules (docs/soma.md); the only ones so far */
+    bool compat; /* the published program's rules; else the physically sound ones (docs/soma.md) */
 };
 
 /* Why an LFA is not valid. */
@@ -50,7 +50,8 @@ enum soma_fault {
     SOMA_GROUPS, /* starts not ascending from 0, tiling 0, no DRAM cut before the first group */
     SOMA_TILING, /* this output layer of a group cannot be cut into so many tiles */
     SOMA_ALONE,  /* a classifier must be a layer group of its own, with the pools before it (compat) */
-    SOMA_COST    /* the core scheduler refuses a tile of this layer (its DSE_BAD_INPUT); err->text says why */
+    SOMA_COST,   /* the core scheduler refuses a tile of this layer (its DSE_BAD_INPUT); err->text says why */
+    SOMA_EMPTY /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
 };
 
 struct soma_fault_info {
@@ -64,8 +65,8 @@ const char *soma_fault_text(enum soma_fault fault);
 /* Make tiles and tensors of an LFA: shapes by back-calculation from each group's outputs, bytes, costs, and the default
  * (double-buffer) DRAM order and living durations. Tensors are numbered layer by layer in computing order: loads of each
  * tile, weights, output tiles. Memory from `arena`, about 100 bytes per tile and tensor; time is linear in them. The schedule
- * is for fused_evaluate. An invalid LFA is reported in `fault`, not an error, and leaves the schedule empty. DSE_BAD_USAGE
- * without `compat`; DSE_NO_MEMORY, DSE_LIMIT; errors of soma_graph_init and of the core scheduler. */
+ * is for fused_evaluate. An invalid LFA is reported in `fault`, not an error, and leaves the schedule empty. DSE_BAD_USAGE:
+ * a batch of 0; DSE_NO_MEMORY, DSE_LIMIT; errors of soma_graph_init and of the core scheduler. */
 DSE_MUST_CHECK enum dse_status soma_parse(const struct soma_context *context, const struct soma_lfa *lfa,
                                           struct arena *arena, struct fused_schedule *schedule,
                                           struct soma_fault_info *fault, struct dse_error *err);

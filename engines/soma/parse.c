@@ -26,6 +26,8 @@ const char *soma_fault_text(enum soma_fault fault)
         return "an output of a group cannot be cut into that many tiles";
     case SOMA_ALONE:
         return "a classifier is not a layer group of its own, together with the pools right before it";
+    case SOMA_EMPTY:
+        return "one of its tiles would be empty, since its readers need nothing of it there";
     case SOMA_COST:
         return "the core array's scheduler has no mapping for a tile of it";
     }
@@ -62,6 +64,11 @@ static struct soma_shape least(struct soma_shape a, uint32_t k, uint32_t h, uint
     return a;
 }
 
+static const struct soma_grid *grid_of(const struct soma_plan *plan, const struct soma_layer_plan *layer)
+{
+    return &plan->grid[layer->flc];
+}
+
 /* ---- room ---- */
 
 static enum dse_status count(struct maker *maker, struct dse_error *err)
@@ -80,9 +87,6 @@ static enum dse_status count(struct maker *maker, struct dse_error *err)
             return dse_fail(err, DSE_LIMIT,
                             "a SoMa schedule of more than %d tensors; use smaller tiling numbers",
                             SOMA_TENSOR_MAX);
-        if (too_large(&layer->tile))
-            return dse_fail(err, DSE_LIMIT, "layer %s: a tile of more than 2^53 bytes; use a smaller batch",
-                            plan->graph->network->layer[l].name);
     }
     maker->schedule->n_tile = plan->n_tile;
     maker->schedule->n_tensor = (uint32_t)n_tensor;
@@ -112,50 +116,103 @@ static enum dse_status make_room(struct maker *maker, struct arena *arena, struc
 
 struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
 {
+    uint32_t groups = layer->groups, group_k = layer->k / groups;
+    if (tile->k < layer->k && tile->k % group_k == 0)
+        groups = tile->k / group_k;
     struct core_tile core = {
         .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
         .b = tile->b,
         .k = tile->k,
-        .c = layer->c,
+        .c = layer->c / layer->groups * groups,
         .h = tile->h,
         .w = tile->w,
         .r = layer->r,
         .s = layer->s,
         .stride_h = layer->stride[0],
         .stride_w = layer->stride[1],
-        .groups = layer->groups,
-        .group_k = layer->groups > 1 ? layer->k / layer->groups : 0, /* tile->k may be more than layer->k */
+        .groups = groups,
+        .group_k = layer->groups > 1 ? group_k : 0, /* compat: tile->k may be more than layer->k */
         .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
         .operands = layer->n_operand,
     };
     return core;
 }
 
+static void make_tile(struct maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
+                      uint64_t cycle, double energy_j)
+{
+    const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    maker->schedule->tile[tile_position(layer, i)] = (struct fused_tile){
+        .layer = l,
+        .index = i,
+        .layer_group = layer->layer_group,
+        .flc = layer->flc,
+        .b = shape->b,
+        .k = shape->k,
+        .h = shape->h,
+        .w = shape->w,
+        .cycle = cycle,
+        .energy_j = energy_j,
+    };
+}
+
+static enum dse_status ask_cost(const struct maker *maker, uint32_t l, const struct soma_shape *shape,
+                                struct core_cost *cost, struct dse_error *err)
+{
+    const struct core_scheduler *scheduler = &maker->plan->context->core;
+    const struct layer *layer = &maker->plan->graph->network->layer[l];
+    if (too_large(shape))
+        return dse_fail(err, DSE_LIMIT, "layer %s: a tile of more than 2^53 bytes; use a smaller batch",
+                        layer->name);
+    struct core_tile core = soma_core_tile(layer, shape);
+    enum dse_status status = scheduler->cost(scheduler->self, &core, cost, err);
+    if (status == DSE_BAD_INPUT)
+        *maker->fault = (struct soma_fault_info){SOMA_COST, l};
+    return status;
+}
+
+/* Compat: all tiles are alike. */
+static enum dse_status make_like_tiles(struct maker *maker, uint32_t l, struct dse_error *err)
+{
+    const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    struct core_cost cost = {0};
+    DSE_TRY(ask_cost(maker, l, &layer->tile, &cost, err));
+    for (uint32_t i = 0; i < layer->n_tile; i++)
+        make_tile(maker, l, i, &layer->tile, cost.cycle, cost.energy_j);
+    return DSE_OK;
+}
+
+/* The neighbour of tile i before it, above it or in the samples before, if it has this shape; else NULL. */
+static const struct fused_tile *find_like(const struct maker *maker, const struct soma_layer_plan *layer,
+                                          uint32_t i, const struct soma_shape *shape)
+{
+    const uint32_t *part = grid_of(maker->plan, layer)->part;
+    const uint32_t back[] = {1, part[SOMA_COLUMNS], part[SOMA_ROWS] * part[SOMA_COLUMNS]};
+    for (size_t n = 0; n < sizeof(back) / sizeof(back[0]) && i >= back[n]; n++) {
+        const struct fused_tile *tile = &maker->schedule->tile[tile_position(layer, i - back[n])];
+        if (tile->b == shape->b && tile->k == shape->k && tile->h == shape->h && tile->w == shape->w)
+            return tile;
+    }
+    return NULL;
+}
+
 static enum dse_status make_tiles(struct maker *maker, uint32_t l, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
-    const struct core_scheduler *scheduler = &plan->context->core;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    struct core_tile core = soma_core_tile(&plan->graph->network->layer[l], &layer->tile);
-    struct core_cost cost = {0};
-    enum dse_status status = scheduler->cost(scheduler->self, &core, &cost, err);
-    if (status == DSE_BAD_INPUT)
-        *maker->fault = (struct soma_fault_info){SOMA_COST, l};
-    if (status != DSE_OK)
-        return status;
-    for (uint32_t i = 0; i < layer->n_tile; i++)
-        maker->schedule->tile[tile_position(layer, i)] = (struct fused_tile){
-            .layer = l,
-            .index = i,
-            .layer_group = layer->layer_group,
-            .flc = layer->flc,
-            .b = layer->tile.b,
-            .k = layer->tile.k,
-            .h = layer->tile.h,
-            .w = layer->tile.w,
-            .cycle = cost.cycle,
-            .energy_j = cost.energy_j,
-        };
+    struct soma_place place = {{0}};
+    if (plan->context->compat)
+        return make_like_tiles(maker, l, err);
+    for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid_of(plan, layer), &place)) {
+        struct soma_shape shape = soma_tile_shape(layer, &place);
+        const struct fused_tile *like = find_like(maker, layer, i, &shape);
+        struct core_cost cost = {0};
+        if (like != NULL)
+            cost = (struct core_cost){.cycle = like->cycle, .energy_j = like->energy_j};
+        else
+            DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
+        make_tile(maker, l, i, &shape, cost.cycle, cost.energy_j);
+    }
     return DSE_OK;
 }
 
@@ -184,18 +241,29 @@ static void add_read(struct maker *maker, uint32_t tile, uint32_t tensor)
     maker->schedule->read[maker->schedule->first_read[tile] + maker->schedule->n_read[tile]++] = tensor;
 }
 
+/* What a tile loads of a source; false: nothing. */
+static bool load_shape(const struct soma_plan *plan, const struct soma_operand *operand,
+                       const struct soma_place *place, struct soma_shape *need)
+{
+    if (!plan->context->compat)
+        return soma_tile_need(plan, operand, place, need);
+    *need = soma_need(plan->graph->network, operand, &plan->layer[operand->layer].tile);
+    *need = least(*need, operand->k, operand->h, operand->w);
+    return true;
+}
+
 /* Each tile loads what it needs just before it is computed; halos are loaded again. */
-static enum dse_status make_loads(struct maker *maker, uint32_t l, uint32_t tile, struct dse_error *err)
+static enum dse_status make_loads(struct maker *maker, uint32_t l, uint32_t tile,
+                                  const struct soma_place *place, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
     int32_t at = (int32_t)tile_position(layer, tile);
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++) {
         const struct soma_operand *operand = &plan->graph->operand[o];
-        if (!is_loaded(plan, operand))
+        struct soma_shape need;
+        if (!is_loaded(plan, operand) || !load_shape(plan, operand, place, &need))
             continue;
-        struct soma_shape need = soma_need(plan->graph->network, operand, &layer->tile);
-        need = least(need, operand->k, operand->h, operand->w);
         if (too_large(&need))
             return dse_fail(err, DSE_LIMIT, "layer %s: it loads more than 2^53 bytes; use a smaller batch",
                             plan->graph->network->layer[l].name);
@@ -256,20 +324,25 @@ static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, s
     return stored;
 }
 
-/* An output tile that is stored has one tile's time for it, none behind the last tile of its layer group. */
-static void make_output(struct maker *maker, uint32_t l, uint32_t tile)
+/* An output tile that is stored has one tile's time for it, none behind the last tile of its layer group. Where it overlaps
+ * earlier tiles of its layer it takes room again, but is stored already. */
+static void make_output(struct maker *maker, uint32_t l, uint32_t tile, const struct soma_place *place)
 {
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
     uint32_t at = tile_position(layer, tile);
-    uint32_t id = add_tensor(maker, FUSED_LOCAL, l, tile, byte_of(&layer->tile));
+    const struct fused_tile *made = &maker->schedule->tile[at];
+    struct soma_shape shape = {made->b, made->k, made->h, made->w};
+    uint32_t id = add_tensor(maker, FUSED_LOCAL, l, tile, byte_of(&shape));
     struct fused_tensor *tensor = &maker->schedule->tensor[id];
     tensor->producer_tile = (int32_t)at;
     tensor->start = (int32_t)at;
     tensor->end = (int32_t)at + 1;
     if (note_uses(plan, l, tile, tensor)) {
+        if (!plan->context->compat && layer->inside)
+            shape = soma_tile_share(grid_of(plan, layer), layer, place);
         tensor->kind = FUSED_OFMAP;
-        tensor->dram_byte = tensor->byte;
+        tensor->dram_byte = byte_of(&shape);
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
             tensor->end = (int32_t)at + 2;
     }
@@ -279,18 +352,20 @@ static enum dse_status make_layer(struct maker *maker, uint32_t l, struct dse_er
 {
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
+    const struct soma_grid one = {{1, 1, 1, 1}}, *grid = plan->context->compat ? &one : grid_of(plan, layer);
+    struct soma_place place = {{0}};
     uint32_t n_read = plan->graph->weight_byte[l] > 0;
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
         n_read += is_loaded(plan, &plan->graph->operand[o]);
     DSE_TRY(make_tiles(maker, l, err));
-    for (uint32_t i = 0; i < layer->n_tile; i++, maker->n_read += n_read) {
+    for (uint32_t i = 0; i < layer->n_tile; i++, maker->n_read += n_read, soma_next_place(grid, &place)) {
         maker->schedule->first_read[tile_position(layer, i)] = maker->n_read;
-        DSE_TRY(make_loads(maker, l, i, err));
+        DSE_TRY(make_loads(maker, l, i, &place, err));
     }
     if (plan->graph->weight_byte[l] > 0)
         make_weights(maker, l);
-    for (uint32_t i = 0; i < layer->n_tile; i++)
-        make_output(maker, l, i);
+    for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid, &place))
+        make_output(maker, l, i, &place);
     return DSE_OK;
 }
 
@@ -304,9 +379,6 @@ static enum dse_status parse(const struct soma_context *context, const struct so
 
     *schedule = (struct fused_schedule){0};
     *fault = (struct soma_fault_info){SOMA_OK, 0};
-    if (!context->compat)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "SoMa parser: only compat rules are implemented so far; set compat (--compat)");
     if (context->batch == 0)
         return dse_fail(err, DSE_BAD_USAGE, "SoMa parser: the batch is 0; it must be at least 1");
     if (plan.graph == NULL) {
@@ -314,7 +386,11 @@ static enum dse_status parse(const struct soma_context *context, const struct so
         plan.graph = &graph;
     }
     DSE_TRY(soma_plan_positions(&plan, arena, fault, err));
-    if (fault->what != SOMA_OK || !soma_plan_tiles(&plan, fault))
+    if (fault->what == SOMA_OK && context->compat)
+        (void)soma_plan_tiles(&plan, fault);
+    else if (fault->what == SOMA_OK)
+        DSE_TRY(soma_plan_ranges(&plan, arena, fault, err));
+    if (fault->what != SOMA_OK)
         return DSE_OK;
     DSE_TRY(count(&maker, err));
     DSE_TRY(make_room(&maker, arena, err));

@@ -73,7 +73,8 @@ static bool check_alone(const struct soma_plan *plan, struct soma_fault_info *fa
 static void mark_readers(struct soma_plan *plan)
 {
     const struct soma_graph *graph = plan->graph;
-    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+    for (uint32_t i = 0; i < plan->lfa->n_layer; i++) {
+        uint32_t l = plan->lfa->order[i];
         struct soma_layer_plan *layer = &plan->layer[l];
         layer->outside = graph->first_use[l] == graph->first_use[l + 1];
         for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++)

@@ -68,6 +68,33 @@ DSE_MUST_CHECK enum dse_status soma_plan_ranges(struct soma_plan *plan, struct a
 struct soma_range soma_need_range(const struct network *network, const struct soma_operand *operand,
                                   enum soma_dim dim, struct soma_range of);
 
+/* Where a tile lies in its group's grid; at[SOMA_ONE] is 0. */
+struct soma_place {
+    uint32_t at[SOMA_N_AXIS];
+};
+
+/* The place of the next tile; behind the last one the first. */
+static inline void soma_next_place(const struct soma_grid *grid, struct soma_place *place)
+{
+    for (int axis = SOMA_COLUMNS; axis > SOMA_ONE; axis--) {
+        if (++place->at[axis] < grid->part[axis])
+            return;
+        place->at[axis] = 0;
+    }
+}
+
+/* Default rules: output extents of a tile. */
+struct soma_shape soma_tile_shape(const struct soma_layer_plan *layer, const struct soma_place *place);
+
+/* Default rules: the extents of what a tile needs of a source; false when it needs nothing of it. */
+bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
+                    const struct soma_place *place, struct soma_shape *need);
+
+/* Default rules: extents whose product counts the elements of a tile that no earlier tile of its layer has. Only for a layer that is
+ * read outside its group. */
+struct soma_shape soma_tile_share(const struct soma_grid *grid, const struct soma_layer_plan *layer,
+                                  const struct soma_place *place);
+
 /* Compat: the part of the source of `operand` that a tile of its layer needs, counted from the source's first element; not cut to the
  * source's own extents except in rows and columns of a window. */
 struct soma_shape soma_need(const struct network *network, const struct soma_operand *operand,

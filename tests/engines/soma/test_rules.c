@@ -214,10 +214,6 @@ static void test_parse_refuses_what_it_cannot_do(void **state)
     assert_int_equal(soma_parse(&c.context, &lfa, &c.arena, &c.schedule, &c.fault, &c.err), DSE_LIMIT);
     c.context.batch = 0;
     assert_int_equal(soma_parse(&c.context, &lfa, &c.arena, &c.schedule, &c.fault, &c.err), DSE_BAD_USAGE);
-    c.context.batch = 1;
-    c.context.compat = false;
-    assert_int_equal(soma_parse(&c.context, &lfa, &c.arena, &c.schedule, &c.fault, &c.err), DSE_BAD_USAGE);
-    assert_non_null(strstr(c.err.text, "only compat rules"));
     soma_case_close(&c);
 }
 
