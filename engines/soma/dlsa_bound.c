@@ -6,6 +6,8 @@
  *    buffer holds can have begun; room(q-1) is the DRAM time of that at most.
  * 2. Tile p waits for all loads used up to p. For any q <= p those used at q .. p take D(p) - D(q-1), of which all but room(q-1) come
  *    after tile q-1 is over: start(p) >= F(q-1) + D(p) - D(q-1) - room(q-1). For q = 0 nothing was loaded before time 0.
+ *    D(p) counts as well the stores of a layer that stand before the first load of its result. Of those that
+ *    count after tile q-1, the ones of earlier tiles than q-1 may have been moved: open(q-1) is taken off with room(q-1).
  * 3. A load of layer A's result stands behind all stores of A, the last of which begins after A's last tile a. So tile p begins no
  *    earlier than F(a) + that store + all loads of A's results used up to p.
  * 4. Stores of tiles q-1 and later begin after tile q-1 is over, as do all but room(q-1) of the loads used at q or later: the end
@@ -17,15 +19,18 @@
 #include "costmodel/fused_rule.h"
 
 struct source {
-    int64_t ready;  /* its last store may be over then; set when its last tile is */
-    int64_t loaded; /* DRAM time of the loads of it so far */
-    int64_t store;  /* DRAM time of the store of its last tile */
-    int32_t last_tile;
+    int64_t ready;                /* its last store may be over then; set when its last tile is */
+    int64_t loaded;               /* DRAM time of the loads of it so far */
+    int64_t store;                /* DRAM time of the store of its last tile */
+    int64_t stores;               /* DRAM time of all its stores */
+    int32_t last_tile, first_use; /* first tile that waits for a load of it; n_tile: none */
 };
 
 struct bounder {
     uint32_t n_tile, n_layer;
     int64_t *load, *store; /* (n_tile) DRAM time of the loads first used at a tile, of the stores of a tile */
+    int64_t *open,
+        *needed; /* (n_tile) DRAM time of stores that are loaded again: by their tile, by the first to wait */
     int64_t *forced;       /* (n_tile + 1) bytes that must live there; while made, differences */
     int64_t *partial;      /* (n_tile) loads first used at a tile that do not fill their last cycle */
     uint32_t *first_load;  /* (n_tile + 1) into by_use */
@@ -39,12 +44,15 @@ static bool allocate(struct bounder *b, const struct fused_schedule *schedule, s
     size_t n_tile = (size_t)schedule->n_tile + 2;
     b->load = arena_alloc(arena, n_tile, sizeof *b->load);
     b->store = arena_alloc(arena, n_tile, sizeof *b->store);
+    b->open = arena_alloc(arena, n_tile, sizeof *b->open);
+    b->needed = arena_alloc(arena, n_tile, sizeof *b->needed);
     b->forced = arena_alloc(arena, n_tile, sizeof *b->forced);
     b->partial = arena_alloc(arena, n_tile, sizeof *b->partial);
     b->first_load = arena_alloc(arena, n_tile, sizeof *b->first_load);
     b->by_use = arena_alloc(arena, schedule->n_tensor, sizeof *b->by_use);
     b->source = arena_alloc(arena, (size_t)b->n_layer + 1, sizeof *b->source);
-    return b->load && b->store && b->forced && b->partial && b->first_load && b->by_use && b->source;
+    return b->load && b->store && b->open && b->needed && b->forced && b->partial && b->first_load &&
+           b->by_use && b->source;
 }
 
 static void force(struct bounder *b, int32_t first, int32_t past, uint64_t byte)
@@ -71,6 +79,7 @@ static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
         int32_t last = tensor->last_use > tensor->producer_tile ? tensor->last_use : tensor->producer_tile;
         force(b, tensor->start, last + 1, tensor->byte);
         b->store[tensor->producer_tile] += cycle;
+        source->stores += cycle;
         if (tensor->producer_tile >= source->last_tile) {
             source->last_tile = tensor->producer_tile;
             source->store = cycle;
@@ -82,6 +91,22 @@ static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
         b->partial[use] += tensor->byte % machine->dram_byte_per_cycle != 0;
         b->fits_bytes &= tensor->dram_byte <= tensor->byte;
         b->first_load[use + 1] += reads_layer(tensor);
+        if (reads_layer(tensor) && use < b->source[tensor->source].first_use)
+            b->source[tensor->source].first_use = use;
+    }
+}
+
+/* Stores that count in D, behind add_tensor of all. */
+static void count_stores(struct bounder *b, const struct fused_schedule *schedule,
+                         const struct fused_machine *machine)
+{
+    for (uint32_t l = 0; l < b->n_layer; l++)
+        if (b->source[l].first_use < (int32_t)b->n_tile)
+            b->needed[b->source[l].first_use] += b->source[l].stores;
+    for (uint32_t i = 0; i < schedule->n_tensor; i++) {
+        const struct fused_tensor *tensor = &schedule->tensor[i];
+        if (tensor->kind == FUSED_OFMAP && b->source[tensor->layer].first_use < (int32_t)b->n_tile)
+            b->open[tensor->producer_tile] += (int64_t)fused_transfer_cycle(tensor->dram_byte, machine);
     }
 }
 
@@ -122,7 +147,7 @@ static int64_t start_by_sources(struct bounder *b, const struct fused_schedule *
 static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
                    const struct fused_machine *machine, uint64_t buffer_byte)
 {
-    int64_t load_left = 0, store_left = 0, partial_left = 0, loaded = 0, finish = 0, ahead = 0;
+    int64_t load_left = 0, store_left = 0, partial_left = 0, moved = 0, finish = 0, ahead = 0, open = 0;
     for (uint32_t p = 0; p < b->n_tile; p++) {
         load_left += b->load[p];
         store_left += b->store[p];
@@ -131,8 +156,9 @@ static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
     int64_t bound = load_left + store_left;
     for (uint32_t p = 0; p < b->n_tile; p++) {
         uint32_t layer = schedule->tile[p].layer;
-        loaded += b->load[p];
-        int64_t start = larger(larger(finish, ahead + loaded), start_by_sources(b, schedule, machine, p));
+        moved += b->load[p] + b->needed[p];
+        open += (p > 0 ? b->open[p - 1] : 0) - b->needed[p];
+        int64_t start = larger(larger(finish, ahead + moved), start_by_sources(b, schedule, machine, p));
         finish = start + (int64_t)schedule->tile[p].cycle;
         if (b->source[layer].last_tile == (int32_t)p)
             b->source[layer].ready = finish + b->source[layer].store;
@@ -142,7 +168,7 @@ static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
         int64_t room = larger(free_byte, 0) / (int64_t)machine->dram_byte_per_cycle + partial_left;
         if (!b->fits_bytes || room > load_left)
             room = load_left;
-        ahead = larger(ahead, finish - loaded - room);
+        ahead = larger(ahead, finish - moved - room - open);
         bound = larger(bound, finish + load_left - room + store_left);
         store_left -= b->store[p];
     }
@@ -163,10 +189,13 @@ enum dse_status dlsa_bound(const struct fused_schedule *schedule, const struct f
     }
     if (!allocate(&b, schedule, scratch))
         return dse_fail(err, DSE_NO_MEMORY, "no memory for the bound of %u tensors", schedule->n_tensor);
-    for (uint32_t l = 0; l < b.n_layer; l++)
+    for (uint32_t l = 0; l < b.n_layer; l++) {
         b.source[l].last_tile = -1;
+        b.source[l].first_use = (int32_t)schedule->n_tile;
+    }
     for (uint32_t i = 0; i < schedule->n_tensor; i++)
         add_tensor(&b, &schedule->tensor[i], machine);
+    count_stores(&b, schedule, machine);
     for (uint32_t p = 0; p < schedule->n_tile; p++)
         b.forced[p + 1] += b.forced[p];
     sort_by_use(&b, schedule);

@@ -60,7 +60,7 @@ static void set_limits(const struct fused_schedule *schedule, int32_t *last, int
         if (tensor->kind == FUSED_IFMAP && tensor->source >= 0)
             moves->limit[i] = least(last[tensor->source] + 1, tensor->first_use);
         else if (tensor->kind == FUSED_OFMAP)
-            moves->limit[i] = most(first[tensor->layer], tensor->producer_tile + 1);
+            moves->limit[i] = most(first[tensor->layer], most(tensor->producer_tile, tensor->last_use) + 1);
     }
 }
 
