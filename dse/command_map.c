@@ -6,13 +6,12 @@
 #include "base/text.h"
 #include "dse/commands.h"
 #include "dse/inputs.h"
+#include "dse/map_network.h"
 #include "dse/map_report.h"
 #include "dse/record.h"
 #include "dse/solve.h"
 #include "dse/threads.h"
 #include "dse/workload.h"
-
-enum { FORMAT_TABLE, FORMAT_YAML, FORMAT_CSV, FORMAT_JSON };
 
 /* Everything one call of the command holds. */
 struct map_job {
@@ -26,6 +25,7 @@ struct map_job {
     struct point_record point;
     struct layer_record *layer; /* (n_layer) */
     struct arena arena;
+    char reason[SOLVE_REASON_MAX]; /* of a scheduler */
     size_t format;
     int n_thread;
 };
@@ -84,7 +84,7 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     const char *names[CLI_VALUE_MAX];
     size_t n_name = 0;
     unsigned long long batch = 1, threads = 0;
-    DSE_TRY(cli_choice(args, "format", formats, 4, FORMAT_TABLE, &job->format, err));
+    DSE_TRY(cli_choice(args, "format", formats, 4, MAP_TABLE, &job->format, err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(read_options(args, &job->settings, err));
@@ -95,21 +95,25 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
     DSE_TRY(input_network(args->operand[1], &job->network, err));
+    job->n_thread = threads ? (int)threads : threads_available();
+    if (solve_is_scheduler(&job->settings)) {
+        DSE_TRY(map_network_check(args, &job->settings, err));
+        return workload_init_whole(&job->workload, &job->network, (uint32_t)batch, err);
+    }
     for (size_t i = 0; i < args->n_value; i++)
         if (strcmp(args->value[i].option->name, "layer") == 0)
             names[n_name++] = args->value[i].text;
     DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, names, n_name, 0, err));
     if (cli_value(args, "constraints"))
         DSE_TRY(read_constraints(cli_value(args, "constraints"), job, err));
-    if (job->format == FORMAT_YAML && job->workload.n_problem != 1)
+    if (job->format == MAP_YAML && job->workload.n_problem != 1)
         return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping; choose a layer with --layer");
     if (cli_has(args, "gpu") && !job->arch.gpu.present)
         return dse_fail(err, DSE_BAD_USAGE,
                         "--gpu: %s is no GPU; its file has no part gpu that names the threads of a block",
                         job->arch.name);
-    if (cli_has(args, "gpu") && job->format != FORMAT_TABLE && job->format != FORMAT_CSV)
+    if (cli_has(args, "gpu") && job->format != MAP_TABLE && job->format != MAP_CSV)
         return dse_fail(err, DSE_BAD_USAGE, "--gpu prints a table or csv, not %s", formats[job->format]);
-    job->n_thread = threads ? (int)threads : threads_available();
     job->result = calloc(job->workload.n_problem, sizeof *job->result);
     job->view = calloc(job->workload.n_problem, sizeof *job->view);
     job->layer = calloc(job->workload.n_layer, sizeof *job->layer);
@@ -149,16 +153,16 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
                                       job->result, &job->point,   job->layer};
     text_init(&out);
     switch (job->format) {
-    case FORMAT_YAML:
+    case MAP_YAML:
         map_report_yaml(&report, &out);
         break;
-    case FORMAT_CSV:
+    case MAP_CSV:
         if (cli_has(args, "gpu"))
             map_report_gpu_csv(&report, &out);
         else
             map_report_csv(&report, &out);
         break;
-    case FORMAT_JSON:
+    case MAP_JSON:
         status = map_report_json(&report, &out, err);
         break;
     default:
@@ -175,6 +179,21 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
     return status;
 }
 
+/* A scheduler: one search of the whole network. */
+static enum dse_status schedule_all(struct map_job *job, const struct console *console, struct dse_error *err)
+{
+    struct text_buffer out;
+    text_init(&out);
+    job->point.reason = job->reason;
+    enum dse_status status =
+        map_network(&job->settings, &job->workload, &job->arch, job->n_thread, (enum map_format)job->format,
+                    &out, &job->point.outcome, job->reason, err);
+    if (status == DSE_OK && out.data)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return status;
+}
+
 static int command(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
@@ -184,10 +203,13 @@ static int command(const struct cli_args *args, const struct console *console)
         return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
     arena_init(&job->arena);
     enum dse_status status = prepare(args, job, &err);
-    if (status == DSE_OK)
+    if (status == DSE_OK && solve_is_scheduler(&job->settings)) {
+        status = schedule_all(job, console, &err);
+    } else if (status == DSE_OK) {
         status = solve_all(job, &err);
-    if (status == DSE_OK)
-        status = print_all(args, job, console, &err);
+        if (status == DSE_OK)
+            status = print_all(args, job, console, &err);
+    }
     code = cli_report(console, status, &err);
     if (status == DSE_OK && job->point.outcome != RESULT_OK) {
         fprintf(console->err, "dse: %s: %s\n", result_status_text(job->point.outcome), job->point.reason);
@@ -205,12 +227,13 @@ static int command(const struct cli_args *args, const struct console *console)
 }
 
 static const struct cli_option options[] = {
-    {"engine", 'e', "NAME", "how to search: a mapper of `dse list engines` (default descent)"},
+    {"engine", 'e', "NAME", "how to search: a mapper or scheduler of `dse list engines` (default descent)"},
     {"objective", 'O', "WHAT", "what to minimise: latency, energy, edp (default), ed2p or energy^n*delay^m"},
     {"layer", 'l', "NAME", "only this layer; repeatable"},
     {"batch", 'b', "N", "samples (default 1)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
-    {"max-evaluations", 'n', "N", "cost-model calls per layer (default: the engine's own rule)"},
+    {"max-evaluations", 'n', "N",
+     "cost-model calls per layer, or of a schedule (default: the engine's own rule)"},
     {"max-seconds", 't', "N", "time per layer; results then depend on the machine"},
     {"option", 'o', "NAME=VALUE", "an option of the engine (`dse list engine NAME`); repeatable"},
     {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
@@ -218,7 +241,7 @@ static const struct cli_option options[] = {
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
-    {"format", 'f', "HOW", "table (default), yaml (one mapping, for `dse eval`), csv, json"},
+    {"format", 'f', "HOW", "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json"},
     {"nest", 0, NULL, "after the table print every mapping as a loop nest"},
     {"gpu", 0, NULL, "for a GPU: print every mapping as a CUDA launch (table: after it; csv: instead)"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
@@ -227,7 +250,7 @@ static const struct cli_option options[] = {
 const struct cli_command command_map = {
     .name = "map",
     .operands = "ARCH NETWORK",
-    .summary = "Find and print a mapping for each layer of a network.",
+    .summary = "Find and print a mapping for each layer of a network, or a schedule of the network.",
     .help =
         "Equal layers are mapped once. Layers without multiply-accumulates (pooling, additions, ...) are "
         "not mapped.\n"
@@ -237,7 +260,12 @@ const struct cli_command command_map = {
         "\n"
         "  dse map simba resnet50 --engine random --max-evaluations 10000\n"
         "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"
-        "  dse eval simba resnet50:conv1 conv1.yaml\n",
+        "  dse eval simba resnet50:conv1 conv1.yaml\n"
+        "\n"
+        "A scheduler (kind scheduler in `dse list engines`) finds one schedule of the whole network:\n"
+        "\n"
+        "  dse map soma_edge resnet50_soma --engine unfused --format yaml > unfused.yaml\n"
+        "  dse eval soma_edge resnet50_soma unfused.yaml\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 2,

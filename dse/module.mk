@@ -12,6 +12,7 @@ SRC_DSE := \
 	dse/inputs.c \
 	dse/json_text.c \
 	dse/main.c \
+	dse/map_network.c \
 	dse/map_report.c \
 	dse/measure.c \
 	dse/not_ok.c \

@@ -8,7 +8,7 @@
 #include "dse/report.h"
 #include "dse/table.h"
 
-enum { CELL_MAX = 64, CELL_TEXT_MAX = 128, COLUMN_MAX = 24, LABEL = 12 };
+enum { CELL_MAX = 64, CELL_TEXT_MAX = 128, COLUMN_MAX = 40, LABEL = 12 };
 
 static const double pj = 1e12;
 
@@ -126,6 +126,28 @@ struct entry {
     struct cell cell;
 };
 
+/* What is known of a schedule that was just found. */
+static size_t search_entries(const struct schedule_search *search, struct entry *entry)
+{
+    const struct cell none = {0};
+    const struct entry all[] = {
+        {"utilization", number_of(search->utilization)},
+        {"engine", text_of(search->engine)},
+        {"objective", text_of(search->objective)},
+        {"seed", count_of(search->seed)},
+        {"stop", text_of(search->stop)},
+        {"evaluations", count_of(search->evaluations)},
+        {"cost", number_of(search->cost)},
+        {"cost_bound", search->bound > 0 ? number_of(search->bound) : none},
+        {"cost_over_bound", search->bound > 0 ? number_of(search->cost / search->bound) : none},
+        {"stage1_cycles", search->stage1_cycle > 0 ? count_of(search->stage1_cycle) : none},
+    };
+    size_t n = sizeof all / sizeof all[0];
+    for (size_t i = 0; i < n; i++)
+        entry[i] = all[i];
+    return n;
+}
+
 static size_t summary_entries(const struct schedule *s, struct entry *entry)
 {
     const struct fused_result *r = &s->result;
@@ -156,9 +178,26 @@ static size_t summary_entries(const struct schedule *s, struct entry *entry)
         {"dram_tensors", count_of(s->fused.n_dram)},
         {"batch", count_of(s->batch)},
     };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    size_t n = sizeof all / sizeof all[0];
+    for (size_t i = 0; i < n; i++)
         entry[i] = all[i];
-    return sizeof all / sizeof all[0];
+    return n + (s->search ? search_entries(s->search, entry + n) : 0);
+}
+
+static void search_head(const struct schedule_search *search, struct text_buffer *out)
+{
+    char a[CELL_MAX];
+    text_append(out, "  %-*s  %.1f %% of the MAC units\n", LABEL, "utilization", 100 * search->utilization);
+    if (search->stage1_cycle > 0)
+        text_append(out, "  %-*s  %s cycles with double buffering\n", LABEL, "first stage",
+                    text_thousands(search->stage1_cycle, a, sizeof a));
+    text_append(out, "  %-*s  %s, seed %" PRIu64 ", %s after %s evaluation%s\n", LABEL, "engine",
+                search->engine, search->seed, search->stop, text_thousands(search->evaluations, a, sizeof a),
+                table_plural(search->evaluations));
+    text_append(out, "  %-*s  %s = %.6g", LABEL, "objective", search->objective, search->cost);
+    if (search->bound > 0)
+        text_append(out, ", %.4f times the engine's lower bound", search->cost / search->bound);
+    text_append(out, "\n");
 }
 
 static void summary_head(const struct schedule *s, struct text_buffer *out)
@@ -187,7 +226,10 @@ static void summary_head(const struct schedule *s, struct text_buffer *out)
                 LABEL, "schedule", s->n_layer_group, table_plural(s->n_layer_group), s->lfa.n_flc,
                 table_plural(s->lfa.n_flc), s->fused.n_tile, table_plural(s->fused.n_tile), s->fused.n_tensor,
                 s->fused.n_dram);
-    text_append(out, "  %-*s  %s\n\n", LABEL, "energy", table_si(r->energy_j, "J", a, sizeof a));
+    text_append(out, "  %-*s  %s\n", LABEL, "energy", table_si(r->energy_j, "J", a, sizeof a));
+    if (s->search)
+        search_head(s->search, out);
+    text_append(out, "\n");
 }
 
 static void summary_table(const struct schedule *s, struct text_buffer *out)

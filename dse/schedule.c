@@ -8,7 +8,7 @@
 #include "base/yaml.h"
 #include "costmodel/core_cache.h"
 #include "costmodel/core_machine.h"
-#include "engines/soma/plan.h"
+#include "engines/soma/offer.h"
 
 enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
 
@@ -155,27 +155,6 @@ static enum dse_status allocate(struct schedule *s, struct arena *arena, struct 
     return DSE_OK;
 }
 
-/* The split of the tiles' energies: asked again, of the cache. */
-static enum dse_status sum_core(struct schedule *s, const struct core_scheduler *scheduler,
-                                struct dse_error *err)
-{
-    s->core = (struct core_cost){0};
-    for (uint32_t i = 0; i < s->fused.n_tile; i++) {
-        const struct fused_tile *tile = &s->fused.tile[i];
-        const struct soma_shape shape = {tile->b, tile->k, tile->h, tile->w};
-        struct core_tile asked = soma_core_tile(&s->network->layer[tile->layer], &shape);
-        struct core_cost cost;
-        DSE_TRY(scheduler->cost(scheduler->self, &asked, &cost, err));
-        s->core.cycle += cost.cycle;
-        s->core.buffer_energy_j += cost.buffer_energy_j;
-        s->core.local_energy_j += cost.local_energy_j;
-        s->core.bus_energy_j += cost.bus_energy_j;
-        s->core.mac_energy_j += cost.mac_energy_j;
-        s->core.energy_j += cost.energy_j;
-    }
-    return DSE_OK;
-}
-
 /* A DLSA that does not belong to these groups is bad text, whose lines soma_apply does not know. */
 static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, struct fused_schedule *fused,
                              struct dse_error *err)
@@ -204,7 +183,7 @@ static enum dse_status evaluate(struct schedule *s, const char *path, const char
     s->n_layer_group = 0;
     for (uint32_t g = 0; g < s->lfa.n_flc; g++)
         s->n_layer_group += s->lfa.dram_cut[g];
-    return sum_core(s, &core, err);
+    return soma_core_sum(s->network, core, &s->fused, &s->core, err);
 }
 
 enum dse_status schedule_evaluate(struct schedule *schedule, const char *path, const char *text,

@@ -14,6 +14,15 @@
 #include "costmodel/network.h"
 #include "engines/soma/notation.h"
 
+/* How a schedule was found. */
+struct schedule_search {
+    const char *engine, *objective, *stop;
+    uint64_t evaluations, seed;
+    double cost, bound;    /* of the objective, in joules and seconds; bound 0: none is known */
+    double utilization;    /* of the MAC units */
+    uint64_t stage1_cycle; /* of the same fusion with double buffering; 0: not told */
+};
+
 struct schedule {
     const struct architecture *arch; /* borrowed, as the network */
     const struct network *network;
@@ -26,8 +35,9 @@ struct schedule {
     struct fused_schedule fused;
     struct fused_result result;
     struct fused_trace trace;
-    struct core_cost core; /* of all tiles together */
-    uint32_t *place;       /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
+    struct core_cost core;                /* of all tiles together */
+    const struct schedule_search *search; /* borrowed; NULL: not known */
+    uint32_t *place;                      /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
 };
 
 /* Whether the text is a schedule: YAML with the key "soma" at the top, or broken YAML with a line that begins so. */
