@@ -186,14 +186,29 @@ static enum dse_status evaluate(struct schedule *s, const char *path, const char
     return soma_core_sum(s->network, core, &s->fused, &s->core, err);
 }
 
+/* Whose rules hold: those the text names, if any; --compat must not contradict it. */
+static enum dse_status choose_rules(struct schedule *s, const char *path, const char *text, size_t length,
+                                    struct dse_error *err)
+{
+    enum soma_rules rules;
+    DSE_TRY(soma_read_rules(path, text, length, &rules, err));
+    if (rules == SOMA_RULES_DEFAULT && s->compat)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "the schedule says compat: false; evaluate it without --compat");
+    s->compat |= rules == SOMA_RULES_COMPAT;
+    return DSE_OK;
+}
+
 enum dse_status schedule_evaluate(struct schedule *schedule, const char *path, const char *text,
                                   size_t length, struct arena *arena, struct dse_error *err)
 {
     enum { COST_MAX = 1 << 16 };
-    struct core_array_search search = {.compat = schedule->compat};
+    struct core_array_search search;
     struct core_array_size size;
     struct core_cache *cache;
     struct core_cached cached;
+    DSE_TRY(choose_rules(schedule, path, text, length, err));
+    search.compat = schedule->compat;
     DSE_TRY(core_machine_of(schedule->arch, &size, &schedule->machine, err));
     DSE_TRY(core_array_init(&size, &search.core, err));
     DSE_TRY(core_cache_new(COST_MAX, &cache, err));

@@ -27,7 +27,8 @@ struct schedule {
     const struct architecture *arch; /* borrowed, as the network */
     const struct network *network;
     uint32_t batch;
-    bool compat;
+    bool
+        compat; /* the published program's rules: asked for, and after the evaluation also when the text says so */
     struct soma_lfa lfa;
     bool has_dlsa; /* the text gives DRAM order and living durations; else the double-buffer ones */
     uint32_t n_layer_group;

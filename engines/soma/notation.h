@@ -86,10 +86,17 @@ DSE_MUST_CHECK enum dse_status soma_parse_part(const struct soma_context *contex
 DSE_MUST_CHECK enum dse_status soma_apply(const struct soma_dlsa *dlsa, struct fused_schedule *schedule,
                                           struct dse_error *err);
 
-/* The text form (YAML; docs/soma.md). With `dlsa` NULL only the LFA is written; else `schedule`, of that LFA, names the tensors
- * in comments. */
-void soma_write(const struct network *network, const struct soma_lfa *lfa, const struct soma_dlsa *dlsa,
-                const struct fused_schedule *schedule, struct text_buffer *out);
+/* The text form (YAML; docs/soma.md), which says so when the scheme is of `compat` rules. With `dlsa` NULL only the LFA is written;
+ * else `schedule`, of that LFA, names the tensors in comments. */
+void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
+                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out);
+
+/* Whose rules a text says it is for. */
+enum soma_rules { SOMA_RULES_UNSAID, SOMA_RULES_DEFAULT, SOMA_RULES_COMPAT };
+
+/* What the key `compat` of a text form says; the rest is not looked at. DSE_BAD_INPUT with file and line. */
+DSE_MUST_CHECK enum dse_status soma_read_rules(const char *name, const char *bytes, size_t length,
+                                               enum soma_rules *rules, struct dse_error *err);
 
 /* Read the text form; `name` stands for the file in messages. `*has_dlsa` says whether the text gives a DLSA, which soma_apply
  * then checks. Memory from `arena`. DSE_BAD_INPUT with file and line: not the text form, another network, an unknown or

@@ -111,7 +111,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
         totals.stage1_buffer_average_byte = stage1->buffer_average_byte;
     }
     text_init(&text);
-    soma_write(task->search.context.network, lfa, &dlsa, fused, &text);
+    soma_write(task->search.context.network, task->search.context.compat, lfa, &dlsa, fused, &text);
     totals.text = text.data;
     totals.text_length = text.length;
     enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")

@@ -44,10 +44,10 @@ static void write_tensor(const struct network *network, const struct soma_dlsa *
     text_append(out, "\n");
 }
 
-void soma_write(const struct network *network, const struct soma_lfa *lfa, const struct soma_dlsa *dlsa,
-                const struct fused_schedule *schedule, struct text_buffer *out)
+void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
+                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out)
 {
-    text_append(out, "soma: 1\nnetwork: %s\n", network->name);
+    text_append(out, "soma: 1\nnetwork: %s\n%s", network->name, compat ? "compat: true\n" : "");
     write_groups(network, lfa, out);
     if (dlsa == NULL)
         return;
@@ -186,13 +186,36 @@ static enum dse_status read_dlsa(struct reader *r, struct soma_dlsa *dlsa, struc
     return DSE_OK;
 }
 
+static enum dse_status read_compat(const struct yaml_doc *doc, enum soma_rules *rules, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(doc->root, "compat");
+    bool compat = false;
+    *rules = SOMA_RULES_UNSAID;
+    if (node == NULL)
+        return DSE_OK;
+    DSE_TRY(yaml_bool(doc, node, "compat", &compat, err));
+    *rules = compat ? SOMA_RULES_COMPAT : SOMA_RULES_DEFAULT;
+    return DSE_OK;
+}
+
+enum dse_status soma_read_rules(const char *name, const char *bytes, size_t length, enum soma_rules *rules,
+                                struct dse_error *err)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
+    enum dse_status status = read_compat(&doc, rules, err);
+    yaml_doc_free(&doc);
+    return status;
+}
+
 static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
                                    bool *has_dlsa, struct dse_error *err)
 {
-    static const char *const key[] = {"soma", "network", "groups", "tensors", "dram"};
+    static const char *const key[] = {"soma", "network", "compat", "groups", "tensors", "dram"};
     const struct ynode *root = r->doc.root, *version = NULL, *name_node = NULL;
     uint64_t number = 0;
     const char *name = NULL;
+    enum soma_rules rules;
     DSE_TRY(yaml_check_keys(&r->doc, root, "a SoMa scheme", key, sizeof(key) / sizeof(*key), err));
     DSE_TRY(yaml_require(&r->doc, root, "a SoMa scheme", "soma", &version, err));
     DSE_TRY(yaml_u64(&r->doc, version, "soma", 1, 1, &number, err));
@@ -201,6 +224,7 @@ static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struc
     if (strcmp(name, r->network->name) != 0)
         return yaml_fail(&r->doc, name_node, err, "the scheme is for network \"%.100s\", not %s", name,
                          r->network->name);
+    DSE_TRY(read_compat(&r->doc, &rules, err));
     for (uint32_t l = 0; l < r->network->n_layer; l++)
         if (!name_table_put(&r->name, r->network->layer[l].name, l))
             return out_of_memory(r, err);

@@ -41,7 +41,7 @@ static void test_write_is_the_documented_form(void **state)
     (void)state;
     open_scheme(&s);
     text_init(&text);
-    soma_write(&s.c.network, &s.lfa, NULL, NULL, &text);
+    soma_write(&s.c.network, false, &s.lfa, NULL, NULL, &text);
     assert_string_equal(text.data, "soma: 1\n"
                                    "network: tiny6\n"
                                    "groups:\n"
@@ -49,13 +49,45 @@ static void test_write_is_the_documented_form(void **state)
                                    "- {tiles: 4, layers: [C_conv1x1, B_conv3x3, D_add]}\n"
                                    "- {cut: true, tiles: 2, layers: [E_pool2x2, F_conv3x3s2]}\n");
     text_clear(&text);
-    soma_write(&s.c.network, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, &text);
     assert_non_null(strstr(text.data, "tensors: 26\n"
                                       "dram: # tensor, start, end\n"
                                       "- [2, -1, 2] # weights A_conv3x3\n"
                                       "- [0, -1, 1] # ifmap A_conv3x3 0 from input\n"
                                       "- [1, 0, 2] # ifmap A_conv3x3 1 from input\n"));
     assert_non_null(strstr(text.data, "- [19, 13, 15] # ifmap E_pool2x2 0 from D_add\n"));
+    text_free(&text);
+    soma_case_close(&s.c);
+}
+
+/* Whose rules a scheme is for stands in the text, if it is the published program's; "false" can be said as well. */
+static void test_text_says_whose_rules_it_is_for(void **state)
+{
+    struct scheme s;
+    struct text_buffer text;
+    struct soma_lfa lfa;
+    struct soma_dlsa dlsa;
+    enum soma_rules rules;
+    bool has_dlsa;
+    (void)state;
+    open_scheme(&s);
+    text_init(&text);
+    soma_write(&s.c.network, true, &s.lfa, NULL, NULL, &text);
+    assert_non_null(strstr(text.data, "network: tiny6\ncompat: true\ngroups:\n"));
+    assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
+    assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
+    assert_int_equal(rules, SOMA_RULES_COMPAT);
+    text_clear(&text);
+    soma_write(&s.c.network, false, &s.lfa, NULL, NULL, &text);
+    assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
+    assert_int_equal(rules, SOMA_RULES_UNSAID);
+    text_append(&text, "compat: false\n");
+    assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
+    assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
+    assert_int_equal(rules, SOMA_RULES_DEFAULT);
+    static const char maybe[] = "soma: 1\ncompat: maybe\n";
+    assert_int_equal(soma_read_rules("t", maybe, sizeof(maybe) - 1, &rules, &s.c.err), DSE_BAD_INPUT);
+    assert_int_equal(s.c.err.line, 2);
     text_free(&text);
     soma_case_close(&s.c);
 }
@@ -71,10 +103,10 @@ static void test_read_gives_back_what_was_written(void **state)
     open_scheme(&s);
     text_init(&text);
     text_init(&again);
-    soma_write(&s.c.network, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, &text);
     assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
     assert_true(has_dlsa);
-    soma_write(&s.c.network, &lfa, &dlsa, &s.c.schedule, &again);
+    soma_write(&s.c.network, false, &lfa, &dlsa, &s.c.schedule, &again);
     assert_string_equal(text.data, again.data);
     assert_true(soma_case_parse(&s.c, &lfa));
     assert_int_equal(soma_apply(&dlsa, &s.c.schedule, &s.c.err), DSE_OK);
@@ -140,7 +172,7 @@ static void test_read_survives_changed_bytes(void **state)
     (void)state;
     open_scheme(&s);
     text_init(&text);
-    soma_write(&s.c.network, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, &text);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct arena arena;
         struct soma_lfa lfa;
@@ -212,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_is_the_documented_form),
+        cmocka_unit_test(test_text_says_whose_rules_it_is_for),
         cmocka_unit_test(test_read_gives_back_what_was_written),
         cmocka_unit_test(test_read_says_what_is_wrong_and_where),
         cmocka_unit_test(test_read_survives_changed_bytes),
