@@ -1,0 +1,272 @@
+#include "engines/soma/allocator.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engines/soma/lfa_price.h"
+
+enum phase { BEGIN, STAGE1, STAGE2, OVER };
+
+/* Rounds between two looks at clock and cancel flag: a millisecond or so of each stage. */
+enum { LFA_BATCH = 16, DLSA_BATCH = 2048 };
+
+enum { PUBLISHED_RUNS = 6, PATIENCE = 2 };
+
+struct soma_allocator {
+    const struct soma_search *search;
+    struct soma_allocator_options options;
+    uint64_t seed, key;
+    uint32_t start;
+    enum phase phase;
+    uint32_t iteration, failed; /* begun; in a row without a better result */
+    uint64_t buffer_max;        /* that the first stage took in the first iteration */
+    uint64_t round, stage_round, stage_round_max;
+    bool early;
+    struct arena scratch, lfa_arena, dlsa_arena, best_arena, own_arena;
+    struct soma_lfa first; /* where stage 1 starts */
+    struct soma_lfa_prices *prices;
+    struct soma_lfa_search *lfa;
+    struct soma_dlsa_search *dlsa;
+    struct soma_allocation present, best;
+};
+
+enum dse_status soma_allocator_new(const struct soma_search *search,
+                                   const struct soma_allocator_options *options, uint64_t seed, uint64_t key,
+                                   uint32_t start, struct soma_allocator **made, struct dse_error *err)
+{
+    uint32_t n_layer = search->context.network->n_layer;
+    struct soma_allocator *a = calloc(1, sizeof *a);
+    *made = a;
+    if (!a)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a search over %u layers", n_layer);
+    a->search = search;
+    a->options = *options;
+    a->seed = seed;
+    a->key = key;
+    a->start = start;
+    arena_init(&a->scratch);
+    arena_init(&a->lfa_arena);
+    arena_init(&a->dlsa_arena);
+    arena_init(&a->best_arena);
+    arena_init(&a->own_arena);
+    DSE_TRY(soma_lfa_new(n_layer, &a->own_arena, &a->first, err));
+    DSE_TRY(soma_lfa_new(n_layer, &a->own_arena, &a->present.lfa, err));
+    DSE_TRY(soma_lfa_new(n_layer, &a->own_arena, &a->best.lfa, err));
+    a->best.price.cost = INFINITY;
+    DSE_TRY(soma_lfa_prices_new(search, &a->prices, err));
+    a->options.lfa.prices = a->prices;
+    return DSE_OK;
+}
+
+void soma_allocator_free(struct soma_allocator *a)
+{
+    if (!a)
+        return;
+    soma_lfa_search_free(a->lfa);
+    soma_lfa_prices_free(a->prices);
+    arena_free(&a->scratch);
+    arena_free(&a->lfa_arena);
+    arena_free(&a->dlsa_arena);
+    arena_free(&a->best_arena);
+    arena_free(&a->own_arena);
+    free(a);
+}
+
+/* Of iteration and stage, so that what one draws does not depend on how much another drew. */
+static struct random_stream stream_of(const struct soma_allocator *a, uint32_t stage)
+{
+    enum { USES = 16 }; /* of base/random.h and some to spare */
+    return random_stream_make(a->seed, a->key + 0x9e3779b97f4a7c15U * a->start,
+                              USES + 2 * a->iteration + stage);
+}
+
+/* The whole buffer, then less and less of what the first stage took. The published program begins again with just that and goes on
+ * by factors. */
+static uint64_t stage1_limit(const struct soma_allocator *a)
+{
+    if (a->iteration == 0)
+        return a->search->machine.buffer_byte;
+    double share = a->options.published ? pow(1 - a->options.step, a->iteration - 1)
+                                        : 1 - a->options.step * a->iteration;
+    return share > 0 ? (uint64_t)(share * (double)a->buffer_max) : 0;
+}
+
+static uint32_t iteration_max(const struct soma_allocator *a)
+{
+    uint32_t most = a->options.iteration_max ? a->options.iteration_max : UINT32_MAX;
+    return a->options.published && most > PUBLISHED_RUNS ? PUBLISHED_RUNS : most;
+}
+
+/* Without a start within the limit nothing less will have one; the first stage's limit only falls. */
+static enum dse_status begin_iteration(struct soma_allocator *a, struct dse_error *err)
+{
+    uint64_t limit = stage1_limit(a);
+    struct soma_price price = {.cost = INFINITY};
+    if (limit > 0 && a->iteration < iteration_max(a))
+        DSE_TRY(
+            soma_initial_lfa(a->search, a->options.lfa.moves, limit, &a->scratch, &a->first, &price, err));
+    if (!(price.cost < INFINITY)) {
+        a->phase = OVER;
+        return DSE_OK;
+    }
+    const struct soma_context *context = &a->search->context;
+    double round = a->options.round_per_layer * context->network->n_layer;
+    if (a->options.published)
+        round *= sqrt(context->batch);
+    a->options.lfa.n_round = (uint64_t)ceil(round);
+    a->stage_round = 0;
+    a->stage_round_max = a->options.lfa.n_round + a->options.lfa.greedy_round;
+    arena_reset(&a->lfa_arena);
+    DSE_TRY(soma_lfa_search_new(a->search, &a->options.lfa, &a->first, limit, stream_of(a, 0), &a->lfa_arena,
+                                &a->lfa, err));
+    if (a->early)
+        soma_lfa_search_end_early(a->lfa);
+    a->phase = STAGE1;
+    return DSE_OK;
+}
+
+/* The first stage's best with its double buffering. */
+static enum dse_status take_stage1(struct soma_allocator *a, struct dse_error *err)
+{
+    struct soma_allocation *present = &a->present;
+    struct fused_result result;
+    soma_lfa_copy(soma_lfa_search_best(a->lfa, &present->price), &present->lfa);
+    arena_reset(&a->dlsa_arena);
+    DSE_TRY(soma_price_lfa(a->search, &present->lfa, a->search->machine.buffer_byte, &a->dlsa_arena,
+                           &present->schedule, &present->stage1, err));
+    DSE_TRY(fused_evaluate(&present->schedule, &a->search->machine, &a->dlsa_arena, NULL, &result, err));
+    present->stage1_buffer_average_byte = result.buffer_average_byte;
+    present->price = present->stage1;
+    present->found = present->price.cost < INFINITY;
+    present->iteration = a->iteration;
+    return DSE_OK;
+}
+
+static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)
+{
+    struct soma_dlsa_options *options = &a->options.dlsa;
+    DSE_TRY(take_stage1(a, err));
+    soma_lfa_search_free(a->lfa);
+    a->lfa = NULL;
+    if (a->iteration == 0)
+        a->buffer_max = a->present.price.buffer_max_byte;
+    options->n_round = (uint64_t)ceil(a->options.round_per_tensor * a->present.schedule.n_dram);
+    if (a->options.dlsa_round_max && options->n_round > a->options.dlsa_round_max)
+        options->n_round = a->options.dlsa_round_max;
+    options->shrink_round = (uint64_t)ceil(a->options.shrink_share * (double)options->n_round);
+    DSE_TRY(soma_dlsa_search_new(a->search, options, &a->present.schedule, a->search->machine.buffer_byte,
+                                 stream_of(a, 1), &a->dlsa_arena, &a->dlsa, err));
+    if (a->early)
+        soma_dlsa_search_end_early(a->dlsa);
+    a->stage_round = 0;
+    a->phase = STAGE2;
+    return DSE_OK;
+}
+
+/* The published program compares times, not costs. */
+static bool is_better(const struct soma_allocator *a, const struct soma_price *price)
+{
+    if (!a->best.found)
+        return true;
+    return a->options.published ? price->cycle < a->best.price.cycle : price->cost < a->best.price.cost;
+}
+
+/* Let the present allocation be the best when it is better. */
+static enum dse_status compare(struct soma_allocator *a, bool *better, struct dse_error *err)
+{
+    struct soma_price price;
+    if (a->dlsa)
+        soma_dlsa_search_best(a->dlsa, &a->present.schedule, &a->present.price);
+    *better = a->present.found && is_better(a, &a->present.price);
+    if (!*better)
+        return DSE_OK;
+    struct soma_lfa lfa = a->best.lfa;
+    soma_lfa_copy(&a->present.lfa, &lfa);
+    arena_reset(&a->best_arena);
+    a->best = a->present;
+    a->best.lfa = lfa;
+    DSE_TRY(soma_price_lfa(a->search, &a->best.lfa, a->search->machine.buffer_byte, &a->best_arena,
+                           &a->best.schedule, &price, err));
+    if (a->dlsa)
+        soma_dlsa_search_best(a->dlsa, &a->best.schedule, &price);
+    return DSE_OK;
+}
+
+/* Two iterations in a row that find nothing better end it. */
+static enum dse_status end_iteration(struct soma_allocator *a, struct dse_error *err)
+{
+    bool better;
+    DSE_TRY(compare(a, &better, err));
+    a->dlsa = NULL;
+    a->present.found = false;
+    a->failed = better ? 0 : a->failed + 1;
+    a->iteration++;
+    a->phase = a->early || (!a->options.published && a->failed >= PATIENCE) ? OVER : BEGIN;
+    return DSE_OK;
+}
+
+static void count(struct soma_allocator *a, uint64_t total)
+{
+    a->round += total - a->stage_round;
+    a->stage_round = total;
+}
+
+enum dse_status soma_allocator_step(struct soma_allocator *a, uint64_t n, bool *done, struct dse_error *err)
+{
+    bool stage_done = false;
+    if (a->phase == BEGIN) {
+        DSE_TRY(begin_iteration(a, err));
+    } else if (a->phase == STAGE1) {
+        n = n < LFA_BATCH ? n : LFA_BATCH;
+        DSE_TRY(soma_lfa_search_step(a->lfa, n, &stage_done, err));
+        uint64_t total = a->stage_round + n;
+        count(a, total < a->stage_round_max ? total : a->stage_round_max);
+        if (stage_done)
+            DSE_TRY(begin_stage2(a, err));
+    } else if (a->phase == STAGE2) {
+        n = n < DLSA_BATCH ? n : DLSA_BATCH;
+        DSE_TRY(soma_dlsa_search_step(a->dlsa, n, &stage_done, err));
+        count(a, soma_dlsa_search_rounds(a->dlsa));
+        if (stage_done)
+            DSE_TRY(end_iteration(a, err));
+    }
+    *done = a->phase == OVER;
+    return DSE_OK;
+}
+
+uint64_t soma_allocator_rounds(const struct soma_allocator *a)
+{
+    return a->round;
+}
+
+uint32_t soma_allocator_iterations(const struct soma_allocator *a)
+{
+    return a->iteration + (a->phase == STAGE1 || a->phase == STAGE2);
+}
+
+void soma_allocator_end_early(struct soma_allocator *a)
+{
+    a->early = true;
+    if (a->phase == STAGE1)
+        soma_lfa_search_end_early(a->lfa);
+    else if (a->phase == STAGE2)
+        soma_dlsa_search_end_early(a->dlsa);
+    else if (a->best.found)
+        a->phase = OVER;
+}
+
+enum dse_status soma_allocator_settle(struct soma_allocator *a, struct dse_error *err)
+{
+    bool better;
+    if (a->phase == STAGE1)
+        DSE_TRY(take_stage1(a, err));
+    if (a->phase == STAGE1 || a->phase == STAGE2)
+        DSE_TRY(compare(a, &better, err));
+    a->phase = OVER;
+    return DSE_OK;
+}
+
+const struct soma_allocation *soma_allocator_best(const struct soma_allocator *a)
+{
+    return &a->best;
+}

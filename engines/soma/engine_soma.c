@@ -1,0 +1,306 @@
+/* SoMa as the paper has it (HPCA 2025, section V): Buffer Allocator, first and second stage, from one or several starts. */
+#include <math.h>
+
+#include "engines/soma/allocator.h"
+#include "engines/soma/offer.h"
+#include "engines/soma/soma_engines.h"
+
+enum {
+    OPTION_COMPAT,
+    OPTION_MOVES,
+    OPTION_ALLOCATOR,
+    OPTION_LFA_ROUNDS,
+    OPTION_DLSA_ROUNDS,
+    OPTION_DLSA_ROUNDS_MAX,
+    OPTION_ALPHA,
+    OPTION_FIRST_TEMPERATURE,
+    OPTION_SHRINK_STEP,
+    OPTION_ITERATIONS,
+    OPTION_STARTS,
+    OPTION_END_ROUNDS,
+    OPTION_GREEDY_ROUNDS,
+    OPTION_TIDY_ROUNDS,
+    N_OPTION
+};
+
+enum { PAPER, PUBLISHED };
+
+static const char *const whose[] = {"paper", "published"};
+
+static const struct engine_option option[N_OPTION] = {
+    [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
+    [OPTION_MOVES] = {.name = "moves",
+                      .sentence = "operators of both stages: the paper's, or the published program's",
+                      .unit = "",
+                      .kind = OPTION_CHOICE,
+                      .standard = PAPER,
+                      .lowest = PAPER,
+                      .highest = PUBLISHED,
+                      .choice = whose},
+    [OPTION_ALLOCATOR] =
+        {.name = "allocator",
+         .sentence = "how the buffer is shared: by steps until two in a row find nothing better, or six "
+                     "runs of which the shortest counts",
+         .unit = "",
+         .kind = OPTION_CHOICE,
+         .standard = PAPER,
+         .lowest = PAPER,
+         .highest = PUBLISHED,
+         .choice = whose},
+    [OPTION_LFA_ROUNDS] = {.name = "lfa_rounds",
+                           .sentence = "rounds of the first stage, per layer of the network",
+                           .unit = "",
+                           .kind = OPTION_REAL,
+                           .standard = 100,
+                           .lowest = 0,
+                           .highest = 1e9},
+    [OPTION_DLSA_ROUNDS] = {.name = "dlsa_rounds",
+                            .sentence = "rounds of the second stage, per tensor that the DRAM moves",
+                            .unit = "",
+                            .kind = OPTION_REAL,
+                            .standard = 1000,
+                            .lowest = 0,
+                            .highest = 1e9},
+    [OPTION_DLSA_ROUNDS_MAX] = {.name = "dlsa_rounds_max",
+                                .sentence = "rounds of one second stage at most; 0: no limit",
+                                .unit = "",
+                                .kind = OPTION_INTEGER,
+                                .standard = 5e6,
+                                .lowest = 0,
+                                .highest = 1e15},
+    [OPTION_ALPHA] = {.name = "alpha",
+                      .sentence = "how fast it cools",
+                      .unit = "",
+                      .kind = OPTION_REAL,
+                      .standard = 8,
+                      .lowest = 0,
+                      .highest = 1e9},
+    [OPTION_FIRST_TEMPERATURE] = {.name = "first_temperature",
+                                  .sentence = "temperature of the first round, of relative cost",
+                                  .unit = "",
+                                  .kind = OPTION_REAL,
+                                  .standard = 0.1,
+                                  .lowest = 0,
+                                  .highest = 1e9},
+    [OPTION_SHRINK_STEP] = {.name = "shrink_step",
+                            .sentence =
+                                "by how much of what it took at first the first stage's buffer shrinks "
+                                "in each iteration",
+                            .unit = "",
+                            .kind = OPTION_REAL,
+                            .standard = 0.1,
+                            .lowest = 0.001,
+                            .highest = 1},
+    [OPTION_ITERATIONS] = {.name = "iterations",
+                           .sentence = "iterations of the Buffer Allocator at most; 0: no limit",
+                           .unit = "",
+                           .kind = OPTION_INTEGER,
+                           .standard = 0,
+                           .lowest = 0,
+                           .highest = 1e6},
+    [OPTION_STARTS] = {.name = "starts",
+                       .sentence = "independent searches, of which the best counts; they may run on threads",
+                       .unit = "",
+                       .kind = OPTION_INTEGER,
+                       .standard = 1,
+                       .lowest = 1,
+                       .highest = 1024},
+    [OPTION_END_ROUNDS] =
+        {.name = "end_rounds",
+         .sentence = "rounds of a start after which it takes only what is better and ends; 0: never",
+         .unit = "",
+         .kind = OPTION_INTEGER,
+         .standard = 0,
+         .lowest = 0,
+         .highest = 1e15},
+    [OPTION_GREEDY_ROUNDS] = {.name = "greedy_rounds",
+                              .sentence = "rounds that take only what is better, behind those of each stage",
+                              .unit = "",
+                              .kind = OPTION_INTEGER,
+                              .standard = 0,
+                              .lowest = 0,
+                              .highest = 1e15},
+    [OPTION_TIDY_ROUNDS] = {.name = "tidy_rounds",
+                            .sentence =
+                                "share of the second stage's rounds for freeing buffer without losing time "
+                                "(0.1 in the published program)",
+                            .unit = "",
+                            .kind = OPTION_REAL,
+                            .standard = 0,
+                            .lowest = 0,
+                            .highest = 1000},
+};
+
+/* One search from its own start. */
+struct start {
+    struct soma_allocator *allocator;
+    uint64_t rounds; /* that were counted */
+    double offered;  /* cost */
+    bool done, early;
+    enum dse_status status;
+    struct dse_error err;
+};
+
+struct state {
+    struct soma_task task;
+    struct soma_allocator_options options;
+    uint32_t n_start;
+    uint64_t end_rounds;
+    struct start *start; /* (n_start) */
+    struct arena scratch;
+};
+
+static struct soma_allocator_options options_of(const struct engine_context *context)
+{
+    bool published = engine_context_option(context, OPTION_MOVES) != PAPER;
+    uint64_t greedy = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS);
+    struct soma_allocator_options options = {
+        .lfa = {.moves = published ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER,
+                .greedy_round = greedy,
+                .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
+                .alpha = engine_context_option(context, OPTION_ALPHA),
+                .return_share = 0.9},
+        .dlsa = {.greedy_round = greedy,
+                 .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
+                 .alpha = engine_context_option(context, OPTION_ALPHA),
+                 .return_share = 0.9,
+                 .order_share = published ? 0.1 : 0.5,
+                 .time_share = published ? 0.4 : 0.5,
+                 .both_share = published ? 0.5 : 0,
+                 .above_bound = true,
+                 .in_stream_order = published},
+        .round_per_layer = engine_context_option(context, OPTION_LFA_ROUNDS),
+        .round_per_tensor = engine_context_option(context, OPTION_DLSA_ROUNDS),
+        .dlsa_round_max = (uint64_t)engine_context_option(context, OPTION_DLSA_ROUNDS_MAX),
+        .shrink_share = engine_context_option(context, OPTION_TIDY_ROUNDS),
+        .step = engine_context_option(context, OPTION_SHRINK_STEP),
+        .iteration_max = (uint32_t)engine_context_option(context, OPTION_ITERATIONS),
+        .published = engine_context_option(context, OPTION_ALLOCATOR) != PAPER,
+    };
+    return options;
+}
+
+static enum dse_status soma_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    const struct engine_task *task = engine_context_task(context);
+    uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
+    arena_init(&state->scratch);
+    DSE_TRY(soma_task_prepare(task, engine_context_option(context, OPTION_COMPAT) != 0,
+                              engine_context_arena(context), &state->task, err));
+    state->options = options_of(context);
+    state->end_rounds = (uint64_t)engine_context_option(context, OPTION_END_ROUNDS);
+    state->start = arena_alloc(engine_context_arena(context), n, sizeof *state->start);
+    if (!state->start)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    for (; state->n_start < n; state->n_start++) {
+        struct start *start = &state->start[state->n_start];
+        start->offered = INFINITY;
+        enum dse_status status = soma_allocator_new(&state->task.search, &state->options, task->seed,
+                                                    task->key, state->n_start, &start->allocator, err);
+        if (status != DSE_OK) {
+            soma_allocator_free(start->allocator);
+            return status;
+        }
+    }
+    return DSE_OK;
+}
+
+static void advance(const struct state *state, struct start *start, uint64_t n)
+{
+    uint64_t rounds = soma_allocator_rounds(start->allocator);
+    if (start->done)
+        return;
+    if (state->end_rounds && !start->early && rounds >= state->end_rounds) {
+        soma_allocator_end_early(start->allocator);
+        start->early = true;
+    }
+    if (state->end_rounds && !start->early && n > state->end_rounds - rounds)
+        n = state->end_rounds - rounds;
+    start->status = soma_allocator_step(start->allocator, n, &start->done, &start->err);
+}
+
+/* In the order of their numbers. */
+static enum dse_status report(struct state *state, struct start *start, struct engine_context *context,
+                              struct dse_error *err)
+{
+    const struct soma_allocation *best = soma_allocator_best(start->allocator);
+    uint64_t rounds = soma_allocator_rounds(start->allocator);
+    engine_context_count(context, rounds - start->rounds);
+    start->rounds = rounds;
+    if (!best->found || !(best->price.cost < start->offered || best->price.cost > start->offered))
+        return DSE_OK;
+    const struct soma_stage1 stage1 = {best->stage1.cycle, best->stage1.energy_j,
+                                       best->stage1_buffer_average_byte};
+    start->offered = best->price.cost;
+    arena_reset(&state->scratch);
+    return soma_offer(context, &state->task, &best->lfa, &best->schedule, &stage1, &state->scratch, err);
+}
+
+/* Every start does as much, so what is found does not depend on how many threads there are. */
+static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                                 struct dse_error *err)
+{
+    struct state *state = memory;
+    int n_thread = engine_context_task(context)->n_thread;
+    uint32_t n_live = 0;
+    for (uint32_t i = 0; i < state->n_start; i++)
+        n_live += !state->start[i].done;
+    uint64_t n = engine_context_left(context) / (n_live ? n_live : 1);
+#pragma omp parallel for schedule(dynamic)                                                                   \
+    num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && n_live > 1)
+    for (uint32_t i = 0; i < state->n_start; i++)
+        advance(state, &state->start[i], n ? n : 1);
+    n_live = 0;
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        if (start->status != DSE_OK) {
+            *err = start->err;
+            return start->status;
+        }
+        DSE_TRY(report(state, start, context, err));
+        n_live += !start->done;
+    }
+    if (n_live == 0)
+        *stop = STOP_CONVERGED;
+    return DSE_OK;
+}
+
+static enum dse_status soma_finish(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    bool found = false;
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        DSE_TRY(soma_allocator_settle(start->allocator, err));
+        DSE_TRY(report(state, start, context, err));
+        found |= soma_allocator_best(start->allocator)->found;
+    }
+    if (!found)
+        engine_context_explain(
+            context, "no scheme fits the global buffer, not even layer by layer in the smallest tiles");
+    return DSE_OK;
+}
+
+static void soma_free(void *memory)
+{
+    struct state *state = memory;
+    for (uint32_t i = 0; i < state->n_start; i++)
+        soma_allocator_free(state->start[i].allocator);
+    soma_task_free(&state->task);
+    arena_free(&state->scratch);
+}
+
+const struct engine engine_soma = {
+    .name = "soma",
+    .summary = "SoMa: layer fusion and DRAM scheduling by two stages of annealing that share the buffer.",
+    .kind = ENGINE_SCHEDULER,
+    .option = option,
+    .n_option = N_OPTION,
+    .state_byte = sizeof(struct state),
+    .init = soma_init,
+    .step = soma_step,
+    .finish = soma_finish,
+    .verify = soma_verify,
+    .free = soma_free,
+};
