@@ -47,15 +47,26 @@ SRC_ENGINES := \
 	engines/options.c \
 	engines/price_memo.c \
 	engines/registry.c \
+	engines/soma/allocator.c \
 	engines/soma/apply.c \
+	engines/soma/buffer_allocate.c \
+	engines/soma/buffer_pack.c \
 	engines/soma/default_order.c \
 	engines/soma/dlsa_bound.c \
 	engines/soma/dlsa_moves.c \
 	engines/soma/dlsa_search.c \
 	engines/soma/dlsa_shrink.c \
+	engines/soma/engine_soma.c \
 	engines/soma/engine_unfused.c \
 	engines/soma/graph.c \
 	engines/soma/initial.c \
+	engines/soma/instructions.c \
+	engines/soma/instructions_read.c \
+	engines/soma/lfa_group.c \
+	engines/soma/lfa_move.c \
+	engines/soma/lfa_price.c \
+	engines/soma/lfa_search.c \
+	engines/soma/lower.c \
 	engines/soma/mapper_core.c \
 	engines/soma/offer.c \
 	engines/soma/need.c \
@@ -64,6 +75,7 @@ SRC_ENGINES := \
 	engines/soma/ranges.c \
 	engines/soma/search.c \
 	engines/soma/prefetch.c \
+	engines/soma/replay.c \
 	engines/soma/split.c \
 	engines/soma/task.c \
 	engines/soma/text.c \

@@ -66,6 +66,14 @@ static bool can_cut(const struct soma_search *search, const struct layer *layer,
     return soma_split(search->context.batch, layer->p, layer->q, n_tile, true, true, tile);
 }
 
+uint32_t soma_tiles_possible(const struct soma_search *search, uint32_t layer, uint32_t n_tile)
+{
+    struct soma_shape tile;
+    while (n_tile > 1 && !can_cut(search, &search->context.network->layer[layer], n_tile, &tile))
+        n_tile /= 2;
+    return n_tile;
+}
+
 /* Whether the core array computes the layer in n_tile tiles at nearly its full speed. */
 static enum dse_status is_busy(const struct soma_search *search, const struct layer *layer, uint32_t n_tile,
                                uint64_t whole, bool *busy, struct dse_error *err)
@@ -110,8 +118,7 @@ enum dse_status soma_parallel_tiles(const struct soma_search *search, uint32_t l
     *n_tile = soma_power_below(n);
     if (*n_tile < n)
         *n_tile *= 2;
-    while (*n_tile > 1 && !can_cut(search, layer, *n_tile, &tile))
-        *n_tile /= 2;
+    *n_tile = soma_tiles_possible(search, l, *n_tile);
     return DSE_OK;
 }
 

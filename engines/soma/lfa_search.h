@@ -9,9 +9,29 @@
  * groups, tiling numbers from the core array's parallelism). */
 enum soma_moves { SOMA_MOVES_PAPER, SOMA_MOVES_PUBLISHED, SOMA_MOVES_COCCO };
 
+/* How often a round tries which kind of move; they add up to 1. */
+struct soma_move_shares {
+    double order;  /* a layer to another valid place */
+    double tiling; /* a group's tiling number times or by 2 */
+    double flc;    /* a fine-grained border added or removed (published: removed) */
+    double
+        cut; /* a DRAM cut added or removed (published and cocco: layer groups fused, split, or their border moved) */
+};
+
+/* Published: the program's. Cocco: the reconstruction's. The paper gives none for its own; docs/soma.md says how these were
+ * chosen. */
+struct soma_move_shares soma_move_shares_of(enum soma_moves moves);
+
+struct soma_lfa_prices; /* engines/soma/lfa_price.h */
+
 struct soma_lfa_options {
     enum soma_moves moves;
-    uint64_t n_round; /* section V-C: 100 per layer */
+    struct soma_move_shares shares; /* all 0: those of the moves */
+    bool
+        inherit_tiling; /* cocco: a fused group takes over a tiling number by layer count, instead of the largest that one of its
+                          * layers has in the start */
+    struct soma_lfa_prices *prices; /* kept from search to search by one thread; NULL: an own one */
+    uint64_t n_round;               /* section V-C: 100 per layer */
     uint64_t greedy_round;
     double first_temperature, alpha;
     double return_share; /* as in struct walk_options */

@@ -1,0 +1,29 @@
+/* One layer group by itself, with the double-buffer DLSA. */
+#ifndef ENGINES_SOMA_LFA_GROUP_H
+#define ENGINES_SOMA_LFA_GROUP_H
+
+#include "engines/soma/search.h"
+
+/* Times count from the start of its first tile, when the DRAM has just loaded that tile's inputs; cycles. */
+struct soma_group_times {
+    bool valid; /* no fault; the rest is not set otherwise */
+    bool alone; /* the published rules: it holds a classifier, and no pool may stand before it */
+    uint64_t head_weight_cycle; /* transfer of the first layer's weights, and of the first tile's inputs */
+    uint64_t head_input_cycle;
+    uint64_t before_last, last; /* finish of the tile before the last one (0: none), and of the last one */
+    uint64_t moved;             /* finish of all DRAM tensors but the last store */
+    uint64_t store_cycle;       /* transfer of the last store */
+    uint64_t head_byte;         /* loaded before the first tile */
+    uint64_t last_byte;         /* alive at the last tile */
+    uint64_t peak_byte;         /* at any of its tiles */
+    uint64_t dram_byte;
+    double core_energy_j;
+};
+
+/* Evaluate groups first .. past-1 of the LFA, a layer group. Memory from `scratch`. What is beyond the parser's limits is not
+ * valid. DSE_NO_MEMORY; errors of the core scheduler. */
+DSE_MUST_CHECK enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa,
+                                                uint32_t first, uint32_t past, struct arena *scratch,
+                                                struct soma_group_times *times, struct dse_error *err);
+
+#endif
