@@ -69,6 +69,21 @@ check 'more DRAM cycles' awk -F, '$1 == "dram_cycles" { exit !($2 >= 25855144 / 
 check 'batch 2' code 0 eval_schedule $stage1 -f csv -b 2
 check 'is told' is batch 2
 
+# Whose rules: --compat, or the text says so; without either the default ones, by which one tile per layer is the same work (docs/soma.md).
+check 'the default rules' code 0 "$DSE" eval soma_edge resnet50_soma $stage1 -f csv
+check 'the same tiles' is tiles 72
+check 'the same DRAM bytes' is dram_bytes 25855144
+check 'for people' code 0 "$DSE" eval soma_edge resnet50_soma $stage1
+check 'not called compat' grep -q '^resnet50_soma, batch 1, on soma_edge$' "$folder/out"
+sed 's/^soma: 1/&\ncompat: true/' $stage2 >"$folder/compat.yaml"
+check 'compat in the text' code 0 "$DSE" eval soma_edge resnet50_soma "$folder/compat.yaml"
+check 'is the option' grep -q 'on soma_edge (compat)$' "$folder/out"
+check 'with the option too' code 0 eval_schedule "$folder/compat.yaml" -f csv
+check 'the same latency' is cycles 1624151
+sed 's/^soma: 1/&\ncompat: false/' $stage2 >"$folder/sound.yaml"
+check 'the contrary' code 2 eval_schedule "$folder/sound.yaml"
+check 'is told' grep -q 'sound.yaml: the schedule says compat: false; evaluate it without --compat' "$folder/err"
+
 # What a schedule breaks.
 check 'a small buffer' code 2 eval_schedule $stage1 --set GBUF.capacity='2 MiB'
 check 'bytes and place' grep -q 'does not fit: at position 6 (tile 0 of conv2_0_add) it has 2,424,832 bytes alive, GBUF holds 2,097,152' "$folder/err"
