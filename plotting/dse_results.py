@@ -7,6 +7,7 @@
     df = dse_results.tidy("output/quickstart.h5")       # one row per point, also from the .csv
     dse_results.best("output/quickstart.h5", "edp_js", over=["GlobalBuffer.capacity_byte"])   # best buffer for each other
     dse_results.layers("output/quickstart.h5")          # per-layer metrics: the axes and `layer`
+    dse_results.timeline("graph.h5").compute            # tiles of a fused schedule (dse eval --timeline), also from .csv
 
 On the command line:  python3 plotting/dse_results.py FILE [METRIC]   prints a summary.
 The file format is described in docs/results.md.
@@ -51,6 +52,51 @@ def levels(path):
 def trace(path):
     """Convergence: best cost and the evaluation it was found at, over the axes, `layer` and `iteration`."""
     return _group(path, "trace")
+
+
+# The columns of a timeline's tables, with their dimension first (docs/execution-graph.md).
+TIMELINE_COLUMNS = {
+    "dram": ["transfer", "kind", "layer", "source", "tensor", "tile", "layer_group", "group", "start_cycle", "finish_cycle",
+             "byte", "buffer_byte", "living_start", "living_end"],
+    "compute": ["position", "layer", "tile", "layer_group", "group", "start_cycle", "finish_cycle", "stall_cycle"],
+    "buffer": ["position", "start_cycle", "finish_cycle", "weight_byte", "ifmap_byte", "ofmap_byte", "local_byte"],
+    "groups": ["group", "layer_group", "cut", "tiling_number", "first_tile", "n_tile", "start_cycle", "finish_cycle",
+               "layers"],
+}
+TIMELINE_TEXTS = {"kind", "layer", "source", "layers"}
+
+
+class Timeline:
+    """The execution graph of a fused schedule: DataFrames `dram`, `compute`, `buffer`, `groups`; `attrs` of the HDF5 file."""
+
+    def __init__(self, tables, attrs):
+        self.dram, self.compute, self.buffer, self.groups = (tables[name] for name in TIMELINE_COLUMNS)
+        self.attrs = attrs
+
+    def average_byte(self):
+        """What the buffer holds on average over time."""
+        held = self.buffer[["weight_byte", "ifmap_byte", "ofmap_byte", "local_byte"]].sum(axis=1)
+        lasts = self.buffer["finish_cycle"] - self.buffer["start_cycle"]
+        return float((held * lasts).sum() / max(int(lasts.sum()), 1))
+
+
+def timeline(path):
+    """The Timeline of a file that `dse eval --timeline` wrote, .h5 or .csv (which has no attributes)."""
+    if str(path).endswith(".csv"):
+        frame, tables = pandas.read_csv(path, dtype=str, keep_default_na=False), {}
+        if list(frame.columns[:2]) != ["row", "index"]:
+            raise ValueError(f"{path} is not a timeline: its first columns are not row and index")
+        for name, columns in TIMELINE_COLUMNS.items():
+            table = frame[frame["row"] == name].reset_index(drop=True)
+            table = pandas.concat([table["index"].rename(columns[0]), table[columns[1:]]], axis=1)
+            tables[name] = table.astype({column: "int64" for column in columns if column not in TIMELINE_TEXTS})
+        return Timeline(tables, {})
+    attrs = dict(_group(path).attrs)
+    if not str(attrs.get("format", "")).startswith("dse timeline"):
+        raise ValueError(f"{path} is not a timeline of a schedule")
+    tables = {name: _group(path, name).to_dataframe().reset_index()[columns]
+              for name, columns in TIMELINE_COLUMNS.items()}
+    return Timeline(tables, attrs)
 
 
 def axes(dataset):

@@ -397,9 +397,9 @@ static enum dse_status prepare(struct drawing *d, struct dse_error *err)
     }
     d->low = (double)d->options->from;
     d->high = d->options->to > 0 ? (double)d->options->to : end * 1.005;
-    if (!(d->high > d->low))
+    if (!(d->high > d->low) || d->low >= end)
         return dse_fail(err, DSE_BAD_USAGE, "there is nothing to draw between cycle %" PRId64 " and %.0f",
-                        d->options->from, d->options->to > 0 ? d->high : end);
+                        d->options->from, d->options->to > 0 && d->high < end ? d->high : end);
     d->width = canvas_width - margin_left - margin_right;
     d->height = (double)d->n * cut_high + (double)(d->n - 1) * panel_gap;
     d->top_byte = top_byte_of(d->timeline, d->n);
