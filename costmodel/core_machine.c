@@ -25,17 +25,17 @@ static enum dse_status whole_rate(const struct architecture *arch, const struct 
                                   const char *quantity, double word_per_cycle, uint64_t highest,
                                   uint64_t *byte_per_cycle, struct dse_error *err)
 {
-    const char *unit = level->word_bit == BYTE_BIT ? "bytes" : "words";
-    double whole = round(word_per_cycle);
-    if (!isfinite(word_per_cycle))
+    double rate = word_per_cycle * level->word_bit / BYTE_BIT, whole = round(rate);
+    if (!isfinite(rate))
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s is no machine for fused schedules: %s.%s is not limited; give one", arch->name,
                         level->name, quantity);
-    if (whole < 1 || whole > (double)highest || differs(whole, word_per_cycle))
+    if (whole < 1 || whole > (double)highest || differs(whole, rate))
         return dse_fail(
             err, DSE_BAD_INPUT,
-            "%s is no machine for fused schedules: %s.%s is %g %s per cycle; whole %s from 1 are needed",
-            arch->name, level->name, quantity, word_per_cycle, unit, unit);
+            "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; whole bytes from 1 "
+            "are needed",
+            arch->name, level->name, quantity, rate);
     *byte_per_cycle = (uint64_t)whole;
     return DSE_OK;
 }
@@ -296,8 +296,9 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     struct storage_level *home = &split->core.level[--split->core.n_level - 1];
     split->word_byte = home->word_bit / BYTE_BIT;
-    split->machine.buffer_byte = architecture_usable_words(home);
-    split->machine.dram_energy_j = access_j(dram, dram->read_energy_j) + access_j(home, home->write_energy_j);
+    split->machine.buffer_byte = architecture_usable_words(home) * split->word_byte;
+    split->machine.dram_energy_j =
+        (access_j(dram, dram->read_energy_j) + access_j(home, home->write_energy_j)) / split->word_byte;
     home->size_word = ARCH_UNLIMITED;
     home->multiple_buffering = 1;
     split->core.level[split->core.n_level] = (struct storage_level){0};

@@ -19,20 +19,19 @@ DSE_MUST_CHECK enum dse_status core_machine_of(const struct architecture *arch, 
 
 /* An architecture cut below its DRAM. */
 struct core_split {
-    struct fused_machine
-        machine;              /* counted in words: a "byte" of a schedule is one element, hence one word */
-    uint32_t word_byte;       /* bytes of a word of DRAM and buffer: a word count times this is bytes */
+    struct fused_machine machine;
+    uint32_t word_byte;       /* bytes of an element: a word of DRAM and buffer */
     struct architecture core; /* the levels inside the DRAM; the buffer is the outermost one, unlimited */
 };
 
 /* Cut any architecture with one DRAM outside and, next to it, one buffer that keeps all tensors. In `core` that buffer is where
  * all tensors of a tile are from the start, so a mapping on it has the cycles and energy of a tile without the DRAM: reads
- * and updates of the buffer and all that is inside. Its capacity is left to the fused schedule (machine.buffer_byte, usable words).
- * machine.dram_energy_j is what a word costs on its way in: an access of the DRAM and the write into the buffer; the same is taken
- * on the way out. DSE_BAD_INPUT names the level that does not fit: a GPU; no DRAM outside, or one further in; a DRAM with two
- * bandwidths, none, or not whole words per cycle, with different energies of reads and writes, or with a network of energies or latencies;
- * a buffer of several instances, of no or unlimited capacity, that does not keep every tensor, has a least utilization, or words
- * that are not the DRAM's or not whole bytes. */
+ * and updates of the buffer and all that is inside. Its capacity is left to the fused schedule (machine.buffer_byte, the usable
+ * one). machine.dram_energy_j is what a byte costs on its way in: an access of the DRAM and the write into the buffer; the same
+ * is taken on the way out. DSE_BAD_INPUT names the level that does not fit: a GPU; no DRAM outside, or one further in; a DRAM with
+ * two bandwidths, none, or not whole bytes per cycle, with different energies of reads and writes, or with a network of energies or
+ * latencies; a buffer of several instances, of no or unlimited capacity, that does not keep every tensor, has a least
+ * utilization, or words that are not the DRAM's or not whole bytes. */
 DSE_MUST_CHECK enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,
                                                   struct dse_error *err);
 

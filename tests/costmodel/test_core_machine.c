@@ -118,18 +118,18 @@ static void test_core_machine_names_what_does_not_fit(void **state)
 static const char tpu[] = "experiments/architectures/tpu_128x128.yaml";
 static const char simba_fused[] = "experiments/architectures/simba_fused.yaml";
 
-static void check_split(const char *path, const char *key, const char *value, uint64_t buffer_word,
-                        uint64_t word_per_cycle, double word_pj, uint32_t word_byte)
+static void check_split(const char *path, const char *key, const char *value, uint64_t buffer_byte,
+                        uint64_t byte_per_cycle, double byte_pj, uint32_t word_byte)
 {
     const struct architecture arch = build(path, key, value);
     struct core_split split;
     struct dse_error err;
     if (core_machine_split(&arch, &split, &err) != DSE_OK)
         fail_msg("%s: %s", path, err.text);
-    assert_int_equal(split.machine.buffer_byte, buffer_word);
-    assert_int_equal(split.machine.dram_byte_per_cycle, word_per_cycle);
-    assert_true(split.machine.dram_energy_j > word_pj * (1 - 1e-9) * 1e-12 &&
-                split.machine.dram_energy_j < word_pj * (1 + 1e-9) * 1e-12);
+    assert_int_equal(split.machine.buffer_byte, buffer_byte);
+    assert_int_equal(split.machine.dram_byte_per_cycle, byte_per_cycle);
+    assert_true(split.machine.dram_energy_j > byte_pj * (1 - 1e-9) * 1e-12 &&
+                split.machine.dram_energy_j < byte_pj * (1 + 1e-9) * 1e-12);
     assert_int_equal(split.word_byte, word_byte);
     assert_int_equal(split.core.n_level, arch.n_level - 1);
     assert_true(split.core.level[split.core.n_level - 1].size_word == ARCH_UNLIMITED);
@@ -138,14 +138,15 @@ static void check_split(const char *path, const char *key, const char *value, ui
     assert_int_equal(architecture_check(&split.core, &err), DSE_OK);
 }
 
-/* The files' numbers: DRAM access and buffer write of one word. */
+/* The files' numbers: DRAM access and buffer write of one byte. */
 static void test_core_machine_cuts_any_architecture_below_its_dram(void **state)
 {
     (void)state;
     check_split(edge, NULL, NULL, 8 << 20, 16, 84, 1); /* its buffer's write costs nothing */
     check_split(edge, "AL1.capacity", "8 KiB", 8 << 20, 16, 84, 1);
     check_split(simba_fused, NULL, NULL, 4 << 20, 20, 6400.0 / 64 + 29.62814070 / 8, 1);
-    check_split(tpu, "DRAM.bandwidth", "32 GB/s", 14 << 20, 40, 200 + 150, 2); /* 400 MHz, words of 2 bytes */
+    check_split(tpu, NULL, NULL, 28 << 20, 75, (200 + 150) / 2.0,
+                2); /* 30 GB/s at 400 MHz, words of 2 bytes */
     check_split("experiments/architectures/simba_large_buffer.yaml", "GlobalBuffer.keeps",
                 "[Weights, Inputs, Outputs]", 1 << 20, 20,
                 6400.0 / 64 + 29.62814070 / 8 * (0.131614654 + (1 - 0.131614654) * 8), 1);
@@ -177,7 +178,7 @@ static void test_core_machine_split_names_what_does_not_fit(void **state)
         {"simba", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"eyeriss_12x14", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"k80", NULL, NULL, "it is a GPU"},
-        {"tpu_128x128", NULL, NULL, "DRAM.bandwidth is 37.5 words per cycle; whole words"},
+        {"tpu_128x128", "DRAM.bandwidth", "25 GB/s", "DRAM.bandwidth is 62.5 bytes per cycle; whole bytes"},
         {"soma_edge", "DRAM.bandwidth", "12.5 GB/s", "DRAM.bandwidth is 12.5 bytes per cycle; whole bytes"},
         {"soma_edge", "DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
         {"soma_edge", "DRAM.write_energy", "1 pJ", "DRAM costs more in one direction"},

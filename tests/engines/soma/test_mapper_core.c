@@ -165,7 +165,7 @@ static void test_mapper_core_cost_is_the_plain_evaluation(void **state)
 
 /* The tile's mapping below a DRAM whose loops are all 1 is the layer's mapping on the whole machine: with an unlimited DRAM it
  * takes the same cycles (the buffer's fills are below its bandwidth on these machines), and the energy besides is machine.dram_energy_j for
- * each word that comes in and the DRAM's for each that goes out. So nothing of the DRAM is in the cost and nothing is missing. */
+ * each byte that comes in and the DRAM's for each that goes out. So nothing of the DRAM is in the cost and nothing is missing. */
 static void check_dram_apart(const char *arch)
 {
     struct fixture f;
