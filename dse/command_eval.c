@@ -11,29 +11,31 @@
 #include "dse/measure.h"
 #include "dse/report.h"
 #include "dse/report_fused.h"
+#include "dse/report_instructions.h"
 #include "dse/report_noc.h"
 #include "dse/schedule.h"
 #include "dse/timeline.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
-enum { REPORT_NOC = REPORT_SUMMARY + 1, REPORT_TILES, REPORT_TENSORS };
+enum { REPORT_NOC = REPORT_SUMMARY + 1, REPORT_TILES, REPORT_TENSORS, REPORT_INSTRUCTIONS };
 
 static enum dse_status read_kind(const struct cli_args *args, bool is_schedule, size_t *kind, size_t *format,
                                  struct dse_error *err)
 {
-    static const char *const kinds[] = {"levels", "networks", "summary", "noc", "tiles", "tensors"};
+    static const char *const kinds[] = {"levels", "networks", "summary",     "noc",
+                                        "tiles",  "tensors",  "instructions"};
     static const char *const formats[] = {"table", "csv", "json"};
     DSE_TRY(cli_choice(args, "format", formats, 3, FORMAT_TABLE, format, err));
-    DSE_TRY(cli_choice(args, "report", kinds, 6,
+    DSE_TRY(cli_choice(args, "report", kinds, 7,
                        is_schedule || *format == FORMAT_TABLE ? REPORT_SUMMARY : REPORT_LEVELS, kind, err));
     if (!is_schedule && *kind >= REPORT_TILES)
         return dse_fail(err, DSE_BAD_USAGE, "--report %s belongs to a fused schedule; %s is a mapping",
                         kinds[*kind], args->operand[2]);
     if (is_schedule && *kind < REPORT_TILES && *kind != REPORT_SUMMARY)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "--report %s belongs to a mapping; of a fused schedule there are summary, tiles and tensors",
-            kinds[*kind]);
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--report %s belongs to a mapping; of a fused schedule there are summary, tiles, "
+                        "tensors and instructions",
+                        kinds[*kind]);
     return DSE_OK;
 }
 
@@ -203,13 +205,31 @@ static enum dse_status pad(const struct cli_args *args, struct problem *problem,
     return DSE_OK;
 }
 
-static enum dse_status write_schedule(const struct schedule *schedule, size_t kind, size_t format,
-                                      struct text_buffer *out, struct dse_error *err)
+static enum dse_status write_instructions(const struct cli_args *args, const struct schedule *schedule,
+                                          size_t format, struct text_buffer *out, struct dse_error *err)
+{
+    static const enum instruction_format formats[] = {
+        [FORMAT_TABLE] = INSTRUCTION_FORMAT_TEXT,
+        [FORMAT_CSV] = INSTRUCTION_FORMAT_CSV,
+        [FORMAT_JSON] = INSTRUCTION_FORMAT_JSON,
+    };
+    unsigned long long alignment = 1;
+    DSE_TRY(cli_number(args, "align", 1, UINT32_MAX, &alignment, err));
+    return report_instructions(schedule, alignment, formats[format], out, err);
+}
+
+static enum dse_status write_schedule(const struct cli_args *args, const struct schedule *schedule,
+                                      size_t kind, size_t format, struct text_buffer *out,
+                                      struct dse_error *err)
 {
     enum fused_report report = kind == REPORT_TILES     ? FUSED_REPORT_TILES
                                : kind == REPORT_TENSORS ? FUSED_REPORT_TENSORS
                                                         : FUSED_REPORT_SUMMARY;
-    if (format == FORMAT_JSON)
+    if (kind == REPORT_INSTRUCTIONS)
+        DSE_TRY(write_instructions(args, schedule, format, out, err));
+    else if (cli_has(args, "align"))
+        return dse_fail(err, DSE_BAD_USAGE, "--align belongs to --report instructions");
+    else if (format == FORMAT_JSON)
         DSE_TRY(report_fused_json(schedule, report, out, err));
     else if (format == FORMAT_CSV)
         report_fused_csv(schedule, report, out);
@@ -240,7 +260,7 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
     text_init(&out);
     enum dse_status status = schedule_evaluate(schedule, args->operand[2], text, length, &arena, err);
     if (status == DSE_OK)
-        status = write_schedule(schedule, kind, format, &out, err);
+        status = write_schedule(args, schedule, kind, format, &out, err);
     if (status == DSE_OK)
         status = timeline_save(args, schedule, err);
     if (status == DSE_OK)
@@ -256,7 +276,7 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
 {
     struct problem problem;
     struct mapping mapping;
-    static const char *const of_schedules[] = {"compat", "timeline"};
+    static const char *const of_schedules[] = {"align", "compat", "timeline"};
     for (size_t i = 0; i < sizeof of_schedules / sizeof of_schedules[0]; i++)
         if (cli_has(args, of_schedules[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a fused schedule; %s is none",
@@ -301,7 +321,7 @@ static int command(const struct cli_args *args, const struct console *console)
 static const struct cli_option options[] = {
     {"report", 'r', "WHAT",
      "levels, networks, summary or noc (default: summary for tables, else levels); of a schedule summary, "
-     "tiles or tensors"},
+     "tiles, tensors or instructions"},
     {"format", 'f', "HOW", "table for people (default), csv with the columns of the reference tables, json"},
     {"measure", 'm', "WHAT",
      "in the summary also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
@@ -312,6 +332,8 @@ static const struct cli_option options[] = {
     {"noc-transactions", 0, "FILE",
      "write what the simulated network has to carry, one line per transaction"},
     {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default 1)"},
+    {"align", 0, "BYTES",
+     "for the report instructions: offsets in the buffer are multiples of this (default 1)"},
     {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
     {"timeline", 0, "FILE",
      "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},

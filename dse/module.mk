@@ -23,6 +23,7 @@ SRC_DSE := \
 	dse/record_network.c \
 	dse/report_csv.c \
 	dse/report_fused.c \
+	dse/report_instructions.c \
 	dse/report_json.c \
 	dse/report_noc.c \
 	dse/report_table.c \
