@@ -70,7 +70,7 @@ _dse_value() {
         *--objective) _dse_reply 'latency energy edp ed2p' "$word" ;;
         map--format) _dse_reply 'table yaml csv json' "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
-        *--report) _dse_reply 'levels networks summary noc tiles tensors' "$word" ;;
+        *--report) _dse_reply 'levels networks summary noc tiles tensors instructions' "$word" ;;
         *--kind) _dse_reply 'heatmap convergence breakdown' "$word" ;;
         sample--draw) _dse_reply 'construct primes' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
