@@ -54,7 +54,8 @@ static enum dse_status add_levels(struct plot_data *data, struct energy_parts *p
 static enum dse_status read_parts(struct plot_data *data, struct energy_parts *parts, struct dse_error *err)
 {
     DSE_TRY(add_dataset(data, parts, "MACs", "energy_mac_j", err));
-    if (data->schema.n_level > 0) {
+    /* schedules have no values by level */
+    if (data->schema.n_level > 0 && !(data->schema.measures & RESULT_MEASURE_SCHEDULE)) {
         DSE_TRY(add_levels(data, parts, err));
     } else {
         DSE_TRY(add_dataset(data, parts, "buffers", "energy_buffer_j", err));
