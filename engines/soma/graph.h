@@ -33,9 +33,10 @@ struct soma_graph {
     const uint32_t *first_operand; /* (n_layer + 1) */
     const uint32_t *use;         /* operands by their producing layer; those of network inputs are left out */
     const uint32_t *first_use;   /* (n_layer + 1) into use */
-    const uint64_t *weight_byte; /* (n_layer) 0: none */
+    const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none */
     const bool
-        *classifier; /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
+        *classifier;    /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
+    uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
 };
 
 /* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has an embedding (its table has no place in the notation);

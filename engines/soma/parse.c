@@ -46,7 +46,7 @@ static uint32_t tile_position(const struct soma_layer_plan *layer, uint32_t tile
     return layer->first + tile * layer->step;
 }
 
-static uint64_t byte_of(const struct soma_shape *shape)
+static uint64_t n_element(const struct soma_shape *shape)
 {
     return (uint64_t)shape->b * shape->k * shape->h * shape->w;
 }
@@ -219,9 +219,10 @@ static enum dse_status make_tiles(struct maker *maker, uint32_t l, struct dse_er
 /* ---- tensors, with the double-buffer living durations ---- */
 
 static uint32_t add_tensor(struct maker *maker, enum fused_tensor_kind kind, uint32_t layer, uint32_t index,
-                           uint64_t byte)
+                           uint64_t element)
 {
     uint32_t id = maker->schedule->n_tensor++;
+    uint64_t byte = element * maker->plan->graph->word_byte;
     maker->schedule->tensor[id] = (struct fused_tensor){
         .kind = kind,
         .layer = layer,
@@ -267,7 +268,7 @@ static enum dse_status make_loads(struct maker *maker, uint32_t l, uint32_t tile
         if (too_large(&need))
             return dse_fail(err, DSE_LIMIT, "layer %s: it loads more than 2^53 bytes; use a smaller batch",
                             plan->graph->network->layer[l].name);
-        uint32_t id = add_tensor(maker, FUSED_IFMAP, l, tile, byte_of(&need));
+        uint32_t id = add_tensor(maker, FUSED_IFMAP, l, tile, n_element(&need));
         struct fused_tensor *tensor = &maker->schedule->tensor[id];
         tensor->source = operand->source;
         tensor->start = at - 1;
@@ -333,7 +334,7 @@ static void make_output(struct maker *maker, uint32_t l, uint32_t tile, const st
     uint32_t at = tile_position(layer, tile);
     const struct fused_tile *made = &maker->schedule->tile[at];
     struct soma_shape shape = {made->b, made->k, made->h, made->w};
-    uint32_t id = add_tensor(maker, FUSED_LOCAL, l, tile, byte_of(&shape));
+    uint32_t id = add_tensor(maker, FUSED_LOCAL, l, tile, n_element(&shape));
     struct fused_tensor *tensor = &maker->schedule->tensor[id];
     tensor->producer_tile = (int32_t)at;
     tensor->start = (int32_t)at;
@@ -342,7 +343,7 @@ static void make_output(struct maker *maker, uint32_t l, uint32_t tile, const st
         if (!plan->context->compat && layer->inside)
             shape = soma_tile_share(grid_of(plan, layer), layer, place);
         tensor->kind = FUSED_OFMAP;
-        tensor->dram_byte = byte_of(&shape);
+        tensor->dram_byte = n_element(&shape) * plan->graph->word_byte;
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
             tensor->end = (int32_t)at + 2;
     }
