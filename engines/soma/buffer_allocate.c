@@ -275,7 +275,7 @@ enum dse_status buffer_allocate(const struct fused_schedule *schedule,
                                 const struct buffer_allocate_options *options, struct arena *arena,
                                 struct buffer_allocation *allocation, struct dse_error *err)
 {
-    struct packing a = {.schedule = schedule, .n = schedule->n_tensor};
+    struct packing a = {.schedule = schedule, .n = schedule->n_tensor, .unit = options->alignment};
     *allocation = (struct buffer_allocation){0};
     if (options->alignment == 0)
         return dse_fail(err, DSE_BAD_USAGE, "buffer allocation: an alignment of 0; at least 1 is needed");

@@ -225,6 +225,7 @@ void packing_search_ceilings(struct packing *a, uint64_t until, uint64_t buffer_
         uint64_t ceiling = a->best_peak - (a->best_peak - a->need + 3) / 4;
         if (a->best_peak > buffer_byte && buffer_byte >= a->need)
             ceiling = buffer_byte;
+        ceiling -= ceiling % a->unit;
         if (!pack_below(a, ceiling, until, &random))
             return;
         packing_keep(a, peak_of(a));

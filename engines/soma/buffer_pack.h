@@ -30,6 +30,7 @@ struct packing {
     uint64_t *best;       /* (n) the offsets of the lowest peak so far */
     uint32_t *best_order; /* (n) and the order behind them */
     uint64_t best_peak;
+    uint64_t unit; /* rooms, offsets and peaks are multiples of it */
     uint64_t need; /* no peak is lower */
     uint64_t work; /* comparisons so far */
 };
