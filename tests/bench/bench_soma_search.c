@@ -85,7 +85,8 @@ static void print(struct bench *b, const struct point *point, const struct engin
                    point->buffer_mb, point->dram_gb_s);
     double ratio = s->energy_j * 1e12 * (double)s->cycle / point->cost[1];
     if (b->batch == 1)
-        printf("%s/cost,%.5f,of published\n", name, ratio);
+        printf("%s/cost,%.5f,of published\n%s/stage1/cost,%.5f,of published\n", name, ratio, name,
+               s->stage1_energy_j * 1e12 * (double)s->stage1_cycle / point->cost[0]);
     else
         printf("%s/cycles,%.0f,cycles\n%s/energy,%.6f,mJ\n", name, (double)s->cycle, name, s->energy_j * 1e3);
     printf("%s/cpu,%.3f,s\n", name, cpu_s);
