@@ -51,11 +51,13 @@ SRC_ENGINES := \
 	engines/soma/apply.c \
 	engines/soma/buffer_allocate.c \
 	engines/soma/buffer_pack.c \
+	engines/soma/core_choice.c \
 	engines/soma/default_order.c \
 	engines/soma/dlsa_bound.c \
 	engines/soma/dlsa_moves.c \
 	engines/soma/dlsa_search.c \
 	engines/soma/dlsa_shrink.c \
+	engines/soma/engine_cocco.c \
 	engines/soma/engine_soma.c \
 	engines/soma/engine_unfused.c \
 	engines/soma/graph.c \

@@ -7,8 +7,9 @@
 
 /* Every engine, in the order help shows them. */
 static const struct engine *const registry[] = {
-    &engine_random,     &engine_hybrid, &engine_descent,   &engine_annealing, &engine_genetic,
-    &engine_exhaustive, &engine_cosa,   &engine_cosa_best, &engine_unfused,   &engine_soma,
+    &engine_random,  &engine_hybrid,     &engine_descent, &engine_annealing,
+    &engine_genetic, &engine_exhaustive, &engine_cosa,    &engine_cosa_best,
+    &engine_unfused, &engine_cocco,      &engine_soma,
 };
 
 const struct engine *const *engine_all(size_t *n)

@@ -125,6 +125,11 @@ enum dse_status soma_lfa_search_step(struct soma_lfa_search *s, uint64_t n, bool
     return s->status;
 }
 
+uint64_t soma_lfa_search_rounds(const struct soma_lfa_search *s)
+{
+    return walk_rounds(s->walk);
+}
+
 void soma_lfa_search_end_early(struct soma_lfa_search *s)
 {
     walk_end_early(s->walk);

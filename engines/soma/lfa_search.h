@@ -58,6 +58,9 @@ DSE_MUST_CHECK enum dse_status soma_lfa_search_new(const struct soma_search *sea
 DSE_MUST_CHECK enum dse_status soma_lfa_search_step(struct soma_lfa_search *search, uint64_t n, bool *done,
                                                     struct dse_error *err);
 
+/* Rounds done so far. */
+uint64_t soma_lfa_search_rounds(const struct soma_lfa_search *search);
+
 /* From now on only the greedy rounds. */
 void soma_lfa_search_end_early(struct soma_lfa_search *search);
 

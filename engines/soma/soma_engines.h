@@ -4,6 +4,7 @@
 
 #include "engines/engine.h"
 
+extern const struct engine engine_cocco;
 extern const struct engine engine_soma;
 extern const struct engine engine_unfused;
 

@@ -1,0 +1,227 @@
+/* The Cocco baseline as the SoMa paper describes it (HPCA 2025, sections IV-D, VI-B3 and VII-B1): annealing over computing order and DRAM
+ * cuts alone; fine-grained groups are the layer groups, tiling numbers follow from the core array, and buffering is double. */
+#include <math.h>
+
+#include "engines/soma/lfa_search.h"
+#include "engines/soma/offer.h"
+#include "engines/soma/soma_engines.h"
+
+enum {
+    OPTION_COMPAT,
+    OPTION_TILING,
+    OPTION_ROUNDS,
+    OPTION_ALPHA,
+    OPTION_FIRST_TEMPERATURE,
+    OPTION_STARTS,
+    OPTION_GREEDY_ROUNDS,
+    N_OPTION
+};
+
+enum { TILING_PARALLEL, TILING_INHERIT };
+
+enum { ROUNDS_AT_ONCE = 500, RANDOM_COCCO = 15 }; /* a use of random streams that no other engine has */
+
+static const char *const tiling_name[] = {"parallel", "inherit"};
+
+static const struct engine_option option[N_OPTION] = {
+    [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
+    [OPTION_TILING] = {.name = "tiling",
+                       .sentence =
+                           "a group's tiling number: the most that a layer of it needs to keep the core "
+                           "array busy, or one of those of the groups that were fused",
+                       .unit = "",
+                       .kind = OPTION_CHOICE,
+                       .standard = TILING_PARALLEL,
+                       .lowest = TILING_PARALLEL,
+                       .highest = TILING_INHERIT,
+                       .choice = tiling_name},
+    [OPTION_ROUNDS] = {.name = "rounds",
+                       .sentence = "rounds of annealing, per layer of the network",
+                       .unit = "",
+                       .kind = OPTION_REAL,
+                       .standard = 100,
+                       .lowest = 0,
+                       .highest = 1e9},
+    [OPTION_ALPHA] = {.name = "alpha",
+                      .sentence = "how fast it cools",
+                      .unit = "",
+                      .kind = OPTION_REAL,
+                      .standard = 8,
+                      .lowest = 0,
+                      .highest = 1e9},
+    [OPTION_FIRST_TEMPERATURE] = {.name = "first_temperature",
+                                  .sentence = "temperature of the first round, of relative cost",
+                                  .unit = "",
+                                  .kind = OPTION_REAL,
+                                  .standard = 0.1,
+                                  .lowest = 0,
+                                  .highest = 1e9},
+    [OPTION_STARTS] = {.name = "starts",
+                       .sentence = "independent searches, of which the best counts; they may run on threads",
+                       .unit = "",
+                       .kind = OPTION_INTEGER,
+                       .standard = 1,
+                       .lowest = 1,
+                       .highest = 1024},
+    [OPTION_GREEDY_ROUNDS] = {.name = "greedy_rounds",
+                              .sentence = "rounds at the end that take only what is better",
+                              .unit = "",
+                              .kind = OPTION_INTEGER,
+                              .standard = 0,
+                              .lowest = 0,
+                              .highest = 1e15},
+};
+
+/* One search from its own random stream. */
+struct start {
+    struct soma_lfa_search *search;
+    uint64_t n_counted;
+    uint64_t share; /* rounds of this step */
+    bool done;
+    enum dse_status status;
+    struct dse_error err;
+};
+
+struct state {
+    struct soma_task task;
+    struct soma_lfa first;
+    struct start *start; /* (n_start) */
+    uint32_t n_start;
+    double offered; /* cost */
+    struct arena scratch;
+};
+
+static enum dse_status make_starts(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    const struct engine_task *task = engine_context_task(context);
+    const struct soma_search *search = &state->task.search;
+    uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
+    const struct soma_lfa_options options = {
+        .moves = SOMA_MOVES_COCCO,
+        .inherit_tiling = engine_context_option(context, OPTION_TILING) == TILING_INHERIT,
+        .n_round = (uint64_t)ceil(engine_context_option(context, OPTION_ROUNDS) * task->network->n_layer),
+        .greedy_round = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS),
+        .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
+        .alpha = engine_context_option(context, OPTION_ALPHA),
+        .return_share = 0.9};
+    state->start = arena_alloc(engine_context_arena(context), n, sizeof *state->start);
+    if (!state->start)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct random_stream stream =
+            random_stream_make(task->seed, task->key + 0x9e3779b97f4a7c15U * i, RANDOM_COCCO);
+        DSE_TRY(soma_lfa_search_new(search, &options, &state->first, search->machine.buffer_byte, stream,
+                                    engine_context_arena(context), &state->start[i].search, err));
+        state->n_start++;
+    }
+    return DSE_OK;
+}
+
+static enum dse_status cocco_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    const struct engine_task *task = engine_context_task(context);
+    struct soma_price price;
+    arena_init(&state->scratch);
+    state->offered = INFINITY;
+    DSE_TRY(soma_task_prepare(task, engine_context_option(context, OPTION_COMPAT) != 0,
+                              engine_context_arena(context), &state->task, err));
+    DSE_TRY(soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first, err));
+    DSE_TRY(soma_initial_lfa(&state->task.search, SOMA_MOVES_COCCO, state->task.search.machine.buffer_byte,
+                             &state->scratch, &state->first, &price, err));
+    if (isfinite(price.cost))
+        return make_starts(state, context, err);
+    engine_context_explain(context,
+                           "no scheme fits the global buffer, not even layer by layer in the smallest tiles");
+    return DSE_OK;
+}
+
+/* Share the rounds of this step out among the searches that run; the number that run. */
+static uint32_t share_out(struct state *state, uint64_t left)
+{
+    uint32_t n_live = 0;
+    for (uint32_t i = 0; i < state->n_start; i++)
+        n_live += !state->start[i].done;
+    for (uint32_t i = 0, k = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        start->share = start->done ? 0 : left / n_live + (k++ < left % n_live);
+        if (start->share > ROUNDS_AT_ONCE)
+            start->share = ROUNDS_AT_ONCE;
+    }
+    return n_live;
+}
+
+static enum dse_status offer_best(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    const struct soma_lfa *best = NULL;
+    struct fused_schedule fused;
+    struct soma_price price;
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        const struct soma_lfa *lfa = soma_lfa_search_best(state->start[i].search, &price);
+        if (!(price.cost < state->offered))
+            continue;
+        state->offered = price.cost;
+        best = lfa;
+    }
+    if (!best)
+        return DSE_OK;
+    arena_reset(&state->scratch);
+    DSE_TRY(soma_price_lfa(&state->task.search, best, state->task.search.machine.buffer_byte, &state->scratch,
+                           &fused, &price, err));
+    return soma_offer(context, &state->task, best, &fused, NULL, &state->scratch, err);
+}
+
+/* Every search does as much, so what is found does not depend on how many threads there are. */
+static enum dse_status cocco_step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                                  struct dse_error *err)
+{
+    struct state *state = memory;
+    int n_thread = engine_context_task(context)->n_thread;
+    uint32_t n_live = share_out(state, engine_context_left(context));
+#pragma omp parallel for schedule(dynamic)                                                                   \
+    num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && n_live > 1)
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        if (start->share > 0)
+            start->status = soma_lfa_search_step(start->search, start->share, &start->done, &start->err);
+    }
+    n_live = 0;
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        if (start->status != DSE_OK) {
+            *err = start->err;
+            return start->status;
+        }
+        uint64_t n = soma_lfa_search_rounds(start->search);
+        engine_context_count(context, n - start->n_counted);
+        start->n_counted = n;
+        n_live += !start->done;
+    }
+    if (n_live == 0)
+        *stop = STOP_CONVERGED;
+    return offer_best(state, context, err);
+}
+
+static void cocco_free(void *memory)
+{
+    struct state *state = memory;
+    for (uint32_t i = 0; i < state->n_start; i++)
+        soma_lfa_search_free(state->start[i].search);
+    soma_task_free(&state->task);
+    arena_free(&state->scratch);
+}
+
+const struct engine engine_cocco = {
+    .name = "cocco",
+    .summary =
+        "The Cocco baseline: annealing over which layers are fused, in tiles as small as the core array "
+        "allows.",
+    .kind = ENGINE_SCHEDULER,
+    .option = option,
+    .n_option = N_OPTION,
+    .state_byte = sizeof(struct state),
+    .init = cocco_init,
+    .step = cocco_step,
+    .verify = soma_verify,
+    .free = cocco_free,
+};
