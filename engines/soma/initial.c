@@ -66,7 +66,8 @@ static bool can_cut(const struct soma_search *search, const struct layer *layer,
     return soma_split(search->context.batch, layer->p, layer->q, n_tile, true, true, tile);
 }
 
-uint32_t soma_tiles_possible(const struct soma_search *search, uint32_t layer, uint32_t n_tile)
+/* The largest of n_tile, n_tile / 2, ... into which the layer's output can be cut. */
+static uint32_t tiles_possible(const struct soma_search *search, uint32_t layer, uint32_t n_tile)
 {
     struct soma_shape tile;
     while (n_tile > 1 && !can_cut(search, &search->context.network->layer[layer], n_tile, &tile))
@@ -118,7 +119,7 @@ enum dse_status soma_parallel_tiles(const struct soma_search *search, uint32_t l
     *n_tile = soma_power_below(n);
     if (*n_tile < n)
         *n_tile *= 2;
-    *n_tile = soma_tiles_possible(search, l, *n_tile);
+    *n_tile = tiles_possible(search, l, *n_tile);
     return DSE_OK;
 }
 

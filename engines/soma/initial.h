@@ -11,9 +11,6 @@
 DSE_MUST_CHECK enum dse_status soma_parallel_tiles(const struct soma_search *search, uint32_t layer,
                                                    uint32_t *n_tile, struct dse_error *err);
 
-/* The largest of n_tile, n_tile / 2, ... into which the layer's output can be cut. */
-uint32_t soma_tiles_possible(const struct soma_search *search, uint32_t layer, uint32_t n_tile);
-
 /* The largest power of two that is at most n >= 1. */
 uint32_t soma_power_below(uint64_t n);
 

@@ -92,15 +92,15 @@ static void merge_group(struct soma_lfa *lfa, uint32_t g, struct random_stream *
     remove_group(lfa, g);
 }
 
-/* Cocco: a group needs as many tiles as the layer of it that needs most, as far as its last layer can be cut into them. */
+/* Cocco: a group needs as many tiles as the layer of it that needs most. Where an output cannot be cut into them it is not valid. */
 static void derive_tilings(const struct soma_mover *mover, struct soma_lfa *lfa)
 {
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
-        uint32_t stop = stop_of(lfa, g), n_tile = 1;
+        uint32_t stop = stop_of(lfa, g);
+        lfa->tiling[g] = 1;
         for (uint32_t at = lfa->flc[g]; at < stop; at++)
-            if (mover->need[lfa->order[at]] > n_tile)
-                n_tile = mover->need[lfa->order[at]];
-        lfa->tiling[g] = soma_tiles_possible(mover->search, lfa->order[stop - 1], n_tile);
+            if (mover->need[lfa->order[at]] > lfa->tiling[g])
+                lfa->tiling[g] = mover->need[lfa->order[at]];
     }
 }
 
