@@ -297,7 +297,7 @@ static const struct cli_option plot_option_table[] = {
     {"keep-script", 0, NULL, "also leave FIG.gp, the gnuplot script with its data"},
     {"cycles", 0, "FROM:TO", "of an execution graph only this time"},
     {"arch", 0, "ARCH", "what a SCHEDULE runs on, as for `dse eval`"},
-    {"network", 0, "NETWORK", "what a SCHEDULE computes"},
+    {"network", 0, "NETWORK", "what a SCHEDULE computes (default: the network that it names)"},
     {"batch", 'b', "N", "samples of a SCHEDULE (default 1)"},
     {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
     {"set", 0, "PATH=VALUE", "replace a quantity of ARCH; repeatable"},
@@ -319,7 +319,7 @@ const struct cli_command command_plot = {
             "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
             "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n"
             "  dse plot stage1.h5 stage2.h5 -o stalls.pdf\n"
-            "  dse plot schedule.yaml --arch soma_edge --network resnet50_soma --compat -o graph.png\n",
+            "  dse plot schedule.yaml --arch soma_edge -o graph.png\n",
     .option = plot_option_table,
     .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
     .min_operand = 1,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/yaml.h"
 #include "dse/inputs.h"
 #include "dse/timeline.h"
 #include "results/plot_timeline.h"
@@ -45,33 +46,56 @@ enum dse_status timeline_plot_not(const struct cli_args *args, struct dse_error 
     return DSE_OK;
 }
 
-/* Evaluate a schedule of --arch and --network. */
+/* The network that the text names, for want of --network; from `arena`, or NULL. */
+static const char *named_network(const char *text, size_t length, struct arena *arena)
+{
+    struct yaml_doc doc;
+    const char *name = NULL;
+    if (yaml_parse(&doc, "schedule", text, length, NULL) != DSE_OK)
+        return NULL;
+    const struct ynode *node = yaml_find(doc.root, "network");
+    if (node && node->kind == YNODE_SCALAR)
+        name = arena_copy_text(arena, node->text, strlen(node->text));
+    yaml_doc_free(&doc);
+    return name;
+}
+
+/* Evaluate the text of a schedule on `arch`. */
+static enum dse_status evaluate_text(const struct cli_args *args, const char *path,
+                                     const struct architecture *arch, const char *text, size_t length,
+                                     struct arena *arena, struct timeline *timeline, struct dse_error *err)
+{
+    const char *name = cli_value(args, "network");
+    struct network network;
+    unsigned long long batch = 1;
+    name = name ? name : named_network(text, length, arena);
+    if (!name)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule names no network; --network does");
+    DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
+    DSE_TRY(input_network(name, &network, err));
+    struct schedule schedule = {
+        .arch = arch, .network = &network, .batch = (uint32_t)batch, .compat = cli_has(args, "compat")};
+    enum dse_status status = schedule_evaluate(&schedule, path, text, length, arena, err);
+    if (status == DSE_OK)
+        status = timeline_of(&schedule, timeline_title(path, arena), arena, timeline, err);
+    network_free(&network);
+    return status;
+}
+
 static enum dse_status evaluate(const struct cli_args *args, const char *path, struct arena *arena,
                                 struct timeline *timeline, struct dse_error *err)
 {
-    const char *arch_name = cli_value(args, "arch"), *network_name = cli_value(args, "network");
+    const char *arch_name = cli_value(args, "arch");
     struct architecture arch;
-    struct network network;
     struct input_overrides overrides;
-    unsigned long long batch = 1;
     char *text;
     size_t length;
-    if (!arch_name || !network_name)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "%s is a fused schedule: --arch and --network say of what machine and network", path);
-    DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
+    if (!arch_name)
+        return dse_fail(err, DSE_BAD_USAGE, "%s is a fused schedule: --arch says on what machine", path);
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(arch_name, &overrides, &arch, err));
     DSE_TRY(input_file_text(path, &text, &length, err));
-    enum dse_status status = input_network(network_name, &network, err);
-    if (status == DSE_OK) {
-        struct schedule schedule = {
-            .arch = &arch, .network = &network, .batch = (uint32_t)batch, .compat = cli_has(args, "compat")};
-        status = schedule_evaluate(&schedule, path, text, length, arena, err);
-        if (status == DSE_OK)
-            status = timeline_of(&schedule, timeline_title(path, arena), arena, timeline, err);
-        network_free(&network);
-    }
+    enum dse_status status = evaluate_text(args, path, &arch, text, length, arena, timeline, err);
     free(text);
     return status;
 }

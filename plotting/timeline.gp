@@ -4,7 +4,7 @@
 #   dse_title, dse_x_title, dse_y_ticks, dse_n_panel, panel_foot[], panel_capacity[], panel_title[]
 #   buffer_low, ..., cut_high      rows of a panel, from its foot
 #   $dram, $core, $stall: x0 x1 y0 y1 look      $buffer: x foot and four heights      $line: x y0 y1 look (0 FLC, 1 DRAM cut, 2 end)
-#   $text, $text_up: x y size word
+#   $word, $word_up, $head: x y label
 
 # Okabe and Ito's blue, orange and green for what comes, stays and goes; groups have hues of their own.
 ifmap_colour = 0x56b4e9
@@ -72,7 +72,7 @@ do for [i = 1:8] {
         if (i == 3 || i == 5) {
             set object 210 + i rectangle from screen legend_x, screen legend_y - pt_y(4) to screen legend_x + pt_x(12), \
                 screen legend_y + pt_y(4) fs transparent pattern (i == 3 ? 4 : 5) noborder \
-                fc rgb (i == 3 ? 0xffffff : 0xd1604d)
+                fc rgb (i == 3 ? 0x8fd6bf : 0xd1604d)
         }
     }
     if (i == 6) {
@@ -98,7 +98,7 @@ plot $buffer using (X($1)):2:6 with filledcurves fs solid noborder lc rgb local_
     $dram using (X(($1 + $2) / 2)):(($3 + $4) / 2):(X($1)):(X($2 - gap($1, $2))):3:4:(dram_colour($5)) \
         with boxxyerror fs solid noborder lc rgb variable, \
     '' using ($5 == 2 ? X(($1 + $2) / 2) : NaN):(($3 + $4) / 2):(X($1)):(X($2 - gap($1, $2))):3:4 \
-        with boxxyerror fs transparent pattern 4 noborder lc rgb 'white', \
+        with boxxyerror fs transparent pattern 4 noborder lc rgb 0x8fd6bf, \
     $stall using (X(($1 + $2) / 2)):(($3 + $4) / 2):(X($1)):(X($2)):3:4 \
         with boxxyerror fs solid noborder lc rgb 0xfbe3de, \
     '' using (X(($1 + $2) / 2)):(($3 + $4) / 2):(X($1)):(X($2)):3:4 \
@@ -108,6 +108,7 @@ plot $buffer using (X($1)):2:6 with filledcurves fs solid noborder lc rgb local_
     $line using ($4 == 0 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 0.7 lc rgb 'black', \
     '' using ($4 == 1 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 1.8 lc rgb 'black', \
     '' using ($4 == 2 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 0.9 dt 3 lc rgb 'black', \
-    $text using (X($1)):2:4 with labels center font ',6', \
-    $text_up using (X($1)):2:4 with labels center rotate by 90 font ',6'
+    $word using (X($1)):2:3 with labels center font ',5.5', \
+    $word_up using (X($1)):2:3 with labels center rotate by 90 font ',5.5', \
+    $head using (X($1)):2:3 with labels center font ',7'
 set output

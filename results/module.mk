@@ -20,4 +20,5 @@ SRC_RESULTS := \
 	results/provenance.c \
 	results/schema.c \
 	results/timeline.c \
-	results/timeline_hdf5.c
+	results/timeline_hdf5.c \
+	results/timeline_read.c

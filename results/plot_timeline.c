@@ -13,9 +13,10 @@
 /* Of the figure, in points. Heights of a panel are from its foot upwards: buffer, core array, DRAM, tiling numbers, layer groups. */
 static const double canvas_width = 800, margin_left = 82, margin_right = 20, margin_top = 44,
                     margin_bottom = 62, panel_gap = 36;
-static const double buffer_low = 0, buffer_high = 76, core_low = 84, core_high = 132, dram_low = 139,
-                    dram_high = 181, tiling_low = 186, tiling_high = 199, cut_low = 199, cut_high = 212;
-static const double letter_width = 0.66; /* of a font's size, on average (DejaVu Sans) */
+static const double buffer_low = 0, buffer_high = 76, core_low = 84, core_high = 138, dram_low = 145,
+                    dram_high = 187, tiling_low = 192, tiling_high = 205, cut_low = 205, cut_high = 218;
+static const double letter_width = 0.78;            /* of a font's size, on average (DejaVu Sans) */
+static const double word_size = 5.5, head_size = 7; /* fonts of labels; as in timeline.gp */
 
 enum { N_SHADE = 3, N_HUE = 6, WORD_MAX = 256 };
 enum dram_look { LOOK_IFMAP, LOOK_WEIGHTS, LOOK_OFMAP };
@@ -31,7 +32,7 @@ struct drawing {
     double top_byte;  /* at the upper edge of the buffer row */
     double foot;      /* points, of the panel at hand */
     struct text_buffer *script;
-    struct text_buffer text, text_up; /* labels, lines "x y size word" */
+    struct text_buffer word, word_up, head; /* labels, lines "x y word" */
 };
 
 static double x_of(const struct drawing *d, int64_t cycle)
@@ -63,9 +64,9 @@ static const char *byte_text(double value, char *buffer, size_t size)
 
 /* ---- labels ---- */
 
-static void put_label(struct text_buffer *out, double x, double y, double size, const char *word)
+static void put_label(struct text_buffer *out, double x, double y, const char *word)
 {
-    text_append(out, "%.3f %.3f %.2f \"", x, y, size);
+    text_append(out, "%.3f %.3f \"", x, y);
     for (; *word; word++) {
         char c = *word == '"' || *word == '\\' || (unsigned char)*word < ' ' ? '\'' : *word;
         text_append_bytes(out, &c, 1);
@@ -73,19 +74,39 @@ static void put_label(struct text_buffer *out, double x, double y, double size, 
     text_append(out, "\"\n");
 }
 
-/* A word in the middle of a box, lying or standing, when there is room. */
-static void label_box(struct drawing *d, double x0, double x1, double y0, double y1, double size,
-                      bool may_stand, const char *word)
+/* The part of a box that is seen. */
+static void clip(const struct drawing *d, double *x0, double *x1)
 {
-    y0 += d->foot;
-    y1 += d->foot;
-    double need = letter_width * size * (double)plot_letters(word) + 3;
-    x0 = x0 < 0 ? 0 : x0;
-    x1 = x1 > d->width ? d->width : x1;
+    *x0 = *x0 < 0 ? 0 : *x0;
+    *x1 = *x1 > d->width ? d->width : *x1;
+}
+
+static double width_of(const char *word, double size)
+{
+    return letter_width * size * (double)plot_letters(word) + 1.5;
+}
+
+/* A word in the middle of a box of a row, lying or standing, when there is room. */
+static void label_box(struct drawing *d, double x0, double x1, double y0, double y1, const char *word)
+{
+    double need = width_of(word, word_size), y = d->foot + (y0 + y1) / 2;
+    clip(d, &x0, &x1);
     if (x1 - x0 >= need)
-        put_label(&d->text, (x0 + x1) / 2, (y0 + y1) / 2, size, word);
-    else if (may_stand && x1 - x0 >= size + 1 && y1 - y0 >= need)
-        put_label(&d->text_up, (x0 + x1) / 2, (y0 + y1) / 2, size, word);
+        put_label(&d->word, (x0 + x1) / 2, y, word);
+    else if (x1 - x0 >= word_size + 1.5 && y1 - y0 >= need)
+        put_label(&d->word_up, (x0 + x1) / 2, y, word);
+}
+
+/* The first of some words for which there is room above the rows. */
+static void label_head(struct drawing *d, double x0, double x1, double y0, double y1, const char *const *word,
+                       size_t n)
+{
+    clip(d, &x0, &x1);
+    for (size_t i = 0; i < n; i++)
+        if (x1 - x0 >= width_of(word[i], head_size)) {
+            put_label(&d->head, (x0 + x1) / 2, d->foot + (y0 + y1) / 2, word[i]);
+            return;
+        }
 }
 
 /* ---- rows ---- */
@@ -103,7 +124,7 @@ static void put_transfers(struct drawing *d, const struct timeline *t)
         const struct timeline_transfer *r = &t->transfer[i];
         double x0 = x_of(d, r->start), x1 = x_of(d, r->finish);
         lane_add(&lane, x0, x1, look_of(r));
-        label_box(d, x0, x1, dram_low, dram_high, 6, true, r->layer);
+        label_box(d, x0, x1, dram_low, dram_high, r->layer);
     }
     lane_end(&lane);
 }
@@ -127,7 +148,7 @@ static void put_tiles(struct drawing *d, const struct timeline *t)
         }
         double x0 = x_of(d, tile->start), x1 = x_of(d, tile->finish);
         lane_add(&lane, x0, x1, (size_t)(group % N_HUE) * N_SHADE + shade);
-        label_box(d, x0, x1, core_low, core_high, 6, true, tile->layer);
+        label_box(d, x0, x1, core_low, core_high, tile->layer);
     }
     lane_end(&lane);
 }
@@ -165,8 +186,7 @@ static void put_buffer(struct drawing *d, const struct timeline *t)
     double from = 0;
     for (size_t p = 0; p < t->n_tile; p++) {
         double x0 = x_of(d, t->step[p].start), x1 = x_of(d, t->step[p].finish);
-        x0 = x0 < 0 ? 0 : x0;
-        x1 = x1 > d->width ? d->width : x1;
+        clip(d, &x0, &x1);
         if (x1 <= x0)
             continue;
         from = full ? from : x0;
@@ -191,7 +211,8 @@ static void put_groups(struct drawing *d, const struct timeline *t)
             text_append(d->script, "%.3f %.3f %.3f %d\n", x0, d->foot + buffer_low,
                         d->foot + (group->cut ? cut_high : tiling_high), group->cut != 0);
         snprintf(word, sizeof word, "%" PRId64, group->tiling);
-        label_box(d, x0, x1, tiling_low, tiling_high, 7, false, word);
+        const char *const words[] = {word};
+        label_head(d, x0, x1, tiling_low, tiling_high, words, 1);
     }
     double end = x_of(d, t->cycle);
     if (end <= d->width)
@@ -205,8 +226,6 @@ static void label_layer_group(struct drawing *d, const struct timeline *t, size_
     const char *from = t->group[first].layers, *to = strrchr(t->group[past - 1].layers, ' ');
     double x0 = x_of(d, t->group[first].start), x1 = x_of(d, t->group[past - 1].finish);
     to = to ? to + 1 : t->group[past - 1].layers;
-    x0 = x0 < 0 ? 0 : x0;
-    x1 = x1 > d->width ? d->width : x1;
     snprintf(few, sizeof few, "LG %" PRId64, t->group[first].layer_group + 1);
     int from_length = (int)strcspn(from, " ");
     if (from_length == (int)strlen(to) && strncmp(from, to, (size_t)from_length) == 0)
@@ -214,12 +233,8 @@ static void label_layer_group(struct drawing *d, const struct timeline *t, size_
     else
         snprintf(many, sizeof many, "%s: %.*s to %.100s", few, from_length < 100 ? from_length : 100, from,
                  to);
-    const char *word[] = {many, few, few + 3};
-    for (size_t i = 0; i < 3; i++)
-        if (letter_width * 7 * (double)plot_letters(word[i]) + 4 <= x1 - x0) {
-            label_box(d, x0, x1, cut_low, cut_high, 7, false, word[i]);
-            return;
-        }
+    const char *const word[] = {many, few, few + 3};
+    label_head(d, x0, x1, cut_low, cut_high, word, 3);
 }
 
 static void label_layer_groups(struct drawing *d, const struct timeline *t)
@@ -246,6 +261,13 @@ struct block {
     void (*put)(struct drawing *d, const struct timeline *t);
 };
 
+static void put_labels(struct text_buffer *script, const char *name, const struct text_buffer *line)
+{
+    text_append(script, "$%s << EOD\nNaN NaN \"\"\n%sEOD\n", name, line->data ? line->data : "");
+    if (line->failed)
+        script->failed = 1;
+}
+
 static void put_blocks(struct drawing *d)
 {
     static const struct block block[] = {{"dram", "NaN NaN NaN NaN NaN", put_transfers},
@@ -266,11 +288,9 @@ static void put_blocks(struct drawing *d)
         d->foot = foot_of(d, p);
         label_layer_groups(d, &d->timeline[p]);
     }
-    text_append(d->script, "$text << EOD\nNaN NaN 1 \"\"\n%sEOD\n", d->text.data ? d->text.data : "");
-    text_append(d->script, "$text_up << EOD\nNaN NaN 1 \"\"\n%sEOD\n",
-                d->text_up.data ? d->text_up.data : "");
-    if (d->text.failed || d->text_up.failed)
-        d->script->failed = 1;
+    put_labels(d->script, "word", &d->word);
+    put_labels(d->script, "word_up", &d->word_up);
+    put_labels(d->script, "head", &d->head);
 }
 
 static bool same_head(const struct timeline *a, const struct timeline *b)
@@ -414,8 +434,9 @@ enum dse_status plot_timelines(const struct timeline *timeline, size_t n, const 
     DSE_TRY(gnuplot_check_ending(figure_path, err));
     DSE_TRY(prepare(&d, err));
     text_init(&script);
-    text_init(&d.text);
-    text_init(&d.text_up);
+    text_init(&d.word);
+    text_init(&d.word_up);
+    text_init(&d.head);
     text_append(&script, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
     gnuplot_terminal(&script, figure_path, canvas_width, d.height + margin_top + margin_bottom);
     put_axes(&d);
@@ -425,7 +446,8 @@ enum dse_status plot_timelines(const struct timeline *timeline, size_t n, const 
     if (status == DSE_OK)
         status = gnuplot_run(&script, figure_path, options->keep_script, err);
     text_free(&script);
-    text_free(&d.text);
-    text_free(&d.text_up);
+    text_free(&d.word);
+    text_free(&d.word_up);
+    text_free(&d.head);
     return status;
 }

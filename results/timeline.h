@@ -84,6 +84,9 @@ struct timeline_table {
 
 enum { TIMELINE_N_TABLE = 4 };
 
+/* What the attribute `format` of an HDF5 file's root says. */
+#define TIMELINE_FORMAT "dse timeline 1"
+
 /* (TIMELINE_N_TABLE), and the attributes of the root with their offsets into struct timeline. */
 extern const struct timeline_table timeline_table[TIMELINE_N_TABLE];
 const struct timeline_column *timeline_attributes(size_t *n);

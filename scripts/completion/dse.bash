@@ -79,7 +79,9 @@ _dse_value() {
             engine=$(_dse_given --engine -e)
             compopt -o nospace 2>/dev/null
             _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
-        *--output | *--ert | *--constraints) _dse_files '' "$word" ;;
+        plot--arch) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
+        plot--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
+        *--output | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
     esac
 }
 
