@@ -60,6 +60,7 @@ SRC_ENGINES := \
 	engines/soma/engine_cocco.c \
 	engines/soma/engine_soma.c \
 	engines/soma/engine_unfused.c \
+	engines/soma/explain.c \
 	engines/soma/graph.c \
 	engines/soma/initial.c \
 	engines/soma/instructions.c \

@@ -1,0 +1,63 @@
+#include "engines/soma/explain.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+
+enum { NUMBER_MAX = 32 };
+
+static void explain_fault(struct engine_context *context, const struct soma_search *search,
+                          const struct soma_fault_info *fault, const struct dse_error *why)
+{
+    char reason[ENGINE_REASON_MAX];
+    const char *text = fault->what == SOMA_COST ? why->text : soma_fault_text(fault->what);
+    if (fault->what == SOMA_GROUPS)
+        (void)snprintf(reason, sizeof reason, "group %u: %.160s", fault->layer + 1, text);
+    else
+        (void)snprintf(reason, sizeof reason, "layer %.80s: %.160s",
+                       search->context.network->layer[fault->layer].name, text);
+    engine_context_explain(context, reason);
+}
+
+static void explain_bytes(struct engine_context *context, const struct soma_search *search,
+                          const struct soma_lfa *lfa, const struct fused_schedule *fused,
+                          const uint64_t *living_byte)
+{
+    char reason[ENGINE_REASON_MAX], needs[NUMBER_MAX], has[NUMBER_MAX];
+    uint32_t at = 0;
+    for (uint32_t q = 1; q <= fused->n_tile; q++)
+        if (living_byte[q] > living_byte[at])
+            at = q;
+    const struct fused_tile *tile = &fused->tile[at > 0 ? at - 1 : 0];
+    (void)snprintf(reason, sizeof reason,
+                   "layer %.80s, cut into %u tile%s, needs %s bytes of the global buffer, which has %s",
+                   search->context.network->layer[tile->layer].name, lfa->tiling[tile->flc],
+                   lfa->tiling[tile->flc] == 1 ? "" : "s",
+                   text_thousands(living_byte[at], needs, sizeof needs),
+                   text_thousands(search->machine.buffer_byte, has, sizeof has));
+    engine_context_explain(context, reason);
+}
+
+enum dse_status soma_explain(struct engine_context *context, const struct soma_search *search,
+                             const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+{
+    struct fused_schedule fused;
+    struct soma_fault_info fault;
+    struct fused_result result;
+    struct dse_error why = {0};
+    enum dse_status status = soma_parse(&search->context, lfa, scratch, &fused, &fault, &why);
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%s", why.text);
+    if (fault.what != SOMA_OK) {
+        explain_fault(context, search, &fault, &why);
+        return DSE_OK;
+    }
+    struct fused_trace trace = {
+        .living_byte = arena_alloc(scratch, (size_t)fused.n_tile + 1, sizeof *trace.living_byte)};
+    if (!trace.living_byte)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tiles", fused.n_tile);
+    DSE_TRY(fused_evaluate(&fused, &search->machine, scratch, &trace, &result, err));
+    if (result.buffer_max_byte > search->machine.buffer_byte)
+        explain_bytes(context, search, lfa, &fused, trace.living_byte);
+    return DSE_OK;
+}

@@ -1,0 +1,15 @@
+/* Why a scheme is no schedule of a machine, in words. */
+#ifndef ENGINES_SOMA_EXPLAIN_H
+#define ENGINES_SOMA_EXPLAIN_H
+
+#include "engines/driver.h"
+#include "engines/soma/search.h"
+
+/* Tell the driver (engine_context_explain) what is wrong with `lfa` under double buffering: the layer whose tiles the rules or the core
+ * scheduler refuse, or the layer that computes where the buffer holds the most, with the bytes. Nothing when it fits. Memory
+ * from `scratch`. Errors of soma_parse and fused_evaluate. */
+DSE_MUST_CHECK enum dse_status soma_explain(struct engine_context *context, const struct soma_search *search,
+                                            const struct soma_lfa *lfa, struct arena *scratch,
+                                            struct dse_error *err);
+
+#endif
