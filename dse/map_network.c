@@ -1,7 +1,6 @@
 #include "dse/map_network.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "dse/report_fused.h"
 #include "dse/schedule.h"
@@ -39,7 +38,6 @@ static enum dse_status report(const struct solve_settings *settings, const struc
     struct schedule schedule = {.arch = arch,
                                 .network = workload->network,
                                 .batch = workload->batch,
-                                .compat = strcmp(found->accounting, "soma-compat") == 0,
                                 .search = &search};
     DSE_TRY(schedule_evaluate(&schedule, "the schedule found", found->text, found->text_length, arena, err));
     if (format == MAP_JSON)
