@@ -256,6 +256,7 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
     DSE_TRY(input_network(args->operand[1], &network, err));
     schedule->network = &network;
     schedule->compat = cli_has(args, "compat");
+    schedule->core_name = cli_value(args, "core");
     arena_init(&arena);
     text_init(&out);
     enum dse_status status = schedule_evaluate(schedule, args->operand[2], text, length, &arena, err);
@@ -276,7 +277,7 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
 {
     struct problem problem;
     struct mapping mapping;
-    static const char *const of_schedules[] = {"align", "compat", "timeline"};
+    static const char *const of_schedules[] = {"align", "compat", "core", "timeline"};
     for (size_t i = 0; i < sizeof of_schedules / sizeof of_schedules[0]; i++)
         if (cli_has(args, of_schedules[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a fused schedule; %s is none",
@@ -335,6 +336,9 @@ static const struct cli_option options[] = {
     {"align", 0, "BYTES",
      "for the report instructions: offsets in the buffer are multiples of this (default 1)"},
     {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
+    {"core", 0, "NAME",
+     "what schedules the tiles of a SCHEDULE: array, or a mapper such as descent or cosa (default: what the "
+     "SCHEDULE says, else array)"},
     {"timeline", 0, "FILE",
      "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},
     {"set", 0, "PATH=VALUE",

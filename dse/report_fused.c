@@ -205,8 +205,11 @@ static void summary_head(const struct schedule *s, struct text_buffer *out)
     const struct fused_result *r = &s->result;
     uint64_t bound = schedule_bound_cycle(s);
     char a[CELL_MAX], b[CELL_MAX], c[CELL_MAX];
-    text_append(out, "%s, batch %u, on %s%s\n", s->network->name, s->batch, s->arch->name,
+    text_append(out, "%s, batch %u, on %s%s", s->network->name, s->batch, s->arch->name,
                 s->compat ? " (compat)" : "");
+    if (s->core_choice.core != SOMA_CORE_ARRAY)
+        text_append(out, ", tiles by %s", soma_core_names[s->core_choice.core]);
+    text_append(out, "\n");
     text_append(out, "  %-*s  %s (%s cycles)\n", LABEL, "latency",
                 table_si((double)r->cycle / s->arch->clock_hz, "s", a, sizeof a),
                 text_thousands(r->cycle, b, sizeof b));

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "costmodel/core_cache.h"
-#include "costmodel/core_machine.h"
 #include "engines/soma/offer.h"
 
 enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
@@ -54,8 +53,9 @@ static char *tensor_text(const struct schedule *s, uint32_t id, char *buffer, si
     return buffer;
 }
 
+/* `why` is what the core scheduler said, for SOMA_COST. */
 static enum dse_status parse_fault(const struct schedule *s, const struct soma_fault_info *fault,
-                                   const char *path, struct dse_error *err)
+                                   const char *why, const char *path, struct dse_error *err)
 {
     char where[TENSOR_TEXT_MAX];
     if (fault->what == SOMA_GROUPS)
@@ -64,7 +64,7 @@ static enum dse_status parse_fault(const struct schedule *s, const struct soma_f
         snprintf(where, sizeof where, "layer %.100s",
                  fault->layer < s->network->n_layer ? s->network->layer[fault->layer].name : "?");
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule is not valid at %s: %s", where,
-                       soma_fault_text(fault->what));
+                       fault->what == SOMA_COST ? why : soma_fault_text(fault->what));
 }
 
 static uint32_t largest_alive(const struct schedule *s, int32_t position)
@@ -165,15 +165,22 @@ static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, str
 }
 
 static enum dse_status evaluate(struct schedule *s, const char *path, const char *text, size_t length,
-                                struct core_scheduler core, struct arena *arena, struct dse_error *err)
+                                const struct soma_core_machine *core, struct arena *arena,
+                                struct dse_error *err)
 {
-    const struct soma_context context = {s->network, NULL, s->batch, core, s->compat};
+    struct soma_graph graph;
+    const struct soma_context context = {s->network, &graph, s->batch, core->scheduler, s->compat};
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
     DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
-    DSE_TRY(soma_parse(&context, &s->lfa, arena, &s->fused, &fault, err));
+    DSE_TRY(soma_graph_init(s->network, arena, &graph, err));
+    graph.word_byte = core->word_byte;
+    struct dse_error why = {0};
+    enum dse_status status = soma_parse(&context, &s->lfa, arena, &s->fused, &fault, &why);
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%s", why.text);
     if (fault.what != SOMA_OK)
-        return parse_fault(s, &fault, path, err);
+        return parse_fault(s, &fault, why.text, path, err);
     if (s->has_dlsa)
         DSE_TRY(apply(&dlsa, path, &s->fused, err));
     DSE_TRY(allocate(s, arena, err));
@@ -183,7 +190,7 @@ static enum dse_status evaluate(struct schedule *s, const char *path, const char
     s->n_layer_group = 0;
     for (uint32_t g = 0; g < s->lfa.n_flc; g++)
         s->n_layer_group += s->lfa.dram_cut[g];
-    return soma_core_sum(s->network, core, &s->fused, &s->core, err);
+    return soma_core_sum(s->network, core->scheduler, &s->fused, &s->core, err);
 }
 
 /* Whose rules hold: those the text names, if any; --compat must not contradict it. */
@@ -199,22 +206,29 @@ static enum dse_status choose_rules(struct schedule *s, const char *path, const 
     return DSE_OK;
 }
 
+static enum dse_status choose_core(struct schedule *s, const char *path, const char *text, size_t length,
+                                   struct dse_error *err)
+{
+    DSE_TRY(soma_core_read(path, text, length, &s->core_choice, err));
+    return s->core_name ? soma_core_find(s->core_name, &s->core_choice.core, err) : DSE_OK;
+}
+
 enum dse_status schedule_evaluate(struct schedule *schedule, const char *path, const char *text,
                                   size_t length, struct arena *arena, struct dse_error *err)
 {
     enum { COST_MAX = 1 << 16 };
-    struct core_array_search search;
-    struct core_array_size size;
     struct core_cache *cache;
-    struct core_cached cached;
     DSE_TRY(choose_rules(schedule, path, text, length, err));
-    search.compat = schedule->compat;
-    DSE_TRY(core_machine_of(schedule->arch, &size, &schedule->machine, err));
-    DSE_TRY(core_array_init(&size, &search.core, err));
+    DSE_TRY(choose_core(schedule, path, text, length, err));
+    struct soma_core_machine *core = arena_alloc(arena, 1, sizeof *core);
+    if (!core)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a core array");
     DSE_TRY(core_cache_new(COST_MAX, &cache, err));
-    enum dse_status status = core_cache_join_array(cache, &search, &cached, err);
+    enum dse_status status =
+        soma_core_open(schedule->arch, schedule->core_choice, schedule->compat, cache, core, err);
+    schedule->machine = core->machine;
     if (status == DSE_OK)
-        status = evaluate(schedule, path, text, length, core_cached_scheduler(&cached), arena, err);
+        status = evaluate(schedule, path, text, length, core, arena, err);
     core_cache_free(cache);
     return status;
 }

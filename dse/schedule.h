@@ -12,6 +12,7 @@
 #include "costmodel/core_array.h"
 #include "costmodel/fused_schedule.h"
 #include "costmodel/network.h"
+#include "engines/soma/core_choice.h"
 #include "engines/soma/notation.h"
 
 /* How a schedule was found. */
@@ -29,6 +30,9 @@ struct schedule {
     uint32_t batch;
     bool
         compat; /* the published program's rules: asked for, and after the evaluation also when the text says so */
+    const char
+        *core_name; /* what schedules the core array, borrowed; NULL: what the text says, else "array" */
+    struct soma_core_choice core_choice; /* what did */
     struct soma_lfa lfa;
     bool has_dlsa; /* the text gives DRAM order and living durations; else the double-buffer ones */
     uint32_t n_layer_group;

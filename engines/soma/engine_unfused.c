@@ -6,9 +6,10 @@
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
 
-enum { OPTION_COMPAT, N_OPTION };
+enum { OPTION_COMPAT, OPTION_CORE, OPTION_CORE_EVALUATIONS, N_OPTION };
 
-static const struct engine_option option[N_OPTION] = {SOMA_OPTION_COMPAT};
+static const struct engine_option option[N_OPTION] = {SOMA_OPTION_COMPAT, SOMA_OPTION_CORE,
+                                                      SOMA_OPTION_CORE_EVALUATIONS};
 
 struct state {
     struct soma_task task;
@@ -21,8 +22,9 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
     struct state *state = memory;
     const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_prepare(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                              engine_context_arena(context), &state->task, err));
+    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
+                                   soma_core_chosen(context, OPTION_CORE), engine_context_arena(context),
+                                   &state->task, err));
     return soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->lfa, err);
 }
 

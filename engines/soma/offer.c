@@ -4,8 +4,6 @@
 
 #include "engines/soma/plan.h"
 
-static const char accounting_sound[] = "soma", accounting_compat[] = "soma-compat";
-
 enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
                               const struct fused_schedule *fused, struct core_cost *sum,
                               struct dse_error *err)
@@ -53,7 +51,7 @@ enum dse_status soma_totals(const struct soma_task *task, const struct soma_lfa 
         .n_fine_group = lfa->n_flc,
         .n_tile = fused->n_tile,
         .n_dram_tensor = fused->n_dram,
-        .accounting = context->compat ? accounting_compat : accounting_sound,
+        .accounting = soma_core_accounting(task->core.choice.core, context->compat),
     };
     totals->utilization = (double)totals->n_mac / ((double)arch->mac.instances * (double)totals->cycle);
     for (uint32_t g = 0; g < lfa->n_flc; g++)
@@ -112,6 +110,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     }
     text_init(&text);
     soma_write(task->search.context.network, task->search.context.compat, lfa, &dlsa, fused, &text);
+    soma_core_write(task->core.choice, &text);
     totals.text = text.data;
     totals.text_length = text.length;
     enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
@@ -147,8 +146,10 @@ enum dse_status soma_verify(const struct engine_task *task, const struct engine_
     struct soma_task *made = arena_alloc(arena, 1, sizeof *made);
     if (!made)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the check of a schedule");
-    bool compat = strcmp(found->accounting, accounting_compat) == 0;
-    enum dse_status status = soma_task_prepare(task, compat, arena, made, err);
+    struct soma_core_choice choice;
+    bool compat = strcmp(found->accounting, soma_core_accounting(SOMA_CORE_ARRAY, true)) == 0;
+    DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
+    enum dse_status status = soma_task_prepare_core(task, compat, choice, arena, made, err);
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

@@ -2,32 +2,35 @@
 
 #include <string.h>
 
-#include "costmodel/core_machine.h"
+#include "engines/driver.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
 
-/* The core array, seen through the task's cache or one of its own. */
-static enum dse_status join_core(struct soma_task *made, struct dse_error *err)
+/* The core scheduler, seen through the task's cache or one of its own. */
+static enum dse_status open_core(struct soma_task *made, bool compat, struct soma_core_choice choice,
+                                 struct dse_error *err)
 {
     struct core_cache *cache = made->task->core_cache;
     if (!cache) {
         DSE_TRY(core_cache_new(OWN_COST_MAX, &made->own, err));
         cache = made->own;
     }
-    DSE_TRY(core_cache_join_array(cache, &made->array, &made->cached, err));
-    made->search.context.core = core_cached_scheduler(&made->cached);
+    DSE_TRY(soma_core_open(made->task->architecture, choice, compat, cache, &made->core, err));
+    made->search.context.core = made->core.scheduler;
+    made->search.machine = made->core.machine;
+    made->graph.word_byte = made->core.word_byte;
+    const struct core_array *array = &made->core.array.core; /* all 0 with a mapper */
+    made->search.parallel = (struct soma_parallel){array->lane_c, array->lane_k, made->core.size.pe_rows,
+                                                   made->core.size.pe_columns};
     return DSE_OK;
 }
 
-enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, struct arena *arena,
-                                  struct soma_task *made, struct dse_error *err)
+enum dse_status soma_task_prepare_core(const struct engine_task *task, bool compat,
+                                       struct soma_core_choice choice, struct arena *arena,
+                                       struct soma_task *made, struct dse_error *err)
 {
-    struct core_array_size size;
     memset(made, 0, sizeof *made);
     made->task = task;
-    made->array.compat = compat;
-    DSE_TRY(core_machine_of(task->architecture, &size, &made->search.machine, err));
-    DSE_TRY(core_array_init(&size, &made->array.core, err));
     DSE_TRY(soma_graph_init(task->network, arena, &made->graph, err));
     made->search.objective = task->objective;
     made->search.clock_hz = task->architecture->clock_hz;
@@ -35,9 +38,22 @@ enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, s
     made->search.context.graph = &made->graph;
     made->search.context.batch = task->batch;
     made->search.context.compat = compat;
-    made->search.parallel = (struct soma_parallel){made->array.core.lane_c, made->array.core.lane_k,
-                                                   size.pe_rows, size.pe_columns};
-    return join_core(made, err);
+    return open_core(made, compat, choice, err);
+}
+
+enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, struct arena *arena,
+                                  struct soma_task *made, struct dse_error *err)
+{
+    const struct soma_core_choice built_in = {SOMA_CORE_ARRAY, 0};
+    return soma_task_prepare_core(task, compat, built_in, arena, made, err);
+}
+
+struct soma_core_choice soma_core_chosen(const struct engine_context *context, size_t index)
+{
+    return (struct soma_core_choice){
+        .core = (enum soma_core)engine_context_option(context, index),
+        .max_evaluations = (uint64_t)engine_context_option(context, index + 1),
+    };
 }
 
 void soma_task_free(struct soma_task *made)

@@ -5,6 +5,7 @@
 #include "costmodel/core_array.h"
 #include "costmodel/core_cache.h"
 #include "engines/engine.h"
+#include "engines/soma/core_choice.h"
 #include "engines/soma/graph.h"
 #include "engines/soma/search.h"
 
@@ -13,8 +14,7 @@ struct soma_task {
     struct soma_search search; /* what the searches take */
     const struct engine_task *task;
     struct soma_graph graph;
-    struct core_array_search array;
-    struct core_cached cached;
+    struct soma_core_machine core;
     struct core_cache *own; /* when the task brings no cache */
 };
 
@@ -25,10 +25,21 @@ struct soma_task {
         .unit = "", .kind = OPTION_BOOL, .standard = 0, .lowest = 0, .highest = 1                            \
     }
 
-/* Graph, machine (core_machine_of), core array behind the task's cache (or one of its own), objective and clock. `compat`: the
- * published program's rules, in the core array too. Memory from `arena`; release with soma_task_free, also after a failure.
+struct engine_context; /* engines/driver.h */
+
+/* The values of the options SOMA_OPTION_CORE, number `index` of the engine's table, and SOMA_OPTION_CORE_EVALUATIONS right behind
+ * it. */
+struct soma_core_choice soma_core_chosen(const struct engine_context *context, size_t index);
+
+/* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock. `compat`: the
+ * published program's rules, in the core array too. Errors of soma_core_open. Memory from `arena`; release with soma_task_free, also after a failure.
  * DSE_BAD_INPUT: the architecture is no such machine; DSE_BAD_USAGE: the network is a list of layers or has an embedding;
  * DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_task_prepare_core(const struct engine_task *task, bool compat,
+                                                      struct soma_core_choice choice, struct arena *arena,
+                                                      struct soma_task *made, struct dse_error *err);
+
+/* The same with the built-in core array. */
 DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task, bool compat,
                                                  struct arena *arena, struct soma_task *made,
                                                  struct dse_error *err);

@@ -211,7 +211,10 @@ enum dse_status soma_read_rules(const char *name, const char *bytes, size_t leng
 static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
                                    bool *has_dlsa, struct dse_error *err)
 {
-    static const char *const key[] = {"soma", "network", "compat", "groups", "tensors", "dram"};
+    static const char *const key[] = {
+        "soma",    "network", "compat", "groups",
+        "tensors", "dram",    "core",   "core_evaluations", /* soma_core_read */
+    };
     const struct ynode *root = r->doc.root, *version = NULL, *name_node = NULL;
     uint64_t number = 0;
     const char *name = NULL;
