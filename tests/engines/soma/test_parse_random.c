@@ -92,7 +92,7 @@ static void check_schedule(struct soma_case *c)
     assert_int_equal(result.compute_cycle, c->schedule.n_tile);
 }
 
-static uint32_t try_network(const char *name, uint64_t seed, uint32_t rounds)
+static uint32_t try_network(const char *name, bool compat, uint64_t seed, uint32_t rounds)
 {
     char path[128];
     struct soma_case c;
@@ -103,30 +103,33 @@ static uint32_t try_network(const char *name, uint64_t seed, uint32_t rounds)
         soma_case_open(&c, path, 8 << 20);
         random = random_stream_make(seed, round, RANDOM_TEST);
         c.context.core.cost = no_cost;
+        c.context.compat = compat;
         c.context.batch = 1u << random_below(&random, 4);
         struct soma_lfa lfa = draw_lfa(&c, &random);
         if (soma_case_parse(&c, &lfa)) {
             n_valid++;
             check_schedule(&c);
         } else {
-            assert_true(c.fault.what == SOMA_TILING || c.fault.what == SOMA_ALONE);
+            assert_true(c.fault.what == SOMA_TILING || c.fault.what == (compat ? SOMA_ALONE : SOMA_EMPTY));
         }
         soma_case_close(&c);
     }
     return n_valid;
 }
 
-/* Decoding has one row: most draws cannot be cut, hence only more than half of the 280 are expected to be valid. */
+/* By both rules. Decoding has one row: most draws cannot be cut, hence only more than half of the 280 are expected to be valid. */
 static void test_parse_makes_schedules_that_can_run(void **state)
 {
     static const char *const name[] = {"resnet50_soma",     "inception_resnet_v1",   "randwire_small",
                                        "randwire_large",    "gpt2_small_prefill512", "gpt2_small_decode513",
                                        "gpt2_xl_decode1025"};
-    uint32_t n_valid = 0;
     (void)state;
-    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
-        n_valid += try_network(name[i], 7 + i, 40);
-    assert_true(n_valid > 150);
+    for (int compat = 0; compat < 2; compat++) {
+        uint32_t n_valid = 0;
+        for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+            n_valid += try_network(name[i], compat == 1, 7 + i, 40);
+        assert_true(n_valid > 150);
+    }
 }
 
 int main(void)
