@@ -1,7 +1,7 @@
 # Execution graphs of fused schedules, one above the other. `dse plot` puts the settings and the data blocks before this text
 # and gives it to gnuplot 5.4. All lengths are points; x from 0 to dse_plot_width stands for the time dse_low to dse_high.
 #   dse_width, dse_height, dse_left, dse_right, dse_top, dse_bottom   canvas and margins
-#   dse_title, dse_x_title, dse_y_ticks, dse_n_panel, panel_foot[], panel_capacity[], panel_title[]
+#   dse_title, dse_x_title, dse_y_ticks, dse_line_width, dse_n_panel, panel_foot[], panel_capacity[], panel_title[]
 #   buffer_low, ..., cut_high      rows of a panel, from its foot
 #   $dram, $core, $stall: x0 x1 y0 y1 look      $buffer: x foot and four heights      $line: x y0 y1 look (0 FLC, 1 DRAM cut, 2 end)
 #   $word, $word_up, $head: x y label
@@ -105,8 +105,8 @@ plot $buffer using (X($1)):2:6 with filledcurves fs solid noborder lc rgb local_
         with boxxyerror fs transparent pattern 5 noborder lc rgb 0xd1604d, \
     $core using (X(($1 + $2) / 2)):(($3 + $4) / 2):(X($1)):(X($2 - gap($1, $2))):3:4:(core_colour($5)) \
         with boxxyerror fs solid noborder lc rgb variable, \
-    $line using ($4 == 0 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 0.7 lc rgb 'black', \
-    '' using ($4 == 1 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 1.8 lc rgb 'black', \
+    $line using ($4 == 0 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 0.7 * dse_line_width lc rgb 'black', \
+    '' using ($4 == 1 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 1.8 * dse_line_width lc rgb 'black', \
     '' using ($4 == 2 ? X($1) : NaN):2:(0):($3 - $2) with vectors nohead lw 0.9 dt 3 lc rgb 'black', \
     $word using (X($1)):2:3 with labels center font ',5.5', \
     $word_up using (X($1)):2:3 with labels center rotate by 90 font ',5.5', \

@@ -401,7 +401,10 @@ static void put_axes(struct drawing *d)
              text_thousands((uint64_t)(cycle < 1e18 ? cycle : 0), thousands, sizeof thousands),
              cycle == 1 ? "" : "s");
     gnuplot_set_text(d->script, "dse_x_title", title);
-    text_append(d->script, "dse_n_panel = %zu\n", d->n);
+    size_t most = 0;
+    for (size_t p = 0; p < d->n; p++)
+        most = d->timeline[p].n_group > most ? d->timeline[p].n_group : most;
+    text_append(d->script, "dse_n_panel = %zu\ndse_line_width = %g\n", d->n, most > 24 ? 0.5 : 1);
 }
 
 static enum dse_status prepare(struct drawing *d, struct dse_error *err)
