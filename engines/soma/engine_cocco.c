@@ -14,6 +14,8 @@ enum {
     OPTION_FIRST_TEMPERATURE,
     OPTION_STARTS,
     OPTION_GREEDY_ROUNDS,
+    OPTION_CORE,
+    OPTION_CORE_EVALUATIONS,
     N_OPTION
 };
 
@@ -70,6 +72,8 @@ static const struct engine_option option[N_OPTION] = {
                               .standard = 0,
                               .lowest = 0,
                               .highest = 1e15},
+    [OPTION_CORE] = SOMA_OPTION_CORE,
+    [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
 /* One search from its own random stream. */
@@ -124,8 +128,9 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
     struct soma_price price;
     arena_init(&state->scratch);
     state->offered = INFINITY;
-    DSE_TRY(soma_task_prepare(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                              engine_context_arena(context), &state->task, err));
+    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
+                                   soma_core_chosen(context, OPTION_CORE), engine_context_arena(context),
+                                   &state->task, err));
     DSE_TRY(soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first, err));
     DSE_TRY(soma_initial_lfa(&state->task.search, SOMA_MOVES_COCCO, state->task.search.machine.buffer_byte,
                              &state->scratch, &state->first, &price, err));
