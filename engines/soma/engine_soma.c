@@ -20,12 +20,26 @@ enum {
     OPTION_END_ROUNDS,
     OPTION_GREEDY_ROUNDS,
     OPTION_TIDY_ROUNDS,
+    OPTION_ORDER_SHARE,
+    OPTION_TILING_SHARE,
+    OPTION_FLC_SHARE,
+    OPTION_CUT_SHARE,
+    OPTION_CORE,
+    OPTION_CORE_EVALUATIONS,
     N_OPTION
 };
 
 enum { PAPER, PUBLISHED };
 
 static const char *const whose[] = {"paper", "published"};
+
+/* How often the first stage changes what; all of them 0: as usual for the moves (docs/soma-search.md). */
+#define SHARE(NAME, WHAT)                                                                                    \
+    {                                                                                                        \
+        .name = NAME,                                                                                        \
+        .sentence = "weight of first-stage moves that change " WHAT "; all four 0: the usual ones",          \
+        .unit = "", .kind = OPTION_REAL, .standard = 0, .lowest = 0, .highest = 1e9                          \
+    }
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
@@ -129,6 +143,12 @@ static const struct engine_option option[N_OPTION] = {
                             .standard = 0,
                             .lowest = 0,
                             .highest = 1000},
+    [OPTION_CORE] = SOMA_OPTION_CORE,
+    [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
+    [OPTION_ORDER_SHARE] = SHARE("order_share", "orders of layers"),
+    [OPTION_TILING_SHARE] = SHARE("tiling_share", "tiling numbers"),
+    [OPTION_FLC_SHARE] = SHARE("flc_share", "borders of fine-grained groups"),
+    [OPTION_CUT_SHARE] = SHARE("cut_share", "DRAM cuts"),
 };
 
 /* One search from its own start. */
@@ -156,6 +176,10 @@ static struct soma_allocator_options options_of(const struct engine_context *con
     uint64_t greedy = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS);
     struct soma_allocator_options options = {
         .lfa = {.moves = published ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER,
+                .shares = {.order = engine_context_option(context, OPTION_ORDER_SHARE),
+                           .tiling = engine_context_option(context, OPTION_TILING_SHARE),
+                           .flc = engine_context_option(context, OPTION_FLC_SHARE),
+                           .cut = engine_context_option(context, OPTION_CUT_SHARE)},
                 .greedy_round = greedy,
                 .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
                 .alpha = engine_context_option(context, OPTION_ALPHA),
@@ -186,8 +210,9 @@ static enum dse_status soma_init(void *memory, struct engine_context *context, s
     const struct engine_task *task = engine_context_task(context);
     uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_prepare(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                              engine_context_arena(context), &state->task, err));
+    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
+                                   soma_core_chosen(context, OPTION_CORE), engine_context_arena(context),
+                                   &state->task, err));
     state->options = options_of(context);
     state->end_rounds = (uint64_t)engine_context_option(context, OPTION_END_ROUNDS);
     state->start = arena_alloc(engine_context_arena(context), n, sizeof *state->start);
