@@ -1,0 +1,52 @@
+#!/bin/sh
+# dse map with a scheduler: the summary is that of dse eval of the text it writes; what belongs to mappings of layers is refused.
+set -u
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
+
+map() {
+    "$DSE" map soma_edge resnet50_soma --engine unfused "$@"
+}
+# agree OPTIONS...: dse eval of --format yaml prints the first lines of --format csv
+agree() {
+    map "$@" --format yaml >"$folder/schedule.yaml" && map "$@" --format csv >"$folder/map.csv" &&
+        "$DSE" eval soma_edge resnet50_soma "$folder/schedule.yaml" --format csv $eval >"$folder/eval.csv" &&
+        head -n "$(wc -l <"$folder/eval.csv")" "$folder/map.csv" | cmp - "$folder/eval.csv"
+}
+
+check 'a schedule' code 0 map
+for words in '^resnet50_soma, batch 1, on soma_edge$' '^  engine        unfused, seed 0, converged after 1 evaluation$' \
+    '^  objective     edp = ' '^  schedule      72 layer groups, 72 fine-grained groups,' '^  utilization   '; do
+    check "says $words" grep -q "$words" "$folder/out"
+done
+eval=''
+check 'dse eval agrees' agree
+eval='--batch 4'
+check 'dse eval agrees for batch 4' agree -b 4
+eval=''
+check 'dse eval follows the rules that the text names' agree --option compat=true
+check 'the text names them' grep -q '^compat: true' "$folder/schedule.yaml"
+eval='--set DRAM.bandwidth=64GB/s'
+check 'dse eval agrees on another machine' agree --set DRAM.bandwidth=64GB/s
+check 'json' code 0 map --format json
+check 'has the engine' grep -q '"engine": "unfused"' "$folder/out"
+check 'without a bound' grep -q '"cost_over_bound": null' "$folder/out"
+cp "$folder/map.csv" "$folder/one.csv"
+check 'threads change nothing' sh -c "'$DSE' map soma_edge resnet50_soma -e unfused --set DRAM.bandwidth=64GB/s -j 3 -f csv | cmp - '$folder/one.csv'"
+
+check 'what does not fit' code 1 map --set 'GBUF.capacity=64 KiB'
+check 'is told with layer and bytes' grep -q '^dse: infeasible: layer [a-z0-9_]*, cut into [0-9]* tiles*, needs [0-9,]* bytes of the global buffer' "$folder/err"
+check 'without output' test ! -s "$folder/out"
+for option in '--layer conv1' '--measure cosa' '--constraints x.yaml' --nest --gpu; do
+    # shellcheck disable=SC2086
+    check "$option is refused" code 2 map $option
+    check 'and why' grep -q "^dse: ${option%% *} is for mappers; engine unfused schedules whole networks$" "$folder/err"
+done
+check 'a list of layers is no graph' code 1 "$DSE" map soma_edge deepbench --engine unfused
+check 'and is told' grep -q '^dse: failed: .*list' "$folder/err"
+check 'another machine' code 1 "$DSE" map simba resnet50_soma --engine unfused
+check 'is told what is wrong' grep -q '^dse: failed: .*simba' "$folder/err"
+check 'dse sample wants a layer' code 0 "$DSE" list engines
+check 'kinds' sh -c "grep -q '^unfused  *scheduler ' '$folder/out' && grep -q '^descent  *mapper ' '$folder/out'"
+
+finish
