@@ -10,26 +10,37 @@
 #include "dse/inputs.h"
 #include "dse/timeline.h"
 #include "results/plot_timeline.h"
-#include "results/schema.h"
 
 enum { FIGURE_PATH_MAX = 4096 };
+
+/* Whether the file is HDF5, which may be large: it is not read whole to find out that it is no text. */
+static bool is_hdf5(const char *path)
+{
+    static const char magic[] = "\x89HDF";
+    char begin[sizeof magic] = "";
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    size_t n = fread(begin, 1, sizeof magic - 1, file);
+    fclose(file);
+    return n == sizeof magic - 1 && memcmp(begin, magic, n) == 0;
+}
 
 /* Whether the file's text is a fused schedule. */
 static bool is_schedule(const char *path)
 {
-    static const char hdf5[] = "\x89HDF";
     char *text;
     size_t length;
-    if (input_file_text(path, &text, &length, NULL) != DSE_OK)
+    if (is_hdf5(path) || input_file_text(path, &text, &length, NULL) != DSE_OK)
         return false;
-    bool found = (length < 4 || memcmp(text, hdf5, 4) != 0) && schedule_is_text(text, length);
+    bool found = schedule_is_text(text, length);
     free(text);
     return found;
 }
 
 bool timeline_is_operand(const char *path)
 {
-    return timeline_is_file(path) || is_schedule(path);
+    return is_hdf5(path) ? timeline_is_file(path) : is_schedule(path);
 }
 
 enum dse_status timeline_plot_not(const struct cli_args *args, struct dse_error *err)
@@ -123,6 +134,22 @@ static enum dse_status read_cycles(const struct cli_args *args, struct plot_time
     return DSE_OK;
 }
 
+/* FIG.png beside FIG.h5 or FIG.yaml. */
+static bool figure_beside(const char *path, char *figure, size_t size)
+{
+    static const char *const known[] = {".yaml", ".yml", ".hdf5", ".h5"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t n = strlen(known[i]);
+        if (length > n && path[length - n - 1] != '/' && strcmp(path + length - n, known[i]) == 0) {
+            length -= n;
+            break;
+        }
+    }
+    int written = snprintf(figure, size, "%.*s.png", (int)length, path);
+    return written >= 0 && (size_t)written < size;
+}
+
 static enum dse_status draw(const struct cli_args *args, const struct console *console, struct arena *arena,
                             struct dse_error *err)
 {
@@ -145,7 +172,7 @@ static enum dse_status draw(const struct cli_args *args, const struct console *c
         else
             DSE_TRY(timeline_hdf5_read(args->operand[i], arena, &timeline[i], err));
     if (given ? !text_copy(figure, sizeof figure, given)
-              : !result_path(figure, sizeof figure, args->operand[0], ".png"))
+              : !figure_beside(args->operand[0], figure, sizeof figure))
         return dse_fail(err, DSE_BAD_USAGE, "--output: the path is too long");
     if (access("plotting/timeline.gp", R_OK) == 0)
         options.template_dir = "plotting"; /* in the source tree, wherever the build folder is */

@@ -87,6 +87,12 @@ if gnuplot --version >/dev/null 2>&1; then
     sed 's/[a-z]*[.]svg[.]tmp//' "$folder/s.svg.gp" >"$folder/s.gp"
     sed 's/[a-z]*[.]svg[.]tmp//' "$folder/h.svg.gp" >"$folder/h.gp"
     check 'is the same figure' cmp "$folder/s.gp" "$folder/h.gp"
+    # as sweeps have it: on one line
+    printf '%s\n' '{soma: 1, network: resnet50_soma, groups: [' >"$folder/line.yaml"
+    sed -n 's/^- \({.*}\)$/\1,/p' $stage1 >>"$folder/line.yaml"
+    echo ']}' >>"$folder/line.yaml"
+    check 'on one line' code 0 "$DSE" plot "$folder/line.yaml" --arch soma_edge --compat
+    check 'beside it' is_png "$folder/line.png"
     check 'after the file' grep -q "^panel_title\[1\] = 'resnet50_fused_stage2: 1.62 ms" "$folder/s.svg.gp"
 fi
 
