@@ -222,13 +222,16 @@ static uint32_t choose_group(const struct soma_mover *mover, const struct soma_l
     return n > 0 ? mover->choice[random_below(stream, n)] : 0;
 }
 
+/* DRAM cuts are among the fine-grained borders: one that is removed takes its cut along. Otherwise layer groups of more bytes than the buffer
+ * holds would never be fused, since between groups of one layer group all of a feature map is kept. */
 bool soma_move_flc(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
+    (void)mover;
     if (random_below(stream, 2)) {
-        uint32_t g = choose_group(mover, lfa, false, stream);
-        if (g > 0)
-            merge_group(lfa, g, stream);
-        return g > 0;
+        if (lfa->n_flc == 1)
+            return false;
+        merge_group(lfa, 1 + random_below(stream, lfa->n_flc - 1), stream);
+        return true;
     }
     if (lfa->n_flc == lfa->n_layer)
         return false;
