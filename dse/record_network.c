@@ -9,8 +9,8 @@
 
 static void flow_scalar(const struct ynode *node, struct text_buffer *out)
 {
-    int64_t number;
-    if (!node->quoted && (text_is_name(node->text) || text_parse_i64(node->text, &number))) {
+    double number;
+    if (!node->quoted && (text_is_name(node->text) || text_parse_double(node->text, &number))) {
         text_append(out, "%s", node->text);
         return;
     }

@@ -1,0 +1,144 @@
+/* Engine unfused: what layer by layer means, read out of the text of what it finds. Bytes are those of the network's layers, evaluated by
+ * the plain evaluator of tests/support. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/readers.h"
+#include "engines/soma/soma_engines.h"
+#include "engines/soma/task.h"
+#include "tests/support/fused_plain.h"
+
+enum { OPTION_MAX = 16 };
+
+struct found {
+    struct architecture arch;
+    struct network network;
+    struct arena arena;
+    struct engine_task task;
+    struct engine_result result;
+    double option[OPTION_MAX];
+    struct soma_task made;
+    struct soma_lfa lfa;
+    struct fused_schedule fused;
+};
+
+static void open_case(struct found *f, const char *network, const char *capacity, uint32_t batch, bool compat)
+{
+    struct yaml_doc doc;
+    struct dse_error err = {0};
+    const struct arch_override small = {"GBUF.capacity", capacity};
+    memset(f, 0, sizeof *f);
+    arena_init(&f->arena);
+    if (yaml_read(&doc, "experiments/architectures/soma_edge.yaml", &err) != DSE_OK ||
+        architecture_build(&doc, &small, 1, &f->arch, &err) != DSE_OK ||
+        network_read(network, &f->network, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    yaml_doc_free(&doc);
+    engine_option_defaults(&engine_unfused, f->option);
+    f->option[0] = compat;
+    f->task = (struct engine_task){.network = &f->network,
+                                   .architecture = &f->arch,
+                                   .batch = batch,
+                                   .objective = {1, 1},
+                                   .option = f->option};
+    if (engine_solve(&engine_unfused, &f->task, &f->arena, &f->result, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    if (!f->result.feasible)
+        return;
+    struct soma_dlsa dlsa;
+    struct soma_fault_info fault;
+    bool has_dlsa;
+    const struct engine_schedule *s = &f->result.schedule;
+    if (soma_task_prepare(&f->task, compat, &f->arena, &f->made, &err) != DSE_OK ||
+        soma_read("text", s->text, s->text_length, &f->network, &f->arena, &f->lfa, &dlsa, &has_dlsa, &err) !=
+            DSE_OK ||
+        soma_parse(&f->made.search.context, &f->lfa, &f->arena, &f->fused, &fault, &err) != DSE_OK ||
+        soma_apply(&dlsa, &f->fused, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void close_case(struct found *f)
+{
+    soma_task_free(&f->made);
+    network_free(&f->network);
+    arena_free(&f->arena);
+}
+
+/* Every output and every weight passes the DRAM once, every input at least once. By hand: outputs A 16 x 32 x 32, B, C and D 32 x 32 x 32
+ * each, E 32 x 16 x 16, F 64 x 8 x 8; weights A 3 x 16 x 9, B 16 x 32 x 9, C 16 x 32, F 32 x 64 x 9; inputs 3 x 32 x 32, twice A, B, C,
+ * D, and of E what F reads. */
+static void test_unfused_moves_every_output_and_weight_once(void **state)
+{
+    (void)state;
+    const uint64_t output = 16384 + 3 * 32768 + 8192 + 4096, weight = 432 + 4608 + 512 + 18432;
+    const uint64_t input = 3072 + 2 * 16384 + 3 * 32768 + 32 * 15 * 15;
+    for (uint32_t batch = 1; batch <= 2; batch++) {
+        struct found f;
+        uint64_t byte[4] = {0};
+        open_case(&f, "tests/known/soma/tiny6.yaml", "8 MiB", batch, false);
+        assert_true(f.result.feasible);
+        assert_int_equal(f.result.stop, STOP_CONVERGED);
+        assert_true(f.result.bound == 0);
+        assert_int_equal(f.lfa.n_flc, 6);
+        for (uint32_t g = 0; g < 6; g++)
+            assert_true(f.lfa.dram_cut[g]);
+        for (uint32_t i = 0; i < f.fused.n_tensor; i++)
+            byte[f.fused.tensor[i].kind] += f.fused.tensor[i].dram_byte;
+        assert_int_equal(byte[FUSED_OFMAP], batch * output);
+        assert_int_equal(byte[FUSED_WEIGHT], weight);
+        assert_int_equal(byte[FUSED_LOCAL], 0);
+        assert_true(byte[FUSED_IFMAP] >= batch * input);
+        uint64_t all = byte[FUSED_OFMAP] + byte[FUSED_WEIGHT] + byte[FUSED_IFMAP];
+        assert_true(f.result.schedule.dram_byte == (double)all);
+        close_case(&f);
+    }
+}
+
+static void test_unfused_says_what_the_plain_evaluator_says(void **state)
+{
+    (void)state;
+    for (int compat = 0; compat < 2; compat++) {
+        struct found f;
+        struct fused_result plain;
+        open_case(&f, "tests/known/soma/tiny6.yaml", "8 MiB", 2, compat);
+        uint32_t n_tile = f.fused.n_tile, n_tensor = f.fused.n_tensor;
+        struct fused_trace trace = {
+            .tile_start = arena_alloc(&f.arena, n_tile, sizeof *trace.tile_start),
+            .tile_finish = arena_alloc(&f.arena, n_tile, sizeof *trace.tile_finish),
+            .tensor_start = arena_alloc(&f.arena, n_tensor, sizeof *trace.tensor_start),
+            .tensor_finish = arena_alloc(&f.arena, n_tensor, sizeof *trace.tensor_finish),
+            .living_byte = arena_alloc(&f.arena, (size_t)n_tile + 1, sizeof *trace.living_byte),
+        };
+        assert_true(fused_plain(&f.fused, &f.made.search.machine, &f.arena, &trace, &plain));
+        assert_int_equal(plain.fault, FUSED_OK);
+        assert_int_equal(plain.cycle, f.result.schedule.cycle);
+        assert_true((double)plain.buffer_max_byte == f.result.schedule.buffer_max_byte);
+        assert_string_equal(f.result.schedule.accounting, compat ? "soma-compat" : "soma");
+        close_case(&f);
+    }
+}
+
+static void test_unfused_names_layer_and_bytes_when_nothing_fits(void **state)
+{
+    (void)state;
+    struct found f;
+    open_case(&f, "experiments/networks/resnet50_soma.yaml", "256 KiB", 1, false);
+    assert_false(f.result.feasible);
+    assert_non_null(strstr(f.result.reason, "layer conv"));
+    assert_non_null(strstr(f.result.reason, "bytes of the global buffer, which has 262,144"));
+    close_case(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unfused_moves_every_output_and_weight_once),
+        cmocka_unit_test(test_unfused_says_what_the_plain_evaluator_says),
+        cmocka_unit_test(test_unfused_names_layer_and_bytes_when_nothing_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
