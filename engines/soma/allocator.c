@@ -103,8 +103,7 @@ static enum dse_status begin_iteration(struct soma_allocator *a, struct dse_erro
     uint64_t limit = stage1_limit(a);
     struct soma_price price = {.cost = INFINITY};
     if (limit > 0 && a->iteration < iteration_max(a))
-        DSE_TRY(
-            soma_initial_lfa(a->search, a->options.lfa.moves, limit, &a->scratch, &a->first, &price, err));
+        DSE_TRY(soma_initial_lfa(a->search, a->options.first, limit, &a->scratch, &a->first, &price, err));
     if (!(price.cost < INFINITY)) {
         a->phase = OVER;
         return DSE_OK;

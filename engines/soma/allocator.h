@@ -7,6 +7,7 @@
 #include "engines/soma/search.h"
 
 struct soma_allocator_options {
+    enum soma_moves first;                    /* whose scheme the first stage starts from */
     struct soma_lfa_options lfa;              /* its n_round is filled in */
     struct soma_dlsa_options dlsa;            /* its n_round and shrink_round are filled in */
     double round_per_layer, round_per_tensor; /* section V-C: 100, 1000 */

@@ -9,6 +9,7 @@ enum {
     OPTION_COMPAT,
     OPTION_MOVES,
     OPTION_ALLOCATOR,
+    OPTION_FIRST_TILES,
     OPTION_LFA_ROUNDS,
     OPTION_DLSA_ROUNDS,
     OPTION_DLSA_ROUNDS_MAX,
@@ -32,6 +33,10 @@ enum {
 enum { PAPER, PUBLISHED };
 
 static const char *const whose[] = {"paper", "published"};
+
+enum { COARSE, MINIMAL };
+
+static const char *const first_tiles[] = {"coarse", "minimal"};
 
 /* How often the first stage changes what; all of them 0: as usual for the moves (docs/soma-search.md). */
 #define SHARE(NAME, WHAT)                                                                                    \
@@ -61,6 +66,16 @@ static const struct engine_option option[N_OPTION] = {
          .lowest = PAPER,
          .highest = PUBLISHED,
          .choice = whose},
+    [OPTION_FIRST_TILES] = {.name = "first_tiles",
+                            .sentence =
+                                "tiling numbers where the first stage starts: one tile per sample where the "
+                                "core array's tiles are many, as in the published program, or always those",
+                            .unit = "",
+                            .kind = OPTION_CHOICE,
+                            .standard = COARSE,
+                            .lowest = COARSE,
+                            .highest = MINIMAL,
+                            .choice = first_tiles},
     [OPTION_LFA_ROUNDS] = {.name = "lfa_rounds",
                            .sentence = "rounds of the first stage, per layer of the network",
                            .unit = "",
@@ -184,6 +199,8 @@ static struct soma_allocator_options options_of(const struct engine_context *con
                 .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
                 .alpha = engine_context_option(context, OPTION_ALPHA),
                 .return_share = 0.9},
+        .first = engine_context_option(context, OPTION_FIRST_TILES) != COARSE ? SOMA_MOVES_PAPER
+                                                                              : SOMA_MOVES_PUBLISHED,
         .dlsa = {.greedy_round = greedy,
                  .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
                  .alpha = engine_context_option(context, OPTION_ALPHA),
