@@ -191,10 +191,24 @@ enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_optio
 
 int plot_direction(const struct result_field *metric)
 {
-    static const char *const less[] = {
-        "latency_s",       "latency_cycle",       "noc_latency_cycle",  "energy_j",       "energy_mac_j",
-        "energy_buffer_j", "energy_noc_j",        "energy_dram_j",      "edp_js",         "dram_byte",
-        "onchip_byte",     "bound_latency_ratio", "bound_energy_ratio", "bound_edp_ratio"};
+    static const char *const less[] = {"latency_s",
+                                       "latency_cycle",
+                                       "noc_latency_cycle",
+                                       "energy_j",
+                                       "energy_mac_j",
+                                       "energy_buffer_j",
+                                       "energy_noc_j",
+                                       "energy_dram_j",
+                                       "edp_js",
+                                       "dram_byte",
+                                       "onchip_byte",
+                                       "bound_latency_ratio",
+                                       "bound_energy_ratio",
+                                       "bound_edp_ratio",
+                                       "stall_cycle",
+                                       "stage1_latency_cycle",
+                                       "stage1_energy_j",
+                                       "bound_cost_ratio"};
     for (size_t i = 0; i < sizeof less / sizeof *less; i++) {
         if (strcmp(metric->name, less[i]) == 0)
             return -1;
