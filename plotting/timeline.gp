@@ -1,7 +1,8 @@
 # Execution graphs of fused schedules, one above the other. `dse plot` puts the settings and the data blocks before this text
 # and gives it to gnuplot 5.4. All lengths are points; x from 0 to dse_plot_width stands for the time dse_low to dse_high.
 #   dse_width, dse_height, dse_left, dse_right, dse_top, dse_bottom   canvas and margins
-#   dse_title, dse_x_title, dse_y_ticks, dse_line_width, dse_n_panel, panel_foot[], panel_capacity[], panel_title[]
+#   dse_title, dse_x_title, dse_y_ticks, dse_line_width, dse_n_panel, panel_foot[], panel_capacity[], panel_title[],
+#   panel_note[]
 #   buffer_low, ..., cut_high      rows of a panel, from its foot
 #   $dram, $core, $stall: x0 x1 y0 y1 look      $buffer: x foot and four heights      $line: x y0 y1 look (0 FLC, 1 DRAM cut, 2 end)
 #   $word, $word_up, $head: x y label
@@ -42,7 +43,8 @@ array row_middle[5] = [(buffer_low + buffer_high) / 2, (core_low + core_high) / 
     (tiling_low + tiling_high) / 2, (cut_low + cut_high) / 2]
 do for [p = 1:dse_n_panel] {
     y = panel_foot[p]
-    set label 10 * p panel_title[p] at first dse_low, first y + cut_high + 8 left font ',7.5'
+    set label 10 * p panel_title[p] at first dse_low, first y + cut_high + 21.5 left font ',8.5'
+    set label 10 * p + 9 panel_note[p] at first dse_low, first y + cut_high + 8 left font ',7.5' tc rgb '#444444'
     do for [i = 1:5] {
         set label 10 * p + i row_name[i] at screen pt_x(6), first y + row_middle[i] left font (i < 4 ? ',8' : ',7') \
             tc rgb (i < 4 ? 'black' : '#555555')

@@ -17,6 +17,7 @@ SRC_RESULTS := \
 	results/plot_heatmap.c \
 	results/plot_timeline.c \
 	results/plot_timeline_lane.c \
+	results/plot_timeline_rows.c \
 	results/provenance.c \
 	results/schema.c \
 	results/timeline.c \

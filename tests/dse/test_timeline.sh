@@ -78,8 +78,8 @@ if gnuplot --version >/dev/null 2>&1; then
     check 'beside it' is_png "$folder/stage1.png"
     check 'two' code 0 "$DSE" plot "$folder/stage1.h5" "$folder/stage2.h5" -o "$folder/two.svg" --keep-script --title 'Two of them'
     check 'with the title' grep -q "^dse_title = 'Two of them'" "$folder/two.svg.gp"
-    check 'first above second' grep -q "^panel_title\[1\] = 'resnet50_fused: 1.90 ms" "$folder/two.svg.gp"
-    check 'on one axis' grep -q "^panel_title\[2\] = 'resnet50_fused_stage2: 1.62 ms" "$folder/two.svg.gp"
+    check 'first above second' grep -q "^panel_title\[1\] = 'resnet50_fused'" "$folder/two.svg.gp"
+    check 'on one axis' grep -q "^panel_title\[2\] = 'resnet50_fused_stage2'" "$folder/two.svg.gp"
     check 'a part' code 0 "$DSE" plot "$folder/stage1.h5" --cycles 100000:200000 -o "$folder/part.pdf" --keep-script
     check 'from 100 us' grep -q '^dse_low = 100$' "$folder/part.pdf.gp"
     check 'straight from the schedule' code 0 "$DSE" plot $stage2 --arch soma_edge --compat -o "$folder/s.svg" --keep-script
@@ -93,7 +93,7 @@ if gnuplot --version >/dev/null 2>&1; then
     echo ']}' >>"$folder/line.yaml"
     check 'on one line' code 0 "$DSE" plot "$folder/line.yaml" --arch soma_edge --compat
     check 'beside it' is_png "$folder/line.png"
-    check 'after the file' grep -q "^panel_title\[1\] = 'resnet50_fused_stage2: 1.62 ms" "$folder/s.svg.gp"
+    check 'after the file' grep -q "^panel_title\[1\] = 'resnet50_fused_stage2'" "$folder/s.svg.gp"
 fi
 
 # refusals

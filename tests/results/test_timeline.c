@@ -313,10 +313,11 @@ static void test_timelines_are_drawn_in_every_format(void **state)
     char *text = files_read(files_path(path, sizeof path, folder, "t.svg.gp"), NULL);
     assert_non_null(strstr(text, "dse_title = 'net, batch 4, on edge'\n"));
     assert_non_null(strstr(text, "dse_x_title = 'Time (ns; 1 cycle each)'\n"));
-    assert_non_null(strstr(text,
-                           "panel_title[1] = 'a''s: 50.0 ns, 1.50 nJ; core array busy 62.0 %, DRAM 28.0 %; "
-                           "buffer 109 B on average, 160 B at most, of 256 B'\n"));
-    assert_non_null(strstr(text, "panel_title[2] = 'with `command` and \"quotes\":"));
+    assert_non_null(strstr(
+        text,
+        "panel_title[1] = 'a''s'\npanel_note[1] = '50.0 ns, 1.50 nJ; core array busy 62.0 %, DRAM 28.0 %; "
+        "buffer 109 B on average, 160 B at most, of 256 B'\n"));
+    assert_non_null(strstr(text, "panel_title[2] = 'with `command` and \"quotes\"'"));
     free(text);
 }
 
