@@ -1,0 +1,78 @@
+#!/bin/sh
+# Another scheduler of tiles: option core of the SoMa engines, key core of the text form, dse eval --core (docs/core-array.md).
+set -u
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
+tiny=tests/known/soma/tiny6.yaml
+# same KEY: of the summaries $folder/a and $folder/b
+same() {
+    grep -q "^$1," "$folder/a" && [ "$(grep "^$1," "$folder/a")" = "$(grep "^$1," "$folder/b")" ]
+}
+differ() {
+    ! same "$1"
+}
+
+for core in cosa descent; do
+    for arch in simba_fused tpu_128x128; do
+        check "$arch $core" code 0 "$DSE" map $arch $tiny --engine unfused --option core=$core \
+            --option core_evaluations=200 --format yaml
+        cp "$folder/out" "$folder/schedule.yaml"
+        check 'says what schedules tiles' grep -qx "core: $core" "$folder/schedule.yaml"
+        check 'and the budget' grep -qx 'core_evaluations: 200' "$folder/schedule.yaml"
+        check 'as csv' code 0 "$DSE" map $arch $tiny --engine unfused --option core=$core \
+            --option core_evaluations=200 --format csv
+        cp "$folder/out" "$folder/a"
+        check 'reads back without options' code 0 "$DSE" eval $arch $tiny "$folder/schedule.yaml" -f csv
+        cp "$folder/out" "$folder/b"
+        for key in cycles energy_total_pJ dram_bytes compute_cycles; do
+            check "the same $key" same $key
+        done
+    done
+done
+
+# An element of the TPU-like machine has two bytes: all tensors of the network once, A to F, weights and activations that go in and out
+# layer by layer. At one tile per layer no halo is loaded twice: 2 x (inputs, weights, outputs).
+check 'one tile per layer' code 0 "$DSE" map tpu_128x128 $tiny --engine unfused --option core=descent \
+    --option core_evaluations=200 --format yaml
+sed '/^tensors:/,$d; s/tiles: [0-9]*/tiles: 1/' "$folder/out" >"$folder/one.yaml"
+check 'is evaluated by 16 bit words' code 0 "$DSE" eval tpu_128x128 $tiny "$folder/one.yaml" --core descent -f csv
+cp "$folder/out" "$folder/a"
+check 'and by 8 bit words' code 0 "$DSE" eval soma_edge $tiny "$folder/one.yaml" --core descent -f csv
+cp "$folder/out" "$folder/b"
+byte() {
+    sed -n 's/^dram_bytes,//p' "$folder/$1"
+}
+check 'twice the bytes' test "$(byte a)" -eq $((2 * $(byte b)))
+
+check 'a schedule of the array' code 0 "$DSE" map soma_edge $tiny --engine unfused --format yaml
+cp "$folder/out" "$folder/schedule.yaml"
+check 'does not say so' test "$(grep -c '^core' "$folder/schedule.yaml")" -eq 0
+check 'evaluated' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv
+cp "$folder/out" "$folder/a"
+check 'with its own scheduler named' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv --core array
+cp "$folder/out" "$folder/b"
+check 'is the same' cmp "$folder/a" "$folder/b"
+check 'with another scheduler' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv --core descent
+cp "$folder/out" "$folder/b"
+check 'moves the same bytes' same dram_bytes
+check 'other energy' differ energy_total_pJ
+check 'in the table' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" --core cosa
+check 'is told' grep -q '^tiny6, batch 1, on soma_edge, tiles by cosa$' "$folder/out"
+
+check 'no such core' code 2 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" --core cosmos
+check 'names those there are' grep -q 'core is "cosmos"; there are array, descent, cosa' "$folder/err"
+echo 'core: magic' | cat "$folder/schedule.yaml" - >"$folder/bad.yaml"
+check 'no such core in the text' code 2 "$DSE" eval soma_edge $tiny "$folder/bad.yaml"
+check 'has its line' grep -q "bad.yaml:$(wc -l <"$folder/bad.yaml"): core is \"magic\"" "$folder/err"
+echo 'core_evaluations: 9' | cat "$folder/schedule.yaml" - >"$folder/bad.yaml"
+check 'a budget without a mapper' code 2 "$DSE" eval soma_edge $tiny "$folder/bad.yaml"
+check 'is told' grep -q 'core_evaluations belongs to a mapper as core' "$folder/err"
+check 'compat with a mapper' code 2 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" --core cosa --compat
+check 'is refused' grep -q 'go with core array, not with core cosa' "$folder/err"
+check 'array on another machine' code 2 "$DSE" eval simba_fused $tiny "$folder/schedule.yaml"
+check 'is told why' grep -q 'simba_fused is no machine for fused schedules' "$folder/err"
+check 'a mapping with --core' code 2 "$DSE" eval simba resnet50:conv1 $tiny --core cosa
+check 'a machine without a shared buffer' code 2 "$DSE" eval simba $tiny "$folder/schedule.yaml" --core cosa
+check 'names the level' grep -q 'GlobalBuffer does not keep Weights' "$folder/err"
+
+finish
