@@ -12,7 +12,7 @@ static const double fuse_share = 0.3, split_share = 0.3;
 
 /* By enum soma_moves. The paper's own: docs/soma.md. */
 static const struct soma_move_shares usual_shares[] = {
-    [SOMA_MOVES_PAPER] = {.order = 0.15, .tiling = 0.25, .flc = 0.3, .cut = 0.3},
+    [SOMA_MOVES_PAPER] = {.order = 0.1, .tiling = 0.4, .flc = 0.3, .cut = 0.2},
     [SOMA_MOVES_PUBLISHED] = {.order = 0.2, .tiling = 0.35, .flc = 0.15, .cut = 0.3},
     [SOMA_MOVES_COCCO] = {.order = 0.4, .cut = 0.6},
 };
