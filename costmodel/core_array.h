@@ -47,7 +47,14 @@ struct core_tile {
     uint32_t group_k;        /* output channels of a group, when k is not that of the layer; 0: k / groups */
     bool weights_from_layer; /* the second operand is an activation: each sample has its own */
     uint32_t operands;       /* vector: of an element-wise layer, else 1 */
+    uint32_t dilation_h, dilation_w; /* rows, columns between two taps of the window; 0 counts as 1 */
 };
+
+/* Rows (or columns) from the first to the last tap of a window, both counted. Exact up to 2^64. */
+static inline uint64_t core_window_reach(uint32_t kernel, uint32_t dilation)
+{
+    return (uint64_t)(kernel - 1) * (dilation ? dilation : 1) + 1;
+}
 
 struct core_cost {
     uint64_t cycle;

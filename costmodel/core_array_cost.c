@@ -14,9 +14,9 @@ static const uint8_t partition_table[][2] = {
 
 enum { BUS_BYTE_PER_CYCLE = 64, EXTENT_BIT_MAX = 61 };
 
-/* One of the two window axes of a layer. Inputs that `n` pieces of the outputs need: fresh per output, and `overlap` more for
- * each piece but the first. (The outer border is counted as padding.) A kernel smaller than its stride leaves gaps, which need
- * not be read. */
+/* One of the two window axes of a layer; `kernel` is the reach of a dilated one. Inputs that `n` pieces of the outputs need: fresh
+ * per output, and `overlap` more for each piece but the first. (The outer border is counted as padding.) A kernel smaller than its
+ * stride leaves gaps, which need not be read. */
 struct axis {
     uint64_t out, kernel;
     uint64_t fresh, overlap; /* compat: overlap is a difference mod 2^32 */
@@ -79,9 +79,9 @@ static uint64_t wrap(const struct work *work, uint64_t value)
     return work->compat ? (uint32_t)value : value;
 }
 
-static struct axis make_axis(uint32_t out, uint32_t kernel, uint32_t stride, bool compat)
+static struct axis make_axis(uint32_t out, uint64_t kernel, uint32_t stride, bool compat)
 {
-    struct axis axis = {out, kernel, 1, kernel - stride, stride};
+    struct axis axis = {out, kernel, 1, (uint32_t)(kernel - stride), stride};
     if (!compat) {
         axis.fresh = axis.step = min_of(kernel, stride);
         axis.overlap = kernel > stride ? kernel - stride : 0;
@@ -112,8 +112,9 @@ static enum dse_status check_matrix(const struct core_array *core, const struct 
                                     struct dse_error *err)
 {
     double most = (double)tile->b * tile->k * tile->c * tile->h * tile->w * core->size.pe_rows *
-                  core->size.pe_columns * 4 * ((double)tile->r + tile->stride_h) *
-                  ((double)tile->s + tile->stride_w);
+                  core->size.pe_columns * 4 *
+                  ((double)core_window_reach(tile->r, tile->dilation_h) + tile->stride_h) *
+                  ((double)core_window_reach(tile->s, tile->dilation_w) + tile->stride_w);
     if ((!tile->group_k && tile->k % tile->groups) || tile->c % tile->groups)
         return dse_fail(err, DSE_BAD_INPUT, "%u groups do not divide %u input and %u output channels",
                         tile->groups, tile->c, tile->k);
@@ -133,8 +134,8 @@ static struct work make_work(const struct core_array *core, const struct core_ti
     struct work work = {
         .core = core,
         .compat = compat,
-        .row = make_axis(tile->h, tile->r, tile->stride_h, compat),
-        .column = make_axis(tile->w, tile->s, tile->stride_w, compat),
+        .row = make_axis(tile->h, core_window_reach(tile->r, tile->dilation_h), tile->stride_h, compat),
+        .column = make_axis(tile->w, core_window_reach(tile->s, tile->dilation_w), tile->stride_w, compat),
         .b = tile->weights_from_layer ? 1 : tile->b,
         .k = group_k,
         .c = tile->c / tile->groups,

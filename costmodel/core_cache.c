@@ -8,7 +8,7 @@
 
 enum { N_STRIPE = 64, FIRST_ROOM = 64, CACHE_LINE = 64, IDENTITY_MAX = 1 << 16 };
 
-enum { KEY_WORDS = 14 };
+enum { KEY_WORDS = 16 };
 
 /* All of a question: the scheduler and the tile, without padding. */
 struct key {
@@ -161,7 +161,7 @@ static struct key make_key(uint32_t owner, const struct core_tile *tile)
 {
     return (struct key){{owner, (uint32_t)tile->operation << 1 | tile->weights_from_layer, tile->b, tile->k,
                          tile->c, tile->h, tile->w, tile->r, tile->s, tile->stride_h, tile->stride_w,
-                         tile->groups, tile->group_k, tile->operands}};
+                         tile->groups, tile->group_k, tile->operands, tile->dilation_h, tile->dilation_w}};
 }
 
 /* The place of a key: its own, or the empty one where it would be. The table is never full. */

@@ -100,7 +100,7 @@ enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem
         .r = tile->r,
         .s = tile->s,
         .stride = {tile->stride_h, tile->stride_w},
-        .dilation = {1, 1},
+        .dilation = {tile->dilation_h ? tile->dilation_h : 1, tile->dilation_w ? tile->dilation_w : 1},
         .groups = groups,
         .count = 1,
     };
@@ -228,10 +228,12 @@ static enum dse_status matrix_cost(const struct mapper_core *core, const struct 
     return status;
 }
 
-/* How many of the rows (or columns) that `n` windows pass over they touch: gaps between windows are not read. */
-static double touched(uint32_t n, uint32_t window, uint32_t stride)
+/* How many of the rows (or columns) that `n` windows pass over they touch: gaps between windows are not read, those that dilation
+ * leaves in a window are. */
+static double touched(uint32_t n, uint32_t window, uint32_t dilation, uint32_t stride)
 {
-    return window >= stride ? (n - 1.0) * stride + window : (double)n * window;
+    double reach = (double)core_window_reach(window, dilation);
+    return reach >= stride ? (n - 1.0) * stride + reach : (double)n * reach;
 }
 
 static double access_j(const struct storage_level *level, double words, double energy_j)
@@ -247,8 +249,8 @@ static enum dse_status vector_cost(const struct mapper_core *core, const struct 
     double operands = tile->operands > 1 ? tile->operands : 1;
     double plane = (double)tile->b * tile->k, write = plane * tile->h * tile->w;
     double operation = write * operands * tile->r * tile->s;
-    double read = operands * plane * touched(tile->h, tile->r, tile->stride_h) *
-                  touched(tile->w, tile->s, tile->stride_w);
+    double read = operands * plane * touched(tile->h, tile->r, tile->dilation_h, tile->stride_h) *
+                  touched(tile->w, tile->s, tile->dilation_w, tile->stride_w);
     double cycle = ceil(operation / (double)core->vector_per_cycle);
     cycle = fmax(cycle, ceil(read / home->read_bandwidth_word_per_cycle));
     cycle = fmax(cycle, ceil(write / home->write_bandwidth_word_per_cycle));

@@ -134,6 +134,8 @@ struct core_tile soma_core_tile(const struct layer *layer, const struct soma_sha
         .group_k = layer->groups > 1 ? group_k : 0, /* compat: tile->k may be more than layer->k */
         .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
         .operands = layer->n_operand,
+        .dilation_h = layer->dilation[0],
+        .dilation_w = layer->dilation[1],
     };
     return core;
 }

@@ -483,6 +483,31 @@ static void test_core_array_cost_rejects_bad_tiles(void **state)
     assert_int_equal(core_array_cost(&core, &tile, false, &cost, &err), DSE_LIMIT);
 }
 
+/* Dilation spreads the taps: the same work, over more inputs. Without it, or with one tap, nothing changes. */
+static void test_core_array_cost_reads_what_lies_under_a_dilated_window(void **state)
+{
+    (void)state;
+    struct core_array core = edge();
+    struct core_tile tile = {CORE_MATRIX, 1, 64, 64, 28, 28, 3, 3, 1, 1, 1, 0, false, 1, 1, 1};
+    for (int compat = 0; compat < 2; compat++) {
+        tile.r = tile.s = 3;
+        tile.dilation_h = tile.dilation_w = 1;
+        struct core_cost plain = cost_of(&core, &tile, compat == 1);
+        tile.dilation_h = tile.dilation_w = 0;
+        struct core_cost unsaid = cost_of(&core, &tile, compat == 1);
+        assert_memory_equal(&plain, &unsaid, sizeof plain);
+        tile.dilation_h = tile.dilation_w = 4;
+        struct core_cost wide = cost_of(&core, &tile, compat == 1);
+        assert_true(wide.mac_energy_j == plain.mac_energy_j);
+        assert_true(wide.energy_j * (double)wide.cycle > plain.energy_j * (double)plain.cycle);
+        tile.r = tile.s = 1;
+        wide = cost_of(&core, &tile, compat == 1);
+        tile.dilation_h = tile.dilation_w = 1;
+        plain = cost_of(&core, &tile, compat == 1);
+        assert_memory_equal(&plain, &wide, sizeof plain);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_core_array_cost_of_wide_groups_waits_only_without_compat),
         cmocka_unit_test(test_core_array_cost_multiplies_by_samples_when_each_has_its_weights),
         cmocka_unit_test(test_core_array_cost_reads_no_gaps),
+        cmocka_unit_test(test_core_array_cost_reads_what_lies_under_a_dilated_window),
         cmocka_unit_test(test_core_array_cost_is_never_below_what_is_needed),
         cmocka_unit_test(test_core_array_cost_of_the_vector_unit),
         cmocka_unit_test(test_core_array_cost_rejects_bad_tiles),
