@@ -125,7 +125,7 @@ check 'names the network' grep -q 'did you mean resnet50_soma?' "$folder/err"
 check 'a machine of another kind' code 2 "$DSE" eval simba resnet50_soma $stage1 --compat
 check 'says what is missing' grep -q 'simba is no machine for fused schedules: ' "$folder/err"
 check 'a report of mappings' code 2 eval_schedule $stage1 -r levels
-check 'names those of schedules' grep -q 'of a fused schedule there are summary, tiles and tensors' "$folder/err"
+check 'names those of schedules' grep -q 'of a fused schedule there are summary, tiles, tensors and instructions' "$folder/err"
 check 'a measure of mappings' code 2 eval_schedule $stage1 -m noc
 known=tests/known/timeloop
 mapping="$known/archs/gb-rf-4x4-4.yaml $known/problems/resnet50-conv3-1x1s2.yaml $known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml"
