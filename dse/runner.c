@@ -32,6 +32,7 @@ struct run {
     struct provenance provenance;
     struct progress progress;
     struct watch watch;
+    int n_worker; /* threads that take tasks; each task may use shared.n_thread */
     struct solve_shared shared;
     omp_lock_t lock;
     struct journal *journal;
@@ -173,7 +174,7 @@ static void work(struct run *run, struct plan_task *task, struct arena *arena)
 
 static void work_all(struct run *run)
 {
-#pragma omp parallel num_threads(run->options->n_thread)
+#pragma omp parallel num_threads(run->n_worker)
     {
         struct arena arena;
         arena_init(&arena);
@@ -210,7 +211,6 @@ static void mark_done(struct run *run)
 static enum dse_status allocate(struct run *run)
 {
     size_t n_layer = 1, n_problem = 1;
-    run->shared.n_thread = 1;
     if (run->sweep->n_scheduler)
         DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &run->shared.core_cache, run->err));
     for (size_t w = 0; w < run->sweep->n_network * run->sweep->n_batch; w++) {
@@ -224,11 +224,22 @@ static enum dse_status allocate(struct run *run)
                                      : dse_fail(run->err, DSE_NO_MEMORY, "out of memory for the rows");
 }
 
+/* Fewer tasks than threads: those left over are for the tasks themselves, where an engine can use them. */
+static void share_threads(struct run *run)
+{
+    size_t n_thread = (size_t)run->options->n_thread, n_task = run->plan.n_task ? run->plan.n_task : 1;
+    run->n_worker = (int)(n_task < n_thread ? n_task : n_thread);
+    run->shared.n_thread = run->options->n_thread / run->n_worker;
+    if (run->shared.n_thread > 1)
+        omp_set_max_active_levels(2);
+}
+
 /* With the journal open: everything from the plan of tasks to the last cube. */
 static enum dse_status run_open(struct run *run)
 {
     mark_done(run);
     DSE_TRY(plan_tasks(&run->plan, run->err));
+    share_threads(run);
     run->summary->n_task = run->plan.n_task;
     run->summary->n_shared = run->plan.n_link - run->plan.n_task;
     if (run->options->fresh || access(run->options->out, F_OK) != 0)
