@@ -316,6 +316,21 @@ uint32_t fused_incremental_need(const struct fused_incremental *state, uint32_t 
     return state->need[place];
 }
 
+int32_t fused_incremental_earliest_start(const struct fused_incremental *state, uint32_t tensor)
+{
+    const struct fused_tensor *t = &state->tensor[tensor];
+    return (int32_t)fused_occupancy_last_above(&state->occupancy, (uint32_t)(t->start + 1),
+                                               (int64_t)state->buffer_byte - (int64_t)t->byte);
+}
+
+int32_t fused_incremental_latest_end(const struct fused_incremental *state, uint32_t tensor)
+{
+    const struct fused_tensor *t = &state->tensor[tensor];
+    int64_t full = fused_occupancy_first_above(&state->occupancy, (uint32_t)(t->end + 1),
+                                               (int64_t)state->buffer_byte - (int64_t)t->byte);
+    return full < 0 || full > state->n_tile ? (int32_t)state->n_tile : (int32_t)full - 1;
+}
+
 uint64_t fused_incremental_tile_finish(const struct fused_incremental *state, uint32_t p)
 {
     return state->tile_finish[p + 1];

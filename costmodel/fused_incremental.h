@@ -52,6 +52,11 @@ uint32_t fused_incremental_place(const struct fused_incremental *state, uint32_t
  * for more tiles than that. */
 uint32_t fused_incremental_need(const struct fused_incremental *state, uint32_t place);
 
+/* How long a tensor may live, the other end as it is, without a position that holds more than the buffer: the earliest start, the
+ * latest end. What fits now stays: no later than its start, no earlier than its end. */
+int32_t fused_incremental_earliest_start(const struct fused_incremental *state, uint32_t tensor);
+int32_t fused_incremental_latest_end(const struct fused_incremental *state, uint32_t tensor);
+
 /* When tile `p` and the tensor at `place` of the DRAM order are over. */
 uint64_t fused_incremental_tile_finish(const struct fused_incremental *state, uint32_t p);
 uint64_t fused_incremental_dram_finish(const struct fused_incremental *state, uint32_t place);

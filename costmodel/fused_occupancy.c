@@ -43,3 +43,38 @@ void fused_occupancy_add(struct fused_occupancy *occupancy, uint32_t first, uint
     for (; left_end >= 1; left_end >>= 1)
         renew(occupancy, left_end);
 }
+
+/* Below a node whose leaves are low .. low + n - 1; what its ancestors add is already taken from `byte`. */
+static int64_t last_above(const struct fused_occupancy *occupancy, uint32_t node, uint32_t low, uint32_t n,
+                          uint32_t past, int64_t byte)
+{
+    if (low >= past || occupancy->most[node] <= byte)
+        return -1;
+    if (n == 1)
+        return low;
+    byte -= occupancy->added[node];
+    int64_t found = last_above(occupancy, 2 * node + 1, low + n / 2, n / 2, past, byte);
+    return found >= 0 ? found : last_above(occupancy, 2 * node, low, n / 2, past, byte);
+}
+
+static int64_t first_above(const struct fused_occupancy *occupancy, uint32_t node, uint32_t low, uint32_t n,
+                           uint32_t first, int64_t byte)
+{
+    if (low + n <= first || occupancy->most[node] <= byte)
+        return -1;
+    if (n == 1)
+        return low;
+    byte -= occupancy->added[node];
+    int64_t found = first_above(occupancy, 2 * node, low, n / 2, first, byte);
+    return found >= 0 ? found : first_above(occupancy, 2 * node + 1, low + n / 2, n / 2, first, byte);
+}
+
+int64_t fused_occupancy_last_above(const struct fused_occupancy *occupancy, uint32_t past, int64_t byte)
+{
+    return last_above(occupancy, 1, 0, occupancy->n_leaf, past, byte);
+}
+
+int64_t fused_occupancy_first_above(const struct fused_occupancy *occupancy, uint32_t first, int64_t byte)
+{
+    return first_above(occupancy, 1, 0, occupancy->n_leaf, first, byte);
+}

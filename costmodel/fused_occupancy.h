@@ -25,4 +25,8 @@ static inline uint64_t fused_occupancy_max(const struct fused_occupancy *occupan
     return (uint64_t)occupancy->most[1];
 }
 
+/* The last position before `past` that holds more than `byte`, and the first one from `first` on; -1: none. */
+int64_t fused_occupancy_last_above(const struct fused_occupancy *occupancy, uint32_t past, int64_t byte);
+int64_t fused_occupancy_first_above(const struct fused_occupancy *occupancy, uint32_t first, int64_t byte);
+
 #endif
