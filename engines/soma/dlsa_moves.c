@@ -12,6 +12,16 @@ static int32_t most(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- what does not change ---- */
 
 static bool allocate(struct dlsa_moves *moves, size_t n_tensor, struct arena *arena, uint32_t **dram,
@@ -213,9 +223,14 @@ static struct dlsa_range end_range(const struct dlsa_moves *moves, const struct 
 struct dlsa_range dlsa_times(const struct dlsa_moves *moves, const struct fused_incremental *state,
                              uint32_t tensor, uint32_t place)
 {
-    if (fused_is_load(&fused_incremental_tensor(state)[tensor]))
-        return start_range(moves, state, tensor, place);
-    return end_range(moves, state, tensor, place);
+    bool load = fused_is_load(&fused_incremental_tensor(state)[tensor]);
+    struct dlsa_range range =
+        load ? start_range(moves, state, tensor, place) : end_range(moves, state, tensor, place);
+    if (load)
+        range.first = larger(range.first, fused_incremental_earliest_start(state, tensor));
+    else
+        range.last = smaller(range.last, fused_incremental_latest_end(state, tensor));
+    return range;
 }
 
 bool dlsa_draw_other(struct random_stream *stream, struct dlsa_range range, int64_t present, int64_t *drawn)
