@@ -49,6 +49,7 @@ SRC_ENGINES := \
 	engines/registry.c \
 	engines/soma/allocator.c \
 	engines/soma/apply.c \
+	engines/soma/bound.c \
 	engines/soma/buffer_allocate.c \
 	engines/soma/buffer_pack.c \
 	engines/soma/core_choice.c \
@@ -58,6 +59,7 @@ SRC_ENGINES := \
 	engines/soma/dlsa_search.c \
 	engines/soma/dlsa_shrink.c \
 	engines/soma/engine_cocco.c \
+	engines/soma/engine_plus.c \
 	engines/soma/engine_soma.c \
 	engines/soma/engine_unfused.c \
 	engines/soma/explain.c \
@@ -75,6 +77,10 @@ SRC_ENGINES := \
 	engines/soma/need.c \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
+	engines/soma/plus_point.c \
+	engines/soma/plus_price.c \
+	engines/soma/plus_search.c \
+	engines/soma/plus_start.c \
 	engines/soma/ranges.c \
 	engines/soma/search.c \
 	engines/soma/prefetch.c \

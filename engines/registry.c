@@ -9,7 +9,7 @@
 static const struct engine *const registry[] = {
     &engine_random,  &engine_hybrid,     &engine_descent, &engine_annealing,
     &engine_genetic, &engine_exhaustive, &engine_cosa,    &engine_cosa_best,
-    &engine_unfused, &engine_cocco,      &engine_soma,
+    &engine_unfused, &engine_cocco,      &engine_soma,    &engine_soma_plus,
 };
 
 const struct engine *const *engine_all(size_t *n)

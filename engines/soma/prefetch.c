@@ -1,27 +1,38 @@
 #include "engines/soma/prefetch.h"
 
+#include <string.h>
+
 #include "costmodel/fused_rule.h"
 
 /* Each tensor's room while it cannot be elsewhere is taken beforehand: loads at the tiles that use them, stores from their tile to
  * their last use in the buffer. What a transfer needs beyond that is added when it is placed, so a schedule that fits so far
  * can always be finished. Tiles run as soon as nothing that is still to be placed can hold them up. */
-struct prefetch {
-    struct fused_schedule *schedule;
+struct soma_prefetcher {
+    const struct fused_tensor *tensor; /* the schedule's; what a run changes is not read */
+    const struct fused_tile *tile;
     const struct fused_machine *machine;
-    const struct soma_prefetch_options *options;
+    const struct soma_prefetch_options *options; /* of the run */
     uint64_t limit;
-    uint32_t n_tile, n_load, n_store;
-    uint32_t *load;  /* (n_load) by first use */
-    bool *is_placed; /* (n_load) */
-    uint32_t *store; /* (n_store) by producing tile */
-    uint32_t *held;  /* (n_store) a store that is not placed yet has room up to before this position */
+    uint32_t n_tile, n_load, n_store, layer_max;
+    uint32_t *by_need; /* (n_load) tensors by first use */
+    uint32_t *store;   /* (n_store) tensors by producing tile */
+    uint32_t
+        *store_end; /* (n_store) the first position without need for it in the buffer, once it is stored */
     uint32_t
         *n_before; /* (layer_max + 1) so many stores have to be placed before a load of that layer's result */
-    uint32_t layer_max;
-    uint64_t *living;    /* (n_tile) bytes at positions 0 .. */
-    uint64_t *finish;    /* (n_tile + 1) of tiles, from 1; [0] is 0 */
-    uint64_t *wait;      /* (n_tile + 1) when what a tile waits for is over, as far as placed */
-    uint32_t next_load;  /* the first that is not placed */
+    uint64_t *reserved; /* (n_tile) bytes at positions 0 .. in any case */
+    /* Of one run. */
+    const uint32_t *load; /* (n_load) tensors in the order in which they are to be moved */
+    bool *is_placed;      /* (tensors) */
+    int32_t *start;       /* (tensors) of loads */
+    uint32_t *held;   /* (n_store) a store has room up to before this position; its end when it is placed */
+    uint64_t *living; /* (n_tile) bytes at positions 0 .. */
+    uint64_t *finish; /* (n_tile + 1) of tiles, from 1; [0] is 0 */
+    uint64_t *wait;   /* (n_tile + 1) when what a tile waits for is over, as far as placed */
+    uint32_t *order;  /* (n_placed) the DRAM order */
+    uint32_t n_placed;
+    uint32_t next_load;  /* the first of `load` that is not placed */
+    uint32_t next_need;  /* the first of `by_need` that is not placed */
     uint32_t next_store; /* stores are placed in their order */
     uint32_t n_ready;    /* stores whose tile has run */
     uint32_t n_run;      /* tiles whose times are known */
@@ -29,109 +40,130 @@ struct prefetch {
     uint64_t free;       /* when the DRAM is */
 };
 
-static const struct fused_tensor *load_of(const struct prefetch *p, uint32_t place)
+static const struct fused_tensor *store_of(const struct soma_prefetcher *p, uint32_t place)
 {
-    return &p->schedule->tensor[p->load[place]];
+    return &p->tensor[p->store[place]];
 }
 
-static const struct fused_tensor *store_of(const struct prefetch *p, uint32_t place)
-{
-    return &p->schedule->tensor[p->store[place]];
-}
-
-/* A store's first position without need for it in the buffer, once it is stored. */
-static uint32_t store_end(const struct fused_tensor *tensor)
-{
-    return tensor->first_use < 0 ? (uint32_t)tensor->producer_tile + 1 : (uint32_t)tensor->end;
-}
-
-static uint64_t tile_start(const struct prefetch *p, uint32_t tile)
+static uint64_t tile_start(const struct soma_prefetcher *p, uint32_t tile)
 {
     return p->finish[tile] > p->wait[tile] ? p->finish[tile] : p->wait[tile];
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- preparation ---- */
 
-static enum dse_status allocate(struct prefetch *p, struct arena *scratch, struct dse_error *err)
+static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, struct arena *arena,
+                                struct dse_error *err)
 {
-    const struct fused_schedule *s = p->schedule;
-    for (uint32_t i = 0; i < s->n_tensor; i++) {
-        p->n_load += fused_is_load(&s->tensor[i]);
-        p->n_store += s->tensor[i].kind == FUSED_OFMAP;
-        if (s->tensor[i].layer > p->layer_max)
-            p->layer_max = s->tensor[i].layer;
-    }
-    p->load = arena_alloc(scratch, (size_t)p->n_load + 1, sizeof(*p->load));
-    p->is_placed = arena_alloc(scratch, (size_t)p->n_load + 1, sizeof(*p->is_placed));
-    p->store = arena_alloc(scratch, (size_t)p->n_store + 1, sizeof(*p->store));
-    p->held = arena_alloc(scratch, (size_t)p->n_store + 1, sizeof(*p->held));
-    p->n_before = arena_alloc(scratch, (size_t)p->layer_max + 1, sizeof(*p->n_before));
-    p->living = arena_alloc(scratch, (size_t)p->n_tile + 1, sizeof(*p->living));
-    p->finish = arena_alloc(scratch, (size_t)p->n_tile + 1, sizeof(*p->finish));
-    p->wait = arena_alloc(scratch, (size_t)p->n_tile + 1, sizeof(*p->wait));
-    if (!p->load || !p->is_placed || !p->store || !p->held || !p->n_before || !p->living || !p->finish ||
-        !p->wait)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", s->n_tensor);
+    size_t n_tile = (size_t)p->n_tile + 1, n_load = (size_t)p->n_load + 1, n_store = (size_t)p->n_store + 1;
+    p->by_need = arena_alloc(arena, n_load, sizeof(*p->by_need));
+    p->store = arena_alloc(arena, n_store, sizeof(*p->store));
+    p->store_end = arena_alloc(arena, n_store, sizeof(*p->store_end));
+    p->held = arena_alloc(arena, n_store, sizeof(*p->held));
+    p->n_before = arena_alloc(arena, (size_t)p->layer_max + 1, sizeof(*p->n_before));
+    p->reserved = arena_alloc(arena, n_tile, sizeof(*p->reserved));
+    p->living = arena_alloc(arena, n_tile, sizeof(*p->living));
+    p->finish = arena_alloc(arena, n_tile, sizeof(*p->finish));
+    p->wait = arena_alloc(arena, n_tile, sizeof(*p->wait));
+    p->is_placed = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->is_placed));
+    p->start = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->start));
+    p->order = arena_alloc(arena, n_load + n_store, sizeof(*p->order));
+    if (!p->by_need || !p->store || !p->store_end || !p->held || !p->n_before || !p->reserved || !p->living ||
+        !p->finish || !p->wait || !p->is_placed || !p->start || !p->order)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", n_tensor);
     return DSE_OK;
 }
 
-/* Loads by first use, of one tile weights first, and stores by tile: counting sorts. */
-static enum dse_status sort(struct prefetch *p, struct arena *scratch, struct dse_error *err)
+/* Loads by first use, of one tile weights first, and stores by tile: counting sorts. `at` (n_tile + 2 each, zero). */
+static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at, uint32_t *store_at)
 {
-    const struct fused_schedule *s = p->schedule;
-    uint32_t *load_at = arena_alloc(scratch, (size_t)p->n_tile + 2, sizeof(*load_at));
-    uint32_t *store_at = arena_alloc(scratch, (size_t)p->n_tile + 2, sizeof(*store_at));
-    if (!load_at || !store_at)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", s->n_tensor);
-    for (uint32_t i = 0; i < s->n_tensor; i++) {
-        if (fused_is_load(&s->tensor[i]))
-            load_at[s->tensor[i].first_use + 1]++;
-        else if (s->tensor[i].kind == FUSED_OFMAP)
-            store_at[s->tensor[i].producer_tile + 1]++;
+    for (uint32_t i = 0; i < n_tensor; i++) {
+        if (fused_is_load(&p->tensor[i]))
+            load_at[p->tensor[i].first_use + 1]++;
+        else if (p->tensor[i].kind == FUSED_OFMAP)
+            store_at[p->tensor[i].producer_tile + 1]++;
     }
     for (uint32_t x = 0; x < p->n_tile; x++) {
         load_at[x + 1] += load_at[x];
         store_at[x + 1] += store_at[x];
     }
     for (int weights = 1; weights >= 0; weights--)
-        for (uint32_t i = 0; i < s->n_tensor; i++) {
-            const struct fused_tensor *tensor = &s->tensor[i];
+        for (uint32_t i = 0; i < n_tensor; i++) {
+            const struct fused_tensor *tensor = &p->tensor[i];
             if (fused_is_load(tensor) && (tensor->kind == FUSED_WEIGHT) == (weights != 0))
-                p->load[load_at[tensor->first_use]++] = i;
+                p->by_need[load_at[tensor->first_use]++] = i;
             else if (tensor->kind == FUSED_OFMAP && weights)
                 p->store[store_at[tensor->producer_tile]++] = i;
         }
     for (uint32_t i = 0; i < p->n_store; i++) {
-        p->n_before[store_of(p, i)->layer] = i + 1;
-        p->held[i] = store_end(store_of(p, i));
+        const struct fused_tensor *store = store_of(p, i);
+        p->n_before[store->layer] = i + 1;
+        p->store_end[i] = store->first_use < 0 ? (uint32_t)store->producer_tile + 1 : (uint32_t)store->end;
     }
-    return DSE_OK;
 }
 
 /* The room that every tensor needs in any case. False: it does not fit. */
-static bool reserve(struct prefetch *p)
+static bool reserve(struct soma_prefetcher *p, uint32_t n_tensor)
 {
-    const struct fused_schedule *s = p->schedule;
-    uint64_t *change = p->living;
-    for (uint32_t i = 0; i < s->n_tensor; i++) {
-        const struct fused_tensor *tensor = &s->tensor[i];
+    uint64_t *change = p->reserved;
+    for (uint32_t i = 0; i < n_tensor; i++) {
+        const struct fused_tensor *tensor = &p->tensor[i];
         int32_t start = fused_is_load(tensor) ? tensor->first_use : tensor->start;
-        uint32_t end = tensor->kind == FUSED_OFMAP ? store_end(tensor) : (uint32_t)tensor->end;
+        if (tensor->kind == FUSED_OFMAP)
+            continue;
         change[start < 0 ? 0 : start] += tensor->byte; /* unsigned wrap cancels out */
-        change[end] -= tensor->byte;
+        change[tensor->end] -= tensor->byte;
+    }
+    for (uint32_t i = 0; i < p->n_store; i++) {
+        change[store_of(p, i)->start] += store_of(p, i)->byte;
+        change[p->store_end[i]] -= store_of(p, i)->byte;
     }
     for (uint32_t x = 0; x < p->n_tile; x++) {
-        p->living[x] += x > 0 ? p->living[x - 1] : 0;
-        if (p->living[x] > p->limit)
+        p->reserved[x] += x > 0 ? p->reserved[x - 1] : 0;
+        if (p->reserved[x] > p->limit)
             return false;
     }
     return true;
 }
 
+enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
+                                    const struct fused_machine *machine, uint64_t buffer_limit,
+                                    struct arena *arena, struct soma_prefetcher **made, struct dse_error *err)
+{
+    struct soma_prefetcher *p = arena_alloc(arena, 1, sizeof *p);
+    uint32_t *load_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*load_at));
+    uint32_t *store_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*store_at));
+    *made = NULL;
+    if (!p || !load_at || !store_at)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", schedule->n_tensor);
+    p->tensor = schedule->tensor;
+    p->tile = schedule->tile;
+    p->machine = machine;
+    p->limit = buffer_limit;
+    p->n_tile = schedule->n_tile;
+    for (uint32_t i = 0; i < schedule->n_tensor; i++) {
+        const struct fused_tensor *tensor = &schedule->tensor[i];
+        p->n_load += fused_is_load(tensor);
+        p->n_store += tensor->kind == FUSED_OFMAP;
+        if (tensor->layer > p->layer_max)
+            p->layer_max = tensor->layer;
+    }
+    DSE_TRY(allocate(p, schedule->n_tensor, arena, err));
+    sort(p, schedule->n_tensor, load_at, store_at);
+    if (reserve(p, schedule->n_tensor))
+        *made = p;
+    return DSE_OK;
+}
+
 /* ---- tiles ---- */
 
 /* Keep the stores that wait for the DRAM while tile x runs. False: no room. */
-static bool hold_stores(struct prefetch *p, uint32_t x)
+static bool hold_stores(struct soma_prefetcher *p, uint32_t x)
 {
     uint64_t byte = p->living[x];
     for (uint32_t i = p->next_store; i < p->n_ready; i++)
@@ -146,14 +178,20 @@ static bool hold_stores(struct prefetch *p, uint32_t x)
     return true;
 }
 
+/* The first tile that waits for a load that is not placed; n_tile: none. */
+static uint32_t next_need(const struct soma_prefetcher *p)
+{
+    return p->next_need < p->n_load ? (uint32_t)p->tensor[p->by_need[p->next_need]].first_use : p->n_tile;
+}
+
 /* Run the next tile when it is over by `until`. False also when it waits for a load that is not placed, or for room that a store
  * has to leave. */
-static bool run_tile(struct prefetch *p, uint64_t until)
+static bool run_tile(struct soma_prefetcher *p, uint64_t until)
 {
     uint32_t x = p->n_run;
-    if (x >= p->n_tile || (p->next_load < p->n_load && (int32_t)x >= load_of(p, p->next_load)->first_use))
+    if (x >= p->n_tile || x >= next_need(p))
         return false;
-    uint64_t finish = tile_start(p, x) + p->schedule->tile[x].cycle;
+    uint64_t finish = tile_start(p, x) + p->tile[x].cycle;
     if (finish > until || !hold_stores(p, x))
         return false;
     p->finish[++p->n_run] = finish;
@@ -162,7 +200,7 @@ static bool run_tile(struct prefetch *p, uint64_t until)
     return true;
 }
 
-static bool run_until(struct prefetch *p, uint32_t n_tile)
+static bool run_until(struct soma_prefetcher *p, uint32_t n_tile)
 {
     while (p->n_run < n_tile)
         if (!run_tile(p, FUSED_NEVER))
@@ -172,9 +210,9 @@ static bool run_until(struct prefetch *p, uint32_t n_tile)
 
 /* ---- placing ---- */
 
-static void place(struct prefetch *p, uint32_t tensor, uint64_t finish)
+static void place(struct soma_prefetcher *p, uint32_t tensor, uint64_t finish)
 {
-    p->schedule->dram_order[p->schedule->n_dram++] = tensor;
+    p->order[p->n_placed++] = tensor;
     p->free = finish;
     for (;;) {
         while (p->n_over < p->n_run && p->finish[p->n_over + 1] <= finish)
@@ -184,52 +222,51 @@ static void place(struct prefetch *p, uint32_t tensor, uint64_t finish)
     }
 }
 
-static void place_load(struct prefetch *p, uint32_t at, uint32_t start)
+static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
 {
-    struct fused_tensor *tensor = &p->schedule->tensor[p->load[at]];
-    uint64_t ready = p->finish[start];
-    uint64_t finish =
-        (ready > p->free ? ready : p->free) + fused_transfer_cycle(tensor->dram_byte, p->machine);
-    for (uint32_t x = start; x < (uint32_t)tensor->first_use; x++)
+    const struct fused_tensor *tensor = &p->tensor[id];
+    uint32_t first_use = (uint32_t)tensor->first_use;
+    uint64_t finish = later(p->finish[start], p->free) + fused_transfer_cycle(tensor->dram_byte, p->machine);
+    for (uint32_t x = start; x < first_use; x++)
         p->living[x] += tensor->byte;
-    tensor->start = (int32_t)start;
-    if (p->wait[tensor->first_use] < finish)
-        p->wait[tensor->first_use] = finish;
-    p->is_placed[at] = true;
-    while (p->next_load < p->n_load && p->is_placed[p->next_load])
+    p->start[id] = (int32_t)start;
+    p->wait[first_use] = later(p->wait[first_use], finish);
+    p->is_placed[id] = true;
+    while (p->next_load < p->n_load && p->is_placed[p->load[p->next_load]])
         p->next_load++;
-    place(p, p->load[at], finish);
+    while (p->next_need < p->n_load && p->is_placed[p->by_need[p->next_need]])
+        p->next_need++;
+    place(p, id, finish);
 }
 
 /* The store lives until the first tile that starts after it without waiting, or that finds no room beside it. */
-static void place_store(struct prefetch *p)
+static void place_store(struct soma_prefetcher *p)
 {
-    struct fused_tensor *tensor = &p->schedule->tensor[p->store[p->next_store]];
-    uint64_t ready = p->finish[tensor->producer_tile + 1];
-    uint64_t finish =
-        (ready > p->free ? ready : p->free) + fused_transfer_cycle(tensor->dram_byte, p->machine);
-    uint32_t end = store_end(tensor);
+    uint32_t at = p->next_store, end = p->store_end[at];
+    const struct fused_tensor *tensor = store_of(p, at);
+    uint64_t finish = later(p->finish[tensor->producer_tile + 1], p->free) +
+                      fused_transfer_cycle(tensor->dram_byte, p->machine);
     while (end < p->n_tile) {
         if (end < p->n_run) {
-            if (p->finish[end + 1] - p->schedule->tile[end].cycle >= finish)
+            if (p->finish[end + 1] - p->tile[end].cycle >= finish)
                 break;
             end++;
         } else if (tile_start(p, p->n_run) >= finish || !run_tile(p, FUSED_NEVER)) {
             break;
         }
     }
-    for (uint32_t x = end; x < p->held[p->next_store]; x++)
+    for (uint32_t x = end; x < p->held[at]; x++)
         p->living[x] -= tensor->byte;
-    tensor->end = (int32_t)end;
-    if (p->wait[end] < finish)
-        p->wait[end] = finish;
-    place(p, p->store[p->next_store++], finish);
+    p->held[at] = end;
+    p->wait[end] = later(p->wait[end], finish);
+    p->next_store++;
+    place(p, p->store[at], finish);
 }
 
 /* ---- decisions ---- */
 
 /* The first position from which there is room up to the first use, not before the tile that is next when the DRAM is free. */
-static uint32_t earliest_start(const struct prefetch *p, const struct fused_tensor *tensor)
+static uint32_t earliest_start(const struct soma_prefetcher *p, const struct fused_tensor *tensor)
 {
     uint32_t start = (uint32_t)tensor->first_use;
     while (start > p->n_over && p->living[start - 1] + tensor->byte <= p->limit)
@@ -237,56 +274,50 @@ static uint32_t earliest_start(const struct prefetch *p, const struct fused_tens
     return start;
 }
 
-static bool waits_for_store(const struct prefetch *p, const struct fused_tensor *load)
+static bool waits_for_store(const struct soma_prefetcher *p, const struct fused_tensor *load)
 {
     return load->kind == FUSED_IFMAP && load->source >= 0 && (uint32_t)load->source <= p->layer_max &&
            p->n_before[load->source] > p->next_store;
 }
 
-static void add_living(struct prefetch *p, const struct fused_tensor *tensor, uint32_t start, bool add)
+static void add_living(struct soma_prefetcher *p, const struct fused_tensor *tensor, uint32_t start, bool add)
 {
     for (uint32_t x = start; x < (uint32_t)tensor->first_use; x++)
         p->living[x] += add ? tensor->byte : 0 - tensor->byte;
 }
 
-/* Move a load from further back into the time before `until`, which the DRAM would wait. */
-static bool fill_gap(struct prefetch *p, uint32_t from, uint64_t until)
+/* Move a load into the time before `until`, which the DRAM would wait for `but`. */
+static bool fill_gap(struct soma_prefetcher *p, uint32_t but, uint64_t until)
 {
-    if (until <= p->free || p->next_load == p->n_load)
+    if (until <= p->free)
         return false;
-    int32_t need = p->options->fill_rule == SOMA_FILL_ANY ? INT32_MAX : load_of(p, p->next_load)->first_use;
-    uint32_t n = 0;
-    for (uint32_t at = from; at < p->n_load && n < p->options->look_ahead; at++) {
-        const struct fused_tensor *tensor = load_of(p, at);
-        if (p->is_placed[at])
+    uint32_t need = p->options->fill_rule == SOMA_FILL_ANY ? UINT32_MAX : next_need(p), n = 0;
+    for (uint32_t at = p->next_load; at < p->n_load && n < p->options->look_ahead; at++) {
+        const struct fused_tensor *tensor = &p->tensor[p->load[at]];
+        if (p->is_placed[p->load[at]] || p->load[at] == but)
             continue;
         n++;
         if (waits_for_store(p, tensor) ||
-            (tensor->first_use > need &&
+            ((uint32_t)tensor->first_use > need &&
              p->free + fused_transfer_cycle(tensor->dram_byte, p->machine) > until) ||
             earliest_start(p, tensor) > p->n_over)
             continue;
-        place_load(p, at, p->n_over);
+        place_load(p, p->load[at], p->n_over);
         return true;
     }
     return false;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The next store has to go first, when its tile is over. */
-static void force_store(struct prefetch *p)
+static void force_store(struct soma_prefetcher *p)
 {
     uint32_t tile = (uint32_t)store_of(p, p->next_store)->producer_tile;
     (void)run_until(p, tile + 1);
-    if (!fill_gap(p, p->next_load, p->finish[tile + 1]))
+    if (!fill_gap(p, UINT32_MAX, p->finish[tile + 1]))
         place_store(p);
 }
 
-static bool store_goes_first(const struct prefetch *p, uint64_t load_start)
+static bool store_goes_first(const struct soma_prefetcher *p, uint64_t load_start)
 {
     if (p->next_store == p->n_ready)
         return false;
@@ -297,15 +328,27 @@ static bool store_goes_first(const struct prefetch *p, uint64_t load_start)
     return start + fused_transfer_cycle(store->dram_byte, p->machine) <= load_start;
 }
 
-static void place_next(struct prefetch *p)
+/* The next load of the order, or the one that holds up the tiles when those have to run first. */
+static uint32_t pick_load(const struct soma_prefetcher *p, uint32_t *start)
 {
-    if (p->next_load == p->n_load || waits_for_store(p, load_of(p, p->next_load))) {
+    uint32_t id = p->load[p->next_load];
+    *start = earliest_start(p, &p->tensor[id]);
+    if (*start > next_need(p) || waits_for_store(p, &p->tensor[id])) {
+        id = p->by_need[p->next_need];
+        *start = earliest_start(p, &p->tensor[id]);
+    }
+    return id;
+}
+
+static void place_next(struct soma_prefetcher *p)
+{
+    if (p->next_load == p->n_load) {
         force_store(p);
         return;
     }
-    const struct fused_tensor *load = load_of(p, p->next_load);
-    uint32_t start = earliest_start(p, load);
-    if (!run_until(p, start)) {
+    uint32_t start, id = pick_load(p, &start);
+    const struct fused_tensor *load = &p->tensor[id];
+    if (waits_for_store(p, load) || !run_until(p, start)) {
         force_store(p);
         return;
     }
@@ -317,50 +360,74 @@ static void place_next(struct prefetch *p)
     bool filled = false;
     if (time > p->free && p->options->look_ahead > 0) {
         add_living(p, load, start, true);
-        uint32_t next = p->next_load;
-        filled = fill_gap(p, next + 1, time);
+        filled = fill_gap(p, id, time);
         add_living(p, load, start, false);
     }
     if (!filled)
-        place_load(p, p->next_load, start);
+        place_load(p, id, start);
 }
 
-static void sum_up(const struct prefetch *p, struct soma_prefetch_result *result)
+uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefetch_options *options,
+                             const uint32_t *load_order)
 {
-    const struct fused_schedule *s = p->schedule;
-    for (uint32_t x = 0; x < s->n_tile; x++) {
-        result->compute_cycle += s->tile[x].cycle;
-        result->core_energy_j += s->tile[x].energy_j;
+    p->options = options;
+    p->load = load_order ? load_order : p->by_need;
+    p->n_placed = p->next_load = p->next_need = p->next_store = p->n_ready = p->n_run = p->n_over = 0;
+    p->free = 0;
+    for (uint32_t i = 0; i < p->n_load; i++)
+        p->is_placed[p->by_need[i]] = false;
+    memcpy(p->held, p->store_end, p->n_store * sizeof *p->held);
+    memcpy(p->living, p->reserved, p->n_tile * sizeof *p->living);
+    memset(p->wait, 0, ((size_t)p->n_tile + 1) * sizeof *p->wait);
+    while (p->n_placed < p->n_load + p->n_store)
+        place_next(p);
+    (void)run_until(p, p->n_tile);
+    return later(p->free, p->finish[p->n_tile]);
+}
+
+void soma_prefetcher_save(const struct soma_prefetcher *p, struct fused_schedule *schedule)
+{
+    schedule->n_dram = p->n_placed;
+    memcpy(schedule->dram_order, p->order, p->n_placed * sizeof *p->order);
+    for (uint32_t i = 0; i < p->n_load; i++)
+        schedule->tensor[p->by_need[i]].start = p->start[p->by_need[i]];
+    for (uint32_t i = 0; i < p->n_store; i++)
+        schedule->tensor[p->store[i]].end = (int32_t)p->held[i];
+}
+
+const uint32_t *soma_prefetcher_loads(const struct soma_prefetcher *p, uint32_t *n)
+{
+    *n = p->n_load;
+    return p->by_need;
+}
+
+/* One step of an insertion sort: load i of those by need, with its key, among those before. */
+static void insert(const struct soma_prefetcher *p, uint32_t i, double k, uint32_t *order, double *key)
+{
+    uint32_t at = i;
+    for (; at > 0 && key[at - 1] > k; at--) {
+        key[at] = key[at - 1];
+        order[at] = order[at - 1];
     }
-    for (uint32_t k = 0; k < s->n_dram; k++) {
-        uint64_t byte = s->tensor[s->dram_order[k]].dram_byte;
-        result->dram_byte += byte;
-        result->dram_cycle += fused_transfer_cycle(byte, p->machine);
+    key[at] = k;
+    order[at] = p->by_need[i];
+}
+
+void soma_prefetcher_lead(const struct soma_prefetcher *p, const int32_t *lead, uint32_t *order, double *key)
+{
+    for (uint32_t i = 0; i < p->n_load; i++) {
+        const struct fused_tensor *load = &p->tensor[p->by_need[i]];
+        int32_t early = load->kind == FUSED_WEIGHT ? lead[load->layer] : 0;
+        insert(p, i, (double)load->first_use - early, order, key);
     }
 }
 
-enum dse_status soma_prefetch(struct fused_schedule *schedule, const struct fused_machine *machine,
-                              uint64_t buffer_limit, const struct soma_prefetch_options *options,
-                              struct arena *scratch, struct soma_prefetch_result *result,
-                              struct dse_error *err)
+void soma_prefetcher_order(const struct soma_prefetcher *p, double weight, uint32_t *order, double *key)
 {
-    struct prefetch p = {.schedule = schedule,
-                         .machine = machine,
-                         .options = options,
-                         .limit = buffer_limit,
-                         .n_tile = schedule->n_tile};
-    *result = (struct soma_prefetch_result){.cycle = FUSED_NEVER};
-    DSE_TRY(allocate(&p, scratch, err));
-    if (!reserve(&p))
-        return DSE_OK;
-    DSE_TRY(sort(&p, scratch, err));
-    uint32_t n_dram = schedule->n_dram;
-    schedule->n_dram = 0;
-    while (schedule->n_dram < n_dram)
-        place_next(&p);
-    (void)run_until(&p, p.n_tile);
-    result->fits = true;
-    result->cycle = later(p.free, p.finish[p.n_tile]);
-    sum_up(&p, result);
-    return DSE_OK;
+    for (uint32_t i = 0; i < p->n_load; i++) {
+        const struct fused_tensor *load = &p->tensor[p->by_need[i]];
+        double k = (double)tile_start(p, (uint32_t)load->first_use) -
+                   weight * (double)fused_transfer_cycle(load->dram_byte, p->machine);
+        insert(p, i, k, order, key);
+    }
 }

@@ -6,6 +6,7 @@
 
 extern const struct engine engine_cocco;
 extern const struct engine engine_soma;
+extern const struct engine engine_soma_plus;
 extern const struct engine engine_unfused;
 
 #endif

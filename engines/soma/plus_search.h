@@ -1,0 +1,39 @@
+/* The joint search of soma-plus: annealing over the layer-fusion attributes, each priced by what prefetching makes of the whole
+ * buffer (docs/soma-search.md, "soma-plus"). */
+#ifndef ENGINES_SOMA_PLUS_SEARCH_H
+#define ENGINES_SOMA_PLUS_SEARCH_H
+
+#include "base/random.h"
+#include "engines/soma/search.h"
+
+struct plus_options {
+    uint64_t n_round;
+    double first_temperature, alpha;
+    double return_share; /* as in struct walk_options */
+};
+
+struct plus_search;
+
+/* Start from `start`, which plus_price says is valid. Memory from `arena`, whose reset ends it, except what plus_search_free
+ * releases. DSE_NO_MEMORY; errors of plus_price. */
+DSE_MUST_CHECK enum dse_status plus_search_new(const struct soma_search *search,
+                                               const struct plus_options *options,
+                                               const struct soma_lfa *start, struct random_stream stream,
+                                               struct arena *arena, struct plus_search **made,
+                                               struct dse_error *err);
+
+/* Up to n rounds; *done when all are. Errors of plus_price. */
+DSE_MUST_CHECK enum dse_status plus_search_step(struct plus_search *search, uint64_t n, bool *done,
+                                                struct dse_error *err);
+
+/* Release what the arena does not own. NULL is fine. */
+void plus_search_free(struct plus_search *search);
+
+/* The best so far. `lfa` from soma_lfa_new; *lead (n_layer) is the search's. */
+void plus_search_best(const struct plus_search *search, struct soma_lfa *lfa, const int32_t **lead,
+                      struct soma_price *price);
+
+/* Its cost. */
+double plus_search_cost(const struct plus_search *search);
+
+#endif
