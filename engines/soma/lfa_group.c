@@ -1,6 +1,7 @@
 #include "engines/soma/lfa_group.h"
 
 #include "costmodel/fused_rule.h"
+#include "engines/soma/lfa_even.h"
 
 /* The layers of the layer group, as an LFA of their own. */
 static bool cut_out(const struct soma_lfa *lfa, uint32_t first, uint32_t past, struct arena *scratch,
@@ -105,13 +106,17 @@ static enum dse_status measure(const struct fused_machine *machine, const struct
     times->last = finish[n];
     times->store_cycle = fused_transfer_cycle(store->dram_byte, machine);
     times->dram_byte += store->dram_byte;
+    times->n_tile = n;
+    times->n_tensor = schedule->n_tensor;
+    for (size_t p = 0; p < n; p++)
+        times->n_read += schedule->n_read[p];
     times->valid = true;
     return DSE_OK;
 }
 
 enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t first,
-                                 uint32_t past, struct arena *scratch, struct soma_group_times *times,
-                                 struct dse_error *err)
+                                 uint32_t past, struct soma_tile_memo *memo, struct arena *scratch,
+                                 struct soma_group_times *times, struct dse_error *err)
 {
     struct soma_lfa part;
     struct fused_schedule schedule;
@@ -119,12 +124,14 @@ enum dse_status soma_group_times(const struct soma_search *search, const struct 
     *times = (struct soma_group_times){0};
     if (!cut_out(lfa, first, past, scratch, &part))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a layer group");
+    for (uint32_t i = 0; search->context.compat && i < part.n_layer; i++)
+        times->alone |= search->context.graph->classifier[part.order[i]];
+    if (memo)
+        return soma_even_times(search, &part, memo, scratch, times, err);
     enum dse_status status = soma_parse_part(&search->context, &part, scratch, &schedule, &fault, err);
     if (status == DSE_LIMIT || (status == DSE_OK && fault.what != SOMA_OK))
         return DSE_OK;
     if (status != DSE_OK)
         return status;
-    for (uint32_t i = 0; search->context.compat && i < part.n_layer; i++)
-        times->alone |= search->context.graph->classifier[part.order[i]];
     return measure(&search->machine, &schedule, scratch, times, err);
 }

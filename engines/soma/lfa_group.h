@@ -18,12 +18,16 @@ struct soma_group_times {
     uint64_t peak_byte;         /* at any of its tiles */
     uint64_t dram_byte;
     double core_energy_j;
+    uint64_t n_tile, n_tensor, n_read; /* of its schedule */
 };
 
-/* Evaluate groups first .. past-1 of the LFA, a layer group. Memory from `scratch`. What is beyond the parser's limits is not
+struct soma_tile_memo; /* engines/soma/lfa_even.h */
+
+/* Evaluate groups first .. past-1 of the LFA, a layer group. `memo`: compat rules, without parser; NULL: by soma_parse_part. Memory from `scratch`. What is beyond the parser's limits is not
  * valid. DSE_NO_MEMORY; errors of the core scheduler. */
 DSE_MUST_CHECK enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa,
-                                                uint32_t first, uint32_t past, struct arena *scratch,
-                                                struct soma_group_times *times, struct dse_error *err);
+                                                uint32_t first, uint32_t past, struct soma_tile_memo *memo,
+                                                struct arena *scratch, struct soma_group_times *times,
+                                                struct dse_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "engines/soma/lfa_even.h"
 #include "engines/soma/lfa_group.h"
 
 enum { FIRST_ROOM = 1 << 8, ROOM_MAX = 1 << 17 };
@@ -24,6 +25,8 @@ struct soma_lfa_prices {
     size_t room, count;
     uint32_t *word; /* (2 n_layer + 1) of a key */
     struct soma_lfa_price_count n;
+    struct arena own;
+    struct soma_tile_memo *memo; /* compat only */
 };
 
 enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct soma_lfa_prices **made,
@@ -36,8 +39,11 @@ enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct som
         prices->entry = calloc(prices->room, sizeof *prices->entry);
         prices->word = calloc(2 * (size_t)search->context.network->n_layer + 1, sizeof *prices->word);
         arena_init(&prices->scratch);
+        arena_init(&prices->own);
+        if (search->context.compat)
+            prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
     }
-    if (!prices || !prices->entry || !prices->word) {
+    if (!prices || (search->context.compat && !prices->memo) || !prices->entry || !prices->word) {
         soma_lfa_prices_free(prices);
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the prices of layer groups");
     }
@@ -50,6 +56,7 @@ void soma_lfa_prices_free(struct soma_lfa_prices *prices)
     if (!prices)
         return;
     arena_free(&prices->scratch);
+    arena_free(&prices->own);
     free(prices->entry);
     free(prices->word);
     free(prices);
@@ -120,7 +127,8 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
             entry = find(prices->entry, prices->room, key);
         }
         arena_reset(&prices->scratch);
-        DSE_TRY(soma_group_times(prices->search, lfa, first, past, &prices->scratch, &made, err));
+        DSE_TRY(
+            soma_group_times(prices->search, lfa, first, past, prices->memo, &prices->scratch, &made, err));
         *entry = (struct entry){{key[0], key[1]}, made};
         prices->count++;
         prices->n.n_evaluated++;
@@ -136,6 +144,7 @@ struct progress {
     uint64_t store_cycle;       /* of the last store */
     uint64_t last_byte;         /* alive at the last tile */
     uint64_t buffer_max_byte, dram_byte;
+    uint64_t n_tile, n_tensor, n_read;
     double core_energy_j;
 };
 
@@ -158,7 +167,16 @@ static void append(struct progress *at, const struct soma_group_times *group)
     at->last_byte = group->last_byte;
     at->buffer_max_byte = later(at->buffer_max_byte, later(head, group->peak_byte));
     at->dram_byte += group->dram_byte;
+    at->n_tile += group->n_tile;
+    at->n_tensor += group->n_tensor;
+    at->n_read += group->n_read;
     at->core_energy_j += group->core_energy_j;
+}
+
+/* Whether the parser would take the whole. */
+static bool within_limits(const struct progress *at)
+{
+    return at->n_tile <= SOMA_TILE_MAX && at->n_tensor <= SOMA_TENSOR_MAX && at->n_read <= SOMA_TENSOR_MAX;
 }
 
 /* The published rules: a classifier's layer group begins with the first of the pools before it. */
@@ -182,7 +200,7 @@ enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma
         if (!group->valid || (group->alone && pool_before(search, lfa, g)))
             return DSE_OK;
         append(&at, group);
-        if (at.buffer_max_byte > buffer_limit)
+        if (at.buffer_max_byte > buffer_limit || !within_limits(&at))
             return DSE_OK;
     }
     price->cycle = later(at.moved, at.last) + at.store_cycle;
