@@ -82,14 +82,6 @@ struct soma_range soma_need_range(const struct network *network, const struct so
     return of;
 }
 
-struct soma_shape soma_tile_shape(const struct soma_layer_plan *layer, const struct soma_place *place)
-{
-    uint32_t length[SOMA_N_DIM];
-    for (int d = 0; d < SOMA_N_DIM; d++)
-        length[d] = soma_length(layer->range[d][place->at[layer->axis[d]]]);
-    return (struct soma_shape){length[SOMA_B], length[SOMA_K], length[SOMA_H], length[SOMA_W]};
-}
-
 bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
                     const struct soma_place *place, struct soma_shape *need)
 {

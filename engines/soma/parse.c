@@ -184,15 +184,20 @@ static enum dse_status make_like_tiles(struct maker *maker, uint32_t l, struct d
     return DSE_OK;
 }
 
-/* The neighbour of tile i before it, above it or in the samples before, if it has this shape; else NULL. */
+static bool is_like(const struct soma_shape *a, const struct soma_shape *b)
+{
+    return a->b == b->b && a->k == b->k && a->h == b->h && a->w == b->w;
+}
+
+/* The tile above tile i or in the samples before, if it has this shape; else NULL. */
 static const struct fused_tile *find_like(const struct maker *maker, const struct soma_layer_plan *layer,
                                           uint32_t i, const struct soma_shape *shape)
 {
     const uint32_t *part = grid_of(maker->plan, layer)->part;
-    const uint32_t back[] = {1, part[SOMA_COLUMNS], part[SOMA_ROWS] * part[SOMA_COLUMNS]};
+    const uint32_t back[] = {part[SOMA_COLUMNS], part[SOMA_ROWS] * part[SOMA_COLUMNS]};
     for (size_t n = 0; n < sizeof(back) / sizeof(back[0]) && i >= back[n]; n++) {
         const struct fused_tile *tile = &maker->schedule->tile[tile_position(layer, i - back[n])];
-        if (tile->b == shape->b && tile->k == shape->k && tile->h == shape->h && tile->w == shape->w)
+        if (is_like(shape, &(struct soma_shape){tile->b, tile->k, tile->h, tile->w}))
             return tile;
     }
     return NULL;
@@ -203,16 +208,21 @@ static enum dse_status make_tiles(struct maker *maker, uint32_t l, struct dse_er
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
     struct soma_place place = {{0}};
+    struct soma_shape before = {0};
+    struct core_cost cost = {0}; /* of a tile of shape `before` */
     if (plan->context->compat)
         return make_like_tiles(maker, l, err);
-    for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid_of(plan, layer), &place)) {
+    const struct soma_grid *grid = grid_of(plan, layer);
+    for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid, &place)) {
         struct soma_shape shape = soma_tile_shape(layer, &place);
-        const struct fused_tile *like = find_like(maker, layer, i, &shape);
-        struct core_cost cost = {0};
-        if (like != NULL)
-            cost = (struct core_cost){.cycle = like->cycle, .energy_j = like->energy_j};
-        else
-            DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
+        if (!is_like(&shape, &before)) {
+            const struct fused_tile *like = find_like(maker, layer, i, &shape);
+            if (like != NULL)
+                cost = (struct core_cost){.cycle = like->cycle, .energy_j = like->energy_j};
+            else
+                DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
+            before = shape;
+        }
         make_tile(maker, l, i, &shape, cost.cycle, cost.energy_j);
     }
     return DSE_OK;

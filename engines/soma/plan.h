@@ -84,7 +84,16 @@ static inline void soma_next_place(const struct soma_grid *grid, struct soma_pla
 }
 
 /* Default rules: output extents of a tile. */
-struct soma_shape soma_tile_shape(const struct soma_layer_plan *layer, const struct soma_place *place);
+static inline struct soma_shape soma_tile_shape(const struct soma_layer_plan *layer,
+                                                const struct soma_place *place)
+{
+    return (struct soma_shape){
+        soma_length(layer->range[SOMA_B][place->at[layer->axis[SOMA_B]]]),
+        soma_length(layer->range[SOMA_K][place->at[layer->axis[SOMA_K]]]),
+        soma_length(layer->range[SOMA_H][place->at[layer->axis[SOMA_H]]]),
+        soma_length(layer->range[SOMA_W][place->at[layer->axis[SOMA_W]]]),
+    };
+}
 
 /* Default rules: the extents of what a tile needs of a source; false when it needs nothing of it. */
 bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
