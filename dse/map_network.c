@@ -35,10 +35,8 @@ static enum dse_status report(const struct solve_settings *settings, const struc
         .utilization = found->utilization,
         .stage1_cycle = found->stage1_cycle,
     };
-    struct schedule schedule = {.arch = arch,
-                                .network = workload->network,
-                                .batch = workload->batch,
-                                .search = &search};
+    struct schedule schedule = {
+        .arch = arch, .network = workload->network, .batch = workload->batch, .search = &search};
     DSE_TRY(schedule_evaluate(&schedule, "the schedule found", found->text, found->text_length, arena, err));
     if (format == MAP_JSON)
         return report_fused_json(&schedule, FUSED_REPORT_SUMMARY, out, err);

@@ -1,3 +1,5 @@
+#include "engines/driver.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
