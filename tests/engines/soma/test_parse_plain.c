@@ -29,6 +29,58 @@ static void check(enum dse_status status, const struct dse_error *err, const cha
         fail_msg("%s\n%s", err->text, network);
 }
 
+/* Groups first .. past-1 of an LFA, which are whole layer groups. */
+static struct soma_lfa part_of(const struct soma_lfa *lfa, uint32_t first, uint32_t past, uint32_t *flc)
+{
+    uint32_t begin = lfa->flc[first], end = past < lfa->n_flc ? lfa->flc[past] : lfa->n_layer;
+    for (uint32_t g = first; g < past; g++)
+        flc[g - first] = lfa->flc[g] - begin;
+    return (struct soma_lfa){.n_layer = end - begin,
+                             .order = lfa->order + begin,
+                             .n_flc = past - first,
+                             .flc = flc,
+                             .tiling = lfa->tiling + first,
+                             .dram_cut = lfa->dram_cut + first};
+}
+
+static bool same_tensor(const struct fused_tensor *a, const struct fused_tensor *b, int32_t offset)
+{
+    return a->kind == b->kind && a->layer == b->layer && a->index == b->index && a->source == b->source &&
+           a->byte == b->byte && a->dram_byte == b->dram_byte && a->start == b->start + offset &&
+           a->end == b->end + offset;
+}
+
+/* Layer groups parsed on their own, one after the other, are the whole. */
+static void check_parts(const struct soma_context *context, const struct soma_lfa *lfa, struct arena *arena,
+                        const struct fused_schedule *whole)
+{
+    uint32_t n_tile = 0, n_tensor = 0;
+    uint32_t *flc = arena_alloc(arena, lfa->n_flc, sizeof *flc);
+    assert_non_null(flc);
+    for (uint32_t g = 0, past; g < lfa->n_flc; g = past) {
+        for (past = g + 1; past < lfa->n_flc && !lfa->dram_cut[past];)
+            past++;
+        struct soma_lfa part = part_of(lfa, g, past, flc);
+        struct fused_schedule made;
+        struct soma_fault_info fault;
+        struct dse_error err = {0};
+        check(soma_parse_part(context, &part, arena, &made, &fault, &err), &err, "part");
+        assert_int_equal(fault.what, SOMA_OK);
+        assert_true(n_tile + made.n_tile <= whole->n_tile && n_tensor + made.n_tensor <= whole->n_tensor);
+        for (uint32_t i = 0; i < made.n_tile; i++) {
+            const struct fused_tile *a = &whole->tile[n_tile + i], *b = &made.tile[i];
+            assert_true(a->layer == b->layer && a->index == b->index && a->b == b->b && a->k == b->k &&
+                        a->h == b->h && a->w == b->w);
+        }
+        for (uint32_t i = 0; i < made.n_tensor; i++)
+            assert_true(same_tensor(&whole->tensor[n_tensor + i], &made.tensor[i], (int32_t)n_tile));
+        n_tile += made.n_tile;
+        n_tensor += made.n_tensor;
+    }
+    assert_int_equal(n_tile, whole->n_tile);
+    assert_int_equal(n_tensor, whole->n_tensor);
+}
+
 static void check_scheme(const struct soma_context *context, const struct soma_lfa *lfa, struct arena *arena,
                          const char *network, struct seen *seen)
 {
@@ -52,6 +104,7 @@ static void check_scheme(const struct soma_context *context, const struct soma_l
         fail_msg("%s\n%s", message, network);
     check(fused_evaluate(&schedule, &machine, arena, NULL, &result, &err), &err, network);
     assert_int_equal(result.fault, FUSED_OK);
+    check_parts(context, lfa, arena, &schedule);
     seen->n_valid++;
     seen->n_tile += schedule.n_tile;
     for (uint32_t i = 0; i < schedule.n_tensor; i++)
