@@ -10,6 +10,10 @@ enum { GROUP_TRIES = 30 }; /* of the published program */
 /* Of the published program's changes to layer groups (reference page); the rest moves a border. */
 static const double fuse_share = 0.3, split_share = 0.3;
 
+/* Of the paper's moves of fine-grained borders, those that remove one. Most borders between groups of one tile cost nothing, so with as
+ * many added the groups would fall apart by chance, and nothing moves them together. */
+static const double delete_share = 0.7;
+
 /* By enum soma_moves. The paper's own: docs/soma.md. */
 static const struct soma_move_shares usual_shares[] = {
     [SOMA_MOVES_PAPER] = {.order = 0.1, .tiling = 0.4, .flc = 0.3, .cut = 0.2},
@@ -227,7 +231,7 @@ static uint32_t choose_group(const struct soma_mover *mover, const struct soma_l
 bool soma_move_flc(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     (void)mover;
-    if (random_below(stream, 2)) {
+    if (random_unit(stream) < delete_share) {
         if (lfa->n_flc == 1)
             return false;
         merge_group(lfa, 1 + random_below(stream, lfa->n_flc - 1), stream);
