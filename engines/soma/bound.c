@@ -4,14 +4,21 @@
 
 #include "engines/soma/plan.h"
 
-/* How much of each layer has to be computed, summed over its tiles: rows, columns, samples. All samples always are. A layer that a
- * group ends with computes all it has. Within a group a reader's tile of h rows reads a stretch of at least (h - 1) stride + R
- * - padding rows (of all tiles together only the first has the padding before it; by compat rules all are like the first), at
- * most all of them. With r rows in all, at least 1 per tile, that is r stride less (stride - (R - padding)) per tile where
- * that is positive, so at least r min(stride, R - padding), or everything. The least over the readers holds, since who shares
- * its group is open. Columns likewise. */
-struct need {
-    uint64_t rows, columns;
+enum { CHANNEL_MAX = 8 };
+
+/* How often a layer's tiles are there at least. Let share(h) be the most rows of the group's last output, as a share of all of
+ * them, that a tile of h rows of this layer is enough for. Tiles of h1, h2, ... rows that make the whole output have shares that
+ * add up to 1 or more, so the sum of any cost over them is at least the least cost(h) / share(h). share(h) is 1 for a tile of
+ * all rows, at least h / all (the layer may end its group), and share(h') of any reader whose tile of h' rows needs no more
+ * than h rows of this one: (h' - 1) stride + R - padding. Who shares its group is open, so the largest of these holds.
+ * Columns likewise, and the two multiply, since tiles are a grid; samples are cut into equal parts. */
+struct curve {
+    uint32_t n;
+    double *share; /* (n) of a tile of 1, 2, ... rows or columns */
+};
+
+struct curves {
+    struct curve rows, columns;
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -19,100 +26,123 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Of `all` rows (direction 0) or columns of a source, what a reader's `out` rows in all need. */
-static uint64_t window_rows(const struct layer *layer, int direction, uint64_t out, uint32_t all)
+/* Rows (direction 0) or columns of a source that a tile of `out` needs at least. By compat rules every tile is like the first one, without
+ * the padding before it; else also what lies behind the source's end is not needed. */
+static uint32_t window_need(const struct soma_search *search, const struct layer *layer, int direction,
+                            uint32_t out, uint32_t out_all, uint32_t all)
 {
     int64_t filter = direction == 0 ? layer->r : layer->s, stride = layer->stride[direction];
     int64_t kept = (filter - 1) * layer->dilation[direction] + 1 - layer->pad[direction];
-    int64_t each = kept < stride ? kept : stride;
-    return each <= 0 ? least(1, all) : least(all, out * (uint64_t)each);
+    int64_t behind = ((int64_t)out_all - 1) * stride + kept - all;
+    if (!search->context.compat && behind > 0)
+        kept -= behind;
+    int64_t need = ((int64_t)out - 1) * stride + kept;
+    return need < 1 ? 1 : need > all ? all : (uint32_t)need;
 }
 
-/* What one reader needs of its source. */
-static struct need need_of(const struct network *network, const struct soma_operand *operand,
-                           const struct need *reader)
+/* What a tile of `out` rows or columns of the operand's layer needs of its source; a transpose may need anything. */
+static uint32_t tile_need(const struct soma_search *search, const struct soma_operand *operand, int direction,
+                          uint32_t out)
 {
-    const struct layer *layer = &network->layer[operand->layer];
+    const struct layer *layer = &search->context.network->layer[operand->layer];
+    uint32_t all = direction == 0 ? operand->h : operand->w;
     if (operand->second || operand->flattened)
-        return (struct need){operand->h, operand->w};
-    if (layer->type == LAYER_TRANSPOSE) /* rows may become columns or channels: one of each, to be safe */
-        return (struct need){least(1, operand->h), least(1, operand->w)};
+        return all;
+    if (layer->type == LAYER_TRANSPOSE)
+        return 1;
     if (layer->type == LAYER_CONV || layer->type == LAYER_POOL)
-        return (struct need){window_rows(layer, 0, reader->rows, operand->h),
-                             window_rows(layer, 1, reader->columns, operand->w)};
-    return (struct need){least(reader->rows, operand->h), least(reader->columns, operand->w)};
+        return window_need(search, layer, direction, out, direction == 0 ? layer->p : layer->q, all);
+    return (uint32_t)least(out, all);
+}
+
+/* Take up what a reader's tiles are enough for. */
+static void follow(const struct soma_search *search, const struct soma_operand *operand, int direction,
+                   const struct curve *reader, struct curve *curve)
+{
+    for (uint32_t out = 1; out <= reader->n; out++) {
+        uint32_t need = tile_need(search, operand, direction, out);
+        if (need <= curve->n && curve->share[need - 1] < reader->share[out - 1])
+            curve->share[need - 1] = reader->share[out - 1];
+    }
+}
+
+static enum dse_status curve_new(uint32_t n, struct arena *arena, struct curve *curve, struct dse_error *err)
+{
+    curve->n = n;
+    curve->share = arena_alloc(arena, n, sizeof *curve->share);
+    if (!curve->share)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound");
+    for (uint32_t i = 0; i < n; i++)
+        curve->share[i] = (double)(i + 1) / n;
+    return DSE_OK;
+}
+
+/* A larger tile is enough for no less. */
+static void fill_up(struct curve *curve)
+{
+    for (uint32_t i = 1; i < curve->n; i++)
+        curve->share[i] = fmax(curve->share[i], curve->share[i - 1]);
 }
 
 /* Readers before sources. */
-static void find_needs(const struct soma_search *search, struct need *need)
+static enum dse_status find_curves(const struct soma_search *search, struct arena *arena,
+                                   struct curves *curves, struct dse_error *err)
 {
     const struct network *network = search->context.network;
     const struct soma_graph *graph = search->context.graph;
     for (uint32_t i = network->n_layer; i-- > 0;) {
         uint32_t l = network->order[i];
-        const struct layer *layer = &network->layer[l];
-        need[l] = (struct need){layer->p, layer->q};
+        struct curves *own = &curves[l];
+        DSE_TRY(curve_new(network->layer[l].p, arena, &own->rows, err));
+        DSE_TRY(curve_new(network->layer[l].q, arena, &own->columns, err));
         for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
             const struct soma_operand *operand = &graph->operand[graph->use[u]];
-            struct need one = need_of(network, operand, &need[operand->layer]);
-            need[l].rows = least(need[l].rows, one.rows);
-            need[l].columns = least(need[l].columns, one.columns);
+            follow(search, operand, 0, &curves[operand->layer].rows, &own->rows);
+            follow(search, operand, 1, &curves[operand->layer].columns, &own->columns);
         }
+        fill_up(&own->rows);
+        fill_up(&own->columns);
     }
+    return DSE_OK;
 }
 
 /* ---- the core array ---- */
 
-/* Whether a tile of the layer may have other channels than the layer: by compat rules a reader of several sources side by side
- * asks for all of its own. */
-static bool channels_vary(const struct soma_search *search, uint32_t l)
-{
-    const struct soma_graph *graph = search->context.graph;
-    const struct layer *layer = search->context.network->layer;
-    for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
-        const struct soma_operand *operand = &graph->operand[graph->use[u]];
-        if (layer[operand->layer].type == LAYER_TRANSPOSE)
-            return true;
-        if (!operand->second && !operand->flattened && layer[operand->layer].c != layer[l].k)
-            return true;
-    }
-    return false;
-}
-
-struct density {
-    double energy_j, cycle; /* per output row, column and sample */
+/* The least of a layer, all its tiles together. */
+struct work {
+    double energy_j, cycle;
 };
 
 static enum dse_status try_tile(const struct soma_search *search, const struct layer *layer,
-                                const struct soma_shape *shape, struct density *least_of,
+                                const struct soma_shape *shape, double share, struct work *work,
                                 struct dse_error *err)
 {
     struct core_tile tile = soma_core_tile(layer, shape);
     struct core_cost cost;
-    double area = (double)shape->b * shape->h * shape->w;
     enum dse_status status = search->context.core.cost(search->context.core.self, &tile, &cost, err);
     if (status == DSE_BAD_INPUT)
         return DSE_OK; /* no schedule has such a tile */
     if (status != DSE_OK)
         return status;
-    least_of->energy_j = fmin(least_of->energy_j, cost.energy_j / area);
-    least_of->cycle = fmin(least_of->cycle, (double)cost.cycle / area);
+    work->energy_j = fmin(work->energy_j, cost.energy_j / share);
+    work->cycle = fmin(work->cycle, (double)cost.cycle / share);
     return DSE_OK;
 }
 
-/* The least per output of all tile shapes: samples are a divisor of the batch. */
-static enum dse_status find_density(const struct soma_search *search, uint32_t l, struct density *density,
-                                    struct dse_error *err)
+/* All shapes of tiles with so many channels; samples are a divisor of the batch. */
+static enum dse_status try_shapes(const struct soma_search *search, const struct layer *layer, uint32_t k,
+                                  const struct curves *curves, struct work *work, struct dse_error *err)
 {
-    const struct layer *layer = &search->context.network->layer[l];
-    struct soma_shape shape = {.k = layer->k};
-    *density = (struct density){INFINITY, INFINITY};
+    struct soma_shape shape = {.k = k};
     for (shape.b = 1; shape.b <= search->context.batch; shape.b++) {
         if (search->context.batch % shape.b != 0)
             continue;
         for (shape.h = 1; shape.h <= layer->p; shape.h++)
             for (shape.w = 1; shape.w <= layer->q; shape.w++)
-                DSE_TRY(try_tile(search, layer, &shape, density, err));
+                DSE_TRY(try_tile(search, layer, &shape,
+                                 curves->rows.share[shape.h - 1] * curves->columns.share[shape.w - 1] *
+                                     shape.b / search->context.batch,
+                                 work, err));
     }
     return DSE_OK;
 }
@@ -126,40 +156,48 @@ static uint64_t n_shapes(const struct soma_search *search, uint32_t l)
     return n * layer->p * layer->q;
 }
 
-static bool same_tiles(const struct layer *a, const struct layer *b)
+/* A tile has the channels of its layer, or by compat rules as many as a reader of several sources side by side asks of each. False: a
+ * transpose may ask for part of them. */
+static bool find_channels(const struct soma_search *search, uint32_t l, uint32_t *k, uint32_t *n)
 {
-    return a->type == b->type && a->k == b->k && a->c == b->c && a->p == b->p && a->q == b->q &&
-           a->r == b->r && a->s == b->s && a->stride[0] == b->stride[0] && a->stride[1] == b->stride[1] &&
-           a->groups == b->groups && a->n_operand == b->n_operand &&
-           (a->weight_producer == LAYER_NO_PRODUCER) == (b->weight_producer == LAYER_NO_PRODUCER);
+    const struct soma_graph *graph = search->context.graph;
+    const struct layer *layer = search->context.network->layer;
+    k[0] = layer[l].k;
+    *n = 1;
+    for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
+        const struct soma_operand *operand = &graph->operand[graph->use[u]];
+        if (layer[operand->layer].type == LAYER_TRANSPOSE)
+            return false;
+        if (operand->second || operand->flattened || layer[operand->layer].c == layer[l].k)
+            continue;
+        uint32_t i = 0;
+        while (i < *n && k[i] != layer[operand->layer].c)
+            i++;
+        if (i == *n && *n == CHANNEL_MAX)
+            return false;
+        k[i] = layer[operand->layer].c;
+        *n += i == *n;
+    }
+    return true;
 }
 
-static enum dse_status add_core(const struct soma_search *search, const struct need *need, uint64_t tile_max,
-                                struct arena *arena, struct soma_bound *bound, struct dse_error *err)
+static enum dse_status add_core(const struct soma_search *search, const struct curves *curves,
+                                uint64_t tile_max, struct soma_bound *bound, struct dse_error *err)
 {
     const struct network *network = search->context.network;
-    struct density *density = arena_alloc(arena, network->n_layer, sizeof *density);
     double cycle = 0;
-    if (!density)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound of %u layers", network->n_layer);
     for (uint32_t l = 0; l < network->n_layer; l++) {
-        uint32_t same = 0;
-        if (channels_vary(search, l))
+        uint32_t k[CHANNEL_MAX], n;
+        struct work work = {INFINITY, INFINITY};
+        if (!find_channels(search, l, k, &n) || bound->n_evaluation + n * n_shapes(search, l) > tile_max)
             continue;
-        while (same < l &&
-               !(density[same].cycle > 0 && same_tiles(&network->layer[same], &network->layer[l])))
-            same++;
-        if (same < l) {
-            density[l] = density[same];
-        } else if (bound->n_evaluation + n_shapes(search, l) <= tile_max) {
-            bound->n_evaluation += n_shapes(search, l);
-            DSE_TRY(find_density(search, l, &density[l], err));
-        }
-        double area = (double)need[l].rows * (double)need[l].columns * search->context.batch;
-        if (isinf(density[l].cycle))
+        bound->n_evaluation += n * n_shapes(search, l);
+        for (uint32_t i = 0; i < n; i++)
+            DSE_TRY(try_shapes(search, &network->layer[l], k[i], &curves[l], &work, err));
+        if (isinf(work.cycle))
             continue;
-        bound->core_energy_j += density[l].energy_j * area;
-        cycle += density[l].cycle * area;
+        bound->core_energy_j += work.energy_j;
+        cycle += work.cycle;
     }
     bound->core_energy_j *= 1 - 1e-9; /* of rounding */
     bound->compute_cycle = (uint64_t)floor(cycle * (1 - 1e-9));
@@ -168,12 +206,23 @@ static enum dse_status add_core(const struct soma_search *search, const struct n
 
 /* ---- the DRAM ---- */
 
+/* Rows or columns of a source that a reader's tiles load at least, together. */
+static double load_rows(const struct soma_search *search, const struct soma_operand *operand, int direction,
+                        const struct curve *reader)
+{
+    double rows = INFINITY;
+    for (uint32_t out = 1; out <= reader->n; out++)
+        rows = fmin(rows, tile_need(search, operand, direction, out) / reader->share[out - 1]);
+    return fmin(rows, direction == 0 ? operand->h : operand->w);
+}
+
 /* Bytes of a source that a reader has to load: its own copy of what its tiles read. */
 static uint64_t load_byte(const struct soma_search *search, const struct soma_operand *operand,
-                          const struct need *reader)
+                          const struct curves *reader)
 {
-    struct need part = need_of(search->context.network, operand, reader);
-    return part.rows * part.columns * operand->k * search->context.batch * search->context.graph->word_byte;
+    double area = load_rows(search, operand, 0, &reader->rows) *
+                  load_rows(search, operand, 1, &reader->columns) * (1 - 1e-9);
+    return (uint64_t)ceil(area) * operand->k * search->context.batch * search->context.graph->word_byte;
 }
 
 static uint64_t layer_byte(const struct soma_search *search, uint32_t l)
@@ -185,7 +234,7 @@ static uint64_t layer_byte(const struct soma_search *search, uint32_t l)
 
 /* Compat: what goes into the layer group of a classifier crosses the DRAM; with the pools before it, or without. At least the
  * smallest map on the way, stored and loaded. */
-static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, const struct need *need)
+static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, const struct curves *curves)
 {
     const struct soma_graph *graph = search->context.graph;
     uint64_t byte = UINT64_MAX;
@@ -198,7 +247,7 @@ static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, co
         if (operand->source < 0)
             return 0; /* then the way begins outside, and its load counts already */
         uint64_t crossing = layer_byte(search, (uint32_t)operand->source);
-        crossing += least(crossing, load_byte(search, operand, &need[l]));
+        crossing += least(crossing, load_byte(search, operand, &curves[l]));
         byte = least(byte, crossing);
         l = (uint32_t)operand->source;
         if (search->context.network->layer[l].type != LAYER_POOL)
@@ -206,7 +255,7 @@ static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, co
     }
 }
 
-static void add_dram(const struct soma_search *search, const struct need *need, struct soma_bound *bound)
+static void add_dram(const struct soma_search *search, const struct curves *curves, struct soma_bound *bound)
 {
     const struct soma_graph *graph = search->context.graph;
     uint64_t first = UINT64_MAX; /* before the first tile its weights are there */
@@ -214,7 +263,7 @@ static void add_dram(const struct soma_search *search, const struct need *need, 
         bool outside = true;
         for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
             if (graph->operand[o].source < 0)
-                bound->dram_byte += load_byte(search, &graph->operand[o], &need[l]);
+                bound->dram_byte += load_byte(search, &graph->operand[o], &curves[l]);
             else
                 outside = false;
         }
@@ -225,7 +274,7 @@ static void add_dram(const struct soma_search *search, const struct need *need, 
         if (graph->first_use[l] == graph->first_use[l + 1])
             bound->dram_byte += layer_byte(search, l);
         if (search->context.compat && graph->classifier[l])
-            bound->dram_byte += classifier_byte(search, l, need);
+            bound->dram_byte += classifier_byte(search, l, curves);
     }
     uint64_t rate = search->machine.dram_byte_per_cycle;
     bound->dram_cycle = bound->dram_byte / rate + (bound->dram_byte % rate != 0);
@@ -236,14 +285,14 @@ static void add_dram(const struct soma_search *search, const struct need *need, 
 enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max, struct arena *arena,
                            struct soma_bound *bound, struct dse_error *err)
 {
-    struct need *need = arena_alloc(arena, search->context.network->n_layer, sizeof *need);
+    struct curves *curves = arena_alloc(arena, search->context.network->n_layer, sizeof *curves);
     *bound = (struct soma_bound){0};
-    if (!need)
+    if (!curves)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound of %u layers",
                         search->context.network->n_layer);
-    find_needs(search, need);
-    DSE_TRY(add_core(search, need, tile_max, arena, bound, err));
-    add_dram(search, need, bound);
+    DSE_TRY(find_curves(search, arena, curves, err));
+    DSE_TRY(add_core(search, curves, tile_max, bound, err));
+    add_dram(search, curves, bound);
     if (bound->cycle < bound->compute_cycle)
         bound->cycle = bound->compute_cycle;
     if (bound->cycle < bound->dram_cycle)
