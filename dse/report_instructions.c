@@ -70,6 +70,12 @@ static void write_remark(const struct schedule *s, const struct lowered *lowered
                 text_thousands(p->buffer_byte, b, sizeof b));
     text_append(out, "%s alive at most: fragmentation %.3f %%\n", text_thousands(p->living_byte, a, sizeof a),
                 100 * lowered->allocation.fragmentation);
+    if (lowered->is_tightened)
+        text_append(
+            out,
+            "# durations tightened to the times in use, or it would not fit; as scheduled %s bytes alive "
+            "at most\n",
+            text_thousands(lowered->result.buffer_max_byte, a, sizeof a));
     text_append(out, "# replayed: %s cycles, as evaluated; no fault\n",
                 text_thousands(p->cycle, a, sizeof a));
 }

@@ -179,29 +179,46 @@ static void place_and_eject(struct packing *a, uint32_t i, uint64_t at, uint32_t
     a->placed[i] = true;
 }
 
-/* From the best so far: what reaches beyond the ceiling is placed below it, in place of others, which are placed again in turn.
- * True: all lie below. */
-static bool pack_below(struct packing *a, uint64_t ceiling, uint64_t until, struct random_stream *random)
+/* How a search below a ceiling goes. */
+struct manner {
+    bool from_best; /* else from an empty buffer */
+    uint32_t
+        random_in; /* so many of 8 of the waiting tensors are picked at random, the others are the hardest to place */
+};
+
+/* Who is placed next; it leaves the queue. */
+static uint32_t take_next(struct packing *a, const struct manner *manner, uint32_t *queue, uint32_t *n_queue,
+                          struct random_stream *random)
+{
+    uint32_t pick = 0;
+    if (random_below(random, 8) < manner->random_in) {
+        pick = random_below(random, *n_queue);
+    } else {
+        for (uint32_t k = 1; k < *n_queue; k++)
+            if (eject_cost(a, queue[k]) > eject_cost(a, queue[pick]))
+                pick = k;
+        a->work += *n_queue;
+    }
+    uint32_t i = queue[pick];
+    queue[pick] = queue[--*n_queue];
+    return i;
+}
+
+/* What reaches beyond the ceiling is placed below it, in place of others, which are placed again in turn. True: all lie below. */
+static bool pack_below(struct packing *a, uint64_t ceiling, uint64_t until, const struct manner *manner,
+                       struct random_stream *random)
 {
     uint32_t *queue = a->order, n_queue = 0;
     memcpy(a->offset, a->best, a->n * sizeof *a->offset);
     for (uint32_t i = 0; i < a->n; i++) {
         a->n_ejected[i] = 0;
-        a->placed[i] = a->room[i] > 0 && a->offset[i] + a->room[i] <= ceiling;
+        a->placed[i] = manner->from_best && a->room[i] > 0 && a->offset[i] + a->room[i] <= ceiling;
         if (a->room[i] > 0 && !a->placed[i])
             queue[n_queue++] = i;
     }
     while (n_queue > 0 && a->work < until) {
         double cost;
-        uint32_t pick = 0;
-        for (uint32_t k = 1; k < n_queue; k++)
-            if (eject_cost(a, queue[k]) > eject_cost(a, queue[pick]))
-                pick = k;
-        a->work += n_queue;
-        if (random_below(random, 8) == 0)
-            pick = random_below(random, n_queue);
-        uint32_t i = queue[pick];
-        queue[pick] = queue[--n_queue];
+        uint32_t i = take_next(a, manner, queue, &n_queue, random);
         uint64_t at = cheapest_offset(a, i, ceiling, &cost);
         place_and_eject(a, i, at, queue, &n_queue);
     }
@@ -220,14 +237,19 @@ static uint64_t peak_of(const struct packing *a)
 /* Lower ceilings as long as the effort lasts. */
 void packing_search_ceilings(struct packing *a, uint64_t until, uint64_t buffer_byte)
 {
+    enum { N_MANNER = 4, N_SLICE = 16 };
+    static const struct manner manner[N_MANNER] = {{true, 1}, {true, 8}, {false, 1}, {false, 4}};
     struct random_stream random = random_stream_make(1, a->n, RANDOM_MOVE);
-    while (a->best_peak > a->need && a->work < until) {
+    uint64_t slice = (until - a->work) / N_SLICE;
+    for (uint32_t attempt = 0; a->best_peak > a->need && a->work < until;) {
         uint64_t ceiling = a->best_peak - (a->best_peak - a->need + 3) / 4;
+        uint64_t stop = until - a->work > slice ? a->work + slice : until;
         if (a->best_peak > buffer_byte && buffer_byte >= a->need)
             ceiling = buffer_byte;
         ceiling -= ceiling % a->unit;
-        if (!pack_below(a, ceiling, until, &random))
-            return;
-        packing_keep(a, peak_of(a));
+        if (pack_below(a, ceiling, stop, &manner[attempt % N_MANNER], &random))
+            packing_keep(a, peak_of(a));
+        else
+            attempt++;
     }
 }

@@ -13,6 +13,7 @@ struct lowering {
     uint32_t *first_tile; /* (n_layer + 1) into tile_at */
     uint32_t *tile_at;    /* (n_tile) position of each tile, by layer and index */
     uint32_t *output;     /* (n_tile) the tensor that the tile at a position makes */
+    int32_t *last_read;   /* (n_tensor) the last tile that reads it in the buffer, loads left out; -1: none */
     uint32_t *barrier; /* (n_tile + 1) as many transfers as the tile at a position is the first to wait for */
 };
 
@@ -32,7 +33,8 @@ static bool find_tiles(struct lowering *l, struct arena *arena)
     l->tile_at = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *l->tile_at);
     l->output = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *l->output);
     l->barrier = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *l->barrier);
-    if (!l->first_tile || !l->tile_at || !l->output || !l->barrier)
+    l->last_read = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *l->last_read);
+    if (!l->last_read || !l->first_tile || !l->tile_at || !l->output || !l->barrier)
         return false;
     for (uint32_t p = 0; p < s->n_tile; p++) {
         l->first_tile[s->tile[p].layer + 1]++;
@@ -42,6 +44,8 @@ static bool find_tiles(struct lowering *l, struct arena *arena)
         l->first_tile[i + 1] += l->first_tile[i];
     for (uint32_t p = 0; p < s->n_tile; p++)
         l->tile_at[l->first_tile[s->tile[p].layer] + s->tile[p].index] = p;
+    for (uint32_t i = 0; i < s->n_tensor; i++)
+        l->last_read[i] = -1;
     for (uint32_t i = 0; i < s->n_tensor; i++)
         if (s->tensor[i].producer_tile >= 0)
             l->output[s->tensor[i].producer_tile] = i;
@@ -185,8 +189,10 @@ static bool reads_are_alive(struct lowering *l)
             uint32_t n = read_tiles(l, &l->graph->operand[o], p, &first);
             for (uint32_t k = 0; k < n; k++) {
                 uint32_t made_at = l->tile_at[first + k], tensor = l->output[made_at];
-                if (tensor != no_tensor && made_at < p && s->tensor[tensor].end > (int32_t)p)
+                if (tensor != no_tensor && made_at < p && s->tensor[tensor].end > (int32_t)p) {
+                    l->last_read[tensor] = (int32_t)p;
                     continue;
+                }
                 l->out->fault = LOWER_READ;
                 l->out->tensor = tensor == no_tensor ? 0 : tensor;
                 l->out->tile = p;
@@ -220,13 +226,81 @@ static enum dse_status make_room(struct lowering *l, struct arena *arena, struct
     return DSE_OK;
 }
 
+/* ---- durations no longer than time needs ---- */
+
+/* A load starts no earlier than when it is moved: at the tile that is next then. A store ends at the first tile that begins when it is
+ * over, unless the tensor is read later. The times that the schedule has meet these waits too, so they stay. */
+static void tighten(const struct lowering *l, const struct fused_trace *trace, uint32_t i,
+                    struct fused_tensor *tensor)
+{
+    if (fused_is_load(tensor)) {
+        int32_t limit = tensor->first_use >= 0 ? tensor->first_use : tensor->end - 1;
+        while (tensor->start < limit &&
+               (tensor->start < 0 || trace->tile_finish[tensor->start] <= trace->tensor_start[i]))
+            tensor->start++;
+    } else if (tensor->kind == FUSED_OFMAP) {
+        int32_t limit = tensor->producer_tile;
+        limit = tensor->last_use > limit ? tensor->last_use : limit;
+        limit = l->last_read[i] > limit ? l->last_read[i] : limit;
+        while (tensor->end > limit + 1 && trace->tile_start[tensor->end - 1] >= trace->tensor_finish[i])
+            tensor->end--;
+    }
+}
+
+/* A copy of the schedule with durations tightened. */
+static enum dse_status tightened(const struct lowering *l, struct arena *arena, struct fused_schedule *copy,
+                                 struct dse_error *err)
+{
+    const struct fused_schedule *s = l->schedule;
+    struct fused_result result;
+    struct fused_trace trace = {0};
+    *copy = *s;
+    trace.tile_start = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *trace.tile_start);
+    trace.tile_finish = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *trace.tile_finish);
+    trace.tensor_start = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *trace.tensor_start);
+    trace.tensor_finish = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *trace.tensor_finish);
+    copy->tensor = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *copy->tensor);
+    if (!trace.tile_start || !trace.tile_finish || !trace.tensor_start || !trace.tensor_finish ||
+        !copy->tensor)
+        return out_of_memory(l, err);
+    DSE_TRY(fused_evaluate(s, l->machine, arena, &trace, &result, err));
+    for (uint32_t i = 0; i < s->n_tensor; i++) {
+        copy->tensor[i] = s->tensor[i];
+        tighten(l, &trace, i, &copy->tensor[i]);
+    }
+    return DSE_OK;
+}
+
+/* As the schedule has it; when that does not fit, with durations tightened. */
+static enum dse_status allocate(struct lowering *l, const struct buffer_allocate_options *options,
+                                struct arena *arena, struct dse_error *err)
+{
+    struct lowered *out = l->out;
+    const struct fused_schedule *given = l->schedule;
+    struct fused_schedule *copy = arena_alloc(arena, 1, sizeof *copy);
+    struct buffer_allocation tight;
+    if (!copy)
+        return out_of_memory(l, err);
+    DSE_TRY(buffer_allocate(given, options, arena, &out->allocation, err));
+    if (out->allocation.fits)
+        return DSE_OK;
+    DSE_TRY(tightened(l, arena, copy, err));
+    DSE_TRY(buffer_allocate(copy, options, arena, &tight, err));
+    if (tight.peak_byte >= out->allocation.peak_byte)
+        return DSE_OK;
+    out->allocation = tight;
+    out->is_tightened = true;
+    l->schedule = copy;
+    return find_tiles(l, arena) ? DSE_OK : out_of_memory(l, err);
+}
+
 enum dse_status instruction_lower(const struct fused_schedule *schedule, const struct soma_graph *graph,
                                   const struct fused_machine *machine,
                                   const struct buffer_allocate_options *options, struct arena *arena,
                                   struct lowered *lowered, struct dse_error *err)
 {
     struct lowering l = {.schedule = schedule, .graph = graph, .machine = machine, .out = lowered};
-    struct buffer_allocate_options allocate = *options;
+    struct buffer_allocate_options within = *options;
     *lowered = (struct lowered){.fault = LOWER_OK};
     DSE_TRY(fused_evaluate(schedule, machine, arena, NULL, &lowered->result, err));
     if (lowered->result.fault != FUSED_OK) {
@@ -237,8 +311,8 @@ enum dse_status instruction_lower(const struct fused_schedule *schedule, const s
         return out_of_memory(&l, err);
     if (!reads_are_alive(&l))
         return DSE_OK;
-    allocate.buffer_byte = machine->buffer_byte;
-    DSE_TRY(buffer_allocate(schedule, &allocate, arena, &lowered->allocation, err));
+    within.buffer_byte = machine->buffer_byte;
+    DSE_TRY(allocate(&l, &within, arena, err));
     DSE_TRY(make_room(&l, arena, err));
     lowered->program.network = graph->network->name;
     lowered->program.buffer_byte = machine->buffer_byte;

@@ -51,6 +51,14 @@ check 'alignment 0' code 2 instructions $stage2 --align 0
 check 'alignment of another report' code 2 "$DSE" eval soma_edge resnet50_soma $stage2 --compat --align 64
 check 'is named' grep -q -e '--align belongs to --report instructions' "$folder/err"
 
+# A schedule that fits by its bytes, but for which no place is found as it stands: durations are tightened, the latency stays.
+full=tests/known/soma/resnet50_full_buffer.yaml
+check 'a full buffer' code 0 instructions $full
+check 'is tightened' grep -q '^# durations tightened .* as scheduled 8,354,048 bytes alive at most$' "$folder/out"
+check 'at the same latency' grep -qx '# replayed: 1,624,927 cycles, as evaluated; no fault' "$folder/out"
+check 'of the evaluator' code 0 "$DSE" eval soma_edge resnet50_soma $full --compat -f csv
+check 'too' grep -qx 'cycles,1624927' "$folder/out"
+
 # What fits by its bytes, but not in units of 1 MiB.
 check 'too coarse' code 2 instructions $stage2 --align 1048576
 check 'is told with bytes' grep -q 'no place found for all tensors: .* the buffer holds 8,388,608; ' "$folder/err"
