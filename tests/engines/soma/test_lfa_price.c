@@ -10,7 +10,7 @@
 #include "engines/soma/lfa_price.h"
 #include "tests/support/soma_case.h"
 
-enum { N_LFA = 250, CACHE_MAX = 1 << 18, BUFFER_BYTE = 8 << 20 };
+enum { N_LFA = 150, CACHE_MAX = 1 << 18, BUFFER_BYTE = 8 << 20 };
 
 struct price_case {
     struct soma_case base;
