@@ -76,6 +76,23 @@ static enum dse_status dlsa_of(const struct fused_schedule *fused, struct arena 
     return DSE_OK;
 }
 
+/* Whether DRAM order and living durations are those that the parser gives the LFA: then the text need not say them. */
+static enum dse_status is_default(const struct soma_task *task, const struct soma_lfa *lfa,
+                                  const struct fused_schedule *fused, struct arena *scratch, bool *same,
+                                  struct dse_error *err)
+{
+    struct fused_schedule plain;
+    struct soma_fault_info fault;
+    DSE_TRY(soma_parse(&task->search.context, lfa, scratch, &plain, &fault, err));
+    *same = fault.what == SOMA_OK && plain.n_tensor == fused->n_tensor && plain.n_dram == fused->n_dram;
+    for (uint32_t i = 0; *same && i < plain.n_dram; i++)
+        *same = plain.dram_order[i] == fused->dram_order[i];
+    for (uint32_t i = 0; *same && i < plain.n_tensor; i++)
+        *same =
+            plain.tensor[i].start == fused->tensor[i].start && plain.tensor[i].end == fused->tensor[i].end;
+    return DSE_OK;
+}
+
 static enum dse_status no_fault(const struct fused_result *result, struct dse_error *err)
 {
     static const char *const text[] = {"no fault", "the buffer overflows",
@@ -95,6 +112,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     struct engine_schedule totals;
     struct soma_dlsa dlsa;
     struct text_buffer text;
+    bool double_buffered;
     DSE_TRY(fused_evaluate(fused, &task->search.machine, scratch, NULL, &result, err));
     DSE_TRY(no_fault(&result, err));
     double latency_s = (double)result.cycle / task->search.clock_hz;
@@ -103,13 +121,15 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
         return DSE_OK;
     DSE_TRY(soma_totals(task, lfa, fused, &result, &totals, err));
     DSE_TRY(dlsa_of(fused, scratch, &dlsa, err));
+    DSE_TRY(is_default(task, lfa, fused, scratch, &double_buffered, err));
     if (stage1) {
         totals.stage1_cycle = stage1->cycle;
         totals.stage1_energy_j = stage1->energy_j;
         totals.stage1_buffer_average_byte = stage1->buffer_average_byte;
     }
     text_init(&text);
-    soma_write(task->search.context.network, task->search.context.compat, lfa, &dlsa, fused, &text);
+    soma_write(task->search.context.network, task->search.context.compat, lfa, double_buffered ? NULL : &dlsa,
+               fused, &text);
     soma_core_write(task->core.choice, &text);
     totals.text = text.data;
     totals.text_length = text.length;

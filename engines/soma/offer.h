@@ -23,7 +23,8 @@ DSE_MUST_CHECK enum dse_status soma_totals(const struct soma_task *task, const s
                                            const struct fused_result *result, struct engine_schedule *totals,
                                            struct dse_error *err);
 
-/* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form. `stage1` may be NULL. What is
+/* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form, which leaves out DRAM
+ * order and living durations where they are the double-buffer ones. `stage1` may be NULL. What is
  * no better than the best is not written out. `scratch` is the caller's to reset. DSE_INTERNAL: it has a fault; errors of
  * engine_context_offer and of the core scheduler. */
 DSE_MUST_CHECK enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
