@@ -271,6 +271,8 @@ static enum dse_status check_home(const struct architecture *arch, struct dse_er
         return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
     if (home->word_bit != arch->level[arch->n_level - 1].word_bit || home->word_bit % BYTE_BIT != 0)
         return refuse(arch, home->name, "needs the words of the DRAM, of whole bytes", err);
+    if (home->size_word > UINT64_MAX / 4 / home->word_bit)
+        return refuse(arch, home->name, "is too large", err);
     return DSE_OK;
 }
 
