@@ -1,6 +1,6 @@
 /* The engine soma beside the published program: cost (energy times latency) over that of tests/known/soma/public.csv at every
  * point, geometric mean and largest of ResNet-50's grid, and CPU seconds on one thread. Published rules (compat).
- *   bench_soma_search [NETWORK [BATCH [OPTION=VALUE]...]]
+ *   bench_soma_search [NETWORK [BATCH [seed=NUMBER] [OPTION=VALUE]...]]
  * NETWORK "-": all; "ENGINE:NETWORK": another engine. Another batch than 1 has no published numbers; cycles and mJ are printed
  * instead. Ends with 1 when nothing is found somewhere. */
 #include <math.h>
@@ -35,6 +35,7 @@ struct bench {
     const struct engine *engine;
     double option[OPTION_MAX];
     uint32_t batch;
+    uint64_t seed;
     struct total total;
 };
 
@@ -116,6 +117,7 @@ static enum dse_status run(struct bench *b, const struct point *point, struct ds
                                      .batch = b->batch,
                                      .objective = {1, 1},
                                      .option = b->option,
+                                     .seed = b->seed,
                                      .key = (uint64_t)point->buffer_mb << 32 | point->dram_gb_s,
                                      .core_cache = b->cache,
                                      .n_thread = 1};
@@ -148,7 +150,10 @@ static enum dse_status set_options(struct bench *b, int n, char **text, struct d
         if (!value)
             return dse_fail(err, DSE_BAD_USAGE, "%s: no =", text[i]);
         *value = '\0';
-        DSE_TRY(engine_option_set(b->engine, text[i], value + 1, b->option, err));
+        if (strcmp(text[i], "seed") == 0)
+            b->seed = strtoull(value + 1, NULL, 10);
+        else
+            DSE_TRY(engine_option_set(b->engine, text[i], value + 1, b->option, err));
     }
     return DSE_OK;
 }
