@@ -20,7 +20,7 @@ struct soma_allocator {
     enum phase phase;
     uint32_t iteration, failed; /* begun; in a row without a better result */
     uint64_t buffer_max;        /* that the first stage took in the first iteration */
-    uint64_t round, stage_round, stage_round_max;
+    uint64_t round, stage_round;
     bool early;
     struct arena scratch, lfa_arena, dlsa_arena, best_arena, own_arena;
     struct soma_lfa first; /* where stage 1 starts */
@@ -114,7 +114,6 @@ static enum dse_status begin_iteration(struct soma_allocator *a, struct dse_erro
         round *= sqrt(context->batch);
     a->options.lfa.n_round = (uint64_t)ceil(round);
     a->stage_round = 0;
-    a->stage_round_max = a->options.lfa.n_round + a->options.lfa.greedy_round;
     arena_reset(&a->lfa_arena);
     DSE_TRY(soma_lfa_search_new(a->search, &a->options.lfa, &a->first, limit, stream_of(a, 0), &a->lfa_arena,
                                 &a->lfa, err));
@@ -218,8 +217,7 @@ enum dse_status soma_allocator_step(struct soma_allocator *a, uint64_t n, bool *
     } else if (a->phase == STAGE1) {
         n = n < LFA_BATCH ? n : LFA_BATCH;
         DSE_TRY(soma_lfa_search_step(a->lfa, n, &stage_done, err));
-        uint64_t total = a->stage_round + n;
-        count(a, total < a->stage_round_max ? total : a->stage_round_max);
+        count(a, soma_lfa_search_rounds(a->lfa));
         if (stage_done)
             DSE_TRY(begin_stage2(a, err));
     } else if (a->phase == STAGE2) {

@@ -170,6 +170,7 @@ static const struct engine_option option[N_OPTION] = {
 struct start {
     struct soma_allocator *allocator;
     uint64_t rounds; /* that were counted */
+    uint64_t share;  /* of the evaluations left, in the next step */
     double offered;  /* cost */
     bool done, early;
     enum dse_status status;
@@ -248,10 +249,10 @@ static enum dse_status soma_init(void *memory, struct engine_context *context, s
     return DSE_OK;
 }
 
-static void advance(const struct state *state, struct start *start, uint64_t n)
+static void advance(const struct state *state, struct start *start)
 {
-    uint64_t rounds = soma_allocator_rounds(start->allocator);
-    if (start->done)
+    uint64_t rounds = soma_allocator_rounds(start->allocator), n = start->share;
+    if (start->done || n == 0)
         return;
     if (state->end_rounds && !start->early && rounds >= state->end_rounds) {
         soma_allocator_end_early(start->allocator);
@@ -288,11 +289,14 @@ static enum dse_status soma_step(void *memory, struct engine_context *context, e
     uint32_t n_live = 0;
     for (uint32_t i = 0; i < state->n_start; i++)
         n_live += !state->start[i].done;
-    uint64_t n = engine_context_left(context) / (n_live ? n_live : 1);
+    uint64_t left = engine_context_left(context);
+    for (uint32_t i = 0, rank = 0; i < state->n_start; i++) /* a fair share of what is left */
+        if (!state->start[i].done)
+            state->start[i].share = left / n_live + (rank++ < left % n_live);
 #pragma omp parallel for schedule(dynamic)                                                                   \
     num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && n_live > 1)
     for (uint32_t i = 0; i < state->n_start; i++)
-        advance(state, &state->start[i], n ? n : 1);
+        advance(state, &state->start[i]);
     n_live = 0;
     for (uint32_t i = 0; i < state->n_start; i++) {
         struct start *start = &state->start[i];
