@@ -67,7 +67,6 @@ SRC_ENGINES := \
 	engines/soma/initial.c \
 	engines/soma/instructions.c \
 	engines/soma/instructions_read.c \
-	engines/soma/lfa_even.c \
 	engines/soma/lfa_group.c \
 	engines/soma/lfa_move.c \
 	engines/soma/lfa_price.c \

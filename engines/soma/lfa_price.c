@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "engines/soma/lfa_even.h"
 #include "engines/soma/lfa_group.h"
 
 enum { FIRST_ROOM = 1 << 8, ROOM_MAX = 1 << 17 };
@@ -26,7 +25,7 @@ struct soma_lfa_prices {
     uint32_t *word; /* (2 n_layer + 1) of a key */
     struct soma_lfa_price_count n;
     struct arena own;
-    struct soma_tile_memo *memo; /* compat only */
+    struct soma_tile_memo *memo;
 };
 
 enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct soma_lfa_prices **made,
@@ -40,10 +39,9 @@ enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct som
         prices->word = calloc(2 * (size_t)search->context.network->n_layer + 1, sizeof *prices->word);
         arena_init(&prices->scratch);
         arena_init(&prices->own);
-        if (search->context.compat)
-            prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
+        prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
     }
-    if (!prices || (search->context.compat && !prices->memo) || !prices->entry || !prices->word) {
+    if (!prices || !prices->memo || !prices->entry || !prices->word) {
         soma_lfa_prices_free(prices);
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the prices of layer groups");
     }
