@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "engines/soma/bound.h"
+#include "engines/soma/dlsa_search.h"
 #include "engines/soma/explain.h"
 #include "engines/soma/lfa_search.h"
 #include "engines/soma/offer.h"
@@ -16,6 +17,7 @@ enum {
     OPTION_ROUNDS,
     OPTION_STARTS,
     OPTION_POLISH,
+    OPTION_DLSA_ROUNDS,
     OPTION_GAP,
     OPTION_FIRST_TEMPERATURE,
     OPTION_ALPHA,
@@ -31,7 +33,7 @@ static const struct engine_option option[N_OPTION] = {
                        .sentence = "rounds of each start, per layer of the network",
                        .unit = "",
                        .kind = OPTION_REAL,
-                       .standard = 120,
+                       .standard = 240,
                        .lowest = 0,
                        .highest = 1e9},
     [OPTION_STARTS] = {.name = "starts",
@@ -45,9 +47,17 @@ static const struct engine_option option[N_OPTION] = {
                        .sentence = "rounds over the order of the loads at the end of each start, per load",
                        .unit = "",
                        .kind = OPTION_REAL,
-                       .standard = 30,
+                       .standard = 250,
                        .lowest = 0,
                        .highest = 1e9},
+    [OPTION_DLSA_ROUNDS] = {.name = "dlsa_rounds",
+                            .sentence =
+                                "rounds of SoMa's second stage behind that, per tensor that the DRAM moves",
+                            .unit = "",
+                            .kind = OPTION_REAL,
+                            .standard = 300,
+                            .lowest = 0,
+                            .highest = 1e9},
     [OPTION_GAP] = {.name = "gap",
                     .sentence =
                         "stop when the cost is at most so much above its lower bound, as a share of it",
@@ -60,7 +70,7 @@ static const struct engine_option option[N_OPTION] = {
                                   .sentence = "temperature of the first round, of relative cost",
                                   .unit = "",
                                   .kind = OPTION_REAL,
-                                  .standard = 0.003,
+                                  .standard = 0.001,
                                   .lowest = 0,
                                   .highest = 1e9},
     [OPTION_ALPHA] = {.name = "alpha",
@@ -82,6 +92,8 @@ static const struct engine_option option[N_OPTION] = {
 };
 
 enum { SLICE = 200, N_CAP = 4 };
+
+static const double DLSA_ROUND_MAX = 1e6;
 
 /* One search with all that it changes. */
 struct start {
@@ -105,7 +117,7 @@ struct state {
     uint32_t n_start;
     struct seed seed[N_CAP + 1]; /* by price */
     uint32_t n_seed;
-    double bound, gap, polish;
+    double bound, gap, polish, dlsa_rounds;
     bool seeded;
     struct arena scratch;
 };
@@ -127,6 +139,7 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
                               .return_share = 0.9};
     state->gap = engine_context_option(context, OPTION_GAP);
     state->polish = engine_context_option(context, OPTION_POLISH);
+    state->dlsa_rounds = engine_context_option(context, OPTION_DLSA_ROUNDS);
     state->start = arena_alloc(arena, n, sizeof *state->start);
     if (!state->start)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
@@ -171,6 +184,7 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
 {
     const struct soma_search *search = &state->task.search;
     struct fused_schedule schedule;
+    double bound;
     for (uint32_t k = 0; k < N_CAP; k++) {
         uint64_t most = (uint64_t)search->context.batch << (2 * k);
         struct seed *seed = &state->seed[state->n_seed];
@@ -182,7 +196,8 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
     DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, &state->scratch,
                              &seed->lfa, &seed->price, err));
     arena_reset(&state->scratch);
-    DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, err));
+    DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, &bound,
+                       err));
     arena_reset(&state->scratch);
     sort_in(state);
     engine_context_count(context, N_CAP + 1);
@@ -218,6 +233,32 @@ static bool is_near(const struct state *state, double cost)
     return cost <= state->bound * (1 + state->gap);
 }
 
+/* SoMa's own second stage, from what list scheduling has made. */
+static enum dse_status anneal_dlsa(struct state *state, struct random_stream stream,
+                                   struct fused_schedule *schedule, struct soma_price *price,
+                                   struct dse_error *err)
+{
+    const struct soma_search *search = &state->task.search;
+    double n_round = fmin(state->dlsa_rounds * schedule->n_dram, DLSA_ROUND_MAX);
+    const struct soma_dlsa_options options = {.n_round = (uint64_t)n_round,
+                                              .first_temperature = 0.003,
+                                              .alpha = state->options.alpha,
+                                              .return_share = 0.9,
+                                              .order_share = 0.2,
+                                              .time_share = 0.4,
+                                              .both_share = 0.4};
+    struct soma_dlsa_search *dlsa;
+    bool done = false;
+    if (options.n_round == 0)
+        return DSE_OK;
+    DSE_TRY(soma_dlsa_search_new(search, &options, schedule, search->machine.buffer_byte, stream,
+                                 &state->scratch, &dlsa, err));
+    while (!done)
+        DSE_TRY(soma_dlsa_search_step(dlsa, options.n_round, &done, err));
+    soma_dlsa_search_best(dlsa, schedule, price);
+    return DSE_OK;
+}
+
 /* Polish and offer what a search has found. */
 static enum dse_status polish(struct state *state, uint32_t i, struct engine_context *context,
                               struct dse_error *err)
@@ -237,6 +278,9 @@ static enum dse_status polish(struct state *state, uint32_t i, struct engine_con
                         &state->scratch, &schedule, &price, err));
     if (isinf(price.cost))
         return DSE_OK;
+    DSE_TRY(anneal_dlsa(state,
+                        random_stream_make(task->seed, task->key + 0x9E3779B97F4A7C15U * i, RANDOM_TIE),
+                        &schedule, &price, err));
     return soma_offer(context, &state->task, &lfa, &schedule, NULL, &state->scratch, err);
 }
 

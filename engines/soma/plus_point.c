@@ -245,7 +245,9 @@ static bool make_group(struct random_stream *stream, struct plus_point *point)
 /* The weights of a layer are loaded earlier or later. */
 static bool move_lead(const struct soma_graph *graph, struct random_stream *stream, struct plus_point *point)
 {
-    uint32_t l = random_below(stream, point->n_layer);
+    uint32_t l = random_below(stream, point->n_layer), other = random_below(stream, point->n_layer);
+    if (graph->weight_byte[other] > graph->weight_byte[l])
+        l = other; /* large weights matter more */
     if (graph->weight_byte[l] == 0)
         return false;
     uint32_t kind = random_below(stream, 4);
@@ -257,7 +259,7 @@ static bool move_lead(const struct soma_graph *graph, struct random_stream *stre
 bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
                struct plus_point *point)
 {
-    uint32_t kind = random_below(stream, 32);
+    uint32_t kind = random_below(stream, 38);
     if (kind < 5)
         return move_tiling(stream, point);
     if (kind < 6)

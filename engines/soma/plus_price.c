@@ -9,6 +9,8 @@
 
 enum { LOOK_AHEAD = 16, LOOK_FAR = 64, REACH = 12, MANY = 300 };
 
+static const double WORTH = 0.01; /* of the cycles */
+
 static const struct soma_prefetch_options usual = {SOMA_STORE_LATE, SOMA_FILL_ANY, LOOK_AHEAD};
 
 /* Energy, and the cycles of the busier engine: no DRAM order is better. */
@@ -87,10 +89,11 @@ static void set_cycle(const struct soma_search *search, uint64_t cycle, struct s
 
 enum dse_status plus_price(const struct soma_search *search, const struct soma_lfa *lfa, const int32_t *lead,
                            double limit, struct arena *arena, struct fused_schedule *schedule,
-                           struct soma_price *price, struct dse_error *err)
+                           struct soma_price *price, double *bound, struct dse_error *err)
 {
     struct trial t;
     DSE_TRY(parse(search, lfa, arena, schedule, price, err));
+    *bound = price->cost;
     if (price->cost > limit || isinf(price->cost))
         return DSE_OK;
     DSE_TRY(trial_new(search, schedule, arena, &t, err));
@@ -182,10 +185,11 @@ static enum dse_status walk_orders(struct trial *t, uint64_t n_round, struct ran
     return DSE_OK;
 }
 
-/* A round takes time in proportion to the loads, so long orders get fewer. */
-static uint64_t n_rounds(const struct trial *t, double round_per_load)
+/* A round takes time in proportion to the loads, so long orders get fewer; so do those with little left to gain. */
+static uint64_t n_rounds(const struct trial *t, uint64_t bound, double round_per_load)
 {
-    double n = round_per_load * t->n_load;
+    double n = round_per_load * t->n_load, gain = (double)t->cycle / (double)bound - 1;
+    n *= gain < WORTH ? gain / WORTH : 1;
     return (uint64_t)(t->n_load > MANY ? n * MANY * MANY / ((double)t->n_load * t->n_load) : n);
 }
 
@@ -209,7 +213,7 @@ enum dse_status plus_polish(const struct soma_search *search, const struct soma_
         else
             memcpy(t.order, soma_prefetcher_loads(t.prefetcher, &t.n_load), t.n_load * sizeof *t.order);
         if (t.n_load > 1 && t.cycle > bound)
-            DSE_TRY(walk_orders(&t, n_rounds(&t, round_per_load), stream, arena, err));
+            DSE_TRY(walk_orders(&t, n_rounds(&t, bound, round_per_load), stream, arena, err));
     }
     set_cycle(search, t.cycle, price);
     return DSE_OK;

@@ -6,12 +6,16 @@
 #include "engines/soma/plus_point.h"
 #include "engines/soma/plus_price.h"
 
+#define NEAR 1.004
+
 struct plus_search {
     const struct soma_search *search;
     struct walk *walk;
     struct plus_point now, before, best;
     struct soma_price price, best_price;
-    uint32_t *where; /* (n_layer) */
+    double bound, best_bound; /* of the two prices, in any DRAM order */
+    uint64_t settle_round;    /* after these a price near its bound is good enough */
+    uint32_t *where;          /* (n_layer) */
     struct soma_lfa lfa;
     struct arena scratch; /* of one price */
     enum dse_status status;
@@ -23,8 +27,8 @@ static bool price_point(struct plus_search *s, double limit)
     struct fused_schedule schedule;
     arena_reset(&s->scratch);
     plus_point_lfa(&s->now, &s->lfa);
-    s->status =
-        plus_price(s->search, &s->lfa, s->now.lead, limit, &s->scratch, &schedule, &s->price, &s->error);
+    s->status = plus_price(s->search, &s->lfa, s->now.lead, limit, &s->scratch, &schedule, &s->price,
+                           &s->bound, &s->error);
     return s->status == DSE_OK;
 }
 
@@ -55,6 +59,7 @@ static void keep_best(void *self)
     struct plus_search *s = self;
     plus_point_copy(&s->now, &s->best);
     s->best_price = s->price;
+    s->best_bound = s->bound;
 }
 
 static void restore(void *self)
@@ -72,6 +77,7 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
     if (!s)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a search");
     s->search = search;
+    s->settle_round = options->n_round / 4;
     s->where = arena_alloc(arena, n, sizeof *s->where);
     if (!s->where)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a search over %u layers", n);
@@ -97,6 +103,8 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
 
 enum dse_status plus_search_step(struct plus_search *s, uint64_t n, bool *done, struct dse_error *err)
 {
+    if (walk_rounds(s->walk) >= s->settle_round && s->best_price.cost <= s->best_bound * NEAR)
+        walk_end_early(s->walk);
     *done = !walk_step(s->walk, n);
     if (s->status != DSE_OK)
         *err = s->error;

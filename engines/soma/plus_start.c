@@ -67,6 +67,7 @@ enum dse_status plus_start(const struct soma_search *search, uint32_t tiling_max
     const struct network *network = search->context.network;
     uint32_t n = network->n_layer, past;
     struct fused_schedule schedule;
+    double bound;
     *price = (struct soma_price){.cost = INFINITY};
     lfa->n_layer = n;
     lfa->n_flc = 0;
@@ -95,5 +96,5 @@ enum dse_status plus_start(const struct soma_search *search, uint32_t tiling_max
         lfa->dram_cut[lfa->n_flc++] = true;
     }
     arena_reset(scratch);
-    return plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, price, err);
+    return plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, price, &bound, err);
 }
