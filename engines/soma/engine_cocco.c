@@ -33,7 +33,7 @@ static const struct engine_option option[N_OPTION] = {
                            "array busy, or one of those of the groups that were fused",
                        .unit = "",
                        .kind = OPTION_CHOICE,
-                       .standard = TILING_PARALLEL,
+                       .standard = TILING_INHERIT,
                        .lowest = TILING_PARALLEL,
                        .highest = TILING_INHERIT,
                        .choice = tiling_name},

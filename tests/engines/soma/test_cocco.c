@@ -79,7 +79,6 @@ static void test_cocco_is_as_good_as_the_reconstruction(void **state)
         struct run r;
         open_run(&r, resnet50, row[i].capacity);
         set(&r, "compat", "true");
-        set(&r, "tiling", "inherit");
         solve(&r);
         assert_true(r.result.feasible);
         assert_true(r.result.cost <= 1.02 * row[i].theirs * 1e-21);
@@ -98,6 +97,7 @@ static void test_cocco_takes_tiles_from_the_core_array(void **state)
     bool has_dlsa;
     (void)state;
     open_run(&r, resnet50, "8 MiB");
+    set(&r, "tiling", "parallel");
     solve(&r);
     assert_true(r.result.feasible);
     assert_int_equal(r.result.n_evaluation, 7200); /* 100 per layer */
