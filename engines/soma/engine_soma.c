@@ -72,7 +72,7 @@ static const struct engine_option option[N_OPTION] = {
                                 "core array's tiles are many, as in the published program, or always those",
                             .unit = "",
                             .kind = OPTION_CHOICE,
-                            .standard = COARSE,
+                            .standard = MINIMAL,
                             .lowest = COARSE,
                             .highest = MINIMAL,
                             .choice = first_tiles},

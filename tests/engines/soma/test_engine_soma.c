@@ -164,7 +164,7 @@ static void test_engine_soma_has_the_published_variants(void **state)
     set(r, "starts", "1");
     solve(r);
     assert_true(r->result.feasible);
-    set(r, "first_tiles", "minimal");
+    set(r, "first_tiles", "coarse");
     set(r, "moves", "paper");
     set(r, "allocator", "paper");
     solve(r);
