@@ -70,7 +70,7 @@ static void check_places(const struct dlsa_moves *moves, struct fused_incrementa
     }
 }
 
-/* No time of the range makes a fault, and none beyond it makes the schedule shorter than the best in it. */
+/* No time of the range makes a fault, and none beyond it for which there is room makes the schedule shorter than the best in it. */
 static void check_times(const struct dlsa_moves *moves, struct fused_incremental *state, uint32_t tensor)
 {
     struct dlsa_range range = dlsa_times(moves, state, tensor, fused_incremental_place(state, tensor));
@@ -80,7 +80,7 @@ static void check_times(const struct dlsa_moves *moves, struct fused_incremental
         uint64_t *best = time >= range.first && time <= range.last ? &inside : &outside;
         if (best == &inside && !stands(outcome))
             fail_msg("time %d of tensor %u makes a fault", (int)time, tensor);
-        if (stands(outcome) && outcome.cycle < *best)
+        if ((outcome.fault == FUSED_OK || (best == &inside && stands(outcome))) && outcome.cycle < *best)
             *best = outcome.cycle;
         fused_undo(state);
     }
