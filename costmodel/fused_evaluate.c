@@ -165,6 +165,21 @@ static bool run_engines(const struct evaluation_state *state, struct fused_trace
     return true;
 }
 
+/* The first load of the order that may begin when a tensor behind it has to be over; at no time does either position count both. */
+static void check_overlaps(const struct fused_schedule *schedule, struct fused_result *result)
+{
+    uint32_t due = UINT32_MAX, overlap = UINT32_MAX;
+    for (uint32_t k = schedule->n_dram; k-- > 0;) {
+        const struct fused_tensor *tensor = &schedule->tensor[schedule->dram_order[k]];
+        uint32_t own = fused_due(tensor, schedule->n_tile);
+        due = own < due ? own : due;
+        if (fused_released(tensor) >= due)
+            overlap = schedule->dram_order[k];
+    }
+    if (overlap != UINT32_MAX)
+        set_fault(result, FUSED_OVERLAP, overlap, 0);
+}
+
 static void sum_living(const struct evaluation_state *state, struct fused_result *result)
 {
     const struct fused_schedule *schedule = state->schedule;
@@ -258,6 +273,7 @@ enum dse_status fused_evaluate(const struct fused_schedule *schedule, const stru
     bool ends = run_engines(&state, trace, &stuck);
     if (!ends)
         set_fault(result, FUSED_DEADLOCK, schedule->dram_order[stuck], 0);
+    check_overlaps(schedule, result);
     sum_living(&state, result);
     for (uint32_t q = 0; trace && trace->living_byte && q <= schedule->n_tile; q++)
         trace->living_byte[q] = state.living_byte[q];

@@ -8,8 +8,9 @@
 /* A tensor at its place in the DRAM order. */
 struct transfer {
     uint64_t cycle;
-    uint32_t release; /* so many tiles are over before it may start */
-    uint32_t waiter;  /* the first tile that waits for it; n_tile: none */
+    uint32_t release;  /* so many tiles are over before it may start */
+    uint32_t released; /* the same in half steps */
+    uint32_t due;      /* twice the first tile that waits for it, and more by fused_due; n_tile: none */
     uint32_t tensor;
 };
 
@@ -24,9 +25,10 @@ struct undo {
 
 /* Finish times are counted from 1, so that [0] is "nothing yet", at 0.
  *
- * need[k] is the first tile that waits for any tensor at place k or later: it never falls with k, so the tensors that tile p
- * waits for are those with need <= p. A schedule ends if and only if release <= need at every place: else tile need[k] waits
- * for tensor k, and that for the tile. */
+ * need[k] is the least `due` at place k or later: half of it is the first tile that waits for a tensor there. It never falls with
+ * k, so the tensors that tile p waits for are those with need / 2 <= p. A schedule ends if and only if release <= need / 2 at
+ * every place: else tile need[k] / 2 waits for tensor k, and that for the tile. No load takes room that is not free if and
+ * only if released < need at every place. */
 struct fused_incremental {
     uint64_t buffer_byte;
     uint32_t n_tile, n_tensor, n_dram;
@@ -63,8 +65,8 @@ static bool allocate(struct fused_incremental *state, struct arena *arena)
 
 static inline uint32_t need_at(const struct fused_incremental *state, uint32_t k)
 {
-    uint32_t later = k + 1 < state->n_dram ? state->need[k + 1] : state->n_tile;
-    return state->transfer[k].waiter < later ? state->transfer[k].waiter : later;
+    uint32_t later = k + 1 < state->n_dram ? state->need[k + 1] : 2 * state->n_tile;
+    return state->transfer[k].due < later ? state->transfer[k].due : later;
 }
 
 /* Positions are counted from -1 in the occupancy. */
@@ -112,23 +114,28 @@ static void rotate(struct fused_incremental *state, uint32_t from, uint32_t to)
 struct reach {
     uint32_t low, high;  /* places with another tensor, release or need */
     uint32_t first_tile; /* with another barrier */
-    uint32_t stuck;      /* the first place where release > need; UINT32_MAX: none */
+    uint32_t stuck;      /* the first place where release > need / 2; UINT32_MAX: none */
+    uint32_t overlap;    /* where released >= need; UINT32_MAX: none */
 };
 
 /* Renew `need` at the places low .. high and before them as far as it changes. */
 static struct reach renew_need(struct fused_incremental *state, uint32_t low, uint32_t high)
 {
-    struct reach reach = {low, high, state->need[low], UINT32_MAX};
+    struct reach reach = {low, high, state->need[low], UINT32_MAX, UINT32_MAX};
     for (uint32_t k = high + 1; k-- > 0;) {
         uint32_t need = need_at(state, k);
         if (k < low && need == state->need[k])
             break;
         state->need[k] = need;
-        if (state->transfer[k].release > need)
-            reach.stuck = k;
+        if (state->transfer[k].released >= need) {
+            reach.overlap = k;
+            if (state->transfer[k].release > need / 2)
+                reach.stuck = k;
+        }
     }
     if (state->need[low] < reach.first_tile)
         reach.first_tile = state->need[low];
+    reach.first_tile /= 2;
     return reach;
 }
 
@@ -138,7 +145,7 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what changed. A
- * transfer before `low` has release <= need <= first_tile, before the change and after it. It ends early, behind the last
+ * transfer before `low` has release <= need / 2 <= first_tile, before the change and after it. It ends early, behind the last
  * changed place, as soon as both engines are at their old times. Then a transfer with another time was over in both schedules
  * before tile p began, which waited for place `high`; and a tile with another time was over in both before the DRAM was done
  * with that place: the first later tile with its old time began when a transfer allowed it, in one schedule at least. So
@@ -149,10 +156,10 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
     uint32_t p = reach->first_tile, k = reach->low, barrier = reach->low, n_dram = state->n_dram;
     const struct transfer *transfer = state->transfer;
     bool same = false;
-    while (barrier > 0 && state->need[barrier - 1] > p)
+    while (barrier > 0 && state->need[barrier - 1] / 2 > p)
         barrier--;
     for (; p <= state->n_tile && !same; p++) {
-        while (barrier < n_dram && (p == state->n_tile || state->need[barrier] <= p))
+        while (barrier < n_dram && (p == state->n_tile || state->need[barrier] / 2 <= p))
             barrier++;
         for (; k < barrier; k++) {
             uint64_t finish = later(dram[k], tile[transfer[k].release]) + transfer[k].cycle,
@@ -203,37 +210,44 @@ static struct fused_outcome refuse(const struct fused_incremental *state, enum f
     return (struct fused_outcome){fault, tensor, FUSED_NEVER, fused_occupancy_max(&state->occupancy)};
 }
 
-/* Put the tensor of a place elsewhere with what its living duration asks for. */
-static struct reach change_transfer(struct fused_incremental *state, uint32_t from, uint32_t to,
-                                    uint32_t release, uint32_t waiter)
+/* What a living duration asks for. */
+static void set_duration(const struct fused_incremental *state, const struct fused_tensor *tensor,
+                         struct transfer *transfer)
 {
-    state->transfer[from].release = release;
-    state->transfer[from].waiter = waiter;
+    transfer->release = fused_release(tensor);
+    transfer->released = fused_released(tensor);
+    transfer->due = fused_due(tensor, state->n_tile);
+}
+
+/* Put the tensor of a place elsewhere with what this living duration asks for. */
+static struct reach change_transfer(struct fused_incremental *state, uint32_t from, uint32_t to,
+                                    const struct fused_tensor *wanted)
+{
+    set_duration(state, wanted, &state->transfer[from]);
     if (from != to)
         rotate(state, from, to);
     return renew_need(state, from < to ? from : to, from < to ? to : from);
 }
 
-/* Move on the DRAM; UINT32_MAX, or the tensor that would be stuck and nothing changed. */
-static uint32_t move_transfer(struct fused_incremental *state, uint32_t from, uint32_t to,
-                              const struct fused_tensor *wanted)
+/* Move on the DRAM; FUSED_OK, or the fault that it would have at tensor `*bad` and nothing changed. */
+static enum fused_fault move_transfer(struct fused_incremental *state, uint32_t from, uint32_t to,
+                                      const struct fused_tensor *wanted, uint32_t *bad)
 {
     struct transfer old = state->transfer[from];
-    uint32_t release = fused_release(wanted), waiter = fused_first_waiter(wanted, state->n_tile);
-    if (from == to && release == old.release && waiter == old.waiter)
-        return UINT32_MAX;
-    struct reach reach = change_transfer(state, from, to, release, waiter);
-    if (reach.stuck != UINT32_MAX) {
-        uint32_t stuck = state->order[reach.stuck];
-        state->transfer[to].release = old.release;
-        state->transfer[to].waiter = old.waiter;
+    if (from == to && fused_released(wanted) == old.released && fused_due(wanted, state->n_tile) == old.due)
+        return FUSED_OK;
+    struct reach reach = change_transfer(state, from, to, wanted);
+    if (reach.overlap != UINT32_MAX) {
+        bool ends = reach.stuck == UINT32_MAX;
+        *bad = state->order[ends ? reach.overlap : reach.stuck];
+        state->transfer[to] = old;
         if (from != to)
             rotate(state, to, from);
         renew_need(state, reach.low, reach.high);
-        return stuck;
+        return ends ? FUSED_OVERLAP : FUSED_DEADLOCK;
     }
     renew_times(state, &reach);
-    return UINT32_MAX;
+    return FUSED_OK;
 }
 
 struct fused_outcome fused_move(struct fused_incremental *state, uint32_t tensor, uint32_t place,
@@ -254,9 +268,9 @@ struct fused_outcome fused_move(struct fused_incremental *state, uint32_t tensor
         uint32_t bad = find_too_early(state, from, place);
         if (bad != UINT32_MAX)
             return refuse(state, FUSED_ORDER, bad);
-        bad = move_transfer(state, from, place, &wanted);
-        if (bad != UINT32_MAX)
-            return refuse(state, FUSED_DEADLOCK, bad);
+        enum fused_fault fault = move_transfer(state, from, place, &wanted, &bad);
+        if (fault != FUSED_OK)
+            return refuse(state, fault, bad);
     }
     set_living(state, &state->tensor[tensor], start, end);
     state->undo.changed = true;
@@ -285,8 +299,7 @@ void fused_undo(struct fused_incremental *state)
     if (undo->place != UINT32_MAX) {
         uint32_t n_tile = undo->past_tile - undo->first_tile,
                  n_dram = undo->past_transfer - undo->first_transfer;
-        change_transfer(state, state->place[undo->tensor], undo->place, fused_release(tensor),
-                        fused_first_waiter(tensor, state->n_tile));
+        change_transfer(state, state->place[undo->tensor], undo->place, tensor);
         memcpy(&state->tile_finish[undo->first_tile + 1], &state->tile_saved[undo->first_tile + 1],
                n_tile * sizeof *state->tile_finish);
         memcpy(&state->dram_finish[undo->first_transfer + 1], &state->dram_saved[undo->first_transfer + 1],
@@ -311,7 +324,7 @@ uint32_t fused_incremental_place(const struct fused_incremental *state, uint32_t
     return state->place[tensor];
 }
 
-uint32_t fused_incremental_need(const struct fused_incremental *state, uint32_t place)
+uint32_t fused_incremental_due(const struct fused_incremental *state, uint32_t place)
 {
     return state->need[place];
 }
@@ -364,9 +377,9 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
         const struct fused_tensor *tensor = &state->tensor[schedule->dram_order[k]];
         state->order[k] = schedule->dram_order[k];
         state->place[state->order[k]] = k;
-        state->transfer[k] =
-            (struct transfer){fused_transfer_cycle(tensor->dram_byte, machine), fused_release(tensor),
-                              fused_first_waiter(tensor, state->n_tile), state->order[k]};
+        state->transfer[k].tensor = state->order[k];
+        state->transfer[k].cycle = fused_transfer_cycle(tensor->dram_byte, machine);
+        set_duration(state, tensor, &state->transfer[k]);
     }
     for (uint32_t p = 0; p < state->n_tile; p++)
         state->tile_cycle[p] = schedule->tile[p].cycle;

@@ -23,7 +23,7 @@ DSE_MUST_CHECK enum dse_status fused_incremental_new(const struct fused_schedule
                                                      struct fused_incremental **made, struct dse_error *err);
 
 /* Put a tensor at `place` of the DRAM order (others close up) and give it the living duration (start, end), in one move. A
- * LOCAL tensor has no place: pass 0. FUSED_LIFETIME, FUSED_ORDER and FUSED_DEADLOCK: nothing was changed. FUSED_OK and
+ * LOCAL tensor has no place: pass 0. FUSED_LIFETIME, FUSED_ORDER, FUSED_DEADLOCK and FUSED_OVERLAP: nothing was changed. FUSED_OK and
  * FUSED_BUFFER: changed; the next move accepts it, fused_undo takes it back. `tensor` and `place` exist. */
 struct fused_outcome fused_move(struct fused_incremental *state, uint32_t tensor, uint32_t place,
                                 int32_t start, int32_t end);
@@ -48,9 +48,9 @@ const uint32_t *fused_incremental_order(const struct fused_incremental *state);
 /* The place of a tensor in the DRAM order; UINT32_MAX for a LOCAL one. */
 uint32_t fused_incremental_place(const struct fused_incremental *state, uint32_t tensor);
 
-/* The first tile that waits for the tensor at `place` or at a later one; n_tile: none. No tensor up to there may have to wait
- * for more tiles than that. */
-uint32_t fused_incremental_need(const struct fused_incremental *state, uint32_t place);
+/* When the tensor at `place` or a later one is due, in half steps (fused_due): fused_released of all tensors up to there must be
+ * less. Half of it is the first tile that waits for one of them. */
+uint32_t fused_incremental_due(const struct fused_incremental *state, uint32_t place);
 
 /* How long a tensor may live, the other end as it is, without a position that holds more than the buffer: the earliest start, the
  * latest end. What fits now stays: no later than its start, no earlier than its end. */

@@ -34,6 +34,23 @@ static inline uint32_t fused_first_waiter(const struct fused_tensor *tensor, uin
     return (uint32_t)tensor->first_use;
 }
 
+/* When a transfer may begin and by when it must be over, in half steps of tiles: every one that may begin at a step must stand
+ * behind all that have to be over by then. So `fused_released` of a tensor is less than `fused_due` of itself and of all
+ * behind it, or a tile waits for what waits for it (FUSED_DEADLOCK), or, when only the half steps tell them apart, a load may
+ * begin in room that is still taken (FUSED_OVERLAP): start < end of all behind it (docs/fused-schedule.md). */
+static inline uint32_t fused_released(const struct fused_tensor *tensor)
+{
+    uint32_t release = fused_release(tensor);
+    return fused_is_load(tensor) ? 2 * release : 2 * release - 1;
+}
+
+/* Half of it is fused_first_waiter. */
+static inline uint32_t fused_due(const struct fused_tensor *tensor, uint32_t n_tile)
+{
+    uint32_t waiter = fused_first_waiter(tensor, n_tile);
+    return 2 * waiter + (waiter < fused_clip(tensor->end, n_tile));
+}
+
 /* Whether the tensor is alive whenever it is made, used or moved, and its living duration lies within the schedule. */
 static inline bool fused_alive(const struct fused_tensor *tensor, uint32_t n_tile)
 {

@@ -60,7 +60,8 @@ enum fused_fault {
     FUSED_BUFFER,   /* more bytes live than the buffer holds */
     FUSED_LIFETIME, /* a tensor is not alive when the DRAM moves it or a tile uses it */
     FUSED_DEADLOCK, /* a tile waits for a load that stands behind a tensor that waits for that tile */
-    FUSED_ORDER     /* the DRAM order moves a tensor before what it depends on */
+    FUSED_ORDER,    /* the DRAM order moves a tensor before what it depends on */
+    FUSED_OVERLAP   /* a load may begin in the room of a tensor that is still to be stored */
 };
 
 /* `cycle` of a schedule that never ends (FUSED_DEADLOCK). */

@@ -130,6 +130,12 @@ static enum dse_status fault_message(const struct schedule *s, const char *path,
             text, tensor->start, tensor->end - 1, tensor->producer_tile, tensor->first_use, tensor->last_use);
     if (s->result.fault == FUSED_DEADLOCK)
         return deadlock(s, text, path, err);
+    if (s->result.fault == FUSED_OVERLAP)
+        return dse_fail_at(
+            err, DSE_BAD_INPUT, path, 0,
+            "the schedule is not valid: %s may be loaded from position %d on, but a tensor whose "
+            "living duration ends there stands behind it in the DRAM order and is still in its room",
+            text, tensor->start);
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                        "the schedule is not valid: the DRAM order has %s before a tensor that it depends on",
                        text);

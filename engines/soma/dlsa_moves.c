@@ -143,11 +143,11 @@ uint32_t dlsa_choose(const struct dlsa_moves *moves, struct random_stream *strea
     return moves->dram[low];
 }
 
-/* A schedule ends if and only if no tensor waits for more tiles than the first tile that waits for it or for a later one
- * (docs/fused-schedule.md). So a tensor may pass another when the one that comes first then is released in time for the tile
- * that waits for the other; and a load does not pass the stores that it reads. */
+/* A schedule is sound if and only if each tensor is released before it or a later one is due (docs/fused-schedule.md). So a
+ * tensor may pass another when the one that comes first then is released before the other is due; and a load does not pass the
+ * stores that it reads. */
 static struct dlsa_range places(const struct dlsa_moves *moves, const struct fused_incremental *state,
-                                uint32_t tensor, uint32_t release, uint32_t waiter)
+                                uint32_t tensor, uint32_t released, uint32_t due)
 {
     const struct fused_tensor *all = fused_incremental_tensor(state), *moved = &all[tensor];
     const uint32_t *order = fused_incremental_order(state);
@@ -155,11 +155,11 @@ static struct dlsa_range places(const struct dlsa_moves *moves, const struct fus
     uint32_t before = moves->in_stream_order ? moves->before[tensor] : UINT32_MAX;
     uint32_t after = moves->in_stream_order ? moves->after[tensor] : UINT32_MAX;
     bool reads = moved->kind == FUSED_IFMAP && moved->source >= 0;
-    while (low > 0 && fused_incremental_need(state, low - 1) >= release && order[low - 1] != before &&
+    while (low > 0 && fused_incremental_due(state, low - 1) > released && order[low - 1] != before &&
            !(reads && fused_feeds(&all[order[low - 1]], moved)))
         low--;
     while (high + 1 < moves->n_dram && order[high + 1] != after &&
-           fused_release(&all[order[high + 1]]) <= waiter && !fused_feeds(moved, &all[order[high + 1]]))
+           fused_released(&all[order[high + 1]]) < due && !fused_feeds(moved, &all[order[high + 1]]))
         high++;
     return (struct dlsa_range){low, high};
 }
@@ -168,7 +168,7 @@ struct dlsa_range dlsa_places(const struct dlsa_moves *moves, const struct fused
                               uint32_t tensor)
 {
     const struct fused_tensor *moved = &fused_incremental_tensor(state)[tensor];
-    return places(moves, state, tensor, fused_release(moved), fused_first_waiter(moved, moves->n_tile));
+    return places(moves, state, tensor, fused_released(moved), fused_due(moved, moves->n_tile));
 }
 
 /* The places where there is a time for it: as early as a load may be released, as late as a store may end. */
@@ -180,10 +180,10 @@ static struct dlsa_range places_of_any_time(const struct dlsa_moves *moves,
         moved.start = moves->limit[tensor];
     else
         moved.end = moves->limit[tensor];
-    return places(moves, state, tensor, fused_release(&moved), fused_first_waiter(&moved, moves->n_tile));
+    return places(moves, state, tensor, fused_released(&moved), fused_due(&moved, moves->n_tile));
 }
 
-/* A load is released no later than the first tile that waits for it or a later tensor. */
+/* A load is released before it or a later tensor is due. */
 static struct dlsa_range start_range(const struct dlsa_moves *moves, const struct fused_incremental *state,
                                      uint32_t tensor, uint32_t to)
 {
@@ -191,7 +191,7 @@ static struct dlsa_range start_range(const struct dlsa_moves *moves, const struc
     uint32_t later = to > fused_incremental_place(state, tensor) ? to + 1 : to;
     int32_t first = moves->limit[tensor], last = all[tensor].first_use;
     if (later < moves->n_dram)
-        last = least(last, (int32_t)fused_incremental_need(state, later));
+        last = least(last, ((int32_t)fused_incremental_due(state, later) - 1) / 2);
     if (moves->in_stream_order && moves->before[tensor] != UINT32_MAX)
         first = most(first, all[moves->before[tensor]].start);
     if (moves->in_stream_order && moves->after[tensor] != UINT32_MAX)
@@ -199,20 +199,20 @@ static struct dlsa_range start_range(const struct dlsa_moves *moves, const struc
     return (struct dlsa_range){first, last};
 }
 
-/* A store ends no earlier than all are released that come before it. Those further ahead than a place whose first waiter is no
- * later than the latest release found are released no later than that. */
+/* A store ends after all are released that come before it. Those further ahead than a place that is due no later than the latest
+ * release found are released before that. */
 static struct dlsa_range end_range(const struct dlsa_moves *moves, const struct fused_incremental *state,
                                    uint32_t tensor, uint32_t to)
 {
     const struct fused_tensor *all = fused_incremental_tensor(state), *store = &all[tensor];
     const uint32_t *order = fused_incremental_order(state);
-    uint32_t latest = fused_release(store);
+    uint32_t latest = fused_released(store);
     for (uint32_t k = to > fused_incremental_place(state, tensor) ? to + 1 : to;
-         k-- > 0 && fused_incremental_need(state, k) > latest;) {
-        uint32_t release = fused_release(&all[order[k]]);
-        latest = release > latest ? release : latest;
+         k-- > 0 && fused_incremental_due(state, k) > latest;) {
+        uint32_t released = fused_released(&all[order[k]]);
+        latest = released > latest ? released : latest;
     }
-    int32_t first = most((int32_t)latest, store->last_use + 1), last = moves->limit[tensor];
+    int32_t first = most((int32_t)(latest / 2) + 1, store->last_use + 1), last = moves->limit[tensor];
     if (moves->in_stream_order && moves->before[tensor] != UINT32_MAX)
         first = most(first, all[moves->before[tensor]].end);
     if (moves->in_stream_order && moves->after[tensor] != UINT32_MAX)

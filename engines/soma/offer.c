@@ -95,9 +95,12 @@ static enum dse_status is_default(const struct soma_task *task, const struct som
 
 static enum dse_status no_fault(const struct fused_result *result, struct dse_error *err)
 {
-    static const char *const text[] = {"no fault", "the buffer overflows",
-                                       "a tensor is not alive when it is used", "the schedule never ends",
-                                       "the DRAM order breaks a dependence"};
+    static const char *const text[] = {"no fault",
+                                       "the buffer overflows",
+                                       "a tensor is not alive when it is used",
+                                       "the schedule never ends",
+                                       "the DRAM order breaks a dependence",
+                                       "a load takes the room of what is still to be stored"};
     if (result->fault == FUSED_OK)
         return DSE_OK;
     return dse_fail(err, DSE_INTERNAL, "a schedule was found that is not valid: %s (tensor %u)",

@@ -35,6 +35,7 @@ struct soma_prefetcher {
     uint32_t next_need;  /* the first of `by_need` that is not placed */
     uint32_t next_store; /* stores are placed in their order */
     uint32_t n_ready;    /* stores whose tile has run */
+    uint32_t last_start; /* of the loads that are placed */
     uint32_t n_run;      /* tiles whose times are known */
     uint32_t n_over;     /* of them, those over when the DRAM is free */
     uint64_t free;       /* when the DRAM is */
@@ -162,14 +163,15 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
 
 /* ---- tiles ---- */
 
-/* Keep the stores that wait for the DRAM while tile x runs. False: no room. */
-static bool hold_stores(struct soma_prefetcher *p, uint32_t x)
+/* Keep the stores that wait for the DRAM while tile x runs, or when a load that may begin before it needs `more` bytes there.
+ * False: no room. */
+static bool hold_stores(struct soma_prefetcher *p, uint32_t x, uint64_t more)
 {
     uint64_t byte = p->living[x];
     for (uint32_t i = p->next_store; i < p->n_ready; i++)
         if (p->held[i] <= x)
             byte += store_of(p, i)->byte;
-    if (byte > p->limit)
+    if (byte + more > p->limit)
         return false;
     p->living[x] = byte;
     for (uint32_t i = p->next_store; i < p->n_ready; i++)
@@ -192,7 +194,7 @@ static bool run_tile(struct soma_prefetcher *p, uint64_t until)
     if (x >= p->n_tile || x >= next_need(p))
         return false;
     uint64_t finish = tile_start(p, x) + p->tile[x].cycle;
-    if (finish > until || !hold_stores(p, x))
+    if (finish > until || !hold_stores(p, x, 0))
         return false;
     p->finish[++p->n_run] = finish;
     while (p->n_ready < p->n_store && store_of(p, p->n_ready)->producer_tile == (int32_t)x)
@@ -230,6 +232,7 @@ static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
     for (uint32_t x = start; x < first_use; x++)
         p->living[x] += tensor->byte;
     p->start[id] = (int32_t)start;
+    p->last_start = start > p->last_start ? start : p->last_start;
     p->wait[first_use] = later(p->wait[first_use], finish);
     p->is_placed[id] = true;
     while (p->next_load < p->n_load && p->is_placed[p->load[p->next_load]])
@@ -239,13 +242,15 @@ static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
     place(p, id, finish);
 }
 
-/* The store lives until the first tile that starts after it without waiting, or that finds no room beside it. */
+/* The store lives until the first tile that starts after it without waiting, or that finds no room beside it; and longer than up to
+ * where a load starts that stands before it, for which it was held. */
 static void place_store(struct soma_prefetcher *p)
 {
     uint32_t at = p->next_store, end = p->store_end[at];
     const struct fused_tensor *tensor = store_of(p, at);
     uint64_t finish = later(p->finish[tensor->producer_tile + 1], p->free) +
                       fused_transfer_cycle(tensor->dram_byte, p->machine);
+    end = end > p->last_start ? end : p->last_start + 1;
     while (end < p->n_tile) {
         if (end < p->n_run) {
             if (p->finish[end + 1] - p->tile[end].cycle >= finish)
@@ -280,6 +285,13 @@ static bool waits_for_store(const struct soma_prefetcher *p, const struct fused_
            p->n_before[load->source] > p->next_store;
 }
 
+/* Hold the stores that a load would stand before: it may begin before the tile at `start` does, and they are still there. False: no
+ * room beside the load. */
+static bool hold_for_load(struct soma_prefetcher *p, const struct fused_tensor *load, uint32_t start)
+{
+    return hold_stores(p, start, start < (uint32_t)load->first_use ? load->byte : 0);
+}
+
 static void add_living(struct soma_prefetcher *p, const struct fused_tensor *tensor, uint32_t start, bool add)
 {
     for (uint32_t x = start; x < (uint32_t)tensor->first_use; x++)
@@ -300,7 +312,7 @@ static bool fill_gap(struct soma_prefetcher *p, uint32_t but, uint64_t until)
         if (waits_for_store(p, tensor) ||
             ((uint32_t)tensor->first_use > need &&
              p->free + fused_transfer_cycle(tensor->dram_byte, p->machine) > until) ||
-            earliest_start(p, tensor) > p->n_over)
+            earliest_start(p, tensor) > p->n_over || !hold_for_load(p, tensor, p->n_over))
             continue;
         place_load(p, p->load[at], p->n_over);
         return true;
@@ -363,8 +375,10 @@ static void place_next(struct soma_prefetcher *p)
         filled = fill_gap(p, id, time);
         add_living(p, load, start, false);
     }
-    if (!filled)
+    if (!filled && hold_for_load(p, load, start))
         place_load(p, id, start);
+    else if (!filled)
+        place_store(p);
 }
 
 uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefetch_options *options,
@@ -373,6 +387,7 @@ uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefet
     p->options = options;
     p->load = load_order ? load_order : p->by_need;
     p->n_placed = p->next_load = p->next_need = p->next_store = p->n_ready = p->n_run = p->n_over = 0;
+    p->last_start = 0;
     p->free = 0;
     for (uint32_t i = 0; i < p->n_load; i++)
         p->is_placed[p->by_need[i]] = false;

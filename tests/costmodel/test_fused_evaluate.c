@@ -175,6 +175,29 @@ static void test_fused_evaluate_finds_deadlocks(void **state)
     assert_int_equal(f->result.dram_byte, 170);
 }
 
+/* Tile 0 makes 30 bytes that are stored, before tile 1 (end 1); what tile 1 reads may be loaded from then on (start 1). When
+ * the load comes first, at 17, both are there until 22: 100 + 50 + 30 bytes, while the positions hold 130 and 170. Weights
+ * 0-10, tile 0 10-17, load 17-22, store 22-25, tile 1 25-34, store 34-36; or store 17-20 and load 20-25. */
+static void test_fused_evaluate_finds_loads_into_room_that_is_taken(void **state)
+{
+    struct fixture *f = *state;
+    f->schedule.n_dram = N_TENSOR;
+    f->machine.buffer_byte = 170;
+    f->tensor[LOCAL] = (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1};
+    f->tensor[IFMAP].start = f->tensor[IFMAP].first_use = f->tensor[IFMAP].last_use = 1;
+    f->tensor[IFMAP].end = 2;
+    f->order[1] = IFMAP;
+    f->order[2] = LOCAL;
+    f->order[3] = OFMAP;
+    check_fault(f, FUSED_OVERLAP, IFMAP, 0);
+    assert_int_equal(f->result.cycle, 36);
+    assert_int_equal(f->result.buffer_max_byte, 170);
+    f->order[1] = LOCAL;
+    f->order[2] = IFMAP;
+    check_fault(f, FUSED_OK, 0, 0);
+    assert_int_equal(f->result.cycle, 36);
+}
+
 static void check_refused(struct fixture *f, const char *why)
 {
     assert_int_equal(fused_evaluate(&f->schedule, &f->machine, &f->arena, NULL, &f->result, &f->err),
@@ -228,6 +251,7 @@ int main(void)
         FUSED_TEST(test_fused_evaluate_finds_tensors_that_are_not_alive),
         FUSED_TEST(test_fused_evaluate_finds_loads_of_what_is_not_stored),
         FUSED_TEST(test_fused_evaluate_finds_deadlocks),
+        FUSED_TEST(test_fused_evaluate_finds_loads_into_room_that_is_taken),
         FUSED_TEST(test_fused_evaluate_refuses_what_is_no_schedule),
         FUSED_TEST(test_fused_evaluate_takes_an_empty_schedule),
     };

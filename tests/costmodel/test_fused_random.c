@@ -9,7 +9,7 @@
 #include "tests/support/fused_oracle.h"
 #include "tests/support/fused_plain.h"
 
-enum { N_RANDOM = 6000, N_TILE_MAX = 40, N_FAULT = FUSED_ORDER + 1 };
+enum { N_RANDOM = 6000, N_TILE_MAX = 40, N_FAULT = FUSED_OVERLAP + 1 };
 
 static bool equal(uint32_t n, const uint64_t *a, const uint64_t *b)
 {
@@ -78,8 +78,9 @@ static void test_fused_evaluate_equals_plain_events(void **state)
         n_fault[have.fault]++;
         arena_reset(&arena);
     }
-    for (int f = 0; f < N_FAULT; f++) /* each kind was there */
-        if (n_fault[f] < N_RANDOM / 100)
+    for (int f = 0; f < N_FAULT;
+         f++) /* each kind was there; a load that begins right where a store ends is rare */
+        if (n_fault[f] < (f == FUSED_OVERLAP ? N_RANDOM / 200 : N_RANDOM / 100))
             fail_msg("fault %d: only %d of %d", f, n_fault[f], N_RANDOM);
     arena_free(&arena);
 }

@@ -13,7 +13,9 @@ struct moment {
     uint32_t tile, transfer; /* next or running: position, place in the DRAM order */
     bool computing, moving;
     uint64_t tile_over, transfer_over;
-    bool *tile_done, *tensor_done;
+    bool *tile_done, *tensor_begun, *tensor_done; /* begun and done on the DRAM */
+    bool overlap;            /* what is there at a moment lives at none of its positions together */
+    uint32_t overlap_tensor; /* what began then */
 };
 
 static bool is_store(const struct fused_tensor *tensor)
@@ -42,6 +44,38 @@ static bool transfer_may_start(const struct moment *m)
     return after < 0 || (after < (int32_t)m->schedule->n_tile && m->tile_done[after]);
 }
 
+/* Whether a tensor's bytes are really in the buffer: from when its load or its tile begins, until it is stored and the last tile
+ * that reads it is over. */
+static bool is_there(const struct moment *m, uint32_t i)
+{
+    const struct fused_tensor *tensor = &m->schedule->tensor[i];
+    int32_t made = tensor->producer_tile, last = tensor->last_use > made ? tensor->last_use : made;
+    bool begun =
+        made < 0 ? m->tensor_begun[i] : m->tile_done[made] || (m->computing && m->tile == (uint32_t)made);
+    bool used = last < 0 || m->tile_done[last];
+    return begun && !(used && (tensor->kind == FUSED_LOCAL || m->tensor_done[i]));
+}
+
+static bool all_live_at(const struct moment *m, int32_t p)
+{
+    for (uint32_t i = 0; i < m->schedule->n_tensor; i++)
+        if (is_there(m, i) && (m->schedule->tensor[i].start > p || m->schedule->tensor[i].end <= p))
+            return false;
+    return true;
+}
+
+/* What is in the buffer now lives at the position of the tile that is next or runs, all of it; or, before that tile begins, at the
+ * position before. Else more may be there than any position has. */
+static void look_for_overlap(struct moment *m, uint32_t began)
+{
+    int32_t p = (int32_t)m->tile;
+    if (m->overlap || (p < (int32_t)m->schedule->n_tile && all_live_at(m, p)) ||
+        (!m->computing && all_live_at(m, p - 1)))
+        return;
+    m->overlap = true;
+    m->overlap_tensor = began;
+}
+
 static void start_what_may(struct moment *m)
 {
     if (!m->computing && m->tile < m->schedule->n_tile && tile_may_start(m)) {
@@ -49,6 +83,7 @@ static void start_what_may(struct moment *m)
         m->tile_over = m->now + m->schedule->tile[m->tile].cycle;
         m->trace->tile_start[m->tile] = m->now;
         m->trace->tile_finish[m->tile] = m->tile_over;
+        look_for_overlap(m, UINT32_MAX);
     }
     if (!m->moving && m->transfer < m->schedule->n_dram && transfer_may_start(m)) {
         uint32_t i = m->schedule->dram_order[m->transfer];
@@ -57,6 +92,8 @@ static void start_what_may(struct moment *m)
         m->transfer_over = m->now + (m->schedule->tensor[i].dram_byte + rate - 1) / rate;
         m->trace->tensor_start[i] = m->now;
         m->trace->tensor_finish[i] = m->transfer_over;
+        m->tensor_begun[i] = true;
+        look_for_overlap(m, i);
     }
 }
 
@@ -157,7 +194,8 @@ bool fused_plain(const struct fused_schedule *schedule, const struct fused_machi
     struct moment m = {.schedule = schedule, .machine = machine, .trace = trace};
     m.tile_done = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *m.tile_done);
     m.tensor_done = arena_alloc(scratch, (size_t)schedule->n_tensor + 1, sizeof *m.tensor_done);
-    if (!m.tile_done || !m.tensor_done)
+    m.tensor_begun = arena_alloc(scratch, (size_t)schedule->n_tensor + 1, sizeof *m.tensor_begun);
+    if (!m.tile_done || !m.tensor_done || !m.tensor_begun)
         return false;
     memset(result, 0, sizeof *result);
     for (uint32_t p = 0; p < schedule->n_tile; p++)
@@ -176,6 +214,9 @@ bool fused_plain(const struct fused_schedule *schedule, const struct fused_machi
     } else if (!ends) {
         result->fault = FUSED_DEADLOCK;
         result->fault_tensor = schedule->dram_order[m.transfer];
+    } else if (m.overlap) {
+        result->fault = FUSED_OVERLAP;
+        result->fault_tensor = m.overlap_tensor;
     } else {
         result->fault = fits ? FUSED_OK : FUSED_BUFFER;
         result->fault_tensor = 0;
