@@ -6,7 +6,7 @@
 #include "engines/soma/plus_point.h"
 #include "engines/soma/plus_price.h"
 
-#define NEAR 1.004
+#define NEAR 1.006
 
 struct plus_search {
     const struct soma_search *search;
