@@ -33,7 +33,7 @@ static enum dse_status check_tensor(const struct fused_schedule *schedule, uint3
                         "tensor %u: producer tile %d; a tensor that is loaded has none (-1), the others "
                         "one of the %lld tiles",
                         i, tensor->producer_tile, (long long)n_tile);
-    if (tensor->first_use >= n_tile || tensor->last_use >= n_tile ||
+    if (tensor->first_use >= n_tile || tensor->last_use >= n_tile || tensor->last_read >= n_tile ||
         (tensor->first_use >= 0 && tensor->last_use < tensor->first_use))
         return dse_fail(err, DSE_BAD_INPUT, "tensor %u: used by tiles %d to %d; there are %lld tiles", i,
                         tensor->first_use, tensor->last_use, (long long)n_tile);

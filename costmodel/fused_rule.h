@@ -51,15 +51,23 @@ static inline uint32_t fused_due(const struct fused_tensor *tensor, uint32_t n_t
     return 2 * waiter + (waiter < fused_clip(tensor->end, n_tile));
 }
 
+/* The last tile that makes it or reads it in the buffer; -1: none. */
+static inline int32_t fused_last_touch(const struct fused_tensor *tensor)
+{
+    int32_t read = tensor->last_use > tensor->last_read ? tensor->last_use : tensor->last_read;
+    int32_t last = tensor->first_use < 0 ? -1 : read;
+    return tensor->producer_tile > last ? tensor->producer_tile : last;
+}
+
 /* Whether the tensor is alive whenever it is made, used or moved, and its living duration lies within the schedule. */
 static inline bool fused_alive(const struct fused_tensor *tensor, uint32_t n_tile)
 {
     if (tensor->start < -1 || tensor->start >= tensor->end || tensor->end > (int32_t)n_tile)
         return false;
-    if (tensor->producer_tile >= 0 &&
-        (tensor->start > tensor->producer_tile || tensor->end <= tensor->producer_tile))
+    if (tensor->end <= fused_last_touch(tensor) ||
+        (tensor->producer_tile >= 0 && tensor->start > tensor->producer_tile))
         return false;
-    return tensor->first_use < 0 || (tensor->start <= tensor->first_use && tensor->end > tensor->last_use);
+    return tensor->first_use < 0 || tensor->start <= tensor->first_use;
 }
 
 static inline uint64_t fused_transfer_cycle(uint64_t byte, const struct fused_machine *machine)

@@ -33,6 +33,7 @@ struct fused_tensor {
     int32_t start, end; /* living duration */
     int32_t producer_tile;       /* position of the tile that makes it; -1 when it is loaded */
     int32_t first_use, last_use; /* positions of the tiles that read it; -1: none in the buffer */
+    int32_t last_read; /* the last that reads it, where a published rule gives an earlier last_use */
 };
 
 /* Tiles in execution order, tensors, and the order in which the DRAM moves them. */

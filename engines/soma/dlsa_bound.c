@@ -76,8 +76,7 @@ static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
         force(b, tensor->start, tensor->end, tensor->byte);
     } else if (tensor->kind == FUSED_OFMAP) {
         struct source *source = &b->source[tensor->layer];
-        int32_t last = tensor->last_use > tensor->producer_tile ? tensor->last_use : tensor->producer_tile;
-        force(b, tensor->start, last + 1, tensor->byte);
+        force(b, tensor->start, fused_last_touch(tensor) + 1, tensor->byte);
         b->store[tensor->producer_tile] += cycle;
         source->stores += cycle;
         if (tensor->producer_tile >= source->last_tile) {

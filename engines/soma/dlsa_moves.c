@@ -70,7 +70,7 @@ static void set_limits(const struct fused_schedule *schedule, int32_t *last, int
         if (tensor->kind == FUSED_IFMAP && tensor->source >= 0)
             moves->limit[i] = least(last[tensor->source] + 1, tensor->first_use);
         else if (tensor->kind == FUSED_OFMAP)
-            moves->limit[i] = most(first[tensor->layer], most(tensor->producer_tile, tensor->last_use) + 1);
+            moves->limit[i] = most(first[tensor->layer], fused_last_touch(tensor) + 1);
     }
 }
 
@@ -212,7 +212,7 @@ static struct dlsa_range end_range(const struct dlsa_moves *moves, const struct 
         uint32_t released = fused_released(&all[order[k]]);
         latest = released > latest ? released : latest;
     }
-    int32_t first = most((int32_t)(latest / 2) + 1, store->last_use + 1), last = moves->limit[tensor];
+    int32_t first = most((int32_t)(latest / 2), fused_last_touch(store)) + 1, last = moves->limit[tensor];
     if (moves->in_stream_order && moves->before[tensor] != UINT32_MAX)
         first = most(first, all[moves->before[tensor]].end);
     if (moves->in_stream_order && moves->after[tensor] != UINT32_MAX)

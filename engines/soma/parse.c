@@ -245,6 +245,7 @@ static uint32_t add_tensor(struct maker *maker, enum fused_tensor_kind kind, uin
         .producer_tile = -1,
         .first_use = -1,
         .last_use = -1,
+        .last_read = -1,
     };
     return id;
 }
@@ -305,18 +306,22 @@ static void make_weights(struct maker *maker, uint32_t l)
         add_read(maker, tile_position(layer, i), id);
 }
 
-static void note_use(struct fused_tensor *tensor, uint32_t first, uint32_t last, uint32_t end)
+/* Tiles `first` to `last` read it; `use`: which of them counts as the last. */
+static void note_use(struct fused_tensor *tensor, uint32_t first, uint32_t use, uint32_t last)
 {
     if (tensor->first_use < 0 || (int32_t)first < tensor->first_use)
         tensor->first_use = (int32_t)first;
-    if ((int32_t)last > tensor->last_use)
-        tensor->last_use = (int32_t)last;
-    if ((int32_t)end > tensor->end)
-        tensor->end = (int32_t)end;
+    if ((int32_t)use > tensor->last_use)
+        tensor->last_use = (int32_t)use;
+    if ((int32_t)last > tensor->last_read)
+        tensor->last_read = (int32_t)last;
+    if ((int32_t)last >= tensor->end)
+        tensor->end = (int32_t)last + 1;
 }
 
 /* A reader in the same group takes the tile of its own index. One in a later group of the same layer group waits with its first
- * tile for all of the producer's, and keeps them until its last; only the producer's last tile counts as read that long. */
+ * tile for all of the producer's, and keeps them until its last. Compat: only the producer's last tile counts as used that long, but
+ * all are read. */
 static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, struct fused_tensor *tensor)
 {
     const struct soma_layer_plan *layer = &plan->layer[l];
@@ -328,10 +333,11 @@ static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, s
             stored = true;
         } else if (reader->flc == layer->flc) {
             uint32_t at = tile_position(reader, tile);
-            note_use(tensor, at, at, at + 1);
+            note_use(tensor, at, at, at);
         } else {
             uint32_t last = tile_position(reader, reader->n_tile - 1);
-            note_use(tensor, reader->first, tile + 1 == layer->n_tile ? last : reader->first, last + 1);
+            bool to_first = plan->context->compat && tile + 1 < layer->n_tile;
+            note_use(tensor, reader->first, to_first ? reader->first : last, last);
         }
     }
     return stored;

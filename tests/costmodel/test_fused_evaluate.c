@@ -25,10 +25,10 @@ struct fixture {
 static int set_up(void **state)
 {
     static const struct fused_tensor tensor[N_TENSOR] = {
-        [WEIGHT] = {FUSED_WEIGHT, 0, 0, INT32_MIN, 100, 100, -1, 2, -1, 0, 1},
-        [IFMAP] = {FUSED_IFMAP, 0, 0, -1, 50, 50, -1, 1, -1, 0, 0},
-        [LOCAL] = {FUSED_LOCAL, 0, 0, INT32_MIN, 30, 0, 0, 2, 0, 1, 1},
-        [OFMAP] = {FUSED_OFMAP, 0, 1, INT32_MIN, 20, 20, 1, 2, 1, -1, -1},
+        [WEIGHT] = {FUSED_WEIGHT, 0, 0, INT32_MIN, 100, 100, -1, 2, -1, 0, 1, -1},
+        [IFMAP] = {FUSED_IFMAP, 0, 0, -1, 50, 50, -1, 1, -1, 0, 0, -1},
+        [LOCAL] = {FUSED_LOCAL, 0, 0, INT32_MIN, 30, 0, 0, 2, 0, 1, 1, -1},
+        [OFMAP] = {FUSED_OFMAP, 0, 1, INT32_MIN, 20, 20, 1, 2, 1, -1, -1, -1},
     };
     static const uint32_t order[N_DRAM] = {WEIGHT, IFMAP, OFMAP};
     struct fixture *f = test_calloc(1, sizeof *f);
@@ -183,7 +183,7 @@ static void test_fused_evaluate_finds_loads_into_room_that_is_taken(void **state
     struct fixture *f = *state;
     f->schedule.n_dram = N_TENSOR;
     f->machine.buffer_byte = 170;
-    f->tensor[LOCAL] = (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1};
+    f->tensor[LOCAL] = (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1};
     f->tensor[IFMAP].start = f->tensor[IFMAP].first_use = f->tensor[IFMAP].last_use = 1;
     f->tensor[IFMAP].end = 2;
     f->order[1] = IFMAP;

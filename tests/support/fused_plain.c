@@ -23,6 +23,13 @@ static bool is_store(const struct fused_tensor *tensor)
     return tensor->kind == FUSED_OFMAP;
 }
 
+static int32_t last_read(const struct fused_tensor *tensor)
+{
+    if (tensor->first_use < 0)
+        return -1;
+    return tensor->last_read > tensor->last_use ? tensor->last_read : tensor->last_use;
+}
+
 static bool tile_may_start(const struct moment *m)
 {
     const struct fused_schedule *schedule = m->schedule;
@@ -49,7 +56,7 @@ static bool transfer_may_start(const struct moment *m)
 static bool is_there(const struct moment *m, uint32_t i)
 {
     const struct fused_tensor *tensor = &m->schedule->tensor[i];
-    int32_t made = tensor->producer_tile, last = tensor->last_use > made ? tensor->last_use : made;
+    int32_t made = tensor->producer_tile, last = last_read(tensor) > made ? last_read(tensor) : made;
     bool begun =
         made < 0 ? m->tensor_begun[i] : m->tile_done[made] || (m->computing && m->tile == (uint32_t)made);
     bool used = last < 0 || m->tile_done[last];
@@ -137,7 +144,7 @@ static bool find_dead(const struct fused_schedule *schedule, uint32_t *dead)
         bool alive =
             tensor->start >= -1 && tensor->end > tensor->start && tensor->end <= (int32_t)schedule->n_tile;
         for (int32_t p = 0; p < (int32_t)schedule->n_tile; p++) {
-            bool used = tensor->first_use >= 0 && p >= tensor->first_use && p <= tensor->last_use;
+            bool used = tensor->first_use >= 0 && p >= tensor->first_use && p <= last_read(tensor);
             if ((used || p == tensor->producer_tile) && !(tensor->start <= p && p < tensor->end))
                 alive = false;
         }

@@ -54,7 +54,8 @@ static struct fused_tensor *add(struct random_stream *stream, struct fused_sched
                                     .source = INT32_MIN,
                                     .producer_tile = -1,
                                     .first_use = -1,
-                                    .last_use = -1};
+                                    .last_use = -1,
+                                    .last_read = -1};
     tensor->byte = (uint64_t)below(stream, below(stream, 8) == 0 ? 1 : 300);
     tensor->dram_byte = kind == FUSED_LOCAL                            ? 0
                         : kind == FUSED_OFMAP && tensor->byte % 3 == 0 ? tensor->byte / 2
@@ -91,8 +92,9 @@ static void add_output(struct random_stream *stream, struct fused_schedule *sche
     if (p + 1 < n_tile && below(stream, 3) == 0) {
         made->first_use = at_most(p + 1 + below(stream, 4), n_tile - 1);
         made->last_use = at_most(made->first_use + below(stream, 4), n_tile - 1);
+        made->last_read = made->byte % 4 == 0 ? at_most(made->last_use + 2, n_tile - 1) : made->last_use;
     }
-    made->end = at_most(at_least(p, made->last_use) + 1 + below(stream, 4), n_tile);
+    made->end = at_most(at_least(p, made->last_read) + 1 + below(stream, 4), n_tile);
 }
 
 static bool before(const struct fused_tensor *a, const struct fused_tensor *b)

@@ -30,6 +30,8 @@ struct plain {
     struct map *load;         /* (n_layer + n_input) what one tile reads of a source */
     uint32_t *reader;         /* (n_layer) the last layer of the group whose tile read something of it, + 1 */
     uint32_t *n_reader;       /* (n_layer) so many did */
+    uint32_t *output;         /* (n_layer) the tensor of its first tile */
+    int32_t *last_use;        /* (n_tensor) the last tile that may read an output in the buffer; -1: none */
     char *message;
     size_t size;
 };
@@ -303,6 +305,40 @@ static uint64_t volume(const struct box *box)
     return n;
 }
 
+static bool meet(const struct box *a, const struct box *b)
+{
+    for (int d = 0; d < SOMA_N_DIM; d++)
+        if (a->begin[d] >= b->end[d] || b->begin[d] >= a->end[d])
+            return false;
+    return true;
+}
+
+/* What a tile reads of a layer in its own layer group is alive. */
+static bool check_alive(struct plain *plain, const struct fused_schedule *schedule, uint32_t l, uint32_t i,
+                        const struct soma_operand *operand)
+{
+    const struct soma_layer_plan *reader = &plain->plan->layer[l];
+    uint32_t s = (uint32_t)operand->source;
+    const struct soma_layer_plan *source = &plain->plan->layer[s];
+    bool own = source->flc == reader->flc;
+    int32_t p = (int32_t)(reader->first + i * reader->step);
+    const struct reads reads = {plain, UINT32_MAX, operand->source, operand->second, l + 1, &plain->load[s]};
+    struct box box = tile_box(plain->plan, l, i), need;
+    memset(reads.into->mark, 0, map_size(reads.into));
+    note_box(&reads, l, &box);
+    bool any = find_box(reads.into, NULL, &need);
+    for (uint32_t j = own ? i : 0; j < (own ? i + 1 : source->n_tile); j++) {
+        const struct fused_tensor *tensor = &schedule->tensor[plain->output[s] + j];
+        struct box part = tile_box(plain->plan, s, j);
+        int32_t *last = &plain->last_use[plain->output[s] + j];
+        *last = *last > p ? *last : p;
+        if (any && meet(&need, &part) &&
+            (tensor->first_use > p || tensor->last_use < p || tensor->start > p || tensor->end <= p))
+            return differ(plain, l, i, "something that it reads is not alive");
+    }
+    return true;
+}
+
 /* The loads of a tile are tensors `*id` and on. */
 static bool check_loads(struct plain *plain, const struct fused_schedule *schedule, uint32_t l, uint32_t i,
                         uint32_t *id)
@@ -312,8 +348,11 @@ static bool check_loads(struct plain *plain, const struct fused_schedule *schedu
     for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
         const struct soma_operand *operand = &graph->operand[o];
         if (operand->source >= 0 &&
-            plain->plan->layer[operand->source].layer_group == plain->plan->layer[l].layer_group)
+            plain->plan->layer[operand->source].layer_group == plain->plan->layer[l].layer_group) {
+            if (!check_alive(plain, schedule, l, i, operand))
+                return false;
             continue;
+        }
         struct map *into = operand->source < 0
                                ? &plain->load[plain->network->n_layer + (uint32_t)(-1 - operand->source)]
                                : &plain->load[operand->source];
@@ -364,11 +403,17 @@ static bool check_tensors(struct plain *plain, const struct fused_schedule *sche
             if (!check_loads(plain, schedule, l, i, &id))
                 return false;
         id += plain->plan->graph->weight_byte[l] > 0;
+        plain->output[l] = id;
         for (uint32_t i = 0; i < layer->n_tile; i++)
             if (!check_output(plain, schedule, l, i, id++))
                 return false;
         if ((layer->outside || !layer->inside) && memchr(plain->made[l].mark, 0, map_size(&plain->made[l])))
             return differ(plain, l, layer->n_tile, "not everything is made");
+    }
+    for (uint32_t t = 0; t < schedule->n_tensor; t++) {
+        const struct fused_tensor *tensor = &schedule->tensor[t];
+        if (tensor->producer_tile >= 0 && tensor->last_use != plain->last_use[t])
+            return differ(plain, tensor->layer, tensor->index, "not its last use");
     }
     return id == schedule->n_tensor || differ(plain, 0, 0, "more tensors than there should be");
 }
@@ -412,9 +457,14 @@ bool soma_plain_agrees(const struct soma_plan *plan, const struct fused_schedule
     plain.load = arena_alloc(scratch, (size_t)network->n_layer + network->n_input, sizeof *plain.load);
     plain.reader = arena_alloc(scratch, network->n_layer, sizeof *plain.reader);
     plain.n_reader = arena_alloc(scratch, network->n_layer, sizeof *plain.n_reader);
-    if (!plain.channel || !plain.need || !plain.made || !plain.load || !plain.reader || !plain.n_reader)
+    plain.output = arena_alloc(scratch, network->n_layer, sizeof *plain.output);
+    plain.last_use = arena_alloc(scratch, (size_t)schedule->n_tensor + 1, sizeof *plain.last_use);
+    if (!plain.output || !plain.last_use || !plain.channel || !plain.need || !plain.made || !plain.load ||
+        !plain.reader || !plain.n_reader)
         abort();
     prepare(&plain);
+    for (uint32_t t = 0; t < schedule->n_tensor; t++)
+        plain.last_use[t] = -1;
     for (uint32_t g = 0; g < plan->lfa->n_flc; g++)
         for (uint32_t i = 0; i < plan->lfa->tiling[g]; i++)
             if (!check_group_tile(&plain, g, i))

@@ -13,7 +13,9 @@
  * - a tile that only its group reads is the smallest box with all that the group's tile of that number reads (whole groups of
  *   channels, for a layer with such), one that others read as well has that box in it, and its tiles together are everything;
  * - a tile loads the smallest box with all it reads of a source, and nothing where it reads nothing;
- * - a store moves what no earlier tile of the layer had.
+ * - a store moves what no earlier tile of the layer had;
+ * - a tensor that stays in the buffer for its layer group is alive at every tile that reads an element of it; its last use is the
+ *   last tile of its readers: of the tile's own number in its group, of any number in others.
  * `plan` has ranges, `schedule` is soma_parse's. False: `message` says where they differ. All numbers are small. */
 bool soma_plain_agrees(const struct soma_plan *plan, const struct fused_schedule *schedule,
                        struct arena *scratch, char *message, size_t size);

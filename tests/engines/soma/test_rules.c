@@ -217,6 +217,38 @@ static void test_parse_refuses_what_it_cannot_do(void **state)
     soma_case_close(&c);
 }
 
+/* A is stored, and both of its tiles (positions 0, 1) are read by all of C's (2 to 5), in a later group of the same layer group. By
+ * the published rule (reference page) only the last of A's is used that long, but no search may end the other before. */
+static void test_parse_keeps_what_a_later_group_reads(void **state)
+{
+    (void)state;
+    for (int compat = 0; compat <= 1; compat++) {
+        const struct fused_machine machine = {1 << 20, 8, 0};
+        struct fused_result result;
+        struct soma_case c;
+        soma_case_open(&c, tiny6, 1 << 20);
+        c.context.compat = compat != 0;
+        struct soma_lfa lfa = soma_case_lfa(
+            &c, "cut 2 A_conv3x3, 4 C_conv1x1, cut 1 B_conv3x3 D_add, cut 2 E_pool2x2 F_conv3x3s2");
+        assert_true(soma_case_parse(&c, &lfa));
+        for (uint32_t i = 0; i < c.schedule.n_tensor; i++) {
+            struct fused_tensor *tensor = &c.schedule.tensor[i];
+            if (tensor->kind != FUSED_OFMAP || tensor->producer_tile > 1)
+                continue;
+            assert_int_equal(tensor->first_use, 2);
+            assert_int_equal(tensor->last_use, compat && tensor->producer_tile == 0 ? 2 : 5);
+            assert_int_equal(tensor->last_read, 5);
+            assert_int_equal(tensor->end, 6);
+            tensor->end = 5;
+            assert_int_equal(fused_evaluate(&c.schedule, &machine, &c.arena, NULL, &result, &c.err), DSE_OK);
+            assert_int_equal(result.fault, FUSED_LIFETIME);
+            assert_int_equal(result.fault_tensor, i);
+            tensor->end = 6;
+        }
+        soma_case_close(&c);
+    }
+}
+
 /* Without a prepared graph the parser makes its own. */
 static void test_parse_prepares_the_graph_itself(void **state)
 {
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_parse_asks_for_whole_layers_channels),
         cmocka_unit_test(test_parse_cuts_samples_first),
         cmocka_unit_test(test_parse_refuses_what_it_cannot_do),
+        cmocka_unit_test(test_parse_keeps_what_a_later_group_reads),
         cmocka_unit_test(test_parse_prepares_the_graph_itself),
     };
     return cmocka_run_group_tests_name("soma rules", tests, NULL, NULL);
