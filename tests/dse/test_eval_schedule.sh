@@ -100,6 +100,10 @@ check 'never arrive' grep -q 'never ends: tile 0 of conv1 (position 0) waits for
 awk '/ ofmap conv5_2_add / { store = $0; next } { print } / ifmap pool5 / { print store }' $stage2 >"$folder/swap.yaml"
 check 'a load before its store' code 2 eval_schedule "$folder/swap.yaml"
 check 'names the tensor' grep -q 'the schedule .*tensor [0-9]*, the ifmap of tile 0 of pool5' "$folder/err"
+# The weights right before the store of tensor 123, which ends at 70; by positions it would fit.
+sed 's/^- \[126, 67, 72\]/- [126, 70, 72]/' $stage2 >"$folder/overlap.yaml"
+check 'a load into room that is taken' code 2 eval_schedule "$folder/overlap.yaml"
+check 'is told' grep -q 'tensor 126, the weights of fc (2,048,000 bytes) may be loaded from position 70 on, but a tensor whose living duration ends there' "$folder/err"
 
 # Bad text: file and line.
 sed 's/conv2_0_a,/conv2_0_x,/' $stage1 >"$folder/layer.yaml"
