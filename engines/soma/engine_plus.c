@@ -99,6 +99,7 @@ static const double DLSA_ROUND_MAX = 1e6;
 struct start {
     struct plus_search *search; /* NULL: nothing fits to start from */
     struct arena arena;
+    uint64_t share, rounds; /* of the next step; that were counted */
     bool done, polished;
     enum dse_status status;
     struct dse_error err;
@@ -185,13 +186,17 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
     const struct soma_search *search = &state->task.search;
     struct fused_schedule schedule;
     double bound;
-    for (uint32_t k = 0; k < N_CAP; k++) {
+    for (uint32_t k = 0; k < N_CAP && engine_context_left(context) > 0; k++) {
         uint64_t most = (uint64_t)search->context.batch << (2 * k);
         struct seed *seed = &state->seed[state->n_seed];
         DSE_TRY(plus_start(search, most < 1U << 14 ? (uint32_t)most : 1U << 14, &state->scratch, &seed->lfa,
                            &seed->price, err));
         sort_in(state);
+        engine_context_count(context, 1);
     }
+    if (engine_context_left(context) == 0)
+        return DSE_OK;
+    engine_context_count(context, 1);
     struct seed *seed = &state->seed[state->n_seed];
     DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, &state->scratch,
                              &seed->lfa, &seed->price, err));
@@ -200,9 +205,8 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
                        err));
     arena_reset(&state->scratch);
     sort_in(state);
-    engine_context_count(context, N_CAP + 1);
     if (state->n_seed == 0)
-        return soma_explain(context, search, &seed->lfa, &state->scratch, err);
+        return soma_explain_start(context, search, &seed->lfa, &state->scratch, err);
     return DSE_OK;
 }
 
@@ -234,13 +238,13 @@ static bool is_near(const struct state *state, double cost)
 }
 
 /* SoMa's own second stage, from what list scheduling has made. */
-static enum dse_status anneal_dlsa(struct state *state, struct random_stream stream,
+static enum dse_status anneal_dlsa(struct state *state, struct random_stream stream, uint64_t *left,
                                    struct fused_schedule *schedule, struct soma_price *price,
                                    struct dse_error *err)
 {
     const struct soma_search *search = &state->task.search;
     double n_round = fmin(state->dlsa_rounds * schedule->n_dram, DLSA_ROUND_MAX);
-    const struct soma_dlsa_options options = {.n_round = (uint64_t)n_round,
+    const struct soma_dlsa_options options = {.n_round = (double)*left < n_round ? *left : (uint64_t)n_round,
                                               .first_temperature = 0.003,
                                               .alpha = state->options.alpha,
                                               .return_share = 0.9,
@@ -255,6 +259,7 @@ static enum dse_status anneal_dlsa(struct state *state, struct random_stream str
                                  &state->scratch, &dlsa, err));
     while (!done)
         DSE_TRY(soma_dlsa_search_step(dlsa, options.n_round, &done, err));
+    *left -= soma_dlsa_search_rounds(dlsa);
     soma_dlsa_search_best(dlsa, schedule, price);
     return DSE_OK;
 }
@@ -269,18 +274,20 @@ static enum dse_status polish(struct state *state, uint32_t i, struct engine_con
     struct soma_price price;
     struct soma_lfa lfa;
     const int32_t *lead;
+    uint64_t left = engine_context_left(context), before = left;
     start->polished = true;
     arena_reset(&state->scratch);
     DSE_TRY(soma_lfa_new(state->task.search.context.network->n_layer, &state->scratch, &lfa, err));
     plus_search_best(start->search, &lfa, &lead, &price);
-    DSE_TRY(plus_polish(&state->task.search, &lfa, lead, state->polish,
+    DSE_TRY(plus_polish(&state->task.search, &lfa, lead, state->polish, &left,
                         random_stream_make(task->seed, task->key + 0x9E3779B97F4A7C15U * i, RANDOM_NOISE),
                         &state->scratch, &schedule, &price, err));
     if (isinf(price.cost))
         return DSE_OK;
     DSE_TRY(anneal_dlsa(state,
                         random_stream_make(task->seed, task->key + 0x9E3779B97F4A7C15U * i, RANDOM_TIE),
-                        &schedule, &price, err));
+                        &left, &schedule, &price, err));
+    engine_context_count(context, before - left);
     return soma_offer(context, &state->task, &lfa, &schedule, NULL, &state->scratch, err);
 }
 
@@ -296,22 +303,32 @@ static enum dse_status polish_all(struct state *state, struct engine_context *co
 static enum dse_status advance(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     int n_thread = engine_context_task(context)->n_thread;
-    uint64_t left = engine_context_left(context) / state->n_start, n = left < SLICE ? left : SLICE;
-    if (n == 0)
-        n = 1;
+    uint64_t left = engine_context_left(context);
+    uint32_t n_live = 0, rank = 0;
+    for (uint32_t i = 0; i < state->n_start; i++)
+        n_live += !state->start[i].done;
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        uint64_t fair = start->done ? 0 : left / n_live + (rank++ < left % n_live);
+        start->share = fair < SLICE ? fair : SLICE;
+    }
 #pragma omp parallel for schedule(dynamic)                                                                   \
     num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && state->n_start > 1)
     for (uint32_t i = 0; i < state->n_start; i++) {
         struct start *start = &state->start[i];
-        if (!start->done)
-            start->status = plus_search_step(start->search, n, &start->done, &start->err);
+        if (start->share > 0)
+            start->status = plus_search_step(start->search, start->share, &start->done, &start->err);
     }
-    for (uint32_t i = 0; i < state->n_start; i++)
-        if (state->start[i].status != DSE_OK) {
-            *err = state->start[i].err;
-            return state->start[i].status;
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        uint64_t rounds = plus_search_rounds(start->search);
+        if (start->status != DSE_OK) {
+            *err = start->err;
+            return start->status;
         }
-    engine_context_count(context, n * state->n_start);
+        engine_context_count(context, rounds - start->rounds);
+        start->rounds = rounds;
+    }
     return DSE_OK;
 }
 
@@ -322,7 +339,7 @@ static enum dse_status plus_step(void *memory, struct engine_context *context, e
     bool done = true;
     if (!state->seeded) {
         DSE_TRY(begin(state, context, err));
-        if (state->n_seed == 0)
+        if (state->n_seed == 0 && engine_context_left(context) > 0)
             *stop = STOP_CONVERGED;
         return DSE_OK;
     }
@@ -362,7 +379,7 @@ static void plus_free(void *memory)
 
 const struct engine engine_soma_plus = {
     .name = "soma-plus",
-    .summary = "Layer fusion and DRAM scheduling searched together, with a lower bound of the cost.",
+    .summary = "layer fusion and DRAM order in one search, with a lower bound of the cost",
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,

@@ -53,12 +53,13 @@ struct trial {
     uint32_t *order; /* (n_load) */
     double *key;     /* (n_load) */
     uint64_t cycle;  /* of the best; FUSED_NEVER: none fits */
+    uint64_t left;   /* schedules that may be looked at */
 };
 
 static enum dse_status trial_new(const struct soma_search *search, struct fused_schedule *schedule,
                                  struct arena *arena, struct trial *t, struct dse_error *err)
 {
-    *t = (struct trial){.schedule = schedule, .cycle = FUSED_NEVER};
+    *t = (struct trial){.schedule = schedule, .cycle = FUSED_NEVER, .left = 1};
     DSE_TRY(soma_prefetcher_new(schedule, &search->machine, search->machine.buffer_byte, arena,
                                 &t->prefetcher, err));
     if (!t->prefetcher)
@@ -71,8 +72,12 @@ static enum dse_status trial_new(const struct soma_search *search, struct fused_
     return DSE_OK;
 }
 
+/* FUSED_NEVER when no more may be looked at. */
 static uint64_t try_order(struct trial *t, const struct soma_prefetch_options *options, const uint32_t *order)
 {
+    if (t->left == 0)
+        return FUSED_NEVER;
+    t->left--;
     uint64_t cycle = soma_prefetcher_run(t->prefetcher, options, order);
     if (cycle < t->cycle) {
         t->cycle = cycle;
@@ -190,12 +195,15 @@ static uint64_t n_rounds(const struct trial *t, uint64_t bound, double round_per
 {
     double n = round_per_load * t->n_load, gain = (double)t->cycle / (double)bound - 1;
     n *= gain < WORTH ? gain / WORTH : 1;
-    return (uint64_t)(t->n_load > MANY ? n * MANY * MANY / ((double)t->n_load * t->n_load) : n);
+    if (t->n_load > MANY)
+        n *= MANY * MANY / ((double)t->n_load * t->n_load);
+    return (double)t->left < n ? t->left : (uint64_t)n;
 }
 
 enum dse_status plus_polish(const struct soma_search *search, const struct soma_lfa *lfa, const int32_t *lead,
-                            double round_per_load, struct random_stream stream, struct arena *arena,
-                            struct fused_schedule *schedule, struct soma_price *price, struct dse_error *err)
+                            double round_per_load, uint64_t *left, struct random_stream stream,
+                            struct arena *arena, struct fused_schedule *schedule, struct soma_price *price,
+                            struct dse_error *err)
 {
     struct trial t;
     struct fused_result plain;
@@ -207,13 +215,19 @@ enum dse_status plus_polish(const struct soma_search *search, const struct soma_
     DSE_TRY(trial_new(search, schedule, arena, &t, err));
     if (t.prefetcher) {
         t.cycle = plain.fault == FUSED_OK ? plain.cycle : FUSED_NEVER;
-        try_rules(&t);
+        if (lead)
+            soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
+        (void)try_order(&t, &usual, lead ? t.order : NULL);
+        t.left = *left;
+        if (t.cycle > bound)
+            try_rules(&t);
         if (lead)
             soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
         else
             memcpy(t.order, soma_prefetcher_loads(t.prefetcher, &t.n_load), t.n_load * sizeof *t.order);
-        if (t.n_load > 1 && t.cycle > bound)
+        if (t.n_load > 1 && t.cycle > bound && t.left > 1)
             DSE_TRY(walk_orders(&t, n_rounds(&t, bound, round_per_load), stream, arena, err));
+        *left = t.left;
     }
     set_cycle(search, t.cycle, price);
     return DSE_OK;

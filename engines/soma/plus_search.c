@@ -129,3 +129,8 @@ double plus_search_cost(const struct plus_search *s)
 {
     return s->best_price.cost;
 }
+
+uint64_t plus_search_rounds(const struct plus_search *s)
+{
+    return walk_rounds(s->walk);
+}

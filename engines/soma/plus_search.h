@@ -36,4 +36,7 @@ void plus_search_best(const struct plus_search *search, struct soma_lfa *lfa, co
 /* Its cost. */
 double plus_search_cost(const struct plus_search *search);
 
+/* Rounds done. */
+uint64_t plus_search_rounds(const struct plus_search *search);
+
 #endif
