@@ -218,7 +218,7 @@ enum dse_status plus_polish(const struct soma_search *search, const struct soma_
         if (lead)
             soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
         (void)try_order(&t, &usual, lead ? t.order : NULL);
-        t.left = *left;
+        t.left = left ? *left : UINT64_MAX;
         if (t.cycle > bound)
             try_rules(&t);
         if (lead)
@@ -227,7 +227,8 @@ enum dse_status plus_polish(const struct soma_search *search, const struct soma_
             memcpy(t.order, soma_prefetcher_loads(t.prefetcher, &t.n_load), t.n_load * sizeof *t.order);
         if (t.n_load > 1 && t.cycle > bound && t.left > 1)
             DSE_TRY(walk_orders(&t, n_rounds(&t, bound, round_per_load), stream, arena, err));
-        *left = t.left;
+        if (left)
+            *left = t.left;
     }
     set_cycle(search, t.cycle, price);
     return DSE_OK;

@@ -17,7 +17,7 @@ DSE_MUST_CHECK enum dse_status plus_price(const struct soma_search *search, cons
 
 /* The same, but the best of that, double buffering, all rules of prefetching, and an annealing over the order of the loads with
  * `round_per_load` rounds per load (fewer for more than a few hundred) that starts from `lead`. *left: schedules that it may look at
- * besides the first, and then may still. */
+ * besides the first, and then may still; NULL: any number. */
 DSE_MUST_CHECK enum dse_status plus_polish(const struct soma_search *search, const struct soma_lfa *lfa,
                                            const int32_t *lead, double round_per_load, uint64_t *left,
                                            struct random_stream stream, struct arena *arena,

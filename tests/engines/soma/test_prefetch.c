@@ -100,8 +100,8 @@ static void check_polish(struct prefetch_case *p, const struct soma_lfa *lfa)
     struct fused_schedule schedule, plain;
     struct soma_fault_info fault;
     struct soma_price price;
-    check(plus_polish(&p->search, lfa, NULL, 1, random_stream_make(1, 1, RANDOM_TEST), &p->scratch, &schedule,
-                      &price, &p->err),
+    check(plus_polish(&p->search, lfa, NULL, 1, NULL, random_stream_make(1, 1, RANDOM_TEST), &p->scratch,
+                      &schedule, &price, &p->err),
           &p->err);
     check(soma_parse(&p->search.context, lfa, &p->scratch, &plain, &fault, &p->err), &p->err);
     struct fused_result before = evaluate(p, &plain), after = evaluate(p, &schedule);
@@ -189,7 +189,7 @@ static void test_prefetch_is_as_good_as_the_published_second_stage(void **state)
         check(fused_oracle_read(known[i].end, &p.c.arena, &oracle[1], &p.err), &p.err);
         p.search.machine = oracle[1].machine;
         struct soma_lfa lfa = soma_case_oracle_lfa(&p.c, &oracle[0]);
-        check(plus_polish(&p.search, &lfa, NULL, 30, random_stream_make(1, 1, RANDOM_TEST), &p.scratch,
+        check(plus_polish(&p.search, &lfa, NULL, 30, NULL, random_stream_make(1, 1, RANDOM_TEST), &p.scratch,
                           &schedule, &price, &p.err),
               &p.err);
         if ((double)price.cycle > (i == 3 ? 1.015 : 1.0) * (double)oracle[1].cycle)
@@ -266,8 +266,8 @@ static void test_prefetch_is_optimal_where_all_is_enumerated(void **state)
         open_case(&p, "tests/known/soma/tiny6.yaml", k & 2, (84 + 7 * (uint64_t)k) * KB, k & 4 ? 8 : 32);
         struct soma_lfa lfa = soma_case_lfa(&p.c, groups[k & 1]);
         check(soma_parse(&p.search.context, &lfa, &arena, &schedule, &fault, &p.err), &p.err);
-        check(plus_polish(&p.search, &lfa, NULL, 30, random_stream_make(1, 1, RANDOM_TEST), &arena, &other,
-                          &price, &p.err),
+        check(plus_polish(&p.search, &lfa, NULL, 30, NULL, random_stream_make(1, 1, RANDOM_TEST), &arena,
+                          &other, &price, &p.err),
               &p.err);
         struct enumeration e = {.p = &p, .schedule = &schedule, .best = FUSED_NEVER};
         assert_int_equal(schedule.n_dram, 6);
