@@ -2,6 +2,7 @@
  * cuts alone; fine-grained groups are the layer groups, tiling numbers follow from the core array, and buffering is double. */
 #include <math.h>
 
+#include "engines/soma/explain.h"
 #include "engines/soma/lfa_search.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
@@ -136,9 +137,7 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
                              &state->scratch, &state->first, &price, err));
     if (isfinite(price.cost))
         return make_starts(state, context, err);
-    engine_context_explain(context,
-                           "no scheme fits the global buffer, not even layer by layer in the smallest tiles");
-    return DSE_OK;
+    return soma_explain_start(context, &state->task.search, &state->first, &state->scratch, err);
 }
 
 /* Share the rounds of this step out among the searches that run; the number that run. */
@@ -218,9 +217,7 @@ static void cocco_free(void *memory)
 
 const struct engine engine_cocco = {
     .name = "cocco",
-    .summary =
-        "The Cocco baseline: annealing over which layers are fused, in tiles as small as the core array "
-        "allows.",
+    .summary = "annealing over which layers are fused; buffering is double (the Cocco baseline)",
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engines/soma/allocator.h"
+#include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
 
@@ -312,6 +313,19 @@ static enum dse_status soma_step(void *memory, struct engine_context *context, e
     return DSE_OK;
 }
 
+/* Nothing is told when there is a start, and only the budget was too small. */
+static enum dse_status explain_start(struct state *state, struct engine_context *context,
+                                     struct dse_error *err)
+{
+    const struct soma_search *search = &state->task.search;
+    struct soma_lfa lfa;
+    struct soma_price price;
+    DSE_TRY(soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), &lfa, err));
+    DSE_TRY(soma_initial_lfa(search, state->options.first, search->machine.buffer_byte, &state->scratch, &lfa,
+                             &price, err));
+    return price.cost < INFINITY ? DSE_OK : soma_explain_start(context, search, &lfa, &state->scratch, err);
+}
+
 static enum dse_status soma_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
@@ -322,10 +336,7 @@ static enum dse_status soma_finish(void *memory, struct engine_context *context,
         DSE_TRY(report(state, start, context, err));
         found |= soma_allocator_best(start->allocator)->found;
     }
-    if (!found)
-        engine_context_explain(
-            context, "no scheme fits the global buffer, not even layer by layer in the smallest tiles");
-    return DSE_OK;
+    return found ? DSE_OK : explain_start(state, context, err);
 }
 
 static void soma_free(void *memory)
@@ -339,7 +350,7 @@ static void soma_free(void *memory)
 
 const struct engine engine_soma = {
     .name = "soma",
-    .summary = "SoMa: layer fusion and DRAM scheduling by two stages of annealing that share the buffer.",
+    .summary = "layer fusion, then DRAM order and prefetching, by annealing (SoMa, HPCA 2025)",
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,

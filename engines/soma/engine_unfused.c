@@ -43,7 +43,7 @@ static enum dse_status unfused_step(void *memory, struct engine_context *context
     engine_context_count(context, 1);
     arena_reset(&state->scratch);
     if (!isfinite(price.cost))
-        return soma_explain(context, search, &state->lfa, &state->scratch, err);
+        return soma_explain_start(context, search, &state->lfa, &state->scratch, err);
     DSE_TRY(soma_parse(&search->context, &state->lfa, &state->scratch, &fused, &fault, err));
     return soma_offer(context, &state->task, &state->lfa, &fused, NULL, &state->scratch, err);
 }
@@ -57,8 +57,7 @@ static void unfused_free(void *memory)
 
 const struct engine engine_unfused = {
     .name = "unfused",
-    .summary =
-        "The network layer by layer with double buffering: the reference that fusion is compared with.",
+    .summary = "layer by layer with double buffering: what fusion is compared with",
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,

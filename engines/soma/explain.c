@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "engines/soma/lfa_search.h"
 
 enum { NUMBER_MAX = 32 };
 
@@ -60,4 +61,11 @@ enum dse_status soma_explain(struct engine_context *context, const struct soma_s
     if (result.buffer_max_byte > search->machine.buffer_byte)
         explain_bytes(context, search, lfa, &fused, trace.living_byte);
     return DSE_OK;
+}
+
+enum dse_status soma_explain_start(struct engine_context *context, const struct soma_search *search,
+                                   struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+{
+    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, scratch, lfa, err));
+    return soma_explain(context, search, lfa, scratch, err);
 }

@@ -12,4 +12,10 @@ DSE_MUST_CHECK enum dse_status soma_explain(struct engine_context *context, cons
                                             const struct soma_lfa *lfa, struct arena *scratch,
                                             struct dse_error *err);
 
+/* The same when there is no start: `lfa` is what soma_initial_lfa left, and gets as many tiles as help (soma_finest_lfa), so that the
+ * layer named is one that more tiles do not help. */
+DSE_MUST_CHECK enum dse_status soma_explain_start(struct engine_context *context,
+                                                  const struct soma_search *search, struct soma_lfa *lfa,
+                                                  struct arena *scratch, struct dse_error *err);
+
 #endif

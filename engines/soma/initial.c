@@ -193,9 +193,10 @@ static bool can_be_finer(const struct soma_search *search, const struct soma_lfa
     return lfa->tiling[g] < 1u << 30 && can_cut(search, last, 2 * lfa->tiling[g], &tile);
 }
 
-/* The groups whose largest tensors are alive where there is too much. False: nothing there can be made smaller. */
+/* The groups whose largest tensors are alive where there is too much. False: at some place nothing can be made smaller; with `rest`
+ * what can be is marked all the same, and false means nothing anywhere. */
 static bool mark_groups(const struct soma_search *search, const struct soma_lfa *lfa, uint64_t limit,
-                        const struct excess *excess)
+                        const struct excess *excess, bool rest)
 {
     const struct fused_schedule *schedule = excess->schedule;
     for (uint32_t i = 0; i < schedule->n_tensor; i++) {
@@ -209,19 +210,25 @@ static bool mark_groups(const struct soma_search *search, const struct soma_lfa 
                 *largest = i;
         }
     }
+    bool any = false;
     for (uint32_t q = 0; q <= schedule->n_tile; q++) {
         if (excess->living_byte[q] <= limit)
             continue;
-        if (excess->largest[q] == UINT32_MAX)
+        if (excess->largest[q] == UINT32_MAX) {
+            if (rest)
+                continue;
             return false;
+        }
         excess->finer[tensor_group(schedule, &schedule->tensor[excess->largest[q]])] = true;
+        any = true;
     }
-    return true;
+    return any;
 }
 
-/* Twice the tiles for some groups. `*changed` false: it is valid and fits, or more tiles do not help. */
-static enum dse_status make_finer(const struct soma_search *search, uint64_t limit, struct arena *scratch,
-                                  struct soma_lfa *lfa, bool *changed, struct dse_error *err)
+/* Twice the tiles for some groups. `*changed` false: it is valid and fits, or more tiles do not help. `rest`: of mark_groups. */
+static enum dse_status make_finer(const struct soma_search *search, uint64_t limit, bool rest,
+                                  struct arena *scratch, struct soma_lfa *lfa, bool *changed,
+                                  struct dse_error *err)
 {
     struct fused_schedule schedule;
     struct soma_fault_info fault;
@@ -235,7 +242,7 @@ static enum dse_status make_finer(const struct soma_search *search, uint64_t lim
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the start of a search");
     struct fused_trace trace = {.living_byte = excess.living_byte};
     DSE_TRY(fused_evaluate(&schedule, &search->machine, scratch, &trace, &result, err));
-    if (result.buffer_max_byte <= limit || !mark_groups(search, lfa, limit, &excess))
+    if (result.buffer_max_byte <= limit || !mark_groups(search, lfa, limit, &excess, rest))
         return DSE_OK;
     for (uint32_t g = 0; g < lfa->n_flc; g++)
         lfa->tiling[g] *= excess.finer[g] ? 2 : 1;
@@ -250,8 +257,19 @@ enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_mov
     DSE_TRY(make_groups(search, moves, lfa, err));
     for (bool changed = true; changed;) {
         arena_reset(scratch);
-        DSE_TRY(make_finer(search, buffer_limit, scratch, lfa, &changed, err));
+        DSE_TRY(make_finer(search, buffer_limit, false, scratch, lfa, &changed, err));
     }
     arena_reset(scratch);
     return soma_price_lfa(search, lfa, buffer_limit, scratch, NULL, price, err);
+}
+
+enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,
+                                struct arena *scratch, struct soma_lfa *lfa, struct dse_error *err)
+{
+    for (bool changed = true; changed;) {
+        arena_reset(scratch);
+        DSE_TRY(make_finer(search, buffer_limit, true, scratch, lfa, &changed, err));
+    }
+    arena_reset(scratch);
+    return DSE_OK;
 }

@@ -47,6 +47,12 @@ DSE_MUST_CHECK enum dse_status soma_initial_lfa(const struct soma_search *search
                                                 struct soma_lfa *lfa, struct soma_price *price,
                                                 struct dse_error *err);
 
+/* Why there is no start: of `lfa`, which soma_initial_lfa left, every group that holds too much gets twice the tiles until that changes
+ * nothing. The fullest position is then one where nothing can be made smaller. `scratch` is reset. */
+DSE_MUST_CHECK enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,
+                                               struct arena *scratch, struct soma_lfa *lfa,
+                                               struct dse_error *err);
+
 /* Start from `start`, which fits `buffer_limit`. Memory from `arena`, whose reset ends the search. */
 DSE_MUST_CHECK enum dse_status soma_lfa_search_new(const struct soma_search *search,
                                                    const struct soma_lfa_options *options,
