@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dse/json_text.h"
 #include "dse/report.h"
@@ -184,6 +185,17 @@ static size_t summary_entries(const struct schedule *s, struct entry *entry)
     return n + (s->search ? search_entries(s->search, entry + n) : 0);
 }
 
+/* Of what an objective's cost is; "energy^2*delay^1" says it itself, in joule and seconds. */
+static const char *cost_unit(const char *objective)
+{
+    static const char *const unit[][2] = {
+        {"latency", " s"}, {"energy", " J"}, {"edp", " J s"}, {"ed2p", " J s^2"}};
+    for (size_t i = 0; i < sizeof unit / sizeof unit[0]; i++)
+        if (strcmp(objective, unit[i][0]) == 0)
+            return unit[i][1];
+    return " (J, s)";
+}
+
 static void search_head(const struct schedule_search *search, struct text_buffer *out)
 {
     char a[CELL_MAX];
@@ -194,7 +206,8 @@ static void search_head(const struct schedule_search *search, struct text_buffer
     text_append(out, "  %-*s  %s, seed %" PRIu64 ", %s after %s evaluation%s\n", LABEL, "engine",
                 search->engine, search->seed, search->stop, text_thousands(search->evaluations, a, sizeof a),
                 table_plural(search->evaluations));
-    text_append(out, "  %-*s  %s = %.6g", LABEL, "objective", search->objective, search->cost);
+    text_append(out, "  %-*s  %s = %.6g%s", LABEL, "objective", search->objective, search->cost,
+                cost_unit(search->objective));
     if (search->bound > 0)
         text_append(out, ", %.4f times the engine's lower bound", search->cost / search->bound);
     text_append(out, "\n");

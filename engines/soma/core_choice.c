@@ -11,12 +11,26 @@
 const char *const soma_core_names[SOMA_N_CORE] = {"array",  "descent", "cosa",      "cosa-best",
                                                   "random", "hybrid",  "annealing", "genetic"};
 
+/* What a user with another machine can do: nearly any will do for a mapper. */
+static const char *array_hint(const struct architecture *arch)
+{
+    struct core_split split;
+    struct dse_error ignored = {0};
+    return core_machine_split(arch, &split, &ignored) == DSE_OK
+               ? "; with a mapper for its tiles it is one: engine option core=cosa, or --core cosa of dse "
+                 "eval"
+               : "";
+}
+
 static enum dse_status open_array(const struct architecture *arch, bool compat, struct core_cache *cache,
                                   struct soma_core_machine *made, struct dse_error *err)
 {
     made->array.compat = compat;
     made->word_byte = 1;
-    DSE_TRY(core_machine_of(arch, &made->size, &made->machine, err));
+    struct dse_error inner = {0};
+    enum dse_status status = core_machine_of(arch, &made->size, &made->machine, &inner);
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%.700s%s", inner.text, array_hint(arch));
     DSE_TRY(core_array_init(&made->size, &made->array.core, err));
     return core_cache_join_array(cache, &made->array, &made->cached, err);
 }

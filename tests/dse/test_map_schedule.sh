@@ -18,7 +18,7 @@ agree() {
 
 check 'a schedule' code 0 map
 for words in '^tiny6, batch 1, on soma_edge$' '^  engine        unfused, seed 0, converged after 1 evaluation$' \
-    '^  objective     edp = ' '^  schedule      6 layer groups, 6 fine-grained groups,' '^  utilization   '; do
+    '^  objective     edp = [0-9.e-]* J s$' '^  schedule      6 layer groups, 6 fine-grained groups,' '^  utilization   '; do
     check "says $words" grep -q "$words" "$folder/out"
 done
 eval=''
