@@ -146,7 +146,7 @@ help:
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
-#:                       PAPER=cosa: only this paper; FRESH=1: compute all anew
+#:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make valgrind       run the C test programs of the debug build under valgrind
 #: make install        install to DESTDIR/PREFIX (/usr/local); make uninstall takes it away again
@@ -203,7 +203,8 @@ bench-run: all $(BENCH_BIN)
 	@scripts/run-bench $(BUILD)/bench.csv $(BENCH_BIN)
 
 figures-run: all
-	@scripts/run-figures --dse $(PROGRAM) --jobs $(JOBS) $(if $(filter-out 0,$(FRESH)),--fresh) $(PAPER)
+	@scripts/run-figures --dse $(PROGRAM) --jobs $(JOBS) $(if $(filter-out 0,$(FRESH)),--fresh) \
+	    $(if $(filter-out 0,$(QUICK)),--quick) $(PAPER)
 
 # The corpus that a target finds is kept from run to run; an input that breaks something is left as OUT/TARGET-crash-HASH.
 fuzz-run: $(FUZZ_BIN)
