@@ -26,6 +26,7 @@ static enum dse_status whole_rate(const struct architecture *arch, const struct 
                                   uint64_t *byte_per_cycle, struct dse_error *err)
 {
     double rate = word_per_cycle * level->word_bit / BYTE_BIT, whole = round(rate);
+    double near = fmin(fmax(whole, 1), (double)highest);
     if (!isfinite(rate))
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s is no machine for fused schedules: %s.%s is not limited; give one", arch->name,
@@ -33,9 +34,9 @@ static enum dse_status whole_rate(const struct architecture *arch, const struct 
     if (whole < 1 || whole > (double)highest || differs(whole, rate))
         return dse_fail(
             err, DSE_BAD_INPUT,
-            "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; whole bytes from 1 "
-            "are needed",
-            arch->name, level->name, quantity, rate);
+            "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; whole bytes are needed, "
+            "such as %g (%g GB/s at this clock)",
+            arch->name, level->name, quantity, rate, near, near * arch->clock_hz * 1e-9);
     *byte_per_cycle = (uint64_t)whole;
     return DSE_OK;
 }

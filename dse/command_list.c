@@ -10,8 +10,8 @@
 #include "dse/solve.h"
 #include "dse/table.h"
 
-/* Columns of an engine's options; the last is broken into lines, so that a table fits a wide terminal. */
-enum { OPTION_COLUMNS = 5, MEANING_WIDTH = 60 };
+/* Columns of an engine's options; range and meaning are broken into lines, so that a table fits a wide terminal. */
+enum { OPTION_COLUMNS = 5, RANGE_WIDTH = 28, MEANING_WIDTH = 60 };
 
 /* 1e+15 rather than fifteen zeros. */
 static const char *short_number(double value, char *buffer, size_t size)
@@ -45,12 +45,12 @@ static void option_range(const struct engine_option *option, char *buffer, size_
     }
 }
 
-/* The line of at most MEANING_WIDTH bytes that `*text` begins with, broken at a blank; moves `*text` to the next one. */
-static int next_line(const char **text)
+/* The line of at most `width` bytes that `*text` begins with, broken at a blank; moves `*text` to the next one. */
+static int next_line(const char **text, size_t width)
 {
     size_t length = strlen(*text);
-    if (length > MEANING_WIDTH) {
-        length = MEANING_WIDTH;
+    if (length > width) {
+        length = width;
         while (length > 0 && (*text)[length] != ' ')
             length--;
         if (length == 0) /* a word that is longer than a line */
@@ -61,17 +61,22 @@ static int next_line(const char **text)
     return (int)length;
 }
 
-/* What the option does, in as many rows as it takes. */
-static void meaning_cells(struct table *table, const char *sentence)
+/* An option in as many rows as range and meaning take. */
+static void option_rows(struct table *table, const struct engine_option *option)
 {
-    const char *line = sentence;
-    int length = next_line(&sentence);
-    table_cell(table, "%.*s", length, line);
-    while (*sentence) {
-        for (int c = 0; c < OPTION_COLUMNS - 1; c++)
-            table_cell(table, "%s", "");
-        line = sentence;
-        length = next_line(&sentence);
+    char text[TABLE_CELL_MAX], range_text[TABLE_CELL_MAX];
+    const char *range = range_text, *meaning = option->sentence;
+    option_range(option, range_text, sizeof range_text);
+    for (int row = 0; row == 0 || *range || *meaning; row++) {
+        table_cell(table, "  %s", row == 0 ? option->name : "");
+        table_cell(table, "%s",
+                   row == 0 ? engine_option_print(option, option->standard, text, sizeof text) : "");
+        const char *line = range;
+        int length = next_line(&range, RANGE_WIDTH);
+        table_cell(table, "%.*s", length, line);
+        table_cell(table, "%s", row == 0 ? option->unit : "");
+        line = meaning;
+        length = next_line(&meaning, MEANING_WIDTH);
         table_cell(table, "%.*s", length, line);
     }
 }
@@ -80,21 +85,13 @@ static void print_options(const struct engine *engine, struct text_buffer *out)
 {
     static const char *const header[] = {"  option", "default", "range", "unit", "meaning"};
     struct table table;
-    char text[TABLE_CELL_MAX];
     if (engine->n_option == 0) {
         text_append(out, "  no options\n");
         return;
     }
     table_init(&table, header, OPTION_COLUMNS, 0x1f);
-    for (size_t i = 0; i < engine->n_option; i++) {
-        const struct engine_option *option = &engine->option[i];
-        table_cell(&table, "  %s", option->name);
-        table_cell(&table, "%s", engine_option_print(option, option->standard, text, sizeof text));
-        option_range(option, text, sizeof text);
-        table_cell(&table, "%s", text);
-        table_cell(&table, "%s", option->unit);
-        meaning_cells(&table, option->sentence);
-    }
+    for (size_t i = 0; i < engine->n_option; i++)
+        option_rows(&table, &engine->option[i]);
     table_print(&table, out);
     table_free(&table);
 }

@@ -71,6 +71,7 @@ _dse_value() {
         map--format) _dse_reply 'table yaml csv json' "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply 'levels networks summary noc tiles tensors instructions' "$word" ;;
+        eval--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
         *--kind) _dse_reply 'heatmap convergence breakdown' "$word" ;;
         sample--draw) _dse_reply 'construct primes' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
@@ -91,7 +92,7 @@ _dse_operand() {
     case $command:$number in
         list:1) _dse_reply "$("$program" list --help 2>/dev/null |
             awk 'NR == 1 { gsub(/\|/, " ", $5); print $5 }')" "$word" ;;
-        list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine ]] &&
+        list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine?(s) ]] &&
             _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         map:1 | eval:1 | sample:1 | calibrate:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         run:1 | check:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;

@@ -178,7 +178,9 @@ static void test_core_machine_split_names_what_does_not_fit(void **state)
         {"simba", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"eyeriss_12x14", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"k80", NULL, NULL, "it is a GPU"},
-        {"tpu_128x128", "DRAM.bandwidth", "25 GB/s", "DRAM.bandwidth is 62.5 bytes per cycle; whole bytes"},
+        {"tpu_128x128", "DRAM.bandwidth", "25 GB/s",
+         "DRAM.bandwidth is 62.5 bytes per cycle; whole bytes are needed, such as 63 (25.2 GB/s at this "
+         "clock)"},
         {"soma_edge", "DRAM.bandwidth", "12.5 GB/s", "DRAM.bandwidth is 12.5 bytes per cycle; whole bytes"},
         {"soma_edge", "DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
         {"soma_edge", "DRAM.write_energy", "1 pJ", "DRAM costs more in one direction"},

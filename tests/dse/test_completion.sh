@@ -52,12 +52,14 @@ is 'run eval map sample list plot merge status check calibrate --help --version'
 is 'map merge' m
 is 'engines architectures networks experiments engine' list ''
 is 'random' list engine ran
+is 'soma soma-plus' list engines som
 is 'descent' map simba resnet50 --engine desc
 is 'descent' map simba resnet50 -e desc
 is 'descent' map --engine = desc
 is 'table yaml csv json' map --format ''
 is 'table yaml csv json' map --format =
 is 'table csv json' eval -f ''
+is 'cosa cosa-best' eval soma_edge resnet50_soma s.yaml --core co
 is 'breakdown' plot out.h5 -k b
 is 'patience=' map simba resnet50 -o pat
 is 'victory_condition=' map simba resnet50 --engine hybrid --option vic
@@ -91,6 +93,7 @@ case=("$known/archs/gb-rf-4x4-4.yaml" "$known/problems/resnet50-conv3-1x1s2.yaml
     "$known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml")
 is "$(accepted eval "${case[@]}" --format '?')" eval --format ''
 is "$(accepted eval "${case[@]}" --report '?')" eval --report ''
+is "$("$DSE" map soma_edge resnet50_soma -e soma -o core=? 2>&1 | sed -n 's/.*\(array, .*\)/\1/p' | tr -d ',')" eval --core ''
 
 printf 'a_byte,status,edp_js,energy_j\n' >"$folder/x.csv"
 is 'edp_js energy_j' plot "$folder/x.h5" --metric e
