@@ -6,19 +6,27 @@
 
 enum { CHANNEL_MAX = 8 };
 
-/* How often a layer's tiles are there at least. Let share(h) be the most rows of the group's last output, as a share of all of
- * them, that a tile of h rows of this layer is enough for. Tiles of h1, h2, ... rows that make the whole output have shares that
- * add up to 1 or more, so the sum of any cost over them is at least the least cost(h) / share(h). share(h) is 1 for a tile of
- * all rows, at least h / all (the layer may end its group), and share(h') of any reader whose tile of h' rows needs no more
- * than h rows of this one: (h' - 1) stride + R - padding. Who shares its group is open, so the largest of these holds.
- * Columns likewise, and the two multiply, since tiles are a grid; samples are cut into equal parts. */
+/* How often a layer's tiles are there at least. Let share(h) be the most rows, as a share of all of them, of an output of the
+ * group that a tile of h rows of this layer is enough for. The outputs of a group are cut into pieces that make up all
+ * their rows, so the shares of the group's tiles add up to 1 or more, and the sum of any cost over them is at least the least
+ * cost(h) / share(h). Columns likewise, and the two multiply, since tiles are a grid; samples are cut into equal parts.
+ *
+ * share(h) is at least that of the layer itself: it may end its group, and what is read outside is whole. An output y further
+ * on can only be in the group with all layers on all ways to it, since a group is a stretch of a computing order: a tile of m rows
+ * of y asks of each of these as much as its most demanding reader among them (needed). Who shares a group is open, so the
+ * largest share holds of any y.
+ *
+ * Which y count: call an operand sparse when for some m the tile of m rows that reads it needs less of it, as a share, than m is
+ * of the reader (1x1 with a stride of 2, a transpose). On a way from y back to a layer take the first sparse operand; from its
+ * reader r to y shares do not fall, so the piece of r is enough for no less than that of y is, and asks no more of the
+ * layers before it. So only the readers of sparse operands count. */
 struct curve {
     uint32_t n;
     double *share; /* (n) of a tile of 1, 2, ... rows or columns */
 };
 
 struct curves {
-    struct curve rows, columns;
+    struct curve axis[2]; /* rows, columns */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -26,17 +34,22 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Rows (direction 0) or columns of a source that a tile of `out` needs at least. By compat rules every tile is like the first one, without
- * the padding before it; else also what lies behind the source's end is not needed. */
+/* Rows (direction 0) or columns of a source that a tile of `out` needs at least, s (out - 1) + R without padding. By compat rules
+ * every tile is like the first one, without the padding before it. Else a tile that ends before the source does loses at
+ * most the padding before, one that begins behind its first row at most what lies behind its end, and one that does
+ * neither has all of it. With dilation, or padding as large as the filter, a tile may skip more; then little is claimed. */
 static uint32_t window_need(const struct soma_search *search, const struct layer *layer, int direction,
                             uint32_t out, uint32_t out_all, uint32_t all)
 {
     int64_t filter = direction == 0 ? layer->r : layer->s, stride = layer->stride[direction];
-    int64_t kept = (filter - 1) * layer->dilation[direction] + 1 - layer->pad[direction];
-    int64_t behind = ((int64_t)out_all - 1) * stride + kept - all;
-    if (!search->context.compat && behind > 0)
-        kept -= behind;
-    int64_t need = ((int64_t)out - 1) * stride + kept;
+    int64_t extent = (filter - 1) * layer->dilation[direction] + 1, before = layer->pad[direction];
+    int64_t behind = ((int64_t)out_all - 1) * stride + extent - before - all, lost = before;
+    if (!search->context.compat) {
+        lost = behind > before ? behind : before;
+        if (layer->dilation[direction] > 1 || lost >= extent)
+            return 1;
+    }
+    int64_t need = ((int64_t)out - 1) * stride + extent - lost;
     return need < 1 ? 1 : need > all ? all : (uint32_t)need;
 }
 
@@ -55,53 +68,101 @@ static uint32_t tile_need(const struct soma_search *search, const struct soma_op
     return (uint32_t)least(out, all);
 }
 
-/* Take up what a reader's tiles are enough for. */
-static void follow(const struct soma_search *search, const struct soma_operand *operand, int direction,
-                   const struct curve *reader, struct curve *curve)
+static uint32_t extent_of(const struct soma_search *search, uint32_t l, int direction)
 {
-    for (uint32_t out = 1; out <= reader->n; out++) {
-        uint32_t need = tile_need(search, operand, direction, out);
-        if (need <= curve->n && curve->share[need - 1] < reader->share[out - 1])
-            curve->share[need - 1] = reader->share[out - 1];
+    const struct layer *layer = &search->context.network->layer[l];
+    return direction == 0 ? layer->p : layer->q;
+}
+
+/* Of an output of `all` rows that is cut into tiles of `out` rows, or of at most so many. By compat rules all tiles are equal. */
+static double piece(const struct soma_search *search, uint32_t out, uint32_t all)
+{
+    uint32_t n = all / out + (all % out != 0);
+    return search->context.compat ? 1.0 / n : (double)out / all;
+}
+
+static bool is_sparse(const struct soma_search *search, const struct soma_operand *operand, int direction)
+{
+    uint32_t n = extent_of(search, operand->layer, direction), all = direction == 0 ? operand->h : operand->w;
+    for (uint32_t out = 1; out <= n; out++)
+        if (piece(search, tile_need(search, operand, direction, out), all) < piece(search, out, n))
+            return true;
+    return false;
+}
+
+/* Working memory: what a tile of one layer needs of the layers before it. */
+struct needs {
+    const uint32_t *place; /* (n_layer) in the network's order */
+    uint32_t *need;        /* (n_layer) rows or columns; 0: none */
+};
+
+/* Take up what tiles of `out` rows or columns of layer `y` are enough for. */
+static void follow(const struct soma_search *search, uint32_t y, int direction, uint32_t out,
+                   const struct needs *needs, struct curves *curves)
+{
+    const struct network *network = search->context.network;
+    const struct soma_graph *graph = search->context.graph;
+    double share = piece(search, out, extent_of(search, y, direction));
+    needs->need[y] = out;
+    for (uint32_t i = needs->place[y]; i-- > 0;) {
+        uint32_t l = network->order[i], need = 0;
+        for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
+            const struct soma_operand *operand = &graph->operand[graph->use[u]];
+            if (needs->place[operand->layer] > needs->place[y] || needs->need[operand->layer] == 0)
+                continue;
+            uint32_t asked = tile_need(search, operand, direction, needs->need[operand->layer]);
+            need = asked > need ? asked : need;
+        }
+        needs->need[l] = need;
+        if (need > 0 && curves[l].axis[direction].share[need - 1] < share)
+            curves[l].axis[direction].share[need - 1] = share;
     }
 }
 
-static enum dse_status curve_new(uint32_t n, struct arena *arena, struct curve *curve, struct dse_error *err)
+static enum dse_status curve_new(const struct soma_search *search, uint32_t n, struct arena *arena,
+                                 struct curve *curve, struct dse_error *err)
 {
     curve->n = n;
     curve->share = arena_alloc(arena, n, sizeof *curve->share);
     if (!curve->share)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound");
     for (uint32_t i = 0; i < n; i++)
-        curve->share[i] = (double)(i + 1) / n;
+        curve->share[i] = piece(search, i + 1, n);
     return DSE_OK;
 }
 
-/* A larger tile is enough for no less. */
-static void fill_up(struct curve *curve)
+static void follow_all(const struct soma_search *search, uint32_t y, int direction, const struct needs *needs,
+                       struct curves *curves)
 {
-    for (uint32_t i = 1; i < curve->n; i++)
-        curve->share[i] = fmax(curve->share[i], curve->share[i - 1]);
+    const struct soma_graph *graph = search->context.graph;
+    bool sparse = false;
+    for (uint32_t o = graph->first_operand[y]; o < graph->first_operand[y + 1]; o++)
+        sparse |= is_sparse(search, &graph->operand[o], direction);
+    for (uint32_t out = 1; sparse && out <= extent_of(search, y, direction); out++)
+        follow(search, y, direction, out, needs, curves);
 }
 
-/* Readers before sources. */
 static enum dse_status find_curves(const struct soma_search *search, struct arena *arena,
                                    struct curves *curves, struct dse_error *err)
 {
     const struct network *network = search->context.network;
-    const struct soma_graph *graph = search->context.graph;
-    for (uint32_t i = network->n_layer; i-- > 0;) {
-        uint32_t l = network->order[i];
-        struct curves *own = &curves[l];
-        DSE_TRY(curve_new(network->layer[l].p, arena, &own->rows, err));
-        DSE_TRY(curve_new(network->layer[l].q, arena, &own->columns, err));
-        for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
-            const struct soma_operand *operand = &graph->operand[graph->use[u]];
-            follow(search, operand, 0, &curves[operand->layer].rows, &own->rows);
-            follow(search, operand, 1, &curves[operand->layer].columns, &own->columns);
-        }
-        fill_up(&own->rows);
-        fill_up(&own->columns);
+    uint32_t n = network->n_layer, *place = arena_alloc(arena, n, sizeof *place);
+    struct needs needs = {place, arena_alloc(arena, n, sizeof *needs.need)};
+    if (!place || !needs.need)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound");
+    for (uint32_t i = 0; i < n; i++)
+        place[network->order[i]] = i;
+    for (int direction = 0; direction < 2; direction++) {
+        for (uint32_t l = 0; l < n; l++)
+            DSE_TRY(curve_new(search, extent_of(search, l, direction), arena, &curves[l].axis[direction],
+                              err));
+        for (uint32_t y = 0; y < n; y++)
+            follow_all(search, y, direction, &needs, curves);
+        for (uint32_t l = 0; l < n; l++) /* a larger tile is enough for no less */
+            for (uint32_t i = 1; i < curves[l].axis[direction].n; i++) {
+                double *share = curves[l].axis[direction].share;
+                share[i] = fmax(share[i], share[i - 1]);
+            }
     }
     return DSE_OK;
 }
@@ -140,7 +201,7 @@ static enum dse_status try_shapes(const struct soma_search *search, const struct
         for (shape.h = 1; shape.h <= layer->p; shape.h++)
             for (shape.w = 1; shape.w <= layer->q; shape.w++)
                 DSE_TRY(try_tile(search, layer, &shape,
-                                 curves->rows.share[shape.h - 1] * curves->columns.share[shape.w - 1] *
+                                 curves->axis[0].share[shape.h - 1] * curves->axis[1].share[shape.w - 1] *
                                      shape.b / search->context.batch,
                                  work, err));
     }
@@ -158,12 +219,15 @@ static uint64_t n_shapes(const struct soma_search *search, uint32_t l)
 
 /* A tile has the channels of its layer, or by compat rules as many as a reader of several sources side by side asks of each. False: a
  * transpose may ask for part of them. */
-static bool find_channels(const struct soma_search *search, uint32_t l, uint32_t *k, uint32_t *n)
+static bool find_channels(const struct soma_search *search, const struct curves *curves, uint32_t l,
+                          uint32_t *k, uint32_t *n)
 {
     const struct soma_graph *graph = search->context.graph;
     const struct layer *layer = search->context.network->layer;
     k[0] = layer[l].k;
     *n = 1;
+    if (curves[l].cut_channels)
+        return false;
     for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
         const struct soma_operand *operand = &graph->operand[graph->use[u]];
         if (layer[operand->layer].type == LAYER_TRANSPOSE)
@@ -189,7 +253,8 @@ static enum dse_status add_core(const struct soma_search *search, const struct c
     for (uint32_t l = 0; l < network->n_layer; l++) {
         uint32_t k[CHANNEL_MAX], n;
         struct work work = {INFINITY, INFINITY};
-        if (!find_channels(search, l, k, &n) || bound->n_evaluation + n * n_shapes(search, l) > tile_max)
+        if (!find_channels(search, curves, l, k, &n) ||
+            bound->n_evaluation + n * n_shapes(search, l) > tile_max)
             continue;
         bound->n_evaluation += n * n_shapes(search, l);
         for (uint32_t i = 0; i < n; i++)
@@ -220,9 +285,13 @@ static double load_rows(const struct soma_search *search, const struct soma_oper
 static uint64_t load_byte(const struct soma_search *search, const struct soma_operand *operand,
                           const struct curves *reader)
 {
-    double area = load_rows(search, operand, 0, &reader->rows) *
-                  load_rows(search, operand, 1, &reader->columns) * (1 - 1e-9);
-    return (uint64_t)ceil(area) * operand->k * search->context.batch * search->context.graph->word_byte;
+    uint64_t byte = (uint64_t)search->context.batch * search->context.graph->word_byte;
+    if (reader->complete && reads_all(search, operand))
+        return byte * operand->k * operand->h * operand->w;
+    uint32_t k = !search->context.compat && reads_cut_channels(operand, reader) ? 1 : operand->k;
+    double area = load_rows(search, operand, 0, &reader->axis[0]) *
+                  load_rows(search, operand, 1, &reader->axis[1]) * (1 - 1e-9);
+    return (uint64_t)ceil(area) * k * byte;
 }
 
 static uint64_t layer_byte(const struct soma_search *search, uint32_t l)
