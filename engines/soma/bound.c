@@ -27,6 +27,9 @@ struct curve {
 
 struct curves {
     struct curve axis[2]; /* rows, columns */
+    bool
+        cut_channels; /* a tile may have part of the channels: a transpose asks for them, maybe through other layers */
+    bool complete; /* default rules: the tiles together have the whole layer, whoever is in the group */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -142,6 +145,47 @@ static void follow_all(const struct soma_search *search, uint32_t y, int directi
         follow(search, y, direction, out, needs, curves);
 }
 
+/* Whether a tile's channels of the source follow what of the reader may be cut. */
+static bool reads_cut_channels(const struct soma_operand *operand, const struct curves *reader)
+{
+    uint8_t from = operand->from[SOMA_K];
+    return from == SOMA_H || from == SOMA_W || (from == SOMA_K && reader->cut_channels);
+}
+
+/* Whether all tiles of a reader together read every element of the source. */
+static bool reads_all(const struct soma_search *search, const struct soma_operand *operand)
+{
+    const struct layer *layer = &search->context.network->layer[operand->layer];
+    if (operand->second || operand->flattened || (layer->type != LAYER_CONV && layer->type != LAYER_POOL))
+        return true;
+    for (int d = 0; d < 2; d++) {
+        int64_t filter = d == 0 ? layer->r : layer->s, all = d == 0 ? operand->h : operand->w;
+        int64_t end = ((int64_t)extent_of(search, operand->layer, d) - 1) * layer->stride[d] + filter;
+        if (layer->dilation[d] > 1 || layer->stride[d] > filter || layer->pad[d] >= filter ||
+            end - layer->pad[d] < all)
+            return false;
+    }
+    return true;
+}
+
+/* Readers before sources. */
+static void find_completeness(const struct soma_search *search, struct curves *curves)
+{
+    const struct network *network = search->context.network;
+    const struct soma_graph *graph = search->context.graph;
+    for (uint32_t i = network->n_layer; i-- > 0;) {
+        uint32_t l = network->order[i];
+        curves[l].complete = !search->context.compat;
+        curves[l].cut_channels = false;
+        for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
+            const struct soma_operand *operand = &graph->operand[graph->use[u]];
+            const struct curves *reader = &curves[operand->layer];
+            curves[l].complete &= reader->complete && reads_all(search, operand);
+            curves[l].cut_channels |= reads_cut_channels(operand, reader);
+        }
+    }
+}
+
 static enum dse_status find_curves(const struct soma_search *search, struct arena *arena,
                                    struct curves *curves, struct dse_error *err)
 {
@@ -154,8 +198,8 @@ static enum dse_status find_curves(const struct soma_search *search, struct aren
         place[network->order[i]] = i;
     for (int direction = 0; direction < 2; direction++) {
         for (uint32_t l = 0; l < n; l++)
-            DSE_TRY(curve_new(search, extent_of(search, l, direction), arena, &curves[l].axis[direction],
-                              err));
+            DSE_TRY(
+                curve_new(search, extent_of(search, l, direction), arena, &curves[l].axis[direction], err));
         for (uint32_t y = 0; y < n; y++)
             follow_all(search, y, direction, &needs, curves);
         for (uint32_t l = 0; l < n; l++) /* a larger tile is enough for no less */
@@ -164,6 +208,7 @@ static enum dse_status find_curves(const struct soma_search *search, struct aren
                 share[i] = fmax(share[i], share[i - 1]);
             }
     }
+    find_completeness(search, curves);
     return DSE_OK;
 }
 
