@@ -346,12 +346,39 @@ static uint64_t layer_byte(const struct soma_search *search, uint32_t l)
            search->context.graph->word_byte;
 }
 
-/* Compat: what goes into the layer group of a classifier crosses the DRAM; with the pools before it, or without. At least the
- * smallest map on the way, stored and loaded. */
-static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, const struct curves *curves)
+/* Whether layer `first` comes right before `next`, which reads it, in every computing order: all others are behind `next` or
+ * lead to `first`. `mark` (n_layer) is working memory. */
+static bool is_right_before(const struct soma_search *search, uint32_t first, uint32_t next, uint8_t *mark)
+{
+    enum { LEADS = 1, BEHIND = 2 };
+    const struct network *network = search->context.network;
+    const struct soma_graph *graph = search->context.graph;
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        mark[l] = l == first ? LEADS : l == next ? BEHIND : 0;
+    for (uint32_t i = network->n_layer; i-- > 0;) {
+        uint32_t l = network->order[i];
+        for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++)
+            mark[l] |= mark[graph->operand[graph->use[u]].layer] & LEADS;
+    }
+    for (uint32_t i = 0; i < network->n_layer; i++) {
+        uint32_t l = network->order[i];
+        for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++)
+            if (graph->operand[o].source >= 0)
+                mark[l] |= mark[graph->operand[o].source] & BEHIND;
+        if (mark[l] == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Compat: what goes into the layer group of a classifier crosses the DRAM; with the pools right before it, or without. At least the
+ * smallest map on the way, stored and loaded; not one behind a pool that is always right before. */
+static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, const struct curves *curves,
+                                uint8_t *mark)
 {
     const struct soma_graph *graph = search->context.graph;
     uint64_t byte = UINT64_MAX;
+    bool joined = true; /* all from here to the classifier is always in its group */
     if (graph->first_operand[l + 1] - graph->first_operand[l] != 1)
         return 0;
     for (;;) {
@@ -360,16 +387,23 @@ static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, co
         const struct soma_operand *operand = &graph->operand[graph->first_operand[l]];
         if (operand->source < 0)
             return 0; /* then the way begins outside, and its load counts already */
-        uint64_t crossing = layer_byte(search, (uint32_t)operand->source);
-        crossing += least(crossing, load_byte(search, operand, &curves[l]));
-        byte = least(byte, crossing);
-        l = (uint32_t)operand->source;
-        if (search->context.network->layer[l].type != LAYER_POOL)
+        uint32_t source = (uint32_t)operand->source;
+        uint64_t whole = layer_byte(search, source),
+                 crossing = least(whole, load_byte(search, operand, &curves[l]));
+        if (graph->first_use[source + 1] - graph->first_use[source] == 1)
+            crossing += whole; /* with another reader in its group less may be made, and stored */
+        bool pool = search->context.network->layer[source].type == LAYER_POOL;
+        joined = joined && pool && is_right_before(search, source, l, mark);
+        if (!joined)
+            byte = least(byte, crossing);
+        l = source;
+        if (!pool)
             return byte;
     }
 }
 
-static void add_dram(const struct soma_search *search, const struct curves *curves, struct soma_bound *bound)
+static void add_dram(const struct soma_search *search, const struct curves *curves, uint8_t *mark,
+                     struct soma_bound *bound)
 {
     const struct soma_graph *graph = search->context.graph;
     uint64_t first = UINT64_MAX; /* before the first tile its weights are there */
@@ -388,7 +422,7 @@ static void add_dram(const struct soma_search *search, const struct curves *curv
         if (graph->first_use[l] == graph->first_use[l + 1])
             bound->dram_byte += layer_byte(search, l);
         if (search->context.compat && graph->classifier[l])
-            bound->dram_byte += classifier_byte(search, l, curves);
+            bound->dram_byte += classifier_byte(search, l, curves, mark);
     }
     uint64_t rate = search->machine.dram_byte_per_cycle;
     bound->dram_cycle = bound->dram_byte / rate + (bound->dram_byte % rate != 0);
@@ -400,13 +434,14 @@ enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max, 
                            struct soma_bound *bound, struct dse_error *err)
 {
     struct curves *curves = arena_alloc(arena, search->context.network->n_layer, sizeof *curves);
+    uint8_t *mark = arena_alloc(arena, search->context.network->n_layer, sizeof *mark);
     *bound = (struct soma_bound){0};
-    if (!curves)
+    if (!curves || !mark)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound of %u layers",
                         search->context.network->n_layer);
     DSE_TRY(find_curves(search, arena, curves, err));
     DSE_TRY(add_core(search, curves, tile_max, bound, err));
-    add_dram(search, curves, bound);
+    add_dram(search, curves, mark, bound);
     if (bound->cycle < bound->compute_cycle)
         bound->cycle = bound->compute_cycle;
     if (bound->cycle < bound->dram_cycle)
