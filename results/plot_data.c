@@ -361,14 +361,19 @@ void plot_scale(const double *value, size_t n, const char *unit_symbol, double *
         return;
     }
     qsort(sorted, n_sorted, sizeof *sorted, by_value);
-    int step = (int)floor(log10(sorted[n_sorted / 2]) / 3 + 1e-9);
+    double median = sorted[n_sorted / 2];
     free(sorted);
+    bool is_byte =
+        strcmp(unit, "byte") == 0; /* binary prefixes, as capacities on axes and all tables have them */
+    int step = (int)floor(is_byte ? log2(median) / 10 + 1e-9 : log10(median) / 3 + 1e-9);
     step = step < -4 ? -4 : step > 4 ? 4 : step;
-    int is_byte = strcmp(unit, "byte") == 0;
     if (is_byte && step <= 0)
         return;
-    *factor = pow(1000, -step);
-    snprintf(unit, size, "%s%s", prefix[step + 4], is_byte ? "B" : unit_symbol);
+    *factor = pow(is_byte ? 1024 : 1000, -step);
+    if (is_byte)
+        snprintf(unit, size, "%ciB", "KMGT"[step - 1]);
+    else
+        snprintf(unit, size, "%s%s", prefix[step + 4], unit_symbol);
 }
 
 /* The unit that all labels share ("GB/s" of "4 GB/s"), or NULL. */

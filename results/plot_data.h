@@ -76,7 +76,7 @@ void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffe
 /* Whether less is better (-1), more is better (1), or neither (0). */
 int plot_direction(const struct result_field *metric);
 
-/* Decimal prefix for values of that size: `*factor` makes the number, `unit` gets "ms", "mJ s", "GB", "". */
+/* Decimal prefix (bytes: binary) for values of that size: `*factor` makes the number, `unit` gets "ms", "mJ s", "GB", "". */
 void plot_scale(const double *value, size_t n, const char *unit_symbol, double *factor, char *unit,
                 size_t size);
 

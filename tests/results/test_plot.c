@@ -2,6 +2,7 @@
 
 #include "results/cube.h"
 #include "results/plot.h"
+#include "results/plot_data.h"
 #include "tests/results/sample.h"
 
 static const char template_dir[] = "plotting"; /* tests run in the repository root */
@@ -111,6 +112,23 @@ static void test_plot_canvas_is_as_wide_as_the_title(void **state)
     }
 }
 
+/* The median, 3 MiB, decides; a number of bytes below 1 KiB stays as it is. Seconds have decimal prefixes. */
+static void test_plot_scale_counts_bytes_as_capacities(void **state)
+{
+    const double byte[] = {1048576, 3145728, 16777216}, second[] = {0.002, 0.003};
+    double factor;
+    char unit[16];
+    (void)state;
+    plot_scale(byte, 3, "byte", &factor, unit, sizeof unit);
+    assert_string_equal(unit, "MiB");
+    assert_true(byte[1] * factor == 3);
+    plot_scale((const double[]){1000}, 1, "byte", &factor, unit, sizeof unit);
+    assert_string_equal(unit, "byte");
+    assert_true(factor == 1);
+    plot_scale(second, 2, "s", &factor, unit, sizeof unit);
+    assert_string_equal(unit, "ms");
+}
+
 static void test_plot_errors_say_what_would_be_right(void **state)
 {
     (void)state;
@@ -170,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_plot_draws_every_kind_in_every_format),
         cmocka_unit_test(test_plot_script_has_labels_best_and_holes),
         cmocka_unit_test(test_plot_canvas_is_as_wide_as_the_title),
+        cmocka_unit_test(test_plot_scale_counts_bytes_as_capacities),
         cmocka_unit_test(test_plot_errors_say_what_would_be_right),
         cmocka_unit_test(test_plot_without_gnuplot_names_the_package),
     };
