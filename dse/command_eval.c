@@ -349,13 +349,15 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_eval = {
     .name = "eval",
-    .operands = "ARCH PROBLEM MAPPING",
+    .operands = "ARCH PROBLEM MAPPING|SCHEDULE",
     .summary = "Evaluate one mapping of a layer, or one fused schedule of a network, with the cost model.",
     .help =
         "ARCH     an architecture file, native or Timeloop v3, or a name of `dse list architectures`\n"
-        "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1\n"
-        "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it;\n"
-        "         or a fused schedule of the whole network PROBLEM (YAML with the key `soma`, docs/soma.md)\n"
+        "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1; for a SCHEDULE a "
+        "network\n"
+        "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it\n"
+        "SCHEDULE a fused schedule of the whole network, as `dse map --engine soma --format yaml` prints it\n"
+        "         (YAML with the key `soma`, docs/soma.md)\n"
         "\n"
         "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
         "how much.\n"

@@ -264,8 +264,9 @@ const struct cli_command command_map = {
         "\n"
         "A scheduler (kind scheduler in `dse list engines`) finds one schedule of the whole network:\n"
         "\n"
-        "  dse map soma_edge resnet50_soma --engine unfused --format yaml > unfused.yaml\n"
-        "  dse eval soma_edge resnet50_soma unfused.yaml\n",
+        "  dse map soma_edge resnet50_soma --engine soma --format yaml > soma.yaml\n"
+        "  dse eval soma_edge resnet50_soma soma.yaml\n"
+        "  dse plot soma.yaml --arch soma_edge -o soma.png\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 2,

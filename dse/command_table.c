@@ -39,10 +39,11 @@ static void print_overview(FILE *out)
           "  -h, --help     show this text; `dse COMMAND --help` shows that of a command\n"
           "  -V, --version  show the version\n\n"
           "First steps:\n"
-          "  dse list networks                      what there is to map\n"
-          "  dse map simba resnet50 --layer conv1   find a mapping for one layer\n"
-          "  dse run experiments/quickstart.yaml    run (or resume) a sweep\n"
-          "  dse plot quickstart.h5 -o edp.png      draw it\n\n"
+          "  dse list networks                         what there is to map\n"
+          "  dse map simba resnet50 --layer conv1      find a mapping for one layer\n"
+          "  dse map soma_edge resnet50_soma -e soma   schedule a network with its layers fused\n"
+          "  dse run quickstart                        run (or resume) a sweep\n"
+          "  dse plot quickstart.h5 -o edp.png         draw it\n\n"
           "Exit codes: 0 done; 1 some points failed (they are listed); 2 wrong use or a bad input file;\n"
           "130 interrupted, and the same command resumes.\n",
           out);

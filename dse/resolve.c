@@ -229,6 +229,14 @@ static enum dse_status not_found(enum resolve_kind kind, const char *name, struc
     if (!nearest)
         nearest = text_nearest(name, (const char *const *)list->name, list->n);
     text_excerpt(name, shown, sizeof shown);
+    if (list->n == 0) {
+        name_list_free(list);
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "unknown %s \"%s\": no %ss are found by name here, neither in ./experiments nor in the "
+            "installed data; give a path to a YAML file",
+            kind_word[kind], shown, kind_word[kind]);
+    }
     enum dse_status status =
         nearest ? dse_fail(err, DSE_BAD_INPUT, "unknown %s \"%s\"; did you mean %s?", kind_word[kind], shown,
                            nearest)
