@@ -25,7 +25,12 @@ struct soma_prefetcher {
     const uint32_t *load; /* (n_load) tensors in the order in which they are to be moved */
     bool *is_placed;      /* (tensors) */
     int32_t *start;       /* (tensors) of loads */
-    uint32_t *held;   /* (n_store) a store has room up to before this position; its end when it is placed */
+    uint32_t *held;       /* (n_store) of stores that are placed: their end */
+    uint64_t *
+        ends; /* (n_tile + 1) bytes of waiting stores (ready, not placed) by store_end, where that is behind n_held */
+    uint64_t late; /* bytes of the other waiting stores */
+    uint32_t
+        n_held; /* waiting stores have room up to before this position, or before their store_end if that is behind it */
     uint64_t *living; /* (n_tile) bytes at positions 0 .. */
     uint64_t *finish; /* (n_tile + 1) of tiles, from 1; [0] is 0 */
     uint64_t *wait;   /* (n_tile + 1) when what a tile waits for is over, as far as placed */
@@ -66,6 +71,7 @@ static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, st
     p->store = arena_alloc(arena, n_store, sizeof(*p->store));
     p->store_end = arena_alloc(arena, n_store, sizeof(*p->store_end));
     p->held = arena_alloc(arena, n_store, sizeof(*p->held));
+    p->ends = arena_alloc(arena, n_tile, sizeof(*p->ends));
     p->n_before = arena_alloc(arena, (size_t)p->layer_max + 1, sizeof(*p->n_before));
     p->reserved = arena_alloc(arena, n_tile, sizeof(*p->reserved));
     p->living = arena_alloc(arena, n_tile, sizeof(*p->living));
@@ -74,8 +80,8 @@ static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, st
     p->is_placed = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->is_placed));
     p->start = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->start));
     p->order = arena_alloc(arena, n_load + n_store, sizeof(*p->order));
-    if (!p->by_need || !p->store || !p->store_end || !p->held || !p->n_before || !p->reserved || !p->living ||
-        !p->finish || !p->wait || !p->is_placed || !p->start || !p->order)
+    if (!p->by_need || !p->store || !p->store_end || !p->held || !p->ends || !p->n_before || !p->reserved ||
+        !p->living || !p->finish || !p->wait || !p->is_placed || !p->start || !p->order)
         return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", n_tensor);
     return DSE_OK;
 }
@@ -163,20 +169,25 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
 
 /* ---- tiles ---- */
 
+/* A store begins to wait for the DRAM, or its wait is over. */
+static void count_waiting(struct soma_prefetcher *p, uint32_t place, bool waits)
+{
+    uint64_t byte = store_of(p, place)->byte,
+             *sum = p->store_end[place] <= p->n_held ? &p->late : &p->ends[p->store_end[place]];
+    *sum += waits ? byte : 0 - byte;
+}
+
 /* Keep the stores that wait for the DRAM while tile x runs, or when a load that may begin before it needs `more` bytes there.
- * False: no room. */
+ * False: no room. x is at most n_run, so n_held is x or there is nothing to do. */
 static bool hold_stores(struct soma_prefetcher *p, uint32_t x, uint64_t more)
 {
-    uint64_t byte = p->living[x];
-    for (uint32_t i = p->next_store; i < p->n_ready; i++)
-        if (p->held[i] <= x)
-            byte += store_of(p, i)->byte;
+    bool held = p->n_held > x;
+    uint64_t byte = p->living[x] + (held ? 0 : p->late);
     if (byte + more > p->limit)
         return false;
     p->living[x] = byte;
-    for (uint32_t i = p->next_store; i < p->n_ready; i++)
-        if (p->held[i] <= x)
-            p->held[i] = x + 1;
+    if (!held)
+        p->late += p->ends[++p->n_held];
     return true;
 }
 
@@ -198,7 +209,7 @@ static bool run_tile(struct soma_prefetcher *p, uint64_t until)
         return false;
     p->finish[++p->n_run] = finish;
     while (p->n_ready < p->n_store && store_of(p, p->n_ready)->producer_tile == (int32_t)x)
-        p->n_ready++;
+        count_waiting(p, p->n_ready++, true);
     return true;
 }
 
@@ -260,8 +271,10 @@ static void place_store(struct soma_prefetcher *p)
             break;
         }
     }
-    for (uint32_t x = end; x < p->held[at]; x++)
+    uint32_t held = p->store_end[at] > p->n_held ? p->store_end[at] : p->n_held;
+    for (uint32_t x = end; x < held; x++)
         p->living[x] -= tensor->byte;
+    count_waiting(p, at, false);
     p->held[at] = end;
     p->wait[end] = later(p->wait[end], finish);
     p->next_store++;
@@ -387,11 +400,11 @@ uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefet
     p->options = options;
     p->load = load_order ? load_order : p->by_need;
     p->n_placed = p->next_load = p->next_need = p->next_store = p->n_ready = p->n_run = p->n_over = 0;
-    p->last_start = 0;
-    p->free = 0;
+    p->last_start = p->n_held = 0;
+    p->free = p->late = 0;
     for (uint32_t i = 0; i < p->n_load; i++)
         p->is_placed[p->by_need[i]] = false;
-    memcpy(p->held, p->store_end, p->n_store * sizeof *p->held);
+    memset(p->ends, 0, ((size_t)p->n_tile + 1) * sizeof *p->ends);
     memcpy(p->living, p->reserved, p->n_tile * sizeof *p->living);
     memset(p->wait, 0, ((size_t)p->n_tile + 1) * sizeof *p->wait);
     while (p->n_placed < p->n_load + p->n_store)
