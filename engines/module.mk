@@ -73,19 +73,20 @@ SRC_ENGINES := \
 	engines/soma/lfa_search.c \
 	engines/soma/lower.c \
 	engines/soma/mapper_core.c \
-	engines/soma/offer.c \
 	engines/soma/need.c \
+	engines/soma/offer.c \
 	engines/soma/parse.c \
 	engines/soma/plan.c \
 	engines/soma/plus_point.c \
 	engines/soma/plus_price.c \
 	engines/soma/plus_search.c \
 	engines/soma/plus_start.c \
-	engines/soma/ranges.c \
-	engines/soma/search.c \
 	engines/soma/prefetch.c \
+	engines/soma/ranges.c \
 	engines/soma/replay.c \
+	engines/soma/search.c \
 	engines/soma/split.c \
+	engines/soma/starts.c \
 	engines/soma/task.c \
 	engines/soma/text.c \
 	engines/trace.c

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engines/soma/lfa_price.h"
+#include "engines/soma/starts.h"
 
 enum phase { BEGIN, STAGE1, STAGE2, OVER };
 
@@ -76,8 +77,7 @@ void soma_allocator_free(struct soma_allocator *a)
 static struct random_stream stream_of(const struct soma_allocator *a, uint32_t stage)
 {
     enum { USES = 16 }; /* of base/random.h and some to spare */
-    return random_stream_make(a->seed, a->key + 0x9e3779b97f4a7c15U * a->start,
-                              USES + 2 * a->iteration + stage);
+    return soma_start_stream(a->seed, a->key, a->start, USES + 2 * a->iteration + stage);
 }
 
 /* The whole buffer, then less and less of what the first stage took. The published program begins again with just that and goes on

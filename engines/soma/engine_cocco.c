@@ -6,6 +6,7 @@
 #include "engines/soma/lfa_search.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/starts.h"
 
 enum {
     OPTION_COMPAT,
@@ -45,27 +46,9 @@ static const struct engine_option option[N_OPTION] = {
                        .standard = 100,
                        .lowest = 0,
                        .highest = 1e9},
-    [OPTION_ALPHA] = {.name = "alpha",
-                      .sentence = "how fast it cools",
-                      .unit = "",
-                      .kind = OPTION_REAL,
-                      .standard = 8,
-                      .lowest = 0,
-                      .highest = 1e9},
-    [OPTION_FIRST_TEMPERATURE] = {.name = "first_temperature",
-                                  .sentence = "temperature of the first round, of relative cost",
-                                  .unit = "",
-                                  .kind = OPTION_REAL,
-                                  .standard = 0.1,
-                                  .lowest = 0,
-                                  .highest = 1e9},
-    [OPTION_STARTS] = {.name = "starts",
-                       .sentence = "independent searches, of which the best counts; they may run on threads",
-                       .unit = "",
-                       .kind = OPTION_INTEGER,
-                       .standard = 1,
-                       .lowest = 1,
-                       .highest = 1024},
+    [OPTION_ALPHA] = SOMA_OPTION_ALPHA,
+    [OPTION_FIRST_TEMPERATURE] = SOMA_OPTION_FIRST_TEMPERATURE(0.1),
+    [OPTION_STARTS] = SOMA_OPTION_STARTS(1),
     [OPTION_GREEDY_ROUNDS] = {.name = "greedy_rounds",
                               .sentence = "rounds at the end that take only what is better",
                               .unit = "",
@@ -77,29 +60,34 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
-/* One search from its own random stream. */
-struct start {
-    struct soma_lfa_search *search;
-    uint64_t n_counted;
-    uint64_t share; /* rounds of this step */
-    bool done;
-    enum dse_status status;
-    struct dse_error err;
-};
-
 struct state {
     struct soma_task task;
     struct soma_lfa first;
-    struct start *start; /* (n_start) */
-    uint32_t n_start;
-    double offered; /* cost */
+    struct soma_starts starts;
+    struct soma_lfa_search **search; /* (starts.n); NULL: not made */
+    double offered;                  /* cost */
     struct arena scratch;
 };
+
+static enum dse_status step_search(void *memory, uint32_t i, uint64_t n, bool *done, struct dse_error *err)
+{
+    struct state *state = memory;
+    return soma_lfa_search_step(state->search[i], n, done, err);
+}
+
+static uint64_t search_rounds(const void *memory, uint32_t i)
+{
+    const struct state *state = memory;
+    return soma_lfa_search_rounds(state->search[i]);
+}
+
+static const struct soma_starts_hooks hooks = {.step = step_search, .rounds = search_rounds};
 
 static enum dse_status make_starts(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     const struct engine_task *task = engine_context_task(context);
     const struct soma_search *search = &state->task.search;
+    struct arena *arena = engine_context_arena(context);
     uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
     const struct soma_lfa_options options = {
         .moves = SOMA_MOVES_COCCO,
@@ -109,16 +97,14 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
         .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
         .alpha = engine_context_option(context, OPTION_ALPHA),
         .return_share = 0.9};
-    state->start = arena_alloc(engine_context_arena(context), n, sizeof *state->start);
-    if (!state->start)
+    state->search = arena_alloc(arena, n, sizeof *state->search);
+    if (!state->search)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
-    for (uint32_t i = 0; i < n; i++) {
-        struct random_stream stream =
-            random_stream_make(task->seed, task->key + 0x9e3779b97f4a7c15U * i, RANDOM_COCCO);
-        DSE_TRY(soma_lfa_search_new(search, &options, &state->first, search->machine.buffer_byte, stream,
-                                    engine_context_arena(context), &state->start[i].search, err));
-        state->n_start++;
-    }
+    DSE_TRY(soma_starts_init(&state->starts, &hooks, state, ROUNDS_AT_ONCE, n, arena, err));
+    for (uint32_t i = 0; i < n; i++)
+        DSE_TRY(soma_lfa_search_new(search, &options, &state->first, search->machine.buffer_byte,
+                                    soma_start_stream(task->seed, task->key, i, RANDOM_COCCO), arena,
+                                    &state->search[i], err));
     return DSE_OK;
 }
 
@@ -140,28 +126,13 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
     return soma_explain_start(context, &state->task.search, &state->first, &state->scratch, err);
 }
 
-/* Share the rounds of this step out among the searches that run; the number that run. */
-static uint32_t share_out(struct state *state, uint64_t left)
-{
-    uint32_t n_live = 0;
-    for (uint32_t i = 0; i < state->n_start; i++)
-        n_live += !state->start[i].done;
-    for (uint32_t i = 0, k = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        start->share = start->done ? 0 : left / n_live + (k++ < left % n_live);
-        if (start->share > ROUNDS_AT_ONCE)
-            start->share = ROUNDS_AT_ONCE;
-    }
-    return n_live;
-}
-
 static enum dse_status offer_best(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     const struct soma_lfa *best = NULL;
     struct fused_schedule fused;
     struct soma_price price;
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        const struct soma_lfa *lfa = soma_lfa_search_best(state->start[i].search, &price);
+    for (uint32_t i = 0; i < state->starts.n; i++) {
+        const struct soma_lfa *lfa = soma_lfa_search_best(state->search[i], &price);
         if (!(price.cost < state->offered))
             continue;
         state->offered = price.cost;
@@ -175,33 +146,13 @@ static enum dse_status offer_best(struct state *state, struct engine_context *co
     return soma_offer(context, &state->task, best, &fused, NULL, &state->scratch, err);
 }
 
-/* Every search does as much, so what is found does not depend on how many threads there are. */
 static enum dse_status cocco_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                   struct dse_error *err)
 {
     struct state *state = memory;
-    int n_thread = engine_context_task(context)->n_thread;
-    uint32_t n_live = share_out(state, engine_context_left(context));
-#pragma omp parallel for schedule(dynamic)                                                                   \
-    num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && n_live > 1)
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        if (start->share > 0)
-            start->status = soma_lfa_search_step(start->search, start->share, &start->done, &start->err);
-    }
-    n_live = 0;
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        if (start->status != DSE_OK) {
-            *err = start->err;
-            return start->status;
-        }
-        uint64_t n = soma_lfa_search_rounds(start->search);
-        engine_context_count(context, n - start->n_counted);
-        start->n_counted = n;
-        n_live += !start->done;
-    }
-    if (n_live == 0)
+    bool done;
+    DSE_TRY(soma_starts_step(&state->starts, context, &done, err));
+    if (done)
         *stop = STOP_CONVERGED;
     return offer_best(state, context, err);
 }
@@ -209,8 +160,8 @@ static enum dse_status cocco_step(void *memory, struct engine_context *context, 
 static void cocco_free(void *memory)
 {
     struct state *state = memory;
-    for (uint32_t i = 0; i < state->n_start; i++)
-        soma_lfa_search_free(state->start[i].search);
+    for (uint32_t i = 0; i < state->starts.n; i++)
+        soma_lfa_search_free(state->search[i]);
     soma_task_free(&state->task);
     arena_free(&state->scratch);
 }

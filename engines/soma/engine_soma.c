@@ -5,6 +5,7 @@
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/starts.h"
 
 enum {
     OPTION_COMPAT,
@@ -98,20 +99,8 @@ static const struct engine_option option[N_OPTION] = {
                                 .standard = 5e6,
                                 .lowest = 0,
                                 .highest = 1e15},
-    [OPTION_ALPHA] = {.name = "alpha",
-                      .sentence = "how fast it cools",
-                      .unit = "",
-                      .kind = OPTION_REAL,
-                      .standard = 8,
-                      .lowest = 0,
-                      .highest = 1e9},
-    [OPTION_FIRST_TEMPERATURE] = {.name = "first_temperature",
-                                  .sentence = "temperature of the first round, of relative cost",
-                                  .unit = "",
-                                  .kind = OPTION_REAL,
-                                  .standard = 0.1,
-                                  .lowest = 0,
-                                  .highest = 1e9},
+    [OPTION_ALPHA] = SOMA_OPTION_ALPHA,
+    [OPTION_FIRST_TEMPERATURE] = SOMA_OPTION_FIRST_TEMPERATURE(0.1),
     [OPTION_SHRINK_STEP] = {.name = "shrink_step",
                             .sentence =
                                 "by how much of what it took at first the first stage's buffer shrinks "
@@ -128,13 +117,7 @@ static const struct engine_option option[N_OPTION] = {
                            .standard = 0,
                            .lowest = 0,
                            .highest = 1e6},
-    [OPTION_STARTS] = {.name = "starts",
-                       .sentence = "independent searches, of which the best counts; they may run on threads",
-                       .unit = "",
-                       .kind = OPTION_INTEGER,
-                       .standard = 4,
-                       .lowest = 1,
-                       .highest = 1024},
+    [OPTION_STARTS] = SOMA_OPTION_STARTS(4),
     [OPTION_END_ROUNDS] =
         {.name = "end_rounds",
          .sentence = "rounds of a start after which it takes only what is better and ends; 0: never",
@@ -170,20 +153,16 @@ static const struct engine_option option[N_OPTION] = {
 /* One search from its own start. */
 struct start {
     struct soma_allocator *allocator;
-    uint64_t rounds; /* that were counted */
-    uint64_t share;  /* of the evaluations left, in the next step */
-    double offered;  /* cost */
-    bool done, early;
-    enum dse_status status;
-    struct dse_error err;
+    double offered; /* cost */
+    bool early;
 };
 
 struct state {
     struct soma_task task;
     struct soma_allocator_options options;
-    uint32_t n_start;
     uint64_t end_rounds;
-    struct start *start; /* (n_start) */
+    struct soma_starts starts;
+    struct start *start; /* (starts.n) */
     struct arena scratch;
 };
 
@@ -223,55 +202,31 @@ static struct soma_allocator_options options_of(const struct engine_context *con
     return options;
 }
 
-static enum dse_status soma_init(void *memory, struct engine_context *context, struct dse_error *err)
+static enum dse_status advance(void *memory, uint32_t i, uint64_t n, bool *done, struct dse_error *err)
 {
-    struct state *state = memory;
-    const struct engine_task *task = engine_context_task(context);
-    uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
-    arena_init(&state->scratch);
-    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                                   soma_core_chosen(context, OPTION_CORE), engine_context_arena(context),
-                                   &state->task, err));
-    state->options = options_of(context);
-    state->end_rounds = (uint64_t)engine_context_option(context, OPTION_END_ROUNDS);
-    state->start = arena_alloc(engine_context_arena(context), n, sizeof *state->start);
-    if (!state->start)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
-    for (; state->n_start < n; state->n_start++) {
-        struct start *start = &state->start[state->n_start];
-        start->offered = INFINITY;
-        enum dse_status status = soma_allocator_new(&state->task.search, &state->options, task->seed,
-                                                    task->key, state->n_start, &start->allocator, err);
-        if (status != DSE_OK) {
-            soma_allocator_free(start->allocator);
-            return status;
-        }
-    }
-    return DSE_OK;
-}
-
-static void advance(const struct state *state, struct start *start)
-{
-    uint64_t rounds = soma_allocator_rounds(start->allocator), n = start->share;
-    if (start->done || n == 0)
-        return;
+    const struct state *state = memory;
+    struct start *start = &state->start[i];
+    uint64_t rounds = soma_allocator_rounds(start->allocator);
     if (state->end_rounds && !start->early && rounds >= state->end_rounds) {
         soma_allocator_end_early(start->allocator);
         start->early = true;
     }
     if (state->end_rounds && !start->early && n > state->end_rounds - rounds)
         n = state->end_rounds - rounds;
-    start->status = soma_allocator_step(start->allocator, n, &start->done, &start->err);
+    return soma_allocator_step(start->allocator, n, done, err);
 }
 
-/* In the order of their numbers. */
-static enum dse_status report(struct state *state, struct start *start, struct engine_context *context,
-                              struct dse_error *err)
+static uint64_t rounds_of(const void *memory, uint32_t i)
 {
+    const struct state *state = memory;
+    return soma_allocator_rounds(state->start[i].allocator);
+}
+
+static enum dse_status report(void *memory, uint32_t i, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    struct start *start = &state->start[i];
     const struct soma_allocation *best = soma_allocator_best(start->allocator);
-    uint64_t rounds = soma_allocator_rounds(start->allocator);
-    engine_context_count(context, rounds - start->rounds);
-    start->rounds = rounds;
     if (!best->found || !(best->price.cost < start->offered || best->price.cost > start->offered))
         return DSE_OK;
     const struct soma_stage1 stage1 = {best->stage1.cycle, best->stage1.energy_j,
@@ -281,34 +236,38 @@ static enum dse_status report(struct state *state, struct start *start, struct e
     return soma_offer(context, &state->task, &best->lfa, &best->schedule, &stage1, &state->scratch, err);
 }
 
-/* Every start does as much, so what is found does not depend on how many threads there are. */
+static const struct soma_starts_hooks hooks = {.step = advance, .rounds = rounds_of, .report = report};
+
+static enum dse_status soma_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    const struct engine_task *task = engine_context_task(context);
+    struct arena *arena = engine_context_arena(context);
+    uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
+    arena_init(&state->scratch);
+    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
+                                   soma_core_chosen(context, OPTION_CORE), arena, &state->task, err));
+    state->options = options_of(context);
+    state->end_rounds = (uint64_t)engine_context_option(context, OPTION_END_ROUNDS);
+    state->start = arena_alloc(arena, n, sizeof *state->start);
+    if (!state->start)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    DSE_TRY(soma_starts_init(&state->starts, &hooks, state, UINT64_MAX, n, arena, err));
+    for (uint32_t i = 0; i < n; i++) {
+        state->start[i].offered = INFINITY;
+        DSE_TRY(soma_allocator_new(&state->task.search, &state->options, task->seed, task->key, i,
+                                   &state->start[i].allocator, err));
+    }
+    return DSE_OK;
+}
+
 static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                  struct dse_error *err)
 {
     struct state *state = memory;
-    int n_thread = engine_context_task(context)->n_thread;
-    uint32_t n_live = 0;
-    for (uint32_t i = 0; i < state->n_start; i++)
-        n_live += !state->start[i].done;
-    uint64_t left = engine_context_left(context);
-    for (uint32_t i = 0, rank = 0; i < state->n_start; i++) /* a fair share of what is left */
-        if (!state->start[i].done)
-            state->start[i].share = left / n_live + (rank++ < left % n_live);
-#pragma omp parallel for schedule(dynamic)                                                                   \
-    num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && n_live > 1)
-    for (uint32_t i = 0; i < state->n_start; i++)
-        advance(state, &state->start[i]);
-    n_live = 0;
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        if (start->status != DSE_OK) {
-            *err = start->err;
-            return start->status;
-        }
-        DSE_TRY(report(state, start, context, err));
-        n_live += !start->done;
-    }
-    if (n_live == 0)
+    bool done;
+    DSE_TRY(soma_starts_step(&state->starts, context, &done, err));
+    if (done)
         *stop = STOP_CONVERGED;
     return DSE_OK;
 }
@@ -330,11 +289,11 @@ static enum dse_status soma_finish(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     bool found = false;
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        DSE_TRY(soma_allocator_settle(start->allocator, err));
-        DSE_TRY(report(state, start, context, err));
-        found |= soma_allocator_best(start->allocator)->found;
+    for (uint32_t i = 0; i < state->starts.n; i++) {
+        struct soma_allocator *allocator = state->start[i].allocator;
+        DSE_TRY(soma_allocator_settle(allocator, err));
+        DSE_TRY(report(state, i, context, err));
+        found |= soma_allocator_best(allocator)->found;
     }
     return found ? DSE_OK : explain_start(state, context, err);
 }
@@ -342,7 +301,7 @@ static enum dse_status soma_finish(void *memory, struct engine_context *context,
 static void soma_free(void *memory)
 {
     struct state *state = memory;
-    for (uint32_t i = 0; i < state->n_start; i++)
+    for (uint32_t i = 0; i < state->starts.n; i++)
         soma_allocator_free(state->start[i].allocator);
     soma_task_free(&state->task);
     arena_free(&state->scratch);

@@ -25,6 +25,24 @@ struct soma_task {
         .unit = "", .kind = OPTION_BOOL, .standard = 0, .lowest = 0, .highest = 1                            \
     }
 
+/* Options of the engines that anneal, and of those with several starts; STANDARD is the engine's default. */
+#define SOMA_OPTION_FIRST_TEMPERATURE(STANDARD)                                                              \
+    {                                                                                                        \
+        .name = "first_temperature", .sentence = "temperature of the first round, of relative cost",         \
+        .unit = "", .kind = OPTION_REAL, .standard = (STANDARD), .lowest = 0, .highest = 1e9                 \
+    }
+#define SOMA_OPTION_ALPHA                                                                                    \
+    {                                                                                                        \
+        .name = "alpha", .sentence = "how fast it cools", .unit = "", .kind = OPTION_REAL, .standard = 8,    \
+        .lowest = 0, .highest = 1e9                                                                          \
+    }
+#define SOMA_OPTION_STARTS(STANDARD)                                                                         \
+    {                                                                                                        \
+        .name = "starts",                                                                                    \
+        .sentence = "independent searches, of which the best counts; they may run on threads", .unit = "",   \
+        .kind = OPTION_INTEGER, .standard = (STANDARD), .lowest = 1, .highest = 1024                         \
+    }
+
 struct engine_context; /* engines/driver.h */
 
 /* The values of the options SOMA_OPTION_CORE, number `index` of the engine's table, and SOMA_OPTION_CORE_EVALUATIONS right behind
