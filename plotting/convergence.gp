@@ -28,15 +28,15 @@ set label 4 dse_y_title at screen panel_left[1] - pt_x(52), screen (panel_top[1]
 legend_x = panel_right[dse_columns] + pt_x(10)
 set arrow 1 from screen legend_x, screen panel_top[1] - pt_y(8) to screen legend_x + pt_x(14), \
     screen panel_top[1] - pt_y(8) nohead lw 1.8 lc rgb 'black'
-set label 5 'geometric mean' at screen legend_x + pt_x(18), screen panel_top[1] - pt_y(8) left font ',8'
-n_named = dse_n_layer <= 12 ? dse_n_layer : 0
+set label 5 (dse_n_layer > 1 ? 'geometric mean' : layer_name[1]) at screen legend_x + pt_x(18), screen panel_top[1] - pt_y(8) left font ',8'
+n_named = dse_n_layer <= 12 && dse_n_layer > 1 ? dse_n_layer : 0 # of a single one the mean is the curve
 do for [i = 1:n_named] {
     legend_y = panel_top[1] - pt_y(8 + 13 * i)
     set arrow 1 + i from screen legend_x, screen legend_y to screen legend_x + pt_x(14), screen legend_y \
         nohead lw 1.2 lc palette cb i - 1
     set label 10 + i layer_name[i] at screen legend_x + pt_x(18), screen legend_y left font ',8'
 }
-if (n_named == 0) {
+if (dse_n_layer > 12) {
     set arrow 2 from screen legend_x, screen panel_top[1] - pt_y(21) to screen legend_x + pt_x(14), \
         screen panel_top[1] - pt_y(21) nohead lw 0.8 lc palette cb dse_n_layer / 2
     set label 11 sprintf('%d layers', dse_n_layer) at screen legend_x + pt_x(18), screen panel_top[1] - pt_y(21) \

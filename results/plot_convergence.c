@@ -180,7 +180,7 @@ static enum dse_status choose_panels(struct plot_data *data, const struct plot_o
 
 static void put_frame(struct plot_job *job, const struct convergence *all)
 {
-    gnuplot_set_text(&job->script, "dse_x_title", "Evaluations per layer");
+    gnuplot_set_text(&job->script, "dse_x_title", all->n_layer > 1 ? "Evaluations per layer" : "Evaluations");
     gnuplot_set_text(&job->script, "dse_y_title", "Best cost so far / best known");
     text_append(&job->script, "dse_high = %.9g\ndse_last = %.9g\ndse_n_layer = %zu\n", all->high, all->last,
                 all->n_layer);
