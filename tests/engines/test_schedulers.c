@@ -11,36 +11,10 @@
 
 #include "base/clock.h"
 #include "costmodel/core_cache.h"
-#include "costmodel/network.h"
 #include "costmodel/readers.h"
-#include "engines/engine.h"
+#include "tests/support/schedule_run.h"
 
-enum { OPTION_MAX = 64, SMALL_BUDGET = 300, BUDGET = 3000 };
-
-struct machine {
-    struct architecture arch;
-    struct network network;
-    struct arena arena;
-};
-
-static void setup(struct machine *m, const char *capacity)
-{
-    struct yaml_doc doc;
-    struct dse_error err = {0};
-    const struct arch_override small = {"GBUF.capacity", capacity};
-    arena_init(&m->arena);
-    if (yaml_read(&doc, "experiments/architectures/soma_edge.yaml", &err) != DSE_OK ||
-        architecture_build(&doc, &small, 1, &m->arch, &err) != DSE_OK ||
-        network_read("tests/known/soma/tiny6.yaml", &m->network, &err) != DSE_OK)
-        fail_msg("%s", err.text);
-    yaml_doc_free(&doc);
-}
-
-static void teardown(struct machine *m)
-{
-    network_free(&m->network);
-    arena_free(&m->arena);
-}
+enum { SMALL_BUDGET = 300, BUDGET = 3000 };
 
 struct how {
     uint64_t seed;
@@ -53,25 +27,18 @@ struct how {
     bool compat;
 };
 
-static void solve(struct machine *m, const struct engine *engine, const struct how *how,
+static void solve(struct schedule_run *m, const struct engine *engine, const struct how *how,
                   struct engine_result *result)
 {
-    double value[OPTION_MAX];
     struct dse_error err = {0};
-    assert_true(engine->n_option <= OPTION_MAX);
-    engine_option_defaults(engine, value);
-    if (how->compat)
-        assert_int_equal(engine_option_set(engine, "compat", "true", value, &err), DSE_OK);
-    struct engine_task task = {.network = &m->network,
-                               .architecture = &m->arch,
-                               .batch = how->batch ? how->batch : 1,
-                               .objective = {1, 1},
-                               .option = value,
-                               .seed = how->seed,
-                               .key = 5,
-                               .budget = {how->max_evaluations, how->max_seconds, how->cancel},
-                               .core_cache = how->cache,
-                               .n_thread = how->n_thread};
+    struct engine_task task = m->task;
+    schedule_run_set(m, "compat", how->compat ? "true" : "false");
+    task.batch = how->batch ? how->batch : 1;
+    task.seed = how->seed;
+    task.key = 5;
+    task.budget = (struct engine_budget){how->max_evaluations, how->max_seconds, how->cancel};
+    task.core_cache = how->cache;
+    task.n_thread = how->n_thread;
     if (engine_solve(engine, &task, &m->arena, result, &err) != DSE_OK)
         fail_msg("%s: %s", engine->name, err.text);
 }
@@ -89,24 +56,24 @@ static void assert_same(const struct engine *engine, const struct engine_result 
         assert_string_equal(a->schedule.text, b->schedule.text);
 }
 
-static void for_each_scheduler(void (*check)(struct machine *m, const struct engine *engine),
+static void for_each_scheduler(void (*check)(struct schedule_run *m, const struct engine *engine),
                                const char *capacity)
 {
     size_t n, n_checked = 0;
     const struct engine *const *all = engine_all(&n);
     for (size_t i = 0; i < n; i++) {
-        struct machine m;
+        struct schedule_run m;
         if (all[i]->kind != ENGINE_SCHEDULER)
             continue;
-        setup(&m, capacity);
+        schedule_run_open(&m, all[i], "tests/known/soma/tiny6.yaml", capacity);
         check(&m, all[i]);
-        teardown(&m);
+        schedule_run_close(&m);
         n_checked++;
     }
     assert_true(n_checked > 0);
 }
 
-static void check_numbers(struct machine *m, const struct engine *engine)
+static void check_numbers(struct schedule_run *m, const struct engine *engine)
 {
     for (uint32_t batch = 1; batch <= 4; batch += 3)
         for (int compat = 0; compat < 2; compat++) {
@@ -140,7 +107,7 @@ static void test_schedulers_find_schedules_that_add_up(void **state)
 }
 
 /* Whatever the cache holds and however many threads there are. */
-static void check_repeats(struct machine *m, const struct engine *engine)
+static void check_repeats(struct schedule_run *m, const struct engine *engine)
 {
     struct core_cache *cache;
     struct engine_result first, again;
@@ -165,7 +132,7 @@ static void test_schedulers_repeat_for_any_threads_and_cache(void **state)
 }
 
 /* One evaluation is the least; what `finish` offers counts. */
-static void check_budget(struct machine *m, const struct engine *engine)
+static void check_budget(struct schedule_run *m, const struct engine *engine)
 {
     static const uint64_t budget[] = {1, 7, SMALL_BUDGET};
     struct engine_result r;
@@ -187,7 +154,7 @@ static void test_schedulers_keep_the_budget(void **state)
     for_each_scheduler(check_budget, "4 MiB");
 }
 
-static void check_cancel(struct machine *m, const struct engine *engine)
+static void check_cancel(struct schedule_run *m, const struct engine *engine)
 {
     struct engine_result r;
     atomic_int cancel = 1;
@@ -208,7 +175,7 @@ static void test_schedulers_end_when_told(void **state)
 }
 
 /* The largest weights of the network alone are more than 1 KiB. */
-static void check_infeasible(struct machine *m, const struct engine *engine)
+static void check_infeasible(struct schedule_run *m, const struct engine *engine)
 {
     struct engine_result r;
     const struct how how = {.max_evaluations = BUDGET};
@@ -224,19 +191,17 @@ static void test_schedulers_say_what_does_not_fit(void **state)
     for_each_scheduler(check_infeasible, "1 KiB");
 }
 
-static void check_refuses(struct machine *m, const struct engine *engine)
+static void check_refuses(struct schedule_run *m, const struct engine *engine)
 {
     struct yaml_doc doc;
     struct engine_result r;
     struct dse_error err = {0};
-    double value[OPTION_MAX];
-    engine_option_defaults(engine, value);
     assert_int_equal(yaml_read(&doc, "experiments/architectures/simba.yaml", &err), DSE_OK);
     struct architecture simba;
     assert_int_equal(architecture_build(&doc, NULL, 0, &simba, &err), DSE_OK);
     yaml_doc_free(&doc);
-    struct engine_task task = {
-        .network = &m->network, .architecture = &simba, .batch = 1, .objective = {1, 1}, .option = value};
+    struct engine_task task = m->task;
+    task.architecture = &simba;
     assert_int_equal(engine_solve(engine, &task, &m->arena, &r, &err), DSE_BAD_INPUT);
     assert_true(strlen(err.text) > 10);
 }

@@ -1,5 +1,4 @@
 /* Engine cocco through the driver. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,61 +6,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/readers.h"
 #include "engines/soma/initial.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/task.h"
-
-enum { OPTION_MAX = 16 };
-
-struct run {
-    struct architecture arch;
-    struct network network;
-    struct arena arena;
-    struct engine_task task;
-    struct engine_result result;
-    double option[OPTION_MAX];
-};
-
-static void set(struct run *r, const char *name, const char *value)
-{
-    struct dse_error err;
-    if (engine_option_set(&engine_cocco, name, value, r->option, &err) != DSE_OK)
-        fail_msg("%s", err.text);
-}
-
-static void open_run(struct run *r, const char *network, const char *capacity)
-{
-    struct yaml_doc doc;
-    struct dse_error err = {0};
-    const struct arch_override buffer = {"GBUF.capacity", capacity};
-    memset(r, 0, sizeof *r);
-    arena_init(&r->arena);
-    if (yaml_read(&doc, "experiments/architectures/soma_edge.yaml", &err) != DSE_OK ||
-        architecture_build(&doc, &buffer, 1, &r->arch, &err) != DSE_OK ||
-        network_read(network, &r->network, &err) != DSE_OK)
-        fail_msg("%s", err.text);
-    yaml_doc_free(&doc);
-    engine_option_defaults(&engine_cocco, r->option);
-    r->task = (struct engine_task){.network = &r->network,
-                                   .architecture = &r->arch,
-                                   .batch = 1,
-                                   .objective = {1, 1},
-                                   .option = r->option};
-}
-
-static void solve(struct run *r)
-{
-    struct dse_error err = {0};
-    if (engine_solve(&engine_cocco, &r->task, &r->arena, &r->result, &err) != DSE_OK)
-        fail_msg("%s", err.text);
-}
-
-static void close_run(struct run *r)
-{
-    network_free(&r->network);
-    arena_free(&r->arena);
-}
+#include "tests/support/schedule_run.h"
 
 static const char resnet50[] = "experiments/networks/resnet50_soma.yaml",
                   tiny6[] = "tests/known/soma/tiny6.yaml";
@@ -76,29 +24,29 @@ static void test_cocco_is_as_good_as_the_reconstruction(void **state)
     } row[] = {{"4 MiB", 8128354599681801.0}, {"8 MiB", 8094217880802944.0}, {"32 MiB", 9068932659335830.0}};
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        struct run r;
-        open_run(&r, resnet50, row[i].capacity);
-        set(&r, "compat", "true");
-        solve(&r);
+        struct schedule_run r;
+        schedule_run_open(&r, &engine_cocco, resnet50, row[i].capacity);
+        schedule_run_set(&r, "compat", "true");
+        schedule_run_solve(&r);
         assert_true(r.result.feasible);
         assert_true(r.result.cost <= 1.02 * row[i].theirs * 1e-21);
-        close_run(&r);
+        schedule_run_close(&r);
     }
 }
 
 /* Fine-grained groups are layer groups; each has the tiles that its most demanding layer needs. */
 static void test_cocco_takes_tiles_from_the_core_array(void **state)
 {
-    struct run r;
+    struct schedule_run r;
     struct soma_task made;
     struct soma_lfa lfa;
     struct soma_dlsa dlsa;
     struct dse_error err;
     bool has_dlsa;
     (void)state;
-    open_run(&r, resnet50, "8 MiB");
-    set(&r, "tiling", "parallel");
-    solve(&r);
+    schedule_run_open(&r, &engine_cocco, resnet50, "8 MiB");
+    schedule_run_set(&r, "tiling", "parallel");
+    schedule_run_solve(&r);
     assert_true(r.result.feasible);
     assert_int_equal(r.result.n_evaluation, 7200); /* 100 per layer */
     assert_int_equal(r.result.stop, STOP_CONVERGED);
@@ -118,19 +66,19 @@ static void test_cocco_takes_tiles_from_the_core_array(void **state)
         assert_int_equal(lfa.tiling[g], most);
     }
     soma_task_free(&made);
-    close_run(&r);
+    schedule_run_close(&r);
 }
 
 static void test_cocco_does_not_depend_on_threads_and_keeps_the_budget(void **state)
 {
-    struct run r[3];
+    struct schedule_run r[3];
     (void)state;
     for (int i = 0; i < 3; i++) {
-        open_run(&r[i], tiny6, "64 KiB");
-        set(&r[i], "starts", "5");
+        schedule_run_open(&r[i], &engine_cocco, tiny6, "64 KiB");
+        schedule_run_set(&r[i], "starts", "5");
         r[i].task.n_thread = i == 1 ? 3 : 1;
         r[i].task.budget.max_evaluations = i == 2 ? 333 : 0;
-        solve(&r[i]);
+        schedule_run_solve(&r[i]);
         assert_true(r[i].result.feasible);
     }
     assert_true(r[0].result.cost == r[1].result.cost);
@@ -141,18 +89,18 @@ static void test_cocco_does_not_depend_on_threads_and_keeps_the_budget(void **st
     assert_int_equal(r[2].result.n_evaluation, 333);
     assert_int_equal(r[2].result.stop, STOP_MAX_EVALUATIONS);
     for (int i = 0; i < 3; i++)
-        close_run(&r[i]);
+        schedule_run_close(&r[i]);
 }
 
 static void test_cocco_says_when_nothing_fits(void **state)
 {
-    struct run r;
+    struct schedule_run r;
     (void)state;
-    open_run(&r, resnet50, "2 MiB");
-    solve(&r);
+    schedule_run_open(&r, &engine_cocco, resnet50, "2 MiB");
+    schedule_run_solve(&r);
     assert_false(r.result.feasible);
-    assert_non_null(strstr(r.result.reason, "fits the global buffer"));
-    close_run(&r);
+    assert_non_null(strstr(r.result.reason, "bytes of the global buffer, which has 2,097,152"));
+    schedule_run_close(&r);
 }
 
 int main(void)

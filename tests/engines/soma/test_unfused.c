@@ -7,20 +7,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/readers.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/task.h"
 #include "tests/support/fused_plain.h"
-
-enum { OPTION_MAX = 16 };
+#include "tests/support/schedule_run.h"
 
 struct found {
-    struct architecture arch;
-    struct network network;
-    struct arena arena;
-    struct engine_task task;
-    struct engine_result result;
-    double option[OPTION_MAX];
+    struct schedule_run run;
     struct soma_task made;
     struct soma_lfa lfa;
     struct fused_schedule fused;
@@ -28,35 +21,22 @@ struct found {
 
 static void open_case(struct found *f, const char *network, const char *capacity, uint32_t batch, bool compat)
 {
-    struct yaml_doc doc;
     struct dse_error err = {0};
-    const struct arch_override small = {"GBUF.capacity", capacity};
     memset(f, 0, sizeof *f);
-    arena_init(&f->arena);
-    if (yaml_read(&doc, "experiments/architectures/soma_edge.yaml", &err) != DSE_OK ||
-        architecture_build(&doc, &small, 1, &f->arch, &err) != DSE_OK ||
-        network_read(network, &f->network, &err) != DSE_OK)
-        fail_msg("%s", err.text);
-    yaml_doc_free(&doc);
-    engine_option_defaults(&engine_unfused, f->option);
-    f->option[0] = compat;
-    f->task = (struct engine_task){.network = &f->network,
-                                   .architecture = &f->arch,
-                                   .batch = batch,
-                                   .objective = {1, 1},
-                                   .option = f->option};
-    if (engine_solve(&engine_unfused, &f->task, &f->arena, &f->result, &err) != DSE_OK)
-        fail_msg("%s", err.text);
-    if (!f->result.feasible)
+    schedule_run_open(&f->run, &engine_unfused, network, capacity);
+    schedule_run_set(&f->run, "compat", compat ? "true" : "false");
+    f->run.task.batch = batch;
+    schedule_run_solve(&f->run);
+    if (!f->run.result.feasible)
         return;
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
     bool has_dlsa;
-    const struct engine_schedule *s = &f->result.schedule;
-    if (soma_task_prepare(&f->task, compat, &f->arena, &f->made, &err) != DSE_OK ||
-        soma_read("text", s->text, s->text_length, &f->network, &f->arena, &f->lfa, &dlsa, &has_dlsa, &err) !=
-            DSE_OK ||
-        soma_parse(&f->made.search.context, &f->lfa, &f->arena, &f->fused, &fault, &err) != DSE_OK ||
+    const struct engine_schedule *s = &f->run.result.schedule;
+    if (soma_task_prepare(&f->run.task, compat, &f->run.arena, &f->made, &err) != DSE_OK ||
+        soma_read("text", s->text, s->text_length, &f->run.network, &f->run.arena, &f->lfa, &dlsa, &has_dlsa,
+                  &err) != DSE_OK ||
+        soma_parse(&f->made.search.context, &f->lfa, &f->run.arena, &f->fused, &fault, &err) != DSE_OK ||
         has_dlsa) /* double buffering is what a text without it means */
         fail_msg("%s", err.text);
 }
@@ -64,8 +44,7 @@ static void open_case(struct found *f, const char *network, const char *capacity
 static void close_case(struct found *f)
 {
     soma_task_free(&f->made);
-    network_free(&f->network);
-    arena_free(&f->arena);
+    schedule_run_close(&f->run);
 }
 
 /* Every output and every weight passes the DRAM once, every input at least once. By hand: outputs A 16 x 32 x 32, B, C and D 32 x 32 x 32
@@ -80,9 +59,9 @@ static void test_unfused_moves_every_output_and_weight_once(void **state)
         struct found f;
         uint64_t byte[4] = {0};
         open_case(&f, "tests/known/soma/tiny6.yaml", "8 MiB", batch, false);
-        assert_true(f.result.feasible);
-        assert_int_equal(f.result.stop, STOP_CONVERGED);
-        assert_true(f.result.bound == 0);
+        assert_true(f.run.result.feasible);
+        assert_int_equal(f.run.result.stop, STOP_CONVERGED);
+        assert_true(f.run.result.bound == 0);
         assert_int_equal(f.lfa.n_flc, 6);
         for (uint32_t g = 0; g < 6; g++)
             assert_true(f.lfa.dram_cut[g]);
@@ -93,7 +72,7 @@ static void test_unfused_moves_every_output_and_weight_once(void **state)
         assert_int_equal(byte[FUSED_LOCAL], 0);
         assert_true(byte[FUSED_IFMAP] >= batch * input);
         uint64_t all = byte[FUSED_OFMAP] + byte[FUSED_WEIGHT] + byte[FUSED_IFMAP];
-        assert_true(f.result.schedule.dram_byte == (double)all);
+        assert_true(f.run.result.schedule.dram_byte == (double)all);
         close_case(&f);
     }
 }
@@ -107,17 +86,17 @@ static void test_unfused_says_what_the_plain_evaluator_says(void **state)
         open_case(&f, "tests/known/soma/tiny6.yaml", "8 MiB", 2, compat);
         uint32_t n_tile = f.fused.n_tile, n_tensor = f.fused.n_tensor;
         struct fused_trace trace = {
-            .tile_start = arena_alloc(&f.arena, n_tile, sizeof *trace.tile_start),
-            .tile_finish = arena_alloc(&f.arena, n_tile, sizeof *trace.tile_finish),
-            .tensor_start = arena_alloc(&f.arena, n_tensor, sizeof *trace.tensor_start),
-            .tensor_finish = arena_alloc(&f.arena, n_tensor, sizeof *trace.tensor_finish),
-            .living_byte = arena_alloc(&f.arena, (size_t)n_tile + 1, sizeof *trace.living_byte),
+            .tile_start = arena_alloc(&f.run.arena, n_tile, sizeof *trace.tile_start),
+            .tile_finish = arena_alloc(&f.run.arena, n_tile, sizeof *trace.tile_finish),
+            .tensor_start = arena_alloc(&f.run.arena, n_tensor, sizeof *trace.tensor_start),
+            .tensor_finish = arena_alloc(&f.run.arena, n_tensor, sizeof *trace.tensor_finish),
+            .living_byte = arena_alloc(&f.run.arena, (size_t)n_tile + 1, sizeof *trace.living_byte),
         };
-        assert_true(fused_plain(&f.fused, &f.made.search.machine, &f.arena, &trace, &plain));
+        assert_true(fused_plain(&f.fused, &f.made.search.machine, &f.run.arena, &trace, &plain));
         assert_int_equal(plain.fault, FUSED_OK);
-        assert_int_equal(plain.cycle, f.result.schedule.cycle);
-        assert_true((double)plain.buffer_max_byte == f.result.schedule.buffer_max_byte);
-        assert_string_equal(f.result.schedule.accounting, compat ? "soma-compat" : "soma");
+        assert_int_equal(plain.cycle, f.run.result.schedule.cycle);
+        assert_true((double)plain.buffer_max_byte == f.run.result.schedule.buffer_max_byte);
+        assert_string_equal(f.run.result.schedule.accounting, compat ? "soma-compat" : "soma");
         close_case(&f);
     }
 }
@@ -127,9 +106,9 @@ static void test_unfused_names_layer_and_bytes_when_nothing_fits(void **state)
     (void)state;
     struct found f;
     open_case(&f, "experiments/networks/resnet50_soma.yaml", "256 KiB", 1, false);
-    assert_false(f.result.feasible);
-    assert_non_null(strstr(f.result.reason, "layer conv"));
-    assert_non_null(strstr(f.result.reason, "bytes of the global buffer, which has 262,144"));
+    assert_false(f.run.result.feasible);
+    assert_non_null(strstr(f.run.result.reason, "layer conv"));
+    assert_non_null(strstr(f.run.result.reason, "bytes of the global buffer, which has 262,144"));
     close_case(&f);
 }
 

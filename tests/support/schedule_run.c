@@ -1,0 +1,55 @@
+#include "tests/support/schedule_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "costmodel/readers.h"
+
+static void check(enum dse_status status, const struct dse_error *err)
+{
+    if (status == DSE_OK)
+        return;
+    (void)fprintf(stderr, "schedule_run: %s\n", err->text);
+    abort();
+}
+
+void schedule_run_open(struct schedule_run *run, const struct engine *engine, const char *network_path,
+                       const char *capacity)
+{
+    struct yaml_doc doc;
+    struct dse_error err = {0};
+    const struct arch_override buffer = {"GBUF.capacity", capacity};
+    *run = (struct schedule_run){.engine = engine};
+    arena_init(&run->arena);
+    check(yaml_read(&doc, "experiments/architectures/soma_edge.yaml", &err), &err);
+    check(architecture_build(&doc, &buffer, 1, &run->arch, &err), &err);
+    yaml_doc_free(&doc);
+    check(network_read(network_path, &run->network, &err), &err);
+    if (engine->n_option > SCHEDULE_RUN_OPTION_MAX)
+        check(dse_fail(&err, DSE_LIMIT, "engine %s has %zu options", engine->name, engine->n_option), &err);
+    engine_option_defaults(engine, run->option);
+    run->task = (struct engine_task){.network = &run->network,
+                                     .architecture = &run->arch,
+                                     .batch = 1,
+                                     .objective = {1, 1},
+                                     .option = run->option,
+                                     .n_thread = 1};
+}
+
+void schedule_run_set(struct schedule_run *run, const char *option, const char *value)
+{
+    struct dse_error err = {0};
+    check(engine_option_set(run->engine, option, value, run->option, &err), &err);
+}
+
+void schedule_run_solve(struct schedule_run *run)
+{
+    struct dse_error err = {0};
+    check(engine_solve(run->engine, &run->task, &run->arena, &run->result, &err), &err);
+}
+
+void schedule_run_close(struct schedule_run *run)
+{
+    network_free(&run->network);
+    arena_free(&run->arena);
+}
