@@ -1,8 +1,8 @@
-# Heatmaps with numbers. plotting/paper_heatmap.py puts the settings and the data blocks $cells and $lines before this text.
+# Heatmaps with numbers. plotting/paper_heatmap.py puts the settings and the data blocks $cells, $lines and $near before this text.
 #   fig_width, fig_height          canvas in points
 #   n_panel, n_x, n_y, x_title, y_title, foot, x_ticks, y_ticks (commands)
-#   panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_title[], panel_last[] (lowest row), panel_first[]
-#   $cells, an index per panel: x y colour ink text;  $lines: x y dx dy
+#   panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_title[], panel_last[] (lowest row)
+#   $cells, an index per panel: x y colour ink text;  $lines, $near: x y dx dy
 set style fill solid 1.0 noborder
 set border 0 lc rgb 'white' # ticks of length 0 would still show as dots
 set tics scale 0
@@ -20,20 +20,18 @@ do for [p = 1:n_panel] {
     if (p == 1) {
         set label 2 y_title at screen 12.0 / fig_width, screen 0.5 center rotate by 90 font ',9'
         set label 3 x_title at screen 0.5, screen 21.0 / fig_height center font ',9'
-        set label 4 foot at screen 0.5, screen 8.0 / fig_height center font ',7.5' tc rgb '#cc0000'
+        set label 4 foot at screen 0.5, screen 8.0 / fig_height center font ',7.5' tc rgb '#444444'
     }
     eval x_ticks
     eval y_ticks
-    set xtics font ',7' offset 0, 0.5
-    set ytics font ',7' offset 0.6, 0
+    set xtics font ',7' tc rgb 'black' offset 0, 0.5
+    set ytics font ',7' tc rgb 'black' offset 0.6, 0
     if (!panel_last[p]) {
-        set format x ''
         unset xtics
-    } else {
-        set format x
     }
     plot $cells index (p - 1) using 1:2:(0.48):(0.47):3 with boxxyerror lc rgb variable, \
         '' index (p - 1) using 1:2:5:4 with labels font ',6' tc rgb variable, \
+        $near index (p - 1) using 1:2:3:4 with vectors nohead lw 1.4 dt (4, 3) lc rgb '#333333', \
         $lines index (p - 1) using 1:2:3:4 with vectors nohead lw 1.8 lc rgb '#e00000'
 }
 unset multiplot

@@ -11,11 +11,12 @@ CELL_WIDTH, CELL_HEIGHT, LEFT, RIGHT, GAP_X, GAP_Y, TOP, BOTTOM = 31, 16, 74, 10
 
 
 class Panel:
-    """`values[y][x]` (None: nothing there), at `row` and `column` of the figure. Its colours run from `low` to `high`."""
+    """`values[y][x]` (None: nothing there), at `row` and `column` of the figure. Its colours run from `low` to `high`. The cells
+    `outlined` have a red outline, the cells `near` a dashed one."""
 
     def __init__(self, title, values, low, high, row, column):
         self.title, self.values, self.low, self.high, self.row, self.column = title, values, low, high, row, column
-        self.outlined = set()
+        self.outlined, self.near = set(), set()
 
 
 def plateau(values, digits=2):
@@ -52,15 +53,19 @@ def written(value):
 
 
 def _blocks(panels):
-    cells = lines = ""
+    cells = lines = near = ""
     for panel in panels:
         for y, line in enumerate(panel.values):
             for x, value in enumerate(line):
                 look = (0xeeeeee, 0x666666, "none") if value is None else colour(value, panel.low, panel.high) + (written(value),)
                 cells += "%g %g %d %d %s\n" % (x + 0.5, y + 0.5, look[0], look[1], look[2])
-        lines += "".join("%g %g %g %g\n" % segment for segment in edges(panel.outlined)) or "NaN NaN NaN NaN\n"
-        cells, lines = cells + "\n\n", lines + "\n\n"
-    return "$cells << EOD\n%sEOD\n$lines << EOD\n%sEOD\n" % (cells, lines)
+        cells, lines, near = cells + "\n\n", lines + _segments(panel.outlined), near + _segments(panel.near)
+    return "$cells << EOD\n%sEOD\n$lines << EOD\n%sEOD\n$near << EOD\n%sEOD\n" % (cells, lines, near)
+
+
+def _segments(cells):
+    """A data block's index with the outline of cells."""
+    return ("".join("%g %g %g %g\n" % segment for segment in edges(cells)) or "NaN NaN NaN NaN\n") + "\n\n"
 
 
 def _ticks(axis, names):
@@ -82,5 +87,4 @@ def draw(out, panels, x_names, y_names, x_title, y_title, foot=""):
     settings += array("panel_top", [y / height for y in top]) + array("panel_bottom", [(y - high) / height for y in top])
     settings += array("panel_title", [panel.title for panel in panels])
     settings += array("panel_last", [1 if panel.row == n_row - 1 else 0 for panel in panels])
-    settings += array("panel_first", [1 if panel.column == 0 else 0 for panel in panels])
     gnuplot(out, width, height, settings + _blocks(panels), "paper_heatmap.gp")

@@ -153,6 +153,7 @@ def fig6(runs, out, report):
         report.set("fig6", name + "_soma", overall.mean(lambda _, soma, c=column: soma.get(c)))
     decode(overall, report)
     others(overall, report)
+    rules(runs, overall, report)
 
 
 def decode(overall, report):
@@ -178,6 +179,23 @@ def others(overall, report):
             for cell in overall.cells if overall.of(cell, "soma-plus")]
     report.set("fig6", "plus_cost", geomean(cost))
     report.set("fig6", "plus_worse", "%d of %d" % (sum(value > 1.0000001 for value in cost), len(cost)) if cost else None)
+
+
+def rules(runs, overall, report):
+    """The same by the default rules, for batch 1. Nothing when that sweep is not there."""
+    keys = ["architecture", "network", "batch", "engine"]
+    try:
+        sound = points(runs, "fig6_sound", keys)
+    except Missing:
+        return
+    cells = [cell for cell in overall.cells if all((cell[0],) + cell[2:] + (engine,) in sound for engine in ("cocco", "soma"))]
+    pairs = {"sound": [[sound[(cell[0],) + cell[2:] + (engine,)] for engine in ("cocco", "soma")] for cell in cells],
+             "compat": [[overall.of(cell, engine) for engine in ("cocco", "soma")] for cell in cells]}
+    for name, both in pairs.items():
+        report.set("fig6", name + "_speedup", mean([speedup(*pair) for pair in both]))
+        report.set("fig6", name + "_energy", mean([energy_saved(*pair) for pair in both]))
+    for i, name in ((1, "sound_latency"), (0, "sound_cocco")):
+        report.set("fig6", name, geomean([speedup(a[i], b[i]) for a, b in zip(pairs["sound"], pairs["compat"])]))
 
 
 def write_fig6(out, overall):
@@ -319,6 +337,7 @@ def fig7(runs, out, report):
             known = [v for values in both.values() for line in values for v in line if v is not None]
             for e, (engine, name) in enumerate((("cocco", "Cocco"), ("soma", "Ours"))):
                 panel = paper_heatmap.Panel("%s, %s, batch %d" % (title, name, batch), both[engine], min(known), max(known), 2 * n + e, b)
+                panel.near = within(both[engine], 1.02)
                 panel.outlined = paper_heatmap.plateau(both[engine]) if engine == "soma" else set()
                 panels.append(panel)
                 rows += [[network, batch, engine, float(c) / 2**20, float(w) / 1e9, both[engine][i][j],
@@ -327,7 +346,7 @@ def fig7(runs, out, report):
     write_table(os.path.join(out, "fig7.csv"), ["network", "batch", "scheduler", "buffer_mib", "dram_gbps", "latency_ms", "plateau"], rows)
     paper_heatmap.draw(os.path.join(out, "fig7"), panels, ["%g" % (float(w) / 1e9) for w in grid.bandwidths],
                        ["%g" % (float(c) / 2**20) for c in grid.buffers], "DRAM bandwidth (GB/s)", "Buffer (MB)",
-                       "Latency in ms; red: the smallest value of the panel, to two decimals")
+                       "Latency in ms. Red: the smallest of the panel, to two decimals. Dashed: within 2 % of it")
     insights(grid, report)
 
 
