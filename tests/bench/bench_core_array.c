@@ -2,8 +2,8 @@
  * with and without compat, and through a cache that knows them. Prints "name,value,unit". */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "costmodel/core_cache.h"
 
 enum { TILE_MAX = 4096, LINE_MAX_BYTE = 256, N_ROUND = 20 };
@@ -12,13 +12,6 @@ struct tiles {
     struct core_tile tile[TILE_MAX];
     uint32_t n;
 };
-
-static double now_s(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* The matrix tiles of one file; format: the README beside it. */
 static bool read_tiles(const char *name, struct tiles *tiles)
@@ -53,7 +46,7 @@ static bool measure(const char *what, struct core_scheduler scheduler, const str
 {
     struct core_cost cost;
     struct dse_error err;
-    double start_s = now_s();
+    double start_s = clock_thread_s();
     for (int round = 0; round < N_ROUND; round++) {
         for (uint32_t i = 0; i < tiles->n; i++) {
             if (scheduler.cost(scheduler.self, &tiles->tile[i], &cost, &err) != DSE_OK)
@@ -61,7 +54,7 @@ static bool measure(const char *what, struct core_scheduler scheduler, const str
             *sum += cost.energy_j;
         }
     }
-    printf("core_array/%s,%.0f,tiles/s\n", what, N_ROUND * (double)tiles->n / (now_s() - start_s));
+    printf("core_array/%s,%.0f,tiles/s\n", what, N_ROUND * (double)tiles->n / (clock_thread_s() - start_s));
     return true;
 }
 

@@ -3,20 +3,13 @@
  * ResNet-50 of tests/known/soma/oracles: 72 tiles with 58 DRAM tensors, 282 tiles with 160. The fastest of several runs counts. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "costmodel/fused_incremental.h"
 #include "tests/support/fused_oracle.h"
 
 enum { N_EVALUATION = 20000, N_MOVE = 500000, N_RUN = 5 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Uniform in what lies within `span` of `value` and between `least` and `most`. */
 static int32_t nudge(struct random_stream *stream, int32_t value, int32_t span, int32_t least, int32_t most)
@@ -55,7 +48,7 @@ static double moves_per_s(const struct fused_oracle *oracle, bool far, struct ar
         return -1;
     uint64_t cycle = oracle->cycle;
     *accepted = *refused = 0;
-    double start_s = now_s();
+    double start_s = clock_thread_s();
     for (int i = 0; i < N_MOVE; i++) {
         struct fused_outcome outcome = move(state, &oracle->schedule, far, &stream);
         if (outcome.fault == FUSED_OK && outcome.cycle <= cycle) {
@@ -66,21 +59,21 @@ static double moves_per_s(const struct fused_oracle *oracle, bool far, struct ar
             fused_undo(state);
         }
     }
-    return N_MOVE / (now_s() - start_s);
+    return N_MOVE / (clock_thread_s() - start_s);
 }
 
 static double evaluations_per_s(const struct fused_oracle *oracle, struct arena *scratch)
 {
     struct fused_result result;
     struct dse_error err;
-    double start_s = now_s();
+    double start_s = clock_thread_s();
     for (int i = 0; i < N_EVALUATION; i++) {
         arena_reset(scratch);
         if (fused_evaluate(&oracle->schedule, &oracle->machine, scratch, NULL, &result, &err) != DSE_OK ||
             result.cycle != oracle->cycle)
             return -1;
     }
-    return N_EVALUATION / (now_s() - start_s);
+    return N_EVALUATION / (clock_thread_s() - start_s);
 }
 
 static int run_moves(const struct fused_oracle *oracle, bool far, struct arena *arena)

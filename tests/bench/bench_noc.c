@@ -1,8 +1,8 @@
 /* Simulated cycles of the mesh per second of one thread's CPU time. Prints "name,value,unit"; the fastest of several runs counts. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "costmodel/noc.h"
 
 enum { TRANSACTION_MAX = 4096, ENTRY_MAX = 65536, N_RUN = 5 };
@@ -13,13 +13,6 @@ struct bench {
     struct noc_transaction transaction[TRANSACTION_MAX];
     uint32_t destination[ENTRY_MAX], dependency[ENTRY_MAX];
 };
-
-static double cpu_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void reset(struct bench *bench, uint32_t pe_columns, uint32_t pe_rows)
 {
@@ -108,10 +101,10 @@ static int run(const char *name, const struct bench *bench)
     for (int i = 0; i < N_RUN; i++) {
         struct arena arena;
         arena_init(&arena);
-        double start_s = cpu_now_s();
+        double start_s = clock_thread_s();
         enum dse_status status =
             noc_simulate(&bench->config, &bench->program, 0, NULL, &arena, NULL, &result, &err);
-        double rate = (double)result.cycle / (cpu_now_s() - start_s);
+        double rate = (double)result.cycle / (clock_thread_s() - start_s);
         arena_free(&arena);
         if (status != DSE_OK) {
             fprintf(stderr, "bench_noc: %s: %s\n", name, err.text);

@@ -34,11 +34,7 @@ static int open_bench(struct bench *b, const char *network, uint32_t batch)
         return 1;
     b->base.context.batch = batch;
     b->base.context.core = core_cached_scheduler(&b->cached);
-    b->search = (struct soma_search){.context = b->base.context,
-                                     .machine = {BUFFER_BYTE, DRAM_RATE, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9,
-                                     .parallel = {b->base.core.lane_c, b->base.core.lane_k, 4, 4}};
+    b->search = soma_case_search(&b->base, BUFFER_BYTE, DRAM_RATE);
     return 0;
 }
 

@@ -48,6 +48,16 @@ void soma_case_close(struct soma_case *c)
     arena_free(&c->arena);
 }
 
+struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,
+                                    uint64_t dram_byte_per_cycle)
+{
+    return (struct soma_search){.context = c->context,
+                                .machine = {buffer_byte, dram_byte_per_cycle, 84e-12},
+                                .objective = {1, 1},
+                                .clock_hz = 1e9,
+                                .parallel = {c->core.lane_c, c->core.lane_k, 4, 4}};
+}
+
 bool soma_case_parse(struct soma_case *c, const struct soma_lfa *lfa)
 {
     check_ok(c, soma_parse(&c->context, lfa, &c->arena, &c->schedule, &c->fault, &c->err));

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_SOMA_CASE_H
 #define TESTS_SUPPORT_SOMA_CASE_H
 
-#include "engines/soma/notation.h"
+#include "engines/soma/search.h"
 #include "tests/support/fused_oracle.h"
 
 struct soma_case {
@@ -19,6 +19,10 @@ struct soma_case {
 /* Fails the test when something cannot be read. */
 void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buffer_byte);
 void soma_case_close(struct soma_case *c);
+
+/* The network on a machine with another buffer and so many bytes per cycle of DRAM (84 pJ each), at 1 GHz, for energy times delay. */
+struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,
+                                    uint64_t dram_byte_per_cycle);
 
 /* Parse; fails the test on an error. The schedule is of c->arena. Returns whether the LFA is valid. */
 bool soma_case_parse(struct soma_case *c, const struct soma_lfa *lfa);

@@ -17,11 +17,7 @@ struct fixture {
 static void open_fixture(struct fixture *f, const char *network, uint64_t buffer_byte, uint64_t dram_rate)
 {
     soma_case_open(&f->base, network, buffer_byte);
-    f->search = (struct soma_search){.context = f->base.context,
-                                     .machine = {buffer_byte, dram_rate, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9,
-                                     .parallel = {f->base.core.lane_c, f->base.core.lane_k, 4, 4}};
+    f->search = soma_case_search(&f->base, buffer_byte, dram_rate);
 }
 
 static void ok(struct fixture *f, enum dse_status status)

@@ -24,11 +24,7 @@ static void open_case(struct initial_case *c, const char *network, uint32_t batc
 {
     soma_case_open(&c->base, network, buffer_byte);
     c->base.context.batch = batch;
-    c->search = (struct soma_search){.context = c->base.context,
-                                     .machine = {buffer_byte, 16, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9,
-                                     .parallel = {16, 32, 4, 4}};
+    c->search = soma_case_search(&c->base, buffer_byte, 16);
     arena_init(&c->scratch);
     assert_int_equal(soma_lfa_new(c->base.network.n_layer, &c->base.arena, &c->lfa, &c->base.err), DSE_OK);
 }

@@ -32,11 +32,7 @@ static void open_case(struct price_case *c, const char *network, uint32_t batch,
     c->base.context.core = core_cached_scheduler(&c->cached);
     c->base.context.batch = batch;
     c->base.context.compat = compat;
-    c->search = (struct soma_search){.context = c->base.context,
-                                     .machine = {BUFFER_BYTE, 16, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9,
-                                     .parallel = {16, 32, 4, 4}};
+    c->search = soma_case_search(&c->base, BUFFER_BYTE, 16);
     assert_int_equal(soma_lfa_prices_new(&c->search, &c->prices, err), DSE_OK);
     arena_init(&c->scratch);
 }

@@ -28,11 +28,7 @@ static void open_case(struct search_case *c, const char *network, enum soma_move
 {
     soma_case_open(&c->base, network, buffer_byte);
     c->buffer_byte = buffer_byte;
-    c->search = (struct soma_search){.context = c->base.context,
-                                     .machine = {buffer_byte, 4, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9,
-                                     .parallel = {16, 32, 4, 4}};
+    c->search = soma_case_search(&c->base, buffer_byte, 4);
     arena_init(&c->scratch);
     struct dse_error *err = &c->base.err;
     assert_int_equal(soma_mover_init(&c->search, moves, NULL, &c->base.arena, &c->mover, err), DSE_OK);
