@@ -14,7 +14,7 @@ static const double fuse_share = 0.3, split_share = 0.3;
  * many added the groups would fall apart by chance, and nothing moves them together. */
 static const double delete_share = 0.7;
 
-/* By enum soma_moves. The paper's own: docs/soma.md. */
+/* By enum soma_moves. The paper's own: docs/soma-search.md. */
 static const struct soma_move_shares usual_shares[] = {
     [SOMA_MOVES_PAPER] = {.order = 0.1, .tiling = 0.4, .flc = 0.3, .cut = 0.2},
     [SOMA_MOVES_PUBLISHED] = {.order = 0.2, .tiling = 0.35, .flc = 0.15, .cut = 0.3},

@@ -1,5 +1,5 @@
 /* Prices of many LFAs that have layer groups in common. With the double-buffer DLSA a layer group's tiles, tensors and times,
- * counted from its first tile, do not depend on the layer groups around it (docs/soma.md, "Stage 1"): each is evaluated once and
+ * counted from its first tile, do not depend on the layer groups around it (docs/soma-search.md, "Stage 1"): each is evaluated once and
  * kept, and an LFA's price is put together from those of its layer groups. */
 #ifndef ENGINES_SOMA_LFA_PRICE_H
 #define ENGINES_SOMA_LFA_PRICE_H

@@ -18,7 +18,7 @@ struct soma_move_shares {
         cut; /* a DRAM cut added or removed (published and cocco: layer groups fused, split, or their border moved) */
 };
 
-/* Published: the program's. Cocco: the reconstruction's. The paper gives none for its own; docs/soma.md says how these were
+/* Published: the program's. Cocco: the reconstruction's. The paper gives none for its own; docs/soma-search.md says how these were
  * chosen. */
 struct soma_move_shares soma_move_shares_of(enum soma_moves moves);
 
@@ -40,7 +40,7 @@ struct soma_lfa_options {
 struct soma_lfa_search;
 
 /* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of the core array, doubled
- * where they do not fit `buffer_limit` (docs/soma.md). price->cost INFINITY: no such start fits. `lfa` from soma_lfa_new;
+ * where they do not fit `buffer_limit` (docs/soma-search.md). price->cost INFINITY: no such start fits. `lfa` from soma_lfa_new;
  * `scratch` is reset. */
 DSE_MUST_CHECK enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
                                                 uint64_t buffer_limit, struct arena *scratch,
