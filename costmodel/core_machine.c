@@ -65,8 +65,8 @@ static enum dse_status check_common(const struct architecture *arch, struct dse_
     return DSE_OK;
 }
 
-static enum dse_status read_dram(const struct architecture *arch, struct fused_machine *machine,
-                                 struct dse_error *err)
+/* The DRAM as an engine that moves one tensor after the other, each byte at one price. */
+static enum dse_status check_dram(const struct architecture *arch, struct dse_error *err)
 {
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     if (!dram->is_dram || dram->instances != 1)
@@ -76,7 +76,13 @@ static enum dse_status read_dram(const struct architecture *arch, struct fused_m
     if (differs(dram->read_energy_j, dram->update_energy_j))
         return refuse(arch, dram->name, "costs more in one direction; give one `access_energy` for both",
                       err);
-    machine->dram_energy_j = dram->read_energy_j;
+    return DSE_OK;
+}
+
+static enum dse_status read_dram_rate(const struct architecture *arch, struct fused_machine *machine,
+                                      struct dse_error *err)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
     return whole_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, UINT64_MAX / 4,
                       &machine->dram_byte_per_cycle, err);
 }
@@ -212,7 +218,9 @@ enum dse_status core_machine_of(const struct architecture *arch, struct core_arr
     uint32_t lane_c = 0, lane_k = 0;
     *size = (struct core_array_size){0};
     DSE_TRY(check_common(arch, err));
-    DSE_TRY(read_dram(arch, machine, err));
+    DSE_TRY(check_dram(arch, err));
+    machine->dram_energy_j = arch->level[arch->n_level - 1].read_energy_j;
+    DSE_TRY(read_dram_rate(arch, machine, err));
     DSE_TRY(read_buffer(arch, size, machine, err));
     DSE_TRY(read_meshes(arch, size, &lane_c, &lane_k, err));
     enum dse_status status = core_array_init(size, &core, &inner);
@@ -234,24 +242,6 @@ static bool has_network(const struct storage_level *level)
 {
     return level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0 ||
            level->fill_latency_cycle > 0 || level->drain_latency_cycle > 0;
-}
-
-/* The DRAM as an engine that moves one tensor after the other. */
-static enum dse_status check_outside(const struct architecture *arch, struct dse_error *err)
-{
-    const struct storage_level *dram = &arch->level[arch->n_level - 1];
-    if (!dram->is_dram || dram->instances != 1)
-        return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
-    if (isfinite(dram->read_bandwidth_word_per_cycle) || isfinite(dram->write_bandwidth_word_per_cycle))
-        return refuse(arch, dram->name, "has a read or write bandwidth; give one `bandwidth` for both", err);
-    if (differs(dram->read_energy_j, dram->update_energy_j))
-        return refuse(arch, dram->name, "costs more in one direction; give one `access_energy` for both",
-                      err);
-    if (has_network(dram))
-        return refuse(
-            arch, dram->name,
-            "has energies or latencies of a network inside it, which a fused schedule does not know", err);
-    return DSE_OK;
 }
 
 static enum dse_status check_home(const struct architecture *arch, struct dse_error *err)
@@ -294,9 +284,13 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
         if (arch->level[l].is_dram)
             return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
                           err);
-    DSE_TRY(check_outside(arch, err));
-    DSE_TRY(check_home(arch, err));
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    DSE_TRY(check_dram(arch, err));
+    if (has_network(dram))
+        return refuse(
+            arch, dram->name,
+            "has energies or latencies of a network inside it, which a fused schedule does not know", err);
+    DSE_TRY(check_home(arch, err));
     struct storage_level *home = &split->core.level[--split->core.n_level - 1];
     split->word_byte = home->word_bit / BYTE_BIT;
     split->machine.buffer_byte = architecture_usable_words(home) * split->word_byte;
@@ -305,6 +299,5 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
     home->size_word = ARCH_UNLIMITED;
     home->multiple_buffering = 1;
     split->core.level[split->core.n_level] = (struct storage_level){0};
-    return whole_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, UINT64_MAX / 4,
-                      &split->machine.dram_byte_per_cycle, err);
+    return read_dram_rate(arch, &split->machine, err);
 }
