@@ -4,6 +4,7 @@
 
 #include "dse/report_fused.h"
 #include "dse/schedule.h"
+#include "dse/table.h"
 
 enum dse_status map_network_check(const struct cli_args *args, const struct solve_settings *settings,
                                   struct dse_error *err)
@@ -47,6 +48,21 @@ static enum dse_status report(const struct solve_settings *settings, const struc
     return DSE_OK;
 }
 
+/* What the text form does not say and an evaluation needs, as a comment: batch, machine, and what was found there. */
+static void put_origin(const struct solve_settings *settings, const struct workload *workload,
+                       const struct architecture *arch, const struct engine_schedule *found,
+                       struct text_buffer *out)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1], *buffer = dram - 1;
+    char bytes[48], rate[48], cycles[48];
+    double byte_per_s = dram->shared_bandwidth_word_per_cycle * dram->word_bit / 8.0 * arch->clock_hz;
+    text_append(out, "# by %s for batch %u on %s, %s %s, %s %s: %s cycles\n", settings->engine->name,
+                workload->batch, arch->name, buffer->name,
+                table_bytes((double)buffer->size_word * buffer->word_bit / 8.0, bytes, sizeof bytes),
+                dram->name, table_si(byte_per_s, "B/s", rate, sizeof rate),
+                text_thousands(found->cycle, cycles, sizeof cycles));
+}
+
 enum dse_status map_network(const struct solve_settings *settings, const struct workload *workload,
                             const struct architecture *arch, int n_thread, enum map_format format,
                             struct text_buffer *out, enum result_status *outcome, char *reason,
@@ -61,9 +77,10 @@ enum dse_status map_network(const struct solve_settings *settings, const struct 
         *outcome = result.outcome;
         (void)snprintf(reason, SOLVE_REASON_MAX, "%s", result.reason);
     }
-    if (status == DSE_OK && result.outcome == RESULT_OK && format == MAP_YAML)
+    if (status == DSE_OK && result.outcome == RESULT_OK && format == MAP_YAML) {
+        put_origin(settings, workload, arch, &result.found.schedule, out);
         text_append_bytes(out, result.schedule, result.found.schedule.text_length);
-    else if (status == DSE_OK && result.outcome == RESULT_OK)
+    } else if (status == DSE_OK && result.outcome == RESULT_OK)
         status = report(settings, workload, arch, &result, format, &arena, out, err);
     if (status == DSE_OK && out->failed)
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the output");

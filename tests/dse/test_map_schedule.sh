@@ -27,6 +27,8 @@ eval='--batch 4'
 check 'dse eval agrees for batch 4' agree -b 4
 eval=''
 check 'dse eval follows the rules that the text names' agree --option compat=true
+check 'the text says where it is from' grep -qE '^# by unfused for batch 1 on soma_edge, GBUF 8 MiB, DRAM 16.0 GB/s: [0-9,]+ cycles$' \
+    "$folder/schedule.yaml"
 check 'the text names them' grep -q '^compat: true' "$folder/schedule.yaml"
 eval='--set DRAM.bandwidth=64GB/s'
 check 'dse eval agrees on another machine' agree --set DRAM.bandwidth=64GB/s
