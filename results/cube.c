@@ -12,6 +12,7 @@
 #include "results/cube_hdf5.h"
 #include "results/cube_layers.h"
 #include "results/cube_rows.h"
+#include "results/hdf5_file.h"
 
 static const struct result_field status_field = {
     "status", "", "How the point ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0, 0};
@@ -109,7 +110,7 @@ static enum dse_status write_points(hid_t file, const struct result_schema *sche
                                     struct dse_error *err)
 {
     struct point_datasets set = {
-        .text_type = cube_text_type(), .status = -1, .key = -1, .level = {-1, -1, -1, -1, -1, -1, -1, -1}};
+        .text_type = hdf5_text_type(), .status = -1, .key = -1, .level = {-1, -1, -1, -1, -1, -1, -1, -1}};
     struct cube_group root, levels = {.id = -1};
     enum dse_status status = DSE_OK;
     set.field = point_field_all(&set.n_field);
@@ -137,6 +138,11 @@ static enum dse_status write_points(hid_t file, const struct result_schema *sche
     if (status == DSE_OK && result < 0)
         status = dse_fail(err, DSE_IO, "the points cannot be written");
     return status;
+}
+
+static int put_u64(hid_t object, const char *name, uint64_t value)
+{
+    return hdf5_put_attribute(object, name, H5T_NATIVE_UINT64, &value, 0);
 }
 
 static int write_attributes(hid_t file, const struct result_schema *schema,
@@ -167,29 +173,12 @@ static int write_attributes(hid_t file, const struct result_schema *schema,
         {"command", provenance->command},
     };
     for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
-        if (cube_attribute_text(file, pair[i][0], pair[i][1]) < 0)
+        if (hdf5_put_text(file, pair[i][0], pair[i][1]) < 0)
             return -1;
     }
-    if (cube_attribute_u64(file, "n_thread", provenance->n_thread) < 0 ||
-        cube_attribute_u64(file, "n_point", schema->n_point) < 0)
+    if (put_u64(file, "n_thread", provenance->n_thread) < 0 || put_u64(file, "n_point", schema->n_point) < 0)
         return -1;
-    return cube_attribute_u64(file, "n_point_done", n_done);
-}
-
-/* Default format, links and attributes in the order of their making; no lock, since the file is ours until renamed. */
-static hid_t create_file(const char *path)
-{
-    hid_t file = -1, create = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
-    const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    if (create >= 0 && access >= 0 && H5Pset_link_creation_order(create, order) >= 0 &&
-        H5Pset_attr_creation_order(create, order) >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
-        H5Pset_file_locking(access, false, true) >= 0)
-        file = H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    if (create >= 0)
-        H5Pclose(create);
-    if (access >= 0)
-        H5Pclose(access);
-    return file;
+    return put_u64(file, "n_point_done", n_done);
 }
 
 static enum dse_status write_file(const char *path, const struct result_schema *schema,
@@ -197,7 +186,7 @@ static enum dse_status write_file(const char *path, const struct result_schema *
                                   struct dse_error *err)
 {
     enum dse_status status = DSE_OK;
-    hid_t file = create_file(path);
+    hid_t file = hdf5_create(path);
     if (file < 0)
         return dse_fail_at(err, DSE_IO, path, 0, "cannot be created%s%s", errno ? ": " : "",
                            errno ? strerror(errno) : "");
@@ -215,7 +204,7 @@ static enum dse_status write_file(const char *path, const struct result_schema *
 }
 
 /* Give an error of the HDF5 side its file and HDF5's own words. */
-static void add_reason(struct dse_error *err, const char *h5_path, const struct cube_errors *errors)
+static void add_reason(struct dse_error *err, const char *h5_path, const struct hdf5_errors *errors)
 {
     size_t used = strlen(err->text);
     text_copy(err->file, sizeof err->file, h5_path);
@@ -228,15 +217,15 @@ enum dse_status cube_build(const char *h5_path, const struct result_schema *sche
 {
     char temporary[4096];
     struct cube_rows rows;
-    struct cube_errors errors = {""};
+    struct hdf5_errors errors = {""};
     int written = snprintf(temporary, sizeof temporary, "%s.tmp", h5_path);
     if (written < 0 || (size_t)written >= sizeof temporary)
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
     DSE_TRY(cube_rows_open(&rows, h5_path, schema, err));
     errno = 0;
-    cube_errors_catch(&errors);
+    hdf5_errors_catch(&errors);
     enum dse_status status = write_file(temporary, schema, provenance, &rows, err);
-    cube_errors_silence();
+    hdf5_errors_silence();
     cube_rows_close(&rows);
     if (status == DSE_OK && rename(temporary, h5_path) != 0)
         status = dse_fail_at(err, DSE_IO, h5_path, 0, "cannot be written: %s", strerror(errno));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "results/hdf5_file.h"
 
 enum {
     CONVERSION_BYTE = 16384, /* HDF5 clears this for every text that is written; its default is 1 MiB */
@@ -14,61 +14,6 @@ enum {
     DEFLATE_LEVEL = 4,
     LABEL_ATTRIBUTE_MAX = 4000 /* 16 byte each; an attribute holds 64 KiB at most */
 };
-
-hid_t cube_text_type(void)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    if (type < 0)
-        return type;
-    if (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0) {
-        H5Tclose(type);
-        return -1;
-    }
-    return type;
-}
-
-/* Write one attribute: scalar when n is 0, else (n). */
-static int put_attribute(hid_t object, const char *name, hid_t type, const void *value, size_t n)
-{
-    hsize_t length = n;
-    int result = -1;
-    hid_t space = n == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, NULL);
-    if (space < 0)
-        return -1;
-    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute >= 0) {
-        result = H5Awrite(attribute, type, value);
-        if (H5Aclose(attribute) < 0)
-            result = -1;
-    }
-    H5Sclose(space);
-    return result;
-}
-
-int cube_attribute_text(hid_t object, const char *name, const char *value)
-{
-    hid_t type = cube_text_type();
-    if (type < 0)
-        return -1;
-    int result = put_attribute(object, name, type, &value, 0);
-    H5Tclose(type);
-    return result;
-}
-
-int cube_attribute_texts(hid_t object, const char *name, const char *const *value, size_t n)
-{
-    hid_t type = cube_text_type();
-    if (type < 0)
-        return -1;
-    int result = put_attribute(object, name, type, value, n);
-    H5Tclose(type);
-    return result;
-}
-
-int cube_attribute_u64(hid_t object, const char *name, uint64_t value)
-{
-    return put_attribute(object, name, H5T_NATIVE_UINT64, &value, 0);
-}
 
 /* A dataset creation list that keeps attributes in order and leaves no times in the file. */
 static hid_t dataset_list(void)
@@ -107,7 +52,7 @@ static hid_t vector_dataset(hid_t parent, const char *name, hid_t type, const vo
 
 static hid_t text_vector(hid_t parent, const char *name, const char *const *text, size_t n)
 {
-    hid_t type = cube_text_type();
+    hid_t type = hdf5_text_type();
     if (type < 0)
         return -1;
     hid_t dataset = vector_dataset(parent, name, type, text, n);
@@ -127,7 +72,7 @@ static int put_labels(hid_t dataset, const struct result_coordinate *c, size_t n
     for (size_t i = 0; store && label && i < n; i++)
         label[i] = coordinate_label(c, i, store + i * LABEL_SIZE, LABEL_SIZE);
     if (store && label)
-        result = cube_attribute_texts(dataset, "labels", label, n);
+        result = hdf5_put_texts(dataset, "labels", label, n);
     free(label);
     free(store);
     return result;
@@ -140,8 +85,8 @@ static hid_t coordinate_dataset(hid_t parent, const struct result_coordinate *c,
     if (dataset < 0)
         return -1;
     const char *long_name = c->long_name && c->long_name[0] ? c->long_name : c->name;
-    if ((c->unit && c->unit[0] && cube_attribute_text(dataset, "units", c->unit) < 0) ||
-        cube_attribute_text(dataset, "long_name", long_name) < 0 || put_labels(dataset, c, n) < 0) {
+    if ((c->unit && c->unit[0] && hdf5_put_text(dataset, "units", c->unit) < 0) ||
+        hdf5_put_text(dataset, "long_name", long_name) < 0 || put_labels(dataset, c, n) < 0) {
         H5Dclose(dataset);
         return -1;
     }
@@ -184,12 +129,7 @@ int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
     if (group->transfer < 0 || H5Pset_buffer(group->transfer, CONVERSION_BYTE, NULL, NULL) < 0)
         return -1;
     if (name) {
-        hid_t list = H5Pcreate(H5P_GROUP_CREATE);
-        group->id = -1;
-        if (list >= 0 && H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
-            group->id = H5Gcreate2(parent, name, H5P_DEFAULT, list, H5P_DEFAULT);
-        if (list >= 0)
-            H5Pclose(list);
+        group->id = hdf5_create_group(parent, name);
         if (group->id < 0)
             return -1;
     }
@@ -219,7 +159,7 @@ int cube_group_extra(struct cube_group *group, int slot, const char *name, const
         return -1;
     group->extra[slot] = scale;
     group->extra_length[slot] = n;
-    return H5DSset_scale(scale, name) < 0 ? -1 : cube_attribute_text(scale, "long_name", long_name);
+    return H5DSset_scale(scale, name) < 0 ? -1 : hdf5_put_text(scale, "long_name", long_name);
 }
 
 int cube_group_end(struct cube_group *group)
@@ -293,15 +233,15 @@ static int put_field_attributes(const struct cube_group *group, hid_t dataset,
     static const uint64_t no_u64 = RESULT_U64_MISSING;
     int result = 0;
     if (field->type == FIELD_F64)
-        result = put_attribute(dataset, "_FillValue", H5T_NATIVE_DOUBLE, &no_f64, 1);
+        result = hdf5_put_attribute(dataset, "_FillValue", H5T_NATIVE_DOUBLE, &no_f64, 1);
     else if (field->type == FIELD_U64)
-        result = put_attribute(dataset, "_FillValue", H5T_NATIVE_UINT64, &no_u64, 1);
+        result = hdf5_put_attribute(dataset, "_FillValue", H5T_NATIVE_UINT64, &no_u64, 1);
     if (result >= 0 && field->unit[0])
-        result = cube_attribute_text(dataset, "units", field->unit);
+        result = hdf5_put_text(dataset, "units", field->unit);
     if (result >= 0)
-        result = cube_attribute_text(dataset, "long_name", field->sentence);
+        result = hdf5_put_text(dataset, "long_name", field->sentence);
     if (result >= 0 && group->coordinates[0])
-        result = cube_attribute_text(dataset, "coordinates", group->coordinates);
+        result = hdf5_put_text(dataset, "coordinates", group->coordinates);
     return result;
 }
 
@@ -338,7 +278,7 @@ hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned ex
         return create_dataset(group, name, extra, field, H5T_NATIVE_DOUBLE);
     if (field->type == FIELD_U64)
         return create_dataset(group, name, extra, field, H5T_NATIVE_UINT64);
-    hid_t type = cube_text_type();
+    hid_t type = hdf5_text_type();
     if (type < 0)
         return -1;
     hid_t dataset = create_dataset(group, name, extra, field, type);
@@ -369,29 +309,4 @@ int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extr
     }
     H5Sclose(file_space);
     return result;
-}
-
-/* The innermost message of the first failed call. */
-static herr_t take_message(unsigned n, const H5E_error2_t *error, void *user)
-{
-    struct cube_errors *errors = user;
-    if (n == 0 && error->desc && !errors->text[0])
-        text_copy(errors->text, sizeof errors->text, error->desc);
-    return 0;
-}
-
-static herr_t on_error(hid_t stack, void *user)
-{
-    return H5Ewalk2(stack, H5E_WALK_UPWARD, take_message, user);
-}
-
-void cube_errors_catch(struct cube_errors *errors)
-{
-    errors->text[0] = '\0';
-    H5Eset_auto2(H5E_DEFAULT, on_error, errors);
-}
-
-void cube_errors_silence(void)
-{
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }

@@ -24,14 +24,6 @@ struct cube_group {
     char coordinates[2048]; /* names of the linked coordinates, for the attribute */
 };
 
-/* The variable-length UTF-8 string type (close it with H5Tclose). */
-hid_t cube_text_type(void);
-
-/* Attributes. A text attribute is one variable-length UTF-8 string. */
-int cube_attribute_text(hid_t object, const char *name, const char *value);
-int cube_attribute_texts(hid_t object, const char *name, const char *const *value, size_t n);
-int cube_attribute_u64(hid_t object, const char *name, uint64_t value);
-
 /* Begin a group (NULL name: `parent` itself) and write the axes into it. */
 int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
                      const struct result_schema *schema);
@@ -49,16 +41,5 @@ hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned ex
 /* Write a block: all of the group's dimensions in `extra` at one cell. `index` (rank). */
 int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extra, hid_t type,
                     const uint32_t *index, const void *value);
-
-/* HDF5's own words about the first failed call since cube_errors_catch; "" when none failed. */
-struct cube_errors {
-    char text[256];
-};
-
-/* From now on HDF5 prints nothing and its first message is kept in `errors`, which must stay until cube_errors_silence. */
-void cube_errors_catch(struct cube_errors *errors);
-
-/* HDF5 prints nothing and keeps nothing. */
-void cube_errors_silence(void);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "results/cube_hdf5.h"
+#include "results/hdf5_file.h"
 
 enum { LAYER = 1, SECOND = 2 }; /* bits of a group's own dimensions: layer, then level or iteration */
 
@@ -284,7 +285,7 @@ enum dse_status cube_write_layers(hid_t file, const struct result_schema *schema
         writer.dataset[i] = -1;
     for (size_t i = 0; i < sizeof writer.level / sizeof *writer.level; i++)
         writer.level[i] = -1;
-    writer.text_type = cube_text_type();
+    writer.text_type = hdf5_text_type();
     arena_init(&arena);
     enum dse_status status = write_all(&writer, file, rows, &arena, err);
     arena_free(&arena);

@@ -9,40 +9,21 @@
 #include <unistd.h>
 
 #include "results/cube_hdf5.h"
+#include "results/hdf5_file.h"
 
 static enum dse_status no_memory(struct dse_error *err)
 {
     return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a cube");
 }
 
-/* Open for reading. The file was renamed into place whole, so no lock is needed (and some file systems have none). */
-static enum dse_status open_file(const char *path, hid_t *file, struct dse_error *err)
-{
-    cube_errors_silence();
-    *file = -1;
-    if (access(path, R_OK) != 0)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
-    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    if (list >= 0 && H5Pset_file_locking(list, false, true) >= 0)
-        *file = H5Fopen(path, H5F_ACC_RDONLY, list);
-    if (list >= 0)
-        H5Pclose(list);
-    return *file >= 0 ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file");
-}
-
-/* Variable-length strings as read by HDF5, moved into the arena and given back. */
 static enum dse_status keep_texts(hid_t type, hid_t space, char **raw, size_t n, struct arena *arena,
                                   const char ***text, struct dse_error *err)
 {
-    const char **kept = arena_alloc(arena, n + 1, sizeof *kept);
-    int fine = kept != NULL;
-    for (size_t i = 0; fine && i < n; i++) {
-        kept[i] = raw[i] ? arena_copy_text(arena, raw[i], strlen(raw[i])) : "";
-        fine = kept[i] != NULL;
-    }
+    *text = arena_alloc(arena, n + 1, sizeof **text);
+    if (*text)
+        return hdf5_keep_texts(type, space, raw, n, arena, *text, err);
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
-    *text = kept;
-    return fine ? DSE_OK : no_memory(err);
+    return no_memory(err);
 }
 
 /* A text attribute, scalar or 1-D; `*text` is NULL when it is not there or not text. */
@@ -57,7 +38,7 @@ static enum dse_status read_attribute(hid_t object, const char *name, struct are
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
     hid_t stored = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    hid_t type = cube_text_type();
+    hid_t type = hdf5_text_type();
     if (space >= 0 && stored >= 0 && type >= 0 && H5Tis_variable_str(stored) > 0) {
         hssize_t count = H5Sget_simple_extent_npoints(space);
         char **raw = count > 0 ? calloc((size_t)count, sizeof *raw) : NULL;
@@ -95,7 +76,7 @@ static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct a
                                   const char ***text, struct dse_error *err)
 {
     enum dse_status status = DSE_OK;
-    hid_t type = cube_text_type();
+    hid_t type = hdf5_text_type();
     char **raw = calloc(n + 1, sizeof *raw);
     if (!raw)
         status = no_memory(err);
@@ -308,7 +289,7 @@ enum dse_status cube_read_schema(const char *path, struct arena *arena, struct r
 {
     hid_t file;
     struct dse_error why = {0};
-    DSE_TRY(open_file(path, &file, err));
+    DSE_TRY(hdf5_open(path, &file, err));
     enum dse_status status = read_schema(file, arena, schema, &why);
     H5Fclose(file);
     return blame(path, status, &why, err);
@@ -320,7 +301,7 @@ static enum dse_status read_by_path(const char *path, const char *name, struct a
 {
     hid_t file;
     struct dse_error why = {0};
-    DSE_TRY(open_file(path, &file, err));
+    DSE_TRY(hdf5_open(path, &file, err));
     hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
     enum dse_status status;
     if (dataset < 0) {
@@ -381,7 +362,7 @@ enum dse_status cube_read_cell(const char *path, const char *dataset, const uint
     struct dse_error why = {0};
     if (n_axis == 0)
         return cube_read_number(path, dataset, arena, value, n, err);
-    DSE_TRY(open_file(path, &file, err));
+    DSE_TRY(hdf5_open(path, &file, err));
     hid_t id = H5Dopen2(file, dataset, H5P_DEFAULT);
     enum dse_status status;
     if (id < 0) {
@@ -409,7 +390,7 @@ const char *cube_read_attribute(const char *path, const char *name, struct arena
     hid_t file;
     const char **text = NULL;
     size_t n = 0;
-    if (open_file(path, &file, NULL) != DSE_OK)
+    if (hdf5_open(path, &file, NULL) != DSE_OK)
         return NULL;
     enum dse_status status = read_attribute(file, name, arena, &text, &n, NULL);
     H5Fclose(file);

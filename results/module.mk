@@ -5,6 +5,7 @@ SRC_RESULTS := \
 	results/cube_layers.c \
 	results/cube_read.c \
 	results/cube_rows.c \
+	results/hdf5_file.c \
 	results/journal.c \
 	results/journal_read.c \
 	results/journal_status.c \

@@ -6,65 +6,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/cube_hdf5.h"
+#include "results/hdf5_file.h"
 #include "results/timeline.h"
 
 enum { PATH_LONGEST = 4096, CHUNK = 16384 /* values; datasets of more are compressed */ };
-
-/* Links and attributes in the order of their making, no times, no lock: the file is ours until it is renamed. */
-static hid_t create_file(const char *path)
-{
-    const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    hid_t file = -1, create = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
-    if (create >= 0 && access >= 0 && H5Pset_link_creation_order(create, order) >= 0 &&
-        H5Pset_attr_creation_order(create, order) >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
-        H5Pset_file_locking(access, false, true) >= 0)
-        file = H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    if (create >= 0)
-        H5Pclose(create);
-    if (access >= 0)
-        H5Pclose(access);
-    return file;
-}
-
-static hid_t create_group(hid_t parent, const char *name)
-{
-    hid_t group = -1, list = H5Pcreate(H5P_GROUP_CREATE);
-    if (list >= 0 && H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
-        group = H5Gcreate2(parent, name, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (list >= 0)
-        H5Pclose(list);
-    return group;
-}
-
-static int put_scalar(hid_t object, const char *name, hid_t type, const void *value)
-{
-    int result = -1;
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t at = space >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    if (at >= 0) {
-        result = H5Awrite(at, type, value);
-        if (H5Aclose(at) < 0)
-            result = -1;
-    }
-    if (space >= 0)
-        H5Sclose(space);
-    return result;
-}
 
 static int put_attributes(hid_t file, const struct timeline *timeline)
 {
     size_t n;
     const struct timeline_column *column = timeline_attributes(&n);
-    int result = cube_attribute_text(file, "format", TIMELINE_FORMAT);
+    int result = hdf5_put_text(file, "format", TIMELINE_FORMAT);
     for (size_t i = 0; result >= 0 && i < n; i++) {
         const void *value = (const char *)timeline + column[i].offset;
         if (column[i].type == TIMELINE_TEXT)
-            result = cube_attribute_text(file, column[i].name, *(const char *const *)value);
+            result = hdf5_put_text(file, column[i].name, *(const char *const *)value);
         else
-            result =
-                put_scalar(file, column[i].name,
-                           column[i].type == TIMELINE_WHOLE ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, value);
+            result = hdf5_put_attribute(
+                file, column[i].name, column[i].type == TIMELINE_WHOLE ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE,
+                value, 0);
     }
     return result;
 }
@@ -108,14 +67,14 @@ static void gather(const struct timeline_table *table, const struct timeline_col
 static int put_column(hid_t group, const struct timeline_table *table, const struct timeline_column *column,
                       const char *row, size_t n, hid_t scale, void *store)
 {
-    hid_t type = column->type == TIMELINE_TEXT ? cube_text_type() : H5Tcopy(H5T_NATIVE_INT64);
+    hid_t type = column->type == TIMELINE_TEXT ? hdf5_text_type() : H5Tcopy(H5T_NATIVE_INT64);
     gather(table, column, row, n, store);
     hid_t dataset = type >= 0 ? put_vector(group, column->name, type, store, n) : -1;
     int result = dataset < 0 ? -1 : H5DSattach_scale(dataset, scale, 0);
     if (result >= 0 && column->unit[0])
-        result = cube_attribute_text(dataset, "units", column->unit);
+        result = hdf5_put_text(dataset, "units", column->unit);
     if (result >= 0)
-        result = cube_attribute_text(dataset, "long_name", column->sentence);
+        result = hdf5_put_text(dataset, "long_name", column->sentence);
     if (dataset >= 0)
         H5Dclose(dataset);
     if (type >= 0)
@@ -130,14 +89,14 @@ static int put_table(hid_t file, const struct timeline_table *table, const struc
     memcpy(&row, base + table->rows_offset, sizeof row);
     memcpy(&n, base + table->count_offset, sizeof n);
     int64_t *store = calloc(n + 1, sizeof *store);
-    hid_t group = store ? create_group(file, table->name) : -1, scale = -1;
+    hid_t group = store ? hdf5_create_group(file, table->name) : -1, scale = -1;
     for (size_t i = 0; store && i < n; i++)
         store[i] = (int64_t)i;
     if (group >= 0)
         scale = put_vector(group, table->index, H5T_NATIVE_INT64, store, n);
     int result = scale < 0 ? -1 : H5DSset_scale(scale, table->index);
     if (result >= 0)
-        result = cube_attribute_text(scale, "long_name", table->index_sentence);
+        result = hdf5_put_text(scale, "long_name", table->index_sentence);
     for (size_t c = 0; result >= 0 && c < table->n_column; c++)
         result = put_column(group, table, &table->column[c], row, n, scale, store);
     if (scale >= 0)
@@ -151,13 +110,13 @@ static int put_table(hid_t file, const struct timeline_table *table, const struc
 enum dse_status timeline_hdf5_write(const struct timeline *timeline, const char *path, struct dse_error *err)
 {
     char temporary[PATH_LONGEST];
-    struct cube_errors errors = {""};
+    struct hdf5_errors errors = {""};
     int length = snprintf(temporary, sizeof temporary, "%s.tmp", path), result = 0;
     if (length < 0 || (size_t)length >= sizeof temporary)
         return dse_fail(err, DSE_BAD_USAGE, "the path of the timeline is too long");
     errno = 0;
-    cube_errors_catch(&errors);
-    hid_t file = create_file(temporary);
+    hdf5_errors_catch(&errors);
+    hid_t file = hdf5_create(temporary);
     if (file >= 0) {
         result = put_attributes(file, timeline);
         for (size_t t = 0; result >= 0 && t < TIMELINE_N_TABLE; t++)
@@ -165,7 +124,7 @@ enum dse_status timeline_hdf5_write(const struct timeline *timeline, const char 
         if (H5Fclose(file) < 0)
             result = -1;
     }
-    cube_errors_silence();
+    hdf5_errors_silence();
     if (file >= 0 && result >= 0 && rename(temporary, path) == 0)
         return DSE_OK;
     const char *why = errno ? strerror(errno) : errors.text;

@@ -1,45 +1,19 @@
-#include <errno.h>
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "results/cube_hdf5.h"
+#include "results/hdf5_file.h"
 #include "results/timeline.h"
-
-static hid_t open_file(const char *path)
-{
-    hid_t file = -1, list = H5Pcreate(H5P_FILE_ACCESS);
-    cube_errors_silence();
-    if (list >= 0 && H5Pset_file_locking(list, false, true) >= 0)
-        file = H5Fopen(path, H5F_ACC_RDONLY, list);
-    if (list >= 0)
-        H5Pclose(list);
-    return file;
-}
-
-/* Texts as HDF5 read them, moved into the arena and given back. */
-static enum dse_status keep_texts(hid_t type, hid_t space, char **raw, size_t n, struct arena *arena,
-                                  const char **text, struct dse_error *err)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < n; i++) {
-        text[i] = raw[i] ? arena_copy_text(arena, raw[i], strlen(raw[i])) : "";
-        fine = text[i] != NULL;
-    }
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
-    return fine ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for a timeline");
-}
 
 static enum dse_status read_text_attribute(hid_t at, const char *name, struct arena *arena, const char **text,
                                            struct dse_error *err)
 {
     char *raw = NULL;
     enum dse_status status = dse_fail(err, DSE_BAD_INPUT, "the attribute %s cannot be read", name);
-    hid_t type = cube_text_type(), space = H5Aget_space(at), stored = H5Aget_type(at);
+    hid_t type = hdf5_text_type(), space = H5Aget_space(at), stored = H5Aget_type(at);
     if (type >= 0 && space >= 0 && stored >= 0 && H5Tis_variable_str(stored) > 0 &&
         H5Sget_simple_extent_npoints(space) == 1 && H5Aread(at, type, &raw) >= 0)
-        status = keep_texts(type, space, &raw, 1, arena, text, err);
+        status = hdf5_keep_texts(type, space, &raw, 1, arena, text, err);
     if (stored >= 0)
         H5Tclose(stored);
     if (space >= 0)
@@ -116,11 +90,11 @@ static enum dse_status read_values(hid_t dataset, const struct timeline_column *
                    ? DSE_OK
                    : dse_fail(err, DSE_BAD_INPUT, "the dataset %s cannot be read (damaged?)", column->name);
     char **raw = calloc(n + 1, sizeof *raw);
-    hid_t type = cube_text_type(), space = H5Dget_space(dataset);
+    hid_t type = hdf5_text_type(), space = H5Dget_space(dataset);
     enum dse_status status =
         dse_fail(err, DSE_BAD_INPUT, "the dataset %s cannot be read (damaged?)", column->name);
     if (raw && type >= 0 && space >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) >= 0)
-        status = keep_texts(type, space, raw, n, arena, store, err);
+        status = hdf5_keep_texts(type, space, raw, n, arena, store, err);
     if (space >= 0)
         H5Sclose(space);
     if (type >= 0)
@@ -199,10 +173,11 @@ static bool is_timeline(hid_t file)
 
 bool timeline_is_file(const char *path)
 {
-    hid_t file = access(path, R_OK) == 0 ? open_file(path) : -1;
-    bool found = file >= 0 && is_timeline(file);
-    if (file >= 0)
-        H5Fclose(file);
+    hid_t file;
+    if (hdf5_open(path, &file, NULL) != DSE_OK)
+        return false;
+    bool found = is_timeline(file);
+    H5Fclose(file);
     return found;
 }
 
@@ -211,14 +186,11 @@ enum dse_status timeline_hdf5_read(const char *path, struct arena *arena, struct
 {
     struct dse_error why = {0};
     enum dse_status status = DSE_OK;
+    hid_t file;
     size_t n;
     const struct timeline_column *column = timeline_attributes(&n);
     memset(timeline, 0, sizeof *timeline);
-    if (access(path, R_OK) != 0)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
-    hid_t file = open_file(path);
-    if (file < 0)
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file");
+    DSE_TRY(hdf5_open(path, &file, err));
     if (!is_timeline(file))
         status = dse_fail(&why, DSE_BAD_INPUT, "not a timeline of a schedule");
     for (size_t i = 0; status == DSE_OK && i < n; i++)
