@@ -302,6 +302,10 @@ static enum dse_status search(struct engine_context *context, void *state, doubl
         if (stop == STOP_RUNNING)
             status = context->engine->step(state, context, &stop, err);
     }
+    const struct engine_budget *budget = &context->task->budget;
+    if (budget->cancel && atomic_load_explicit(budget->cancel, memory_order_relaxed))
+        stop =
+            STOP_INTERRUPTED; /* an engine that looks for itself may have left off in the middle of a step */
     if (status == DSE_OK && context->engine->finish)
         status = context->engine->finish(state, context, err);
     if (context->result->feasible && context->result->cost <= context->good_enough)

@@ -298,7 +298,7 @@ static enum dse_status add_core(const struct soma_search *search, const struct c
     for (uint32_t l = 0; l < network->n_layer; l++) {
         uint32_t k[CHANNEL_MAX], n;
         struct work work = {INFINITY, INFINITY};
-        if (!find_channels(search, curves, l, k, &n) ||
+        if (!find_channels(search, curves, l, k, &n) || soma_search_is_over(search) ||
             bound->n_evaluation + n * n_shapes(search, l) > tile_max)
             continue;
         bound->n_evaluation += n * n_shapes(search, l);

@@ -23,7 +23,11 @@ enum {
 
 enum { TILING_PARALLEL, TILING_INHERIT };
 
-enum { ROUNDS_AT_ONCE = 500, RANDOM_COCCO = 15 }; /* a use of random streams that no other engine has */
+enum {
+    ROUNDS_AT_ONCE = 500,
+    ROUNDS_A_LOOK = 16,
+    RANDOM_COCCO = 15
+}; /* a use of random streams that no other engine has */
 
 static const char *const tiling_name[] = {"parallel", "inherit"};
 
@@ -72,7 +76,10 @@ struct state {
 static enum dse_status step_search(void *memory, uint32_t i, uint64_t n, bool *done, struct dse_error *err)
 {
     struct state *state = memory;
-    return soma_lfa_search_step(state->search[i], n, done, err);
+    for (uint64_t k = 0; k < n && !*done && !soma_search_is_over(&state->task.search); k += ROUNDS_A_LOOK)
+        DSE_TRY(
+            soma_lfa_search_step(state->search[i], n - k < ROUNDS_A_LOOK ? n - k : ROUNDS_A_LOOK, done, err));
+    return DSE_OK;
 }
 
 static uint64_t search_rounds(const void *memory, uint32_t i)
@@ -146,6 +153,12 @@ static enum dse_status offer_best(struct state *state, struct engine_context *co
     return soma_offer(context, &state->task, best, &fused, NULL, &state->scratch, err);
 }
 
+/* The time may have been over before the first step. */
+static enum dse_status cocco_finish(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    return offer_best(memory, context, err);
+}
+
 static enum dse_status cocco_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                   struct dse_error *err)
 {
@@ -175,6 +188,7 @@ const struct engine engine_cocco = {
     .state_byte = sizeof(struct state),
     .init = cocco_init,
     .step = cocco_step,
+    .finish = cocco_finish,
     .verify = soma_verify,
     .free = cocco_free,
 };

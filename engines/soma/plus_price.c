@@ -47,6 +47,7 @@ static enum dse_status parse(const struct soma_search *search, const struct soma
 
 /* Ways to move the same tensors; the schedule has the best so far. */
 struct trial {
+    const struct soma_search *search;
     struct fused_schedule *schedule;
     struct soma_prefetcher *prefetcher;
     uint32_t n_load;
@@ -59,7 +60,7 @@ struct trial {
 static enum dse_status trial_new(const struct soma_search *search, struct fused_schedule *schedule,
                                  struct arena *arena, struct trial *t, struct dse_error *err)
 {
-    *t = (struct trial){.schedule = schedule, .cycle = FUSED_NEVER, .left = 1};
+    *t = (struct trial){.search = search, .schedule = schedule, .cycle = FUSED_NEVER, .left = 1};
     DSE_TRY(soma_prefetcher_new(schedule, &search->machine, search->machine.buffer_byte, arena,
                                 &t->prefetcher, err));
     if (!t->prefetcher)
@@ -117,7 +118,7 @@ enum dse_status plus_price(const struct soma_search *search, const struct soma_l
 static void try_rules(struct trial *t)
 {
     static const double weight[] = {1, 2, 4};
-    for (unsigned k = 0; k < 8; k++) {
+    for (unsigned k = 0; k < 8 && !soma_search_is_over(t->search); k++) {
         const struct soma_prefetch_options options = {k & 1 ? SOMA_STORE_LATE : SOMA_STORE_SOON,
                                                       k & 2 ? SOMA_FILL_ANY : SOMA_FILL_FIT,
                                                       k & 4 ? LOOK_FAR : LOOK_AHEAD};
@@ -149,6 +150,8 @@ static void shift(uint32_t *order, uint32_t from, uint32_t to)
 static enum search_outcome order_propose(void *self, struct random_stream *stream, double *cost)
 {
     struct order_space *s = self;
+    if (soma_search_is_over(s->trial->search))
+        return SEARCH_OVER;
     uint32_t n = s->trial->n_load, from = random_below(stream, n), by = 1 + random_below(stream, REACH);
     s->from = from;
     s->to = random_below(stream, 2) ? (n - 1 - from > by ? from + by : n - 1) : from > by ? from - by : 0;

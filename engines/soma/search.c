@@ -3,6 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
+
+bool soma_search_is_over(const struct soma_search *search)
+{
+    return (search->cancel && atomic_load_explicit(search->cancel, memory_order_relaxed)) ||
+           (search->stop_at_s > 0 && clock_wall_s() >= search->stop_at_s);
+}
+
 double soma_cost(const struct soma_search *search, double energy_j, uint64_t cycle)
 {
     return objective_cost_of(&search->objective, energy_j, (double)cycle / search->clock_hz);

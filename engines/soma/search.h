@@ -2,6 +2,7 @@
 #ifndef ENGINES_SOMA_SEARCH_H
 #define ENGINES_SOMA_SEARCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,7 +25,13 @@ struct soma_search {
     struct objective objective;
     double clock_hz;
     struct soma_parallel parallel; /* for the first tiling numbers */
+    double stop_at_s;              /* on clock_wall_s, when the search has to end; 0: never */
+    const atomic_int *cancel;      /* not 0: it has to end now; may be NULL */
 };
+
+/* Whether the time of the search is over, or it was cancelled. A search then leaves off where it is, with the best so far; it
+ * decides nothing by this. Any thread. */
+bool soma_search_is_over(const struct soma_search *search);
 
 struct soma_price {
     double cost; /* of the objective; INFINITY: not valid, or it does not fit */

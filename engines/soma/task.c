@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "engines/driver.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
@@ -38,6 +39,9 @@ enum dse_status soma_task_prepare_core(const struct engine_task *task, bool comp
     made->search.context.graph = &made->graph;
     made->search.context.batch = task->batch;
     made->search.context.compat = compat;
+    made->search.cancel = task->budget.cancel;
+    if (task->budget.max_seconds > 0)
+        made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
     return open_core(made, compat, choice, err);
 }
 
