@@ -282,6 +282,7 @@ install: all
 	$(if $(wildcard docs/dse.1),install -D -m 644 docs/dse.1 $(SHARE)/man/man1/dse.1)
 	install -D -m 644 scripts/completion/dse.bash $(SHARE)/bash-completion/completions/dse
 	install -D -m 644 -t $(SHARE)/doc/dse $(wildcard docs/*.md)
+	install -D -m 644 -t $(SHARE)/doc/dse/images $(wildcard docs/images/*.png)
 	@$(if $(DATA_FOLDERS),find $(DATA_FOLDERS) -type f ! -path '*/__pycache__/*' \
 	    -exec sh -c 'for f; do install -D -m 644 "$$f" "$(SHARE)/dse/$$f" || exit 1; done' install {} +)
 	@echo 'data files are in $(SHARE)/dse'
