@@ -54,8 +54,7 @@ struct cli_args {
     char *const *argv;
 };
 
-/* The commands, in the order help shows them; NULL when unknown. */
-const struct cli_command *const *cli_command_all(size_t *n);
+/* A command by its name; NULL when unknown. */
 const struct cli_command *cli_command_find(const char *name);
 
 /* Parse argv[1 ...] of a command (argv[0] is the command's name). DSE_BAD_USAGE: unknown option (with the nearest one), missing or

@@ -12,12 +12,6 @@ static const struct cli_command *const commands[] = {
 
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };
 
-const struct cli_command *const *cli_command_all(size_t *n)
-{
-    *n = N_COMMAND;
-    return commands;
-}
-
 const struct cli_command *cli_command_find(const char *name)
 {
     for (size_t i = 0; i < N_COMMAND; i++)

@@ -51,14 +51,6 @@ bool solve_is_scheduler(const struct solve_settings *settings)
     return settings->engine->kind == ENGINE_SCHEDULER;
 }
 
-enum dse_status solve_settings_need_mapper(const struct solve_settings *settings, struct dse_error *err)
-{
-    if (!solve_is_scheduler(settings))
-        return DSE_OK;
-    return dse_fail(err, DSE_BAD_USAGE, "engine %s schedules whole networks; a mapper is needed here",
-                    settings->engine->name);
-}
-
 void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
                           double point_max_seconds, uint32_t n_search)
 {

@@ -59,10 +59,6 @@ DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settin
 
 bool solve_is_scheduler(const struct solve_settings *settings);
 
-/* Refuse a scheduler where layers are mapped one by one. DSE_BAD_USAGE. */
-DSE_MUST_CHECK enum dse_status solve_settings_need_mapper(const struct solve_settings *settings,
-                                                          struct dse_error *err);
-
 /* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller of itself and of the
  * share, at least one evaluation. 0 is no limit. */
 void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,

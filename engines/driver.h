@@ -92,7 +92,4 @@ DSE_MUST_CHECK enum dse_status engine_context_offer(struct engine_context *conte
  * optimal. Not below zero, not NaN: else nothing. */
 void engine_context_bound(struct engine_context *context, double cost);
 
-/* The best schedule so far with its text, valid until the next offer; NULL when there is none. */
-const struct engine_schedule *engine_context_best_schedule(const struct engine_context *context);
-
 #endif

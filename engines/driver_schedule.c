@@ -18,11 +18,6 @@ void engine_context_bound(struct engine_context *context, double cost)
     context->good_enough = cost * (1 + 1e-12);
 }
 
-const struct engine_schedule *engine_context_best_schedule(const struct engine_context *context)
-{
-    return context->result->feasible ? &context->result->schedule : NULL;
-}
-
 static bool is_sound(const struct engine_schedule *s)
 {
     const double value[] = {s->latency_s,       s->energy_j,           s->energy_mac_j, s->energy_buffer_j,

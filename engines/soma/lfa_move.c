@@ -14,17 +14,13 @@ static const double fuse_share = 0.3, split_share = 0.3;
  * many added the groups would fall apart by chance, and nothing moves them together. */
 static const double delete_share = 0.7;
 
-/* By enum soma_moves. The paper's own: docs/soma-search.md. */
+/* By enum soma_moves. Published: the program's. Cocco: the reconstruction's. The paper gives none for its own; docs/soma-search.md
+ * says how these were chosen. */
 static const struct soma_move_shares usual_shares[] = {
     [SOMA_MOVES_PAPER] = {.order = 0.1, .tiling = 0.4, .flc = 0.3, .cut = 0.2},
     [SOMA_MOVES_PUBLISHED] = {.order = 0.2, .tiling = 0.35, .flc = 0.15, .cut = 0.3},
     [SOMA_MOVES_COCCO] = {.order = 0.4, .cut = 0.6},
 };
-
-struct soma_move_shares soma_move_shares_of(enum soma_moves moves)
-{
-    return usual_shares[moves];
-}
 
 enum dse_status soma_mover_init(const struct soma_search *search, enum soma_moves moves,
                                 const struct soma_move_shares *shares, struct arena *arena,

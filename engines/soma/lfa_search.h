@@ -18,10 +18,6 @@ struct soma_move_shares {
         cut; /* a DRAM cut added or removed (published and cocco: layer groups fused, split, or their border moved) */
 };
 
-/* Published: the program's. Cocco: the reconstruction's. The paper gives none for its own; docs/soma-search.md says how these were
- * chosen. */
-struct soma_move_shares soma_move_shares_of(enum soma_moves moves);
-
 struct soma_lfa_prices; /* engines/soma/lfa_price.h */
 
 struct soma_lfa_options {
