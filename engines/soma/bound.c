@@ -290,11 +290,13 @@ static bool find_channels(const struct soma_search *search, const struct curves 
     return true;
 }
 
+/* cycle[l]: of all tiles of a layer; 0 where nothing is known. */
 static enum dse_status add_core(const struct soma_search *search, const struct curves *curves,
-                                uint64_t tile_max, struct soma_bound *bound, struct dse_error *err)
+                                uint64_t tile_max, double *cycle, struct soma_bound *bound,
+                                struct dse_error *err)
 {
     const struct network *network = search->context.network;
-    double cycle = 0;
+    double sum = 0;
     for (uint32_t l = 0; l < network->n_layer; l++) {
         uint32_t k[CHANNEL_MAX], n;
         struct work work = {INFINITY, INFINITY};
@@ -307,10 +309,11 @@ static enum dse_status add_core(const struct soma_search *search, const struct c
         if (isinf(work.cycle))
             continue;
         bound->core_energy_j += work.energy_j;
-        cycle += work.cycle;
+        cycle[l] = work.cycle;
+        sum += work.cycle;
     }
     bound->core_energy_j *= 1 - 1e-9; /* of rounding */
-    bound->compute_cycle = (uint64_t)floor(cycle * (1 - 1e-9));
+    bound->compute_cycle = (uint64_t)floor(sum * (1 - 1e-9));
     return DSE_OK;
 }
 
@@ -430,18 +433,60 @@ static void add_dram(const struct soma_search *search, const struct curves *curv
         bound->cycle = bound->compute_cycle + first / rate;
 }
 
+/* Room for weights. When the last tile of a layer runs, all tiles of the layers that it comes from are over, and every layer behind it
+ * has a tile to come, so their weights are in the buffer as far as their transfer has begun. What the buffer cannot hold of them is
+ * transferred after that tile. */
+static uint64_t room_cycle(const struct soma_search *search, const double *cycle, uint32_t l, uint8_t *mark)
+{
+    enum { BEFORE = 1, BEHIND = 2 };
+    const struct network *network = search->context.network;
+    const struct soma_graph *graph = search->context.graph;
+    double compute = 0;
+    uint64_t byte = 0;
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        mark[i] = i == l ? BEFORE | BEHIND : 0;
+    for (uint32_t i = network->n_layer; i-- > 0;) {
+        uint32_t at = network->order[i];
+        for (uint32_t u = graph->first_use[at]; u < graph->first_use[at + 1]; u++)
+            mark[at] |= mark[graph->operand[graph->use[u]].layer] & BEFORE;
+        if (mark[at] & BEFORE)
+            compute += cycle[at];
+    }
+    for (uint32_t i = 0; i < network->n_layer; i++) {
+        uint32_t at = network->order[i];
+        for (uint32_t o = graph->first_operand[at]; o < graph->first_operand[at + 1]; o++)
+            if (graph->operand[o].source >= 0)
+                mark[at] |= mark[graph->operand[o].source] & BEHIND;
+        if (at != l && mark[at] & BEHIND)
+            byte += graph->weight_byte[at] * graph->word_byte;
+    }
+    byte = byte > search->machine.buffer_byte ? byte - search->machine.buffer_byte : 0;
+    return (uint64_t)floor(compute * (1 - 1e-9)) + byte / search->machine.dram_byte_per_cycle;
+}
+
+static void add_room(const struct soma_search *search, const double *cycle, uint8_t *mark,
+                     struct soma_bound *bound)
+{
+    for (uint32_t l = 0; l < search->context.network->n_layer; l++) {
+        uint64_t least_cycle = room_cycle(search, cycle, l, mark);
+        bound->cycle = least_cycle > bound->cycle ? least_cycle : bound->cycle;
+    }
+}
+
 enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max, struct arena *arena,
                            struct soma_bound *bound, struct dse_error *err)
 {
     struct curves *curves = arena_alloc(arena, search->context.network->n_layer, sizeof *curves);
+    double *cycle = arena_alloc(arena, search->context.network->n_layer, sizeof *cycle);
     uint8_t *mark = arena_alloc(arena, search->context.network->n_layer, sizeof *mark);
     *bound = (struct soma_bound){0};
-    if (!curves || !mark)
+    if (!curves || !cycle || !mark)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound of %u layers",
                         search->context.network->n_layer);
     DSE_TRY(find_curves(search, arena, curves, err));
-    DSE_TRY(add_core(search, curves, tile_max, bound, err));
+    DSE_TRY(add_core(search, curves, tile_max, cycle, bound, err));
     add_dram(search, curves, mark, bound);
+    add_room(search, cycle, mark, bound);
     if (bound->cycle < bound->compute_cycle)
         bound->cycle = bound->compute_cycle;
     if (bound->cycle < bound->dram_cycle)
