@@ -6,6 +6,7 @@ usage: paper_soma.py EXPERIMENTS OUT    (scripts/run-figures calls it; EXPERIMEN
 Writes OUT/figN.csv, .png and .gp, OUT/report.csv and .md, and prints the report. Fig. 8 is drawn by the program named in the environment
 variable DSE (build/dse without it).
 """
+import csv
 import itertools
 import math
 import os
@@ -266,10 +267,9 @@ def fig3(runs, out, report):
             report.set("fig3", "core_" + letter, core)
     write_table(os.path.join(out, "fig3.csv"), ["panel", "layer", "tile", "operations", "dram_byte", "x", "y"], rows)
     paper_scatter.draw(os.path.join(out, "fig3"), panels, "operations, normalised", "DRAM access, normalised")
-    cells = Overall(runs).cells
-    for name, total in (("dram", "dram_cycle"), ("core", "compute_cycle")):
-        report.set("fig3", name + "_all", mean([100 * ratio(p.get(total), p.get("latency_cycle"))
-                                                for p in (Overall(runs).of(cell, "cocco") for cell in cells)]))
+    point = Overall(runs).points.get(("soma_edge", "resnet50_soma", 4, "cocco"))
+    for name, total in (("dram_c4", "dram_cycle"), ("core_c4", "compute_cycle")):
+        report.set("fig3", name, 100 * ratio(point.get(total), point.get("latency_cycle")) if point else None)
 
 
 def demands(runs, stem, operations):
@@ -381,30 +381,32 @@ def either(values):
     return "%.2f, %.2f" % (values[0][-1] / best, values[-1][-4] / best) if None not in (best, values[0][-1], values[-1][-4]) else None
 
 
-FIG8 = [("resnet50", "soma_edge", "resnet50_soma"), ("gpt2", "soma_cloud", "gpt2_xl_prefill1024")]
+# The caption names no batch: the numbers and tiling numbers of section VII-B are those of batch 4.
+FIG8 = [("resnet50", "soma_edge", "resnet50_soma", 4), ("gpt2", "soma_cloud", "gpt2_xl_prefill1024", 1)]
 
 
 def fig8(runs, out, report):
     """Execution graphs of Cocco, stage 1 and stage 2. Stage 1 is the same schedule without its DRAM order and durations."""
     overall = Overall(runs)
     texts = {}
+    csv.field_size_limit(2**30)  # a schedule with its DRAM order is one field
     for row in read_table(os.path.join(runs, "fig6.layers.csv")):
-        if int(row["batch"]) == 1 and row["status"] == "ok":
-            texts[(row["architecture"], row["network"], row["engine"])] = row["mapping"]
-    for name, platform, network in FIG8:
-        cell = (platform, None, network, 1)
+        if row["status"] == "ok":
+            texts[(row["architecture"], row["network"], int(row["batch"]), row["engine"])] = row["mapping"]
+    for name, platform, network, batch in FIG8:
+        cell = (platform, None, network, batch)
         cocco, soma = overall.of(cell, "cocco"), overall.of(cell, "soma")
-        if not cocco or not soma or (platform, network, "soma") not in texts:
-            raise Missing("fig6 has no batch 1 of %s on %s" % (network, platform))
-        soma_text = texts[(platform, network, "soma")]
-        draw_graphs(out, name, cell, {"cocco": texts[(platform, network, "cocco")], "soma_stage1": double_buffered(soma_text),
+        if not cocco or not soma or (platform, network, batch, "soma") not in texts:
+            raise Missing("fig6 has no batch %d of %s on %s" % (batch, network, platform))
+        cocco_text, soma_text = texts[(platform, network, batch, "cocco")], texts[(platform, network, batch, "soma")]
+        draw_graphs(out, name, cell, {"cocco": cocco_text, "soma_stage1": double_buffered(soma_text),
                                       "soma_stage2": soma_text})
         first = cocco.get("latency_cycle") / soma.stage1_cycles
         report.set("fig8", "stage1_" + name, first)
         report.set("fig8", "stage2_" + name, soma.stage1_cycles / soma.get("latency_cycle"))
         report.set("fig8", "speedup_" + name, speedup(cocco, soma))
         report.set("fig8", "energy_" + name, energy_saved(cocco, soma))
-        report.set("fig8", "tilings_cocco_" + name, tilings(texts[(platform, network, "cocco")]))
+        report.set("fig8", "tilings_cocco_" + name, tilings(cocco_text))
         report.set("fig8", "tilings_soma_" + name, tilings(soma_text))
 
 
@@ -414,13 +416,13 @@ def double_buffered(text):
 
 
 def tilings(text):
-    """Tiling numbers of the groups, | at DRAM cuts; equal ones in a row are counted."""
-    groups = [("| " if cut else "") + tiles for cut, tiles in re.findall(r"{(cut: true, )?tiles: (\d+)", text)]
+    """Tiling numbers of the groups, / at DRAM cuts; equal ones in a row are counted."""
+    groups = [("/ " if cut else "") + tiles for cut, tiles in re.findall(r"{(cut: true, )?tiles: (\d+)", text)]
     parts = []
     for group, same in itertools.groupby(groups):
         n = len(list(same))
         parts.append(group + (" (%d times)" % n if n > 1 else ""))
-    return " ".join(parts).lstrip("| ")
+    return " ".join(parts).lstrip("/ ")
 
 
 def draw_graphs(out, name, cell, texts):
@@ -431,8 +433,9 @@ def draw_graphs(out, name, cell, texts):
     for path, text in zip(files, texts.values()):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-    platform, _, network, _ = cell
-    done = subprocess.run([dse, "plot"] + files + ["--arch", platform, "--network", network, "--compat", "-o", folder + ".png"],
+    platform, _, network, batch = cell
+    done = subprocess.run([dse, "plot"] + files + ["--arch", platform, "--network", network, "--batch", str(batch), "--compat",
+                                                   "-o", folder + ".png"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0:
         raise Missing("%s plot: %s" % (dse, done.stdout.decode("utf-8", "replace").strip()))

@@ -76,7 +76,7 @@ class Schedules(unittest.TestCase):
         self.assertEqual(paper_soma.double_buffered(self.TEXT), self.TEXT.split(", tensors")[0] + "}\n")
 
     def test_tiling_numbers_are_counted(self):
-        self.assertEqual(paper_soma.tilings(self.TEXT), "4 2 (2 times) | 1")
+        self.assertEqual(paper_soma.tilings(self.TEXT), "4 2 (2 times) / 1")
 
 
 class Demands(Folder):
