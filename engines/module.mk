@@ -76,6 +76,7 @@ SRC_ENGINES := \
 	engines/soma/need.c \
 	engines/soma/offer.c \
 	engines/soma/parse.c \
+	engines/soma/parse_tiles.c \
 	engines/soma/plan.c \
 	engines/soma/plus_point.c \
 	engines/soma/plus_price.c \

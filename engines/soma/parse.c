@@ -1,15 +1,6 @@
 /* Tiles and tensors of an LFA. */
 #include "engines/soma/default_order.h"
-#include "engines/soma/plan.h"
-
-#define BYTE_MAX 9007199254740992.0 /* 2^53: the bytes of one tensor stay exact in a double */
-
-struct maker {
-    const struct soma_plan *plan;
-    struct fused_schedule *schedule;
-    struct soma_fault_info *fault;
-    uint32_t n_read;
-};
+#include "engines/soma/parse_private.h"
 
 const char *soma_fault_text(enum soma_fault fault)
 {
@@ -41,19 +32,9 @@ static bool is_loaded(const struct soma_plan *plan, const struct soma_operand *o
            plan->layer[operand->source].layer_group != plan->layer[operand->layer].layer_group;
 }
 
-static uint32_t tile_position(const struct soma_layer_plan *layer, uint32_t tile)
-{
-    return layer->first + tile * layer->step;
-}
-
 static uint64_t n_element(const struct soma_shape *shape)
 {
     return (uint64_t)shape->b * shape->k * shape->h * shape->w;
-}
-
-static bool too_large(const struct soma_shape *shape)
-{
-    return (double)shape->b * shape->k * shape->h * shape->w > BYTE_MAX;
 }
 
 static struct soma_shape least(struct soma_shape a, uint32_t k, uint32_t h, uint32_t w)
@@ -64,14 +45,9 @@ static struct soma_shape least(struct soma_shape a, uint32_t k, uint32_t h, uint
     return a;
 }
 
-static const struct soma_grid *grid_of(const struct soma_plan *plan, const struct soma_layer_plan *layer)
-{
-    return &plan->grid[layer->flc];
-}
-
 /* ---- room ---- */
 
-static enum dse_status count(struct maker *maker, struct dse_error *err)
+static enum dse_status count(struct soma_maker *maker, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
     uint64_t n_tensor = 0, n_read = 0;
@@ -94,7 +70,7 @@ static enum dse_status count(struct maker *maker, struct dse_error *err)
     return DSE_OK;
 }
 
-static enum dse_status make_room(struct maker *maker, struct arena *arena, struct dse_error *err)
+static enum dse_status make_room(struct soma_maker *maker, struct arena *arena, struct dse_error *err)
 {
     struct fused_schedule *s = maker->schedule;
     s->tile = arena_alloc(arena, s->n_tile, sizeof(*s->tile));
@@ -112,126 +88,10 @@ static enum dse_status make_room(struct maker *maker, struct arena *arena, struc
     return DSE_OK;
 }
 
-/* ---- tiles ---- */
-
-struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
-{
-    uint32_t groups = layer->groups, group_k = layer->k / groups;
-    if (tile->k < layer->k && tile->k % group_k == 0)
-        groups = tile->k / group_k;
-    struct core_tile core = {
-        .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
-        .b = tile->b,
-        .k = tile->k,
-        .c = layer->c / layer->groups * groups,
-        .h = tile->h,
-        .w = tile->w,
-        .r = layer->r,
-        .s = layer->s,
-        .stride_h = layer->stride[0],
-        .stride_w = layer->stride[1],
-        .groups = groups,
-        .group_k = layer->groups > 1 ? group_k : 0, /* compat: tile->k may be more than layer->k */
-        .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
-        .operands = layer->n_operand,
-        .dilation_h = layer->dilation[0],
-        .dilation_w = layer->dilation[1],
-    };
-    return core;
-}
-
-static void make_tile(struct maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
-                      uint64_t cycle, double energy_j)
-{
-    const struct soma_layer_plan *layer = &maker->plan->layer[l];
-    maker->schedule->tile[tile_position(layer, i)] = (struct fused_tile){
-        .layer = l,
-        .index = i,
-        .layer_group = layer->layer_group,
-        .flc = layer->flc,
-        .b = shape->b,
-        .k = shape->k,
-        .h = shape->h,
-        .w = shape->w,
-        .cycle = cycle,
-        .energy_j = energy_j,
-    };
-}
-
-static enum dse_status ask_cost(const struct maker *maker, uint32_t l, const struct soma_shape *shape,
-                                struct core_cost *cost, struct dse_error *err)
-{
-    const struct core_scheduler *scheduler = &maker->plan->context->core;
-    const struct layer *layer = &maker->plan->graph->network->layer[l];
-    if (too_large(shape))
-        return dse_fail(err, DSE_LIMIT, "layer %s: a tile of more than 2^53 bytes; use a smaller batch",
-                        layer->name);
-    struct core_tile core = soma_core_tile(layer, shape);
-    enum dse_status status = scheduler->cost(scheduler->self, &core, cost, err);
-    if (status == DSE_BAD_INPUT)
-        *maker->fault = (struct soma_fault_info){SOMA_COST, l};
-    return status;
-}
-
-/* Compat: all tiles are alike. */
-static enum dse_status make_like_tiles(struct maker *maker, uint32_t l, struct dse_error *err)
-{
-    const struct soma_layer_plan *layer = &maker->plan->layer[l];
-    struct core_cost cost = {0};
-    DSE_TRY(ask_cost(maker, l, &layer->tile, &cost, err));
-    for (uint32_t i = 0; i < layer->n_tile; i++)
-        make_tile(maker, l, i, &layer->tile, cost.cycle, cost.energy_j);
-    return DSE_OK;
-}
-
-static bool is_like(const struct soma_shape *a, const struct soma_shape *b)
-{
-    return a->b == b->b && a->k == b->k && a->h == b->h && a->w == b->w;
-}
-
-/* The tile above tile i or in the samples before, if it has this shape; else NULL. */
-static const struct fused_tile *find_like(const struct maker *maker, const struct soma_layer_plan *layer,
-                                          uint32_t i, const struct soma_shape *shape)
-{
-    const uint32_t *part = grid_of(maker->plan, layer)->part;
-    const uint32_t back[] = {part[SOMA_COLUMNS], part[SOMA_ROWS] * part[SOMA_COLUMNS]};
-    for (size_t n = 0; n < sizeof(back) / sizeof(back[0]) && i >= back[n]; n++) {
-        const struct fused_tile *tile = &maker->schedule->tile[tile_position(layer, i - back[n])];
-        if (is_like(shape, &(struct soma_shape){tile->b, tile->k, tile->h, tile->w}))
-            return tile;
-    }
-    return NULL;
-}
-
-static enum dse_status make_tiles(struct maker *maker, uint32_t l, struct dse_error *err)
-{
-    const struct soma_plan *plan = maker->plan;
-    const struct soma_layer_plan *layer = &plan->layer[l];
-    struct soma_place place = {{0}};
-    struct soma_shape before = {0};
-    struct core_cost cost = {0}; /* of a tile of shape `before` */
-    if (plan->context->compat)
-        return make_like_tiles(maker, l, err);
-    const struct soma_grid *grid = grid_of(plan, layer);
-    for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid, &place)) {
-        struct soma_shape shape = soma_tile_shape(layer, &place);
-        if (!is_like(&shape, &before)) {
-            const struct fused_tile *like = find_like(maker, layer, i, &shape);
-            if (like != NULL)
-                cost = (struct core_cost){.cycle = like->cycle, .energy_j = like->energy_j};
-            else
-                DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
-            before = shape;
-        }
-        make_tile(maker, l, i, &shape, cost.cycle, cost.energy_j);
-    }
-    return DSE_OK;
-}
-
 /* ---- tensors, with the double-buffer living durations ---- */
 
-static uint32_t add_tensor(struct maker *maker, enum fused_tensor_kind kind, uint32_t layer, uint32_t index,
-                           uint64_t element)
+static uint32_t add_tensor(struct soma_maker *maker, enum fused_tensor_kind kind, uint32_t layer,
+                           uint32_t index, uint64_t element)
 {
     uint32_t id = maker->schedule->n_tensor++;
     uint64_t byte = element * maker->plan->graph->word_byte;
@@ -250,7 +110,7 @@ static uint32_t add_tensor(struct maker *maker, enum fused_tensor_kind kind, uin
     return id;
 }
 
-static void add_read(struct maker *maker, uint32_t tile, uint32_t tensor)
+static void add_read(struct soma_maker *maker, uint32_t tile, uint32_t tensor)
 {
     maker->schedule->read[maker->schedule->first_read[tile] + maker->schedule->n_read[tile]++] = tensor;
 }
@@ -267,18 +127,18 @@ static bool load_shape(const struct soma_plan *plan, const struct soma_operand *
 }
 
 /* Each tile loads what it needs just before it is computed; halos are loaded again. */
-static enum dse_status make_loads(struct maker *maker, uint32_t l, uint32_t tile,
+static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t tile,
                                   const struct soma_place *place, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    int32_t at = (int32_t)tile_position(layer, tile);
+    int32_t at = (int32_t)soma_tile_position(layer, tile);
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++) {
         const struct soma_operand *operand = &plan->graph->operand[o];
         struct soma_shape need;
         if (!is_loaded(plan, operand) || !load_shape(plan, operand, place, &need))
             continue;
-        if (too_large(&need))
+        if (soma_too_large(&need))
             return dse_fail(err, DSE_LIMIT, "layer %s: it loads more than 2^53 bytes; use a smaller batch",
                             plan->graph->network->layer[l].name);
         uint32_t id = add_tensor(maker, FUSED_IFMAP, l, tile, n_element(&need));
@@ -293,17 +153,17 @@ static enum dse_status make_loads(struct maker *maker, uint32_t l, uint32_t tile
 }
 
 /* All tiles of the layer share its weights. */
-static void make_weights(struct maker *maker, uint32_t l)
+static void make_weights(struct soma_maker *maker, uint32_t l)
 {
     const struct soma_layer_plan *layer = &maker->plan->layer[l];
     uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, 0, maker->plan->graph->weight_byte[l]);
     struct fused_tensor *tensor = &maker->schedule->tensor[id];
     tensor->first_use = (int32_t)layer->first;
-    tensor->last_use = (int32_t)tile_position(layer, layer->n_tile - 1);
+    tensor->last_use = (int32_t)soma_tile_position(layer, layer->n_tile - 1);
     tensor->start = tensor->first_use - 1;
     tensor->end = tensor->last_use + 1;
     for (uint32_t i = 0; i < layer->n_tile; i++)
-        add_read(maker, tile_position(layer, i), id);
+        add_read(maker, soma_tile_position(layer, i), id);
 }
 
 /* Tiles `first` to `last` read it; `use`: which of them counts as the last. */
@@ -332,10 +192,10 @@ static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, s
         if (reader->layer_group != layer->layer_group) {
             stored = true;
         } else if (reader->flc == layer->flc) {
-            uint32_t at = tile_position(reader, tile);
+            uint32_t at = soma_tile_position(reader, tile);
             note_use(tensor, at, at, at);
         } else {
-            uint32_t last = tile_position(reader, reader->n_tile - 1);
+            uint32_t last = soma_tile_position(reader, reader->n_tile - 1);
             bool to_first = plan->context->compat && tile + 1 < layer->n_tile;
             note_use(tensor, reader->first, to_first ? reader->first : last, last);
         }
@@ -345,11 +205,11 @@ static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, s
 
 /* An output tile that is stored has one tile's time for it, none behind the last tile of its layer group. Where it overlaps
  * earlier tiles of its layer it takes room again, but is stored already. */
-static void make_output(struct maker *maker, uint32_t l, uint32_t tile, const struct soma_place *place)
+static void make_output(struct soma_maker *maker, uint32_t l, uint32_t tile, const struct soma_place *place)
 {
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    uint32_t at = tile_position(layer, tile);
+    uint32_t at = soma_tile_position(layer, tile);
     const struct fused_tile *made = &maker->schedule->tile[at];
     struct soma_shape shape = {made->b, made->k, made->h, made->w};
     uint32_t id = add_tensor(maker, FUSED_LOCAL, l, tile, n_element(&shape));
@@ -359,7 +219,7 @@ static void make_output(struct maker *maker, uint32_t l, uint32_t tile, const st
     tensor->end = (int32_t)at + 1;
     if (note_uses(plan, l, tile, tensor)) {
         if (!plan->context->compat && layer->inside)
-            shape = soma_tile_share(grid_of(plan, layer), layer, place);
+            shape = soma_tile_share(soma_grid_of(plan, layer), layer, place);
         tensor->kind = FUSED_OFMAP;
         tensor->dram_byte = n_element(&shape) * plan->graph->word_byte;
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
@@ -367,18 +227,19 @@ static void make_output(struct maker *maker, uint32_t l, uint32_t tile, const st
     }
 }
 
-static enum dse_status make_layer(struct maker *maker, uint32_t l, struct dse_error *err)
+static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    const struct soma_grid one = {{1, 1, 1, 1}}, *grid = plan->context->compat ? &one : grid_of(plan, layer);
+    const struct soma_grid one = {{1, 1, 1, 1}},
+                           *grid = plan->context->compat ? &one : soma_grid_of(plan, layer);
     struct soma_place place = {{0}};
     uint32_t n_read = plan->graph->weight_byte[l] > 0;
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
         n_read += is_loaded(plan, &plan->graph->operand[o]);
-    DSE_TRY(make_tiles(maker, l, err));
+    DSE_TRY(soma_make_tiles(maker, l, err));
     for (uint32_t i = 0; i < layer->n_tile; i++, maker->n_read += n_read, soma_next_place(grid, &place)) {
-        maker->schedule->first_read[tile_position(layer, i)] = maker->n_read;
+        maker->schedule->first_read[soma_tile_position(layer, i)] = maker->n_read;
         DSE_TRY(make_loads(maker, l, i, &place, err));
     }
     if (plan->graph->weight_byte[l] > 0)
@@ -394,7 +255,7 @@ static enum dse_status parse(const struct soma_context *context, const struct so
 {
     struct soma_graph graph;
     struct soma_plan plan = {.context = context, .graph = context->graph, .lfa = lfa, .part = part};
-    struct maker maker = {.plan = &plan, .schedule = schedule, .fault = fault};
+    struct soma_maker maker = {.plan = &plan, .schedule = schedule, .fault = fault};
 
     *schedule = (struct fused_schedule){0};
     *fault = (struct soma_fault_info){SOMA_OK, 0};
