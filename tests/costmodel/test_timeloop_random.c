@@ -53,7 +53,7 @@ struct random_case {
 static void load(const char *name, struct random_case *rc)
 {
     struct dse_error err;
-    struct eval_workspace *workspace;
+    struct eval_workspace *workspace = NULL;
     char path[256];
     snprintf(path, sizeof path, FOLDER "cases/%s.yaml", name);
     arena_init(&rc->arena);
