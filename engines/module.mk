@@ -82,6 +82,7 @@ SRC_ENGINES := \
 	engines/soma/plus_price.c \
 	engines/soma/plus_search.c \
 	engines/soma/plus_start.c \
+	engines/soma/plus_two_stage.c \
 	engines/soma/prefetch.c \
 	engines/soma/ranges.c \
 	engines/soma/replay.c \

@@ -1,6 +1,7 @@
 /* soma-plus: layer fusion and DRAM scheduling searched together, each fusion priced by what list scheduling of the DRAM makes of
  * the whole buffer, with a lower bound of the cost. docs/soma-search.md. */
 #include <math.h>
+#include <string.h>
 
 #include "engines/soma/bound.h"
 #include "engines/soma/dlsa_search.h"
@@ -10,12 +11,15 @@
 #include "engines/soma/plus_price.h"
 #include "engines/soma/plus_search.h"
 #include "engines/soma/plus_start.h"
+#include "engines/soma/plus_two_stage.h"
 #include "engines/soma/soma_engines.h"
 
 enum {
     OPTION_COMPAT,
     OPTION_ROUNDS,
     OPTION_STARTS,
+    OPTION_GENERATIONS,
+    OPTION_TWO_STAGE,
     OPTION_POLISH,
     OPTION_DLSA_ROUNDS,
     OPTION_GAP,
@@ -43,6 +47,22 @@ static const struct engine_option option[N_OPTION] = {
                        .standard = 4,
                        .lowest = 1,
                        .highest = 1024},
+    [OPTION_GENERATIONS] = {.name = "generations",
+                            .sentence =
+                                "parts of the rounds; behind each but the last all searches go on from the "
+                                "best so far",
+                            .unit = "",
+                            .kind = OPTION_INTEGER,
+                            .standard = 3,
+                            .lowest = 1,
+                            .highest = 1000},
+    [OPTION_TWO_STAGE] = {.name = "two_stage",
+                          .sentence = "starts of the search of the engine soma before that; 0: none",
+                          .unit = "",
+                          .kind = OPTION_INTEGER,
+                          .standard = 1,
+                          .lowest = 0,
+                          .highest = 1024},
     [OPTION_POLISH] = {.name = "polish",
                        .sentence = "rounds over the order of the loads at the end of each start, per load",
                        .unit = "",
@@ -91,18 +111,21 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
-enum { SLICE = 200, N_CAP = 4 };
+enum { SLICE = 200, N_CAP = 4, N_SEED = N_CAP + 2 };
 
-static const double DLSA_ROUND_MAX = 1e6;
+/* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of base/random.h. */
+enum { FIRST_USE = 1024, N_USE = 3 };
+
+static const double DLSA_ROUND_MAX = 1e6, WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25;
+
+enum phase { BEGIN, TWO_STAGE, JOINT };
 
 /* One search with all that it changes. */
 struct start {
-    struct plus_search *search; /* NULL: nothing fits to start from */
+    struct plus_search *search; /* NULL: none */
     struct arena arena;
-    uint64_t share, rounds; /* of the next step; that were counted */
-    bool done, polished;
-    enum dse_status status;
-    struct dse_error err;
+    double first; /* cost where it began */
+    bool polished;
 };
 
 /* Where a search may begin. */
@@ -114,14 +137,32 @@ struct seed {
 struct state {
     struct soma_task task;
     struct plus_options options;
+    enum phase phase;
+    struct plus_two_stage two_stage;
+    struct soma_starts joint;
     struct start *start; /* (n_start) */
-    uint32_t n_start;
-    struct seed seed[N_CAP + 1]; /* by price */
+    uint32_t n_start, generation, n_generation;
+    struct seed seed[N_SEED]; /* by price */
     uint32_t n_seed;
-    double bound, gap, polish, dlsa_rounds;
-    bool seeded;
+    struct plus_point *donor; /* (n_start) the best of each search in the generation before */
+    struct soma_lfa best;     /* of the joint searches, polished */
+    int32_t *best_lead;       /* (n_layer) */
+    double best_cost, bound, gap, polish, dlsa_rounds;
     struct arena scratch;
 };
+
+static enum dse_status make_room(struct state *state, struct arena *arena, struct dse_error *err)
+{
+    uint32_t n_layer = state->task.search.context.network->n_layer;
+    for (uint32_t k = 0; k < N_SEED; k++)
+        DSE_TRY(soma_lfa_new(n_layer, arena, &state->seed[k].lfa, err));
+    DSE_TRY(soma_lfa_new(n_layer, arena, &state->best, err));
+    state->best_lead = arena_alloc(arena, n_layer, sizeof *state->best_lead);
+    if (!state->best_lead)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a search over %u layers", n_layer);
+    state->best_cost = INFINITY;
+    return DSE_OK;
+}
 
 static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
@@ -133,11 +174,12 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
                                    engine_context_option(context, OPTION_COMPAT) != 0,
                                    soma_core_chosen(context, OPTION_CORE), arena, &state->task, err));
     uint32_t n_layer = state->task.search.context.network->n_layer;
-    state->options =
-        (struct plus_options){.n_round = (uint64_t)(engine_context_option(context, OPTION_ROUNDS) * n_layer),
-                              .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
-                              .alpha = engine_context_option(context, OPTION_ALPHA),
-                              .return_share = 0.9};
+    state->n_generation = (uint32_t)engine_context_option(context, OPTION_GENERATIONS);
+    state->options = (struct plus_options){
+        .n_round = (uint64_t)(engine_context_option(context, OPTION_ROUNDS) * n_layer / state->n_generation),
+        .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
+        .alpha = engine_context_option(context, OPTION_ALPHA),
+        .return_share = 0.9};
     state->gap = engine_context_option(context, OPTION_GAP);
     state->polish = engine_context_option(context, OPTION_POLISH);
     state->dlsa_rounds = engine_context_option(context, OPTION_DLSA_ROUNDS);
@@ -146,9 +188,14 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
     for (; state->n_start < n; state->n_start++)
         arena_init(&state->start[state->n_start].arena);
-    for (uint32_t k = 0; k <= N_CAP; k++)
-        DSE_TRY(soma_lfa_new(n_layer, arena, &state->seed[k].lfa, err));
-    return DSE_OK;
+    DSE_TRY(make_room(state, arena, err));
+    state->donor = arena_alloc(arena, n, sizeof *state->donor);
+    if (!state->donor)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    for (uint32_t i = 0; i < n; i++)
+        DSE_TRY(plus_point_new(n_layer, arena, &state->donor[i], err));
+    return plus_two_stage_init(&state->two_stage, &state->task,
+                               (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err);
 }
 
 /* ---- beginning ---- */
@@ -210,40 +257,95 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
     return DSE_OK;
 }
 
-/* Half of the searches begin at the best seed, the others at the next ones in turn; every other one is four times as hot. */
-static enum dse_status begin(struct state *state, struct engine_context *context, struct dse_error *err)
+/* What the two-stage search has found is a seed too. */
+static enum dse_status add_two_stage(struct state *state, struct engine_context *context,
+                                     struct dse_error *err)
 {
-    const struct engine_task *task = engine_context_task(context);
-    state->seeded = true;
-    DSE_TRY(find_bound(state, context, err));
-    DSE_TRY(find_seeds(state, context, err));
-    for (uint32_t i = 0; i < state->n_start && state->n_seed > 0; i++) {
-        struct start *start = &state->start[i];
-        struct plus_options options = state->options;
-        const struct seed *seed = &state->seed[i % 4 < 2 ? 0 : (1 + i / 4 + i % 2) % state->n_seed];
-        options.first_temperature *= i % 2 ? 4 : 1;
-        DSE_TRY(
-            plus_search_new(&state->task.search, &options, &seed->lfa,
-                            random_stream_make(task->seed, task->key + 0x9E3779B97F4A7C15U * i, RANDOM_MOVE),
-                            &start->arena, &start->search, err));
-    }
+    const struct soma_allocation *found = plus_two_stage_best(&state->two_stage);
+    struct seed *seed = &state->seed[state->n_seed];
+    struct fused_schedule schedule;
+    double bound;
+    if (!found || engine_context_left(context) == 0)
+        return DSE_OK;
+    soma_lfa_copy(&found->lfa, &seed->lfa);
+    arena_reset(&state->scratch);
+    DSE_TRY(plus_price(&state->task.search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule,
+                       &seed->price, &bound, err));
+    engine_context_count(context, 1);
+    sort_in(state);
     return DSE_OK;
 }
 
-/* ---- going on ---- */
+/* ---- the joint search ---- */
 
 static bool is_near(const struct state *state, double cost)
 {
     return cost <= state->bound * (1 + state->gap);
 }
 
+static enum dse_status advance(void *memory, uint32_t i, uint64_t n, bool *done, struct dse_error *err)
+{
+    const struct state *state = memory;
+    return plus_search_step(state->start[i].search, n, done, err);
+}
+
+static uint64_t rounds_of(const void *memory, uint32_t i)
+{
+    const struct state *state = memory;
+    return plus_search_rounds(state->start[i].search);
+}
+
+static const struct soma_starts_hooks hooks = {.step = advance, .rounds = rounds_of};
+
+/* Fewer rounds where the bound says that there is little to gain. */
+static uint64_t n_round(const struct state *state, struct engine_context *context)
+{
+    double gap = engine_context_best_cost(context) / state->bound - 1;
+    double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
+    return (uint64_t)(share * (double)state->options.n_round);
+}
+
+/* In the first generation half of the searches begin at the best seed, the others at the next ones in turn; then all at the best so far.
+ * Every other one is four times as hot. */
+static enum dse_status begin_generation(struct state *state, struct engine_context *context,
+                                        struct dse_error *err)
+{
+    const struct engine_task *task = engine_context_task(context);
+    bool first = state->generation == 0 || isinf(state->best_cost);
+    state->phase = JOINT;
+    DSE_TRY(soma_starts_init(&state->joint, &hooks, state, SLICE, state->n_start,
+                             engine_context_arena(context), err));
+    for (uint32_t i = 0; i < state->n_start && !first; i++)
+        plus_search_point(state->start[i].search, &state->donor[i]);
+    for (uint32_t i = 0; i < state->n_start; i++) {
+        struct start *start = &state->start[i];
+        struct plus_options options = state->options;
+        uint32_t from = i % 4 < 2 ? 0 : (1 + i / 4 + i % 2) % state->n_seed;
+        options.n_round = n_round(state, context);
+        options.first_temperature *= i % 2 ? 4 : 1;
+        options.donor = state->donor;
+        options.n_donor = first ? 0 : state->n_start;
+        plus_search_free(start->search);
+        start->search = NULL;
+        start->polished = false;
+        arena_reset(&start->arena);
+        DSE_TRY(plus_search_new(
+            &state->task.search, &options, first ? &state->seed[from].lfa : &state->best,
+            first ? NULL : state->best_lead,
+            soma_start_stream(task->seed, task->key, i, FIRST_USE + N_USE * state->generation), &start->arena,
+            &start->search, err));
+        start->first = plus_search_cost(start->search);
+    }
+    return DSE_OK;
+}
+
 /* SoMa's own second stage, from what list scheduling has made. */
-static enum dse_status anneal_dlsa(struct state *state, struct random_stream stream, uint64_t *left,
-                                   struct fused_schedule *schedule, struct soma_price *price,
+static enum dse_status anneal_dlsa(struct state *state, double share, struct random_stream stream,
+                                   uint64_t *left, struct fused_schedule *schedule, struct soma_price *price,
                                    struct dse_error *err)
 {
     const struct soma_search *search = &state->task.search;
-    double n_round = fmin(state->dlsa_rounds * schedule->n_dram, DLSA_ROUND_MAX);
+    double n_round = fmin(share * state->dlsa_rounds * schedule->n_dram, DLSA_ROUND_MAX);
     const struct soma_dlsa_options options = {.n_round = (double)*left < n_round ? *left : (uint64_t)n_round,
                                               .first_temperature = 0.003,
                                               .alpha = state->options.alpha,
@@ -264,106 +366,138 @@ static enum dse_status anneal_dlsa(struct state *state, struct random_stream str
     return DSE_OK;
 }
 
-/* Polish and offer what a search has found. */
-static enum dse_status polish(struct state *state, uint32_t i, struct engine_context *context,
+/* Polish and offer an LFA, with a share of the usual rounds. */
+static enum dse_status polish(struct state *state, const struct soma_lfa *lfa, const int32_t *lead,
+                              double share, uint32_t stream, struct engine_context *context, double *cost,
                               struct dse_error *err)
 {
     const struct engine_task *task = engine_context_task(context);
-    struct start *start = &state->start[i];
+    uint32_t use = FIRST_USE + N_USE * state->generation;
     struct fused_schedule schedule;
+    struct soma_price price;
+    uint64_t left = engine_context_left(context), before = left;
+    DSE_TRY(plus_polish(&state->task.search, lfa, lead, share * state->polish, &left,
+                        soma_start_stream(task->seed, task->key, stream, use + 1), &state->scratch, &schedule,
+                        &price, err));
+    *cost = price.cost;
+    if (isinf(price.cost))
+        return DSE_OK;
+    DSE_TRY(anneal_dlsa(state, share, soma_start_stream(task->seed, task->key, stream, use + 2), &left,
+                        &schedule, &price, err));
+    *cost = price.cost;
+    engine_context_count(context, before - left);
+    return soma_offer(context, &state->task, lfa, &schedule, NULL, &state->scratch, err);
+}
+
+/* What a search has found, when it has found anything. */
+static enum dse_status polish_start(struct state *state, uint32_t i, double share,
+                                    struct engine_context *context, struct dse_error *err)
+{
+    struct start *start = &state->start[i];
     struct soma_price price;
     struct soma_lfa lfa;
     const int32_t *lead;
-    uint64_t left = engine_context_left(context), before = left;
-    start->polished = true;
-    arena_reset(&state->scratch);
-    DSE_TRY(soma_lfa_new(state->task.search.context.network->n_layer, &state->scratch, &lfa, err));
-    plus_search_best(start->search, &lfa, &lead, &price);
-    DSE_TRY(plus_polish(&state->task.search, &lfa, lead, state->polish, &left,
-                        random_stream_make(task->seed, task->key + 0x9E3779B97F4A7C15U * i, RANDOM_NOISE),
-                        &state->scratch, &schedule, &price, err));
-    if (isinf(price.cost))
+    double cost;
+    if (!start->search || start->polished)
         return DSE_OK;
-    DSE_TRY(anneal_dlsa(state,
-                        random_stream_make(task->seed, task->key + 0x9E3779B97F4A7C15U * i, RANDOM_TIE),
-                        &left, &schedule, &price, err));
-    engine_context_count(context, before - left);
-    return soma_offer(context, &state->task, &lfa, &schedule, NULL, &state->scratch, err);
+    start->polished = true;
+    if (state->generation > 0 && !(plus_search_cost(start->search) < start->first))
+        return DSE_OK;
+    arena_reset(&state->scratch);
+    DSE_TRY(soma_lfa_new(state->best.n_layer, &state->scratch, &lfa, err));
+    plus_search_best(start->search, &lfa, &lead, &price);
+    DSE_TRY(polish(state, &lfa, lead, share, i, context, &cost, err));
+    if (cost < state->best_cost) {
+        state->best_cost = cost;
+        soma_lfa_copy(&lfa, &state->best);
+        memcpy(state->best_lead, lead, lfa.n_layer * sizeof *lead);
+    }
+    return DSE_OK;
 }
 
-static enum dse_status polish_all(struct state *state, struct engine_context *context, struct dse_error *err)
+static enum dse_status polish_all(struct state *state, double share, struct engine_context *context,
+                                  struct dse_error *err)
 {
     for (uint32_t i = 0; i < state->n_start; i++)
-        if (state->start[i].search && !state->start[i].polished)
-            DSE_TRY(polish(state, i, context, err));
+        DSE_TRY(polish_start(state, i, share, context, err));
     return DSE_OK;
 }
 
-/* Every search does as much, so what is found does not depend on how many threads there are. */
-static enum dse_status advance(struct state *state, struct engine_context *context, struct dse_error *err)
+/* ---- steps ---- */
+
+static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
+                             struct dse_error *err)
 {
-    int n_thread = engine_context_task(context)->n_thread;
-    uint64_t left = engine_context_left(context);
-    uint32_t n_live = 0, rank = 0;
-    for (uint32_t i = 0; i < state->n_start; i++)
-        n_live += !state->start[i].done;
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        uint64_t fair = start->done ? 0 : left / n_live + (rank++ < left % n_live);
-        start->share = fair < SLICE ? fair : SLICE;
-    }
-#pragma omp parallel for schedule(dynamic)                                                                   \
-    num_threads(n_thread > 0 ? n_thread : 1) if (n_thread > 1 && state->n_start > 1)
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        if (start->share > 0)
-            start->status = plus_search_step(start->search, start->share, &start->done, &start->err);
-    }
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        uint64_t rounds = plus_search_rounds(start->search);
-        if (start->status != DSE_OK) {
-            *err = start->err;
-            return start->status;
-        }
-        engine_context_count(context, rounds - start->rounds);
-        start->rounds = rounds;
-    }
+    state->phase = TWO_STAGE;
+    DSE_TRY(find_bound(state, context, err));
+    DSE_TRY(find_seeds(state, context, err));
+    if (state->n_seed == 0 && engine_context_left(context) > 0)
+        *stop = STOP_CONVERGED;
     return DSE_OK;
+}
+
+static enum dse_status step_two_stage(struct state *state, struct engine_context *context,
+                                      enum engine_stop *stop, struct dse_error *err)
+{
+    bool done;
+    DSE_TRY(plus_two_stage_step(&state->two_stage, context, &done, err));
+    if (!done)
+        return DSE_OK;
+    if (is_near(state, engine_context_best_cost(context))) {
+        *stop = STOP_CONVERGED;
+        return DSE_OK;
+    }
+    DSE_TRY(add_two_stage(state, context, err));
+    return begin_generation(state, context, err);
+}
+
+static enum dse_status step_joint(struct state *state, struct engine_context *context, enum engine_stop *stop,
+                                  struct dse_error *err)
+{
+    bool done;
+    double cost;
+    DSE_TRY(soma_starts_step(&state->joint, context, &done, err));
+    if (!done)
+        return DSE_OK;
+    DSE_TRY(polish_all(state, BRIEF, context, err));
+    state->generation++;
+    bool near = is_near(state, engine_context_best_cost(context));
+    if (state->generation < state->n_generation && !near)
+        return begin_generation(state, context, err);
+    *stop = STOP_CONVERGED;
+    if (near || isinf(state->best_cost))
+        return DSE_OK;
+    arena_reset(&state->scratch);
+    return polish(state, &state->best, state->best_lead, 1, 0, context, &cost, err);
 }
 
 static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                  struct dse_error *err)
 {
     struct state *state = memory;
-    bool done = true;
-    if (!state->seeded) {
-        DSE_TRY(begin(state, context, err));
-        if (state->n_seed == 0 && engine_context_left(context) > 0)
-            *stop = STOP_CONVERGED;
-        return DSE_OK;
+    switch (state->phase) {
+    case BEGIN:
+        return begin(state, context, stop, err);
+    case TWO_STAGE:
+        return step_two_stage(state, context, stop, err);
+    default:
+        return step_joint(state, context, stop, err);
     }
-    DSE_TRY(advance(state, context, err));
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        double cost = plus_search_cost(state->start[i].search);
-        done &= state->start[i].done;
-        if (is_near(state, cost)) {
-            *stop = STOP_CONVERGED;
-            return polish(state, i, context, err);
-        }
-    }
-    if (!done)
-        return DSE_OK;
-    *stop = STOP_CONVERGED;
-    return polish_all(state, context, err);
 }
 
+/* When the search was stopped from outside, what it has so far counts, with the little polish that takes no time. */
 static enum dse_status plus_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    if (is_near(state, engine_context_best_cost(context)))
-        return DSE_OK;
-    return polish_all(state, context, err);
+    if (state->phase == JOINT)
+        return polish_all(state, 0, context, err);
+    DSE_TRY(plus_two_stage_settle(&state->two_stage, context, err));
+    for (uint32_t k = 0; k < state->n_seed && k < 1; k++) {
+        double cost;
+        arena_reset(&state->scratch);
+        DSE_TRY(polish(state, &state->seed[k].lfa, NULL, 0, 0, context, &cost, err));
+    }
+    return DSE_OK;
 }
 
 static void plus_free(void *memory)
@@ -373,6 +507,7 @@ static void plus_free(void *memory)
         plus_search_free(state->start[i].search);
         arena_free(&state->start[i].arena);
     }
+    plus_two_stage_free(&state->two_stage);
     soma_task_free(&state->task);
     arena_free(&state->scratch);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { TILING_MAX = 1 << 16, LONGEST_GROUP = 24, LEAD_STEP = 8 };
+enum { TILING_MAX = 1 << 16, LONGEST_GROUP = 24, LEAD_STEP = 8, GRAFT_GROUPS = 6 };
 
 enum dse_status plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point,
                                struct dse_error *err)
@@ -254,6 +254,30 @@ static bool move_lead(const struct soma_graph *graph, struct random_stream *stre
     int32_t step = 1 + (int32_t)random_below(stream, LEAD_STEP);
     point->lead[l] = kind == 0 ? 0 : kind == 1 ? point->lead[l] - step : point->lead[l] + step;
     return true;
+}
+
+bool plus_graft(struct random_stream *stream, const struct plus_point *donor, struct plus_point *point)
+{
+    uint32_t n = point->n_layer, start = group_start(donor, random_below(stream, n)), stop = start;
+    bool changed = false;
+    for (uint32_t k = 1 + random_below(stream, GRAFT_GROUPS); k > 0 && stop < n; k--)
+        stop = group_stop(donor, stop);
+    for (uint32_t i = start; i < stop; i++)
+        if (donor->order[i] != point->order[i])
+            return false;
+    for (uint32_t i = start; i < stop; i++) {
+        uint32_t l = point->order[i];
+        changed |= point->border[i] != donor->border[i] || point->tiling[i] != donor->tiling[i] ||
+                   point->lead[l] != donor->lead[l];
+        point->border[i] = donor->border[i];
+        point->tiling[i] = donor->tiling[i];
+        point->lead[l] = donor->lead[l];
+    }
+    if (stop < n && point->border[stop] == PLUS_NONE) {
+        point->border[stop] = PLUS_GROUP;
+        changed = true;
+    }
+    return changed;
 }
 
 bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,

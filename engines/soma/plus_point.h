@@ -30,4 +30,8 @@ void plus_point_of(const struct soma_lfa *lfa, struct plus_point *point);
 bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
                struct plus_point *point);
 
+/* Take over a stretch of a few groups from another point: borders, tiling numbers, leads. False: nothing was changed, for
+ * instance since the two have different orders there. */
+bool plus_graft(struct random_stream *stream, const struct plus_point *donor, struct plus_point *point);
+
 #endif

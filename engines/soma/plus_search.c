@@ -1,12 +1,14 @@
 #include "engines/soma/plus_search.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "engines/annealing_walk.h"
-#include "engines/soma/plus_point.h"
 #include "engines/soma/plus_price.h"
 
 #define NEAR 1.006
+
+enum { GRAFT_EVERY = 8 };
 
 struct plus_search {
     const struct soma_search *search;
@@ -16,6 +18,8 @@ struct plus_search {
     double bound, best_bound; /* of the two prices, in any DRAM order */
     uint64_t settle_round;    /* after these a price near its bound is good enough */
     uint32_t *where;          /* (n_layer) */
+    const struct plus_point *donor;
+    uint32_t n_donor;
     struct soma_lfa lfa;
     struct arena scratch; /* of one price */
     enum dse_status status;
@@ -32,11 +36,20 @@ static bool price_point(struct plus_search *s, double limit)
     return s->status == DSE_OK;
 }
 
+static bool change(struct plus_search *s, struct random_stream *stream)
+{
+    if (s->n_donor > 0 && random_below(stream, GRAFT_EVERY) == 0)
+        return plus_graft(stream, &s->donor[random_below(stream, s->n_donor)], &s->now);
+    return plus_move(s->search->context.graph, stream, s->where, &s->now);
+}
+
 static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
 {
     struct plus_search *s = self;
+    if (soma_search_is_over(s->search))
+        return SEARCH_OVER;
     plus_point_copy(&s->now, &s->before);
-    if (!plus_move(s->search->context.graph, stream, s->where, &s->now))
+    if (!change(s, stream))
         return SEARCH_INFEASIBLE;
     while (random_below(stream, 4) == 0) /* now and then several at once */
         (void)plus_move(s->search->context.graph, stream, s->where, &s->now);
@@ -69,14 +82,17 @@ static void restore(void *self)
 }
 
 enum dse_status plus_search_new(const struct soma_search *search, const struct plus_options *options,
-                                const struct soma_lfa *start, struct random_stream stream,
-                                struct arena *arena, struct plus_search **made, struct dse_error *err)
+                                const struct soma_lfa *start, const int32_t *lead,
+                                struct random_stream stream, struct arena *arena, struct plus_search **made,
+                                struct dse_error *err)
 {
     uint32_t n = start->n_layer;
     struct plus_search *s = arena_alloc(arena, 1, sizeof *s);
     if (!s)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a search");
     s->search = search;
+    s->donor = options->donor;
+    s->n_donor = options->n_donor;
     s->settle_round = options->n_round / 4;
     s->where = arena_alloc(arena, n, sizeof *s->where);
     if (!s->where)
@@ -88,6 +104,8 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
     arena_init(&s->scratch);
     *made = s;
     plus_point_of(start, &s->now);
+    if (lead)
+        memcpy(s->now.lead, lead, n * sizeof *s->now.lead);
     if (!price_point(s, INFINITY)) {
         *err = s->error;
         return s->status;
@@ -115,6 +133,11 @@ void plus_search_free(struct plus_search *s)
 {
     if (s)
         arena_free(&s->scratch);
+}
+
+void plus_search_point(const struct plus_search *s, struct plus_point *point)
+{
+    plus_point_copy(&s->best, point);
 }
 
 void plus_search_best(const struct plus_search *s, struct soma_lfa *lfa, const int32_t **lead,
