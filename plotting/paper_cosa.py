@@ -11,8 +11,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import paper_bars
 import paper_histogram
+import paper_tools
 from paper_bars import Panel
-from paper_tools import Missing, Report, geomean, number, ratio, read_table, write_table
+from paper_tools import Missing, geomean, number, ratio, read_table, write_table
 
 ENGINES = ["random", "hybrid", "cosa", "cosa-best"]
 NAMES = ["Random", "Timeloop Hybrid", "CoSA", "CoSA-best (ours)"]
@@ -327,22 +328,5 @@ FIGURES = {
 }
 
 
-def main(arguments):
-    if len(arguments) != 2:
-        sys.exit(__doc__.split("\n\n")[1])
-    folder, out = arguments
-    report = Report(folder)
-    for figure, make in FIGURES.items():
-        try:
-            make(os.path.join(out, "runs"), out, report)
-        except Missing as missing:
-            report.fail(figure, str(missing))
-    report.write(os.path.join(out, "report.csv"))
-    with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
-        file.write(report.markdown())
-    print(report.text())
-    return 1 if report.missing else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(paper_tools.main(FIGURES, __doc__.split("\n\n")[1], sys.argv[1:]))

@@ -19,7 +19,8 @@ import network_file
 import paper_heatmap
 import paper_scatter
 import paper_stacks
-from paper_tools import Missing, Report, geomean, number, ratio, read_table, write_table
+import paper_tools
+from paper_tools import Missing, geomean, number, ratio, read_table, write_table
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Fig. 6 in its order: name in the report, title, network on the edge and on the cloud chip.
@@ -444,22 +445,5 @@ def draw_graphs(out, name, cell, texts):
 FIGURES = {"fig3": fig3, "fig6": fig6, "fig7": fig7, "fig8": fig8}
 
 
-def main(arguments):
-    if len(arguments) != 2:
-        sys.exit(__doc__.split("\n\n")[1])
-    folder, out = arguments
-    report = Report(folder)
-    for figure, make in FIGURES.items():
-        try:
-            make(os.path.join(out, "runs"), out, report)
-        except Missing as missing:
-            report.fail(figure, str(missing))
-    report.write(os.path.join(out, "report.csv"))
-    with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
-        file.write(report.markdown())
-    print(report.text())
-    return 1 if report.missing else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(paper_tools.main(FIGURES, __doc__.split("\n\n")[1], sys.argv[1:]))

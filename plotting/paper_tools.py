@@ -8,6 +8,7 @@ import csv
 import math
 import os
 import subprocess
+import sys
 import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -139,6 +140,25 @@ class Report:
                 out.append(form % (name, paper, ours, "" if line["ratio"] is None else times(line["ratio"])))
             out.extend(textwrap.wrap(line["comment"], width - 4, initial_indent="      ", subsequent_indent="      "))
         return "\n".join(row.rstrip() for row in out)
+
+
+def main(figures, usage, arguments):
+    """The program of a paper: make each figure of `figures` (name: function of runs, out, report) and write the report. `arguments`:
+    EXPERIMENTS OUT; the sweeps lie in OUT/runs. Exit status 1 when results are missing."""
+    if len(arguments) != 2:
+        sys.exit(usage)
+    folder, out = arguments
+    report = Report(folder)
+    for figure, make in figures.items():
+        try:
+            make(os.path.join(out, "runs"), out, report)
+        except Missing as missing:
+            report.fail(figure, str(missing))
+    report.write(os.path.join(out, "report.csv"))
+    with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
+        file.write(report.markdown())
+    print(report.text())
+    return 1 if report.missing else 0
 
 
 def quote(text):
