@@ -4,38 +4,16 @@ import csv
 import glob
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "plotting"))
+from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
 import paper_bars
 import paper_cosa
 import paper_histogram
 import paper_tools
 
-DSE = os.environ.get("DSE", "")
-HAVE_DSE = bool(DSE) and os.path.exists(os.path.join(ROOT, DSE))
-HAVE_GNUPLOT = shutil.which("gnuplot") is not None
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-
-    def tearDown(self):
-        shutil.rmtree(self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
 
 class Tools(Folder):

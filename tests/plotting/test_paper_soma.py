@@ -2,14 +2,10 @@
 """The figures of SoMa: operations of network files, what is read off sweeps and schedules, heatmaps, bars, and the check list of the artefact."""
 import os
 import re
-import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "plotting"))
+from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
 import network_file
 import paper_heatmap
 import paper_scatter
@@ -17,31 +13,12 @@ import paper_soma
 import paper_stacks
 import paper_tools
 
-DSE = os.environ.get("DSE", "")
-HAVE_DSE = bool(DSE) and os.path.exists(os.path.join(ROOT, DSE))
-HAVE_GNUPLOT = shutil.which("gnuplot") is not None
 FOLDER = os.path.join(ROOT, "experiments/soma")
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def text_of(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-
-    def tearDown(self):
-        shutil.rmtree(self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
 
 class Operations(unittest.TestCase):
