@@ -11,6 +11,7 @@
 #include "costmodel/core_cache.h"
 #include "engines/soma/bound.h"
 #include "engines/soma/plus_point.h"
+#include "engines/soma/plus_price.h"
 #include "engines/soma/plus_start.h"
 #include "tests/support/soma_case.h"
 
@@ -159,6 +160,47 @@ static void test_bound_is_below_random_schemes(void **state)
     assert_true(n_valid > 500);
 }
 
+/* Random schemes as prefetching schedules them in a buffer of 4 MB, which ResNet-50's weights fill six times. */
+static void test_bound_is_below_schedules_in_a_small_buffer(void **state)
+{
+    (void)state;
+    for (int compat = 0; compat <= 1; compat++) {
+        struct bound_case b;
+        struct soma_lfa lfa;
+        struct soma_price price;
+        struct plus_point now, next;
+        struct fused_schedule schedule;
+        struct random_stream stream = random_stream_make(12, (uint64_t)compat, RANDOM_TEST);
+        uint32_t n_valid = 0;
+        double any;
+        open_case(&b, "experiments/networks/resnet50_soma.yaml", compat, 1, 4 * MB, 64);
+        assert_true(b.bound.cycle >
+                    b.bound.compute_cycle + b.bound.compute_cycle / 10); /* for want of room */
+        uint32_t n = b.c.network.n_layer, *where = arena_alloc(&b.c.arena, n, sizeof *where);
+        check(soma_lfa_new(n, &b.c.arena, &lfa, &b.err), &b.err);
+        check(plus_point_new(n, &b.c.arena, &now, &b.err), &b.err);
+        check(plus_point_new(n, &b.c.arena, &next, &b.err), &b.err);
+        check(plus_start(&b.search, 16, &b.scratch, &lfa, &price, &b.err), &b.err);
+        plus_point_of(&lfa, &now);
+        for (int i = 0; i < 300; i++) {
+            plus_point_copy(&now, &next);
+            (void)plus_move(&b.c.graph, &stream, where, &next);
+            plus_point_lfa(&next, &lfa);
+            arena_reset(&b.scratch);
+            check(
+                plus_price(&b.search, &lfa, next.lead, INFINITY, &b.scratch, &schedule, &price, &any, &b.err),
+                &b.err);
+            if (isinf(price.cost))
+                continue;
+            assert_true(b.bound.cycle <= price.cycle && b.bound.cost <= price.cost);
+            plus_point_copy(&next, &now);
+            n_valid++;
+        }
+        assert_true(n_valid > 60);
+        close_case(&b);
+    }
+}
+
 /* Only what the kernels read counts, not the rows that they skip. */
 static void test_bound_leaves_out_what_no_window_reads(void **state)
 {
@@ -186,6 +228,8 @@ static void test_bound_is_below_the_published_results(void **state)
         open_case(&b, path, true, 1, (uint64_t)buffer_mb * MB, rate);
         assert_true((double)b.bound.cycle <= cycle);
         assert_true(b.bound.energy_j * 1e12 <= energy_pj);
+        if (strcmp(network, "resnet50_soma") == 0 && rate <= 16) /* and not far below */
+            assert_true((double)b.bound.cycle * b.bound.energy_j * 1e12 * 1.02 >= cycle * energy_pj);
         close_case(&b);
         n++;
     }
@@ -198,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound_is_below_every_scheme_of_a_small_network),
         cmocka_unit_test(test_bound_is_below_random_schemes),
+        cmocka_unit_test(test_bound_is_below_schedules_in_a_small_buffer),
         cmocka_unit_test(test_bound_leaves_out_what_no_window_reads),
         cmocka_unit_test(test_bound_is_below_the_published_results),
     };
