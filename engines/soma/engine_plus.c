@@ -111,7 +111,7 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
-enum { SLICE = 200, N_CAP = 4, N_SEED = N_CAP + 2 };
+enum { SLICE = 200, DLSA_SLICE = 64, N_CAP = 4, N_SEED = N_CAP + 2 };
 
 /* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of base/random.h. */
 enum { FIRST_USE = 1024, N_USE = 3 };
@@ -234,6 +234,8 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
     struct fused_schedule schedule;
     double bound;
     for (uint32_t k = 0; k < N_CAP && engine_context_left(context) > 0; k++) {
+        if (k > 0 && soma_search_is_over(search))
+            return DSE_OK;
         uint64_t most = (uint64_t)search->context.batch << (2 * k);
         struct seed *seed = &state->seed[state->n_seed];
         DSE_TRY(plus_start(search, most < 1U << 14 ? (uint32_t)most : 1U << 14, &state->scratch, &seed->lfa,
@@ -241,7 +243,7 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
         sort_in(state);
         engine_context_count(context, 1);
     }
-    if (engine_context_left(context) == 0)
+    if (engine_context_left(context) == 0 || soma_search_is_over(search))
         return DSE_OK;
     engine_context_count(context, 1);
     struct seed *seed = &state->seed[state->n_seed];
@@ -355,12 +357,12 @@ static enum dse_status anneal_dlsa(struct state *state, double share, struct ran
                                               .both_share = 0.4};
     struct soma_dlsa_search *dlsa;
     bool done = false;
-    if (options.n_round == 0)
+    if (options.n_round == 0 || soma_search_is_over(search))
         return DSE_OK;
     DSE_TRY(soma_dlsa_search_new(search, &options, schedule, search->machine.buffer_byte, stream,
                                  &state->scratch, &dlsa, err));
-    while (!done)
-        DSE_TRY(soma_dlsa_search_step(dlsa, options.n_round, &done, err));
+    while (!done && !soma_search_is_over(search))
+        DSE_TRY(soma_dlsa_search_step(dlsa, DLSA_SLICE, &done, err));
     *left -= soma_dlsa_search_rounds(dlsa);
     soma_dlsa_search_best(dlsa, schedule, price);
     return DSE_OK;
@@ -431,7 +433,7 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     state->phase = TWO_STAGE;
     DSE_TRY(find_bound(state, context, err));
     DSE_TRY(find_seeds(state, context, err));
-    if (state->n_seed == 0 && engine_context_left(context) > 0)
+    if (state->n_seed == 0 && engine_context_left(context) > 0 && !soma_search_is_over(&state->task.search))
         *stop = STOP_CONVERGED;
     return DSE_OK;
 }
@@ -441,7 +443,7 @@ static enum dse_status step_two_stage(struct state *state, struct engine_context
 {
     bool done;
     DSE_TRY(plus_two_stage_step(&state->two_stage, context, &done, err));
-    if (!done)
+    if (!done || soma_search_is_over(&state->task.search))
         return DSE_OK;
     if (is_near(state, engine_context_best_cost(context))) {
         *stop = STOP_CONVERGED;
@@ -457,9 +459,11 @@ static enum dse_status step_joint(struct state *state, struct engine_context *co
     bool done;
     double cost;
     DSE_TRY(soma_starts_step(&state->joint, context, &done, err));
-    if (!done)
+    if (!done || soma_search_is_over(&state->task.search))
         return DSE_OK;
     DSE_TRY(polish_all(state, BRIEF, context, err));
+    if (soma_search_is_over(&state->task.search))
+        return DSE_OK;
     state->generation++;
     bool near = is_near(state, engine_context_best_cost(context));
     if (state->generation < state->n_generation && !near)
