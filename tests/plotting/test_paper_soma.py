@@ -12,6 +12,7 @@ import paper_scatter
 import paper_soma
 import paper_stacks
 import paper_tools
+import soma_points
 
 FOLDER = os.path.join(ROOT, "experiments/soma")
 
@@ -41,7 +42,7 @@ class Operations(unittest.TestCase):
 
     def test_utilisation_of_decoding_is_the_published_one(self):
         # The published program's result for GPT-2 small, batch 1: 500,895 cycles; section VI-B prints 0.66 %.
-        point = paper_soma.Point({"architecture": "soma_edge", "network": "gpt2_small_decode513", "batch": "1", "n_mac": "7866624"})
+        point = soma_points.Point({"architecture": "soma_edge", "network": "gpt2_small_decode513", "batch": "1", "n_mac": "7866624"})
         self.assertAlmostEqual(100 * point.utilisation(500895), 0.66, delta=0.005)
 
 
@@ -104,7 +105,7 @@ class Paper(unittest.TestCase):
         # Section VI-B: the six networks' numbers, and the averages that it prints for all of them.
         rows = {row["key"]: row["paper"] for row in paper_tools.read_table(os.path.join(FOLDER, "expected.csv")) if row["figure"] == "fig6"}
         for what, average in (("speedup", 2.11), ("energy", 37.3)):
-            numbers = [float(rows["%s_%s" % (what, key)]) for key, *_ in paper_soma.NETWORKS]
+            numbers = [float(rows["%s_%s" % (what, key)]) for key, *_ in soma_points.NETWORKS]
             self.assertAlmostEqual(sum(numbers) / 6, average, delta=0.05)
             self.assertEqual(float(rows[what]), average)
 
