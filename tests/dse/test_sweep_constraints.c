@@ -100,8 +100,8 @@ static void test_sweep_constraints_axis_is_part_of_the_keys(void **state)
     static const char *const lists[] = {
         "    one: [{target: DRAM, type: temporal, permutation: K}]\n    none: []\n",
         "    one: [{target: DRAM, type: temporal, permutation: C}]\n    none: []\n",
-        "    one: [{target: DRAM, type: temporal, permutation: K}]\n"
-        "    two: [{target: DRAM, type: temporal, permutation: K}]\n"};
+        ("    one: [{target: DRAM, type: temporal, permutation: K}]\n"
+         "    two: [{target: DRAM, type: temporal, permutation: K}]\n")};
     uint64_t key[3][2], settings_key[3][2];
     for (size_t i = 0; i < 3; i++) {
         char text[512];

@@ -22,7 +22,7 @@ enum { REASON_MAX = 400 };
 static struct architecture k80(const struct arch_override *override, size_t n_override)
 {
     struct yaml_doc doc;
-    struct architecture arch;
+    struct architecture arch = {0};
     struct dse_error err;
     if (yaml_read(&doc, "experiments/architectures/k80.yaml", &err) != DSE_OK ||
         architecture_build(&doc, override, n_override, &arch, &err) != DSE_OK)

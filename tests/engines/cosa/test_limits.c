@@ -249,7 +249,7 @@ static void test_largest_sizes_have_mappings(void **state)
     e.arch.n_level = ARCH_LEVEL_MAX;
     for (uint32_t l = 0; l + 1 < ARCH_LEVEL_MAX; l++) {
         char name[] = {'L', (char)('a' + l), '\0'};
-        small_level(&e.arch.level[l], name, 16 << l, l < 5 ? 4 : 1, l < 9 ? 4 : 1, 1e-12);
+        small_level(&e.arch.level[l], name, UINT64_C(16) << l, l < 5 ? 4 : 1, l < 9 ? 4 : 1, 1e-12);
     }
     small_level(&e.arch.level[ARCH_LEVEL_MAX - 1], "DRAM", ARCH_UNLIMITED, 1, 1, 1e-10);
     e.arch.mac.instances = 16;
