@@ -37,7 +37,7 @@ static const struct engine_option option[N_OPTION] = {
                        .sentence = "rounds of each start, per layer of the network",
                        .unit = "",
                        .kind = OPTION_REAL,
-                       .standard = 240,
+                       .standard = 320,
                        .lowest = 0,
                        .highest = 1e9},
     [OPTION_STARTS] = {.name = "starts",
@@ -48,12 +48,10 @@ static const struct engine_option option[N_OPTION] = {
                        .lowest = 1,
                        .highest = 1024},
     [OPTION_GENERATIONS] = {.name = "generations",
-                            .sentence =
-                                "parts of the rounds; behind each but the last all searches go on from the "
-                                "best so far",
+                            .sentence = "parts of the rounds; every other one goes on from the best so far",
                             .unit = "",
                             .kind = OPTION_INTEGER,
-                            .standard = 3,
+                            .standard = 4,
                             .lowest = 1,
                             .highest = 1000},
     [OPTION_TWO_STAGE] = {.name = "two_stage",
@@ -307,13 +305,21 @@ static uint64_t n_round(const struct state *state, struct engine_context *contex
     return (uint64_t)(share * (double)state->options.n_round);
 }
 
+/* Every other generation, as long as there is more than a little to gain: what the next one can take over from. */
+static bool begins_anew(const struct state *state, struct engine_context *context)
+{
+    double gap = engine_context_best_cost(context) / state->bound - 1;
+    return state->generation == 0 || isinf(state->best_cost) ||
+           (state->generation % 2 == 0 && state->bound > 0 && gap > WORTH);
+}
+
 /* In the first generation half of the searches begin at the best seed, the others at the next ones in turn; then all at the best so far.
  * Every other one is four times as hot. */
 static enum dse_status begin_generation(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
     const struct engine_task *task = engine_context_task(context);
-    bool first = state->generation == 0 || isinf(state->best_cost);
+    bool first = begins_anew(state, context);
     state->phase = JOINT;
     DSE_TRY(soma_starts_init(&state->joint, &hooks, state, SLICE, state->n_start,
                              engine_context_arena(context), err));
