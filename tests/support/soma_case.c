@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COST_MAX = 1 << 20 };
+
 /* Benchmarks link this file too, and they have no test library to report to. */
 static void give_up(const char *what, const char *name)
 {
@@ -44,8 +46,16 @@ void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buff
 
 void soma_case_close(struct soma_case *c)
 {
+    core_cache_free(c->cache);
     network_free(&c->network);
     arena_free(&c->arena);
+}
+
+void soma_case_cache(struct soma_case *c)
+{
+    check_ok(c, core_cache_new(COST_MAX, &c->cache, &c->err));
+    check_ok(c, core_cache_join(c->cache, c->context.core, "edge", 4, &c->cached, &c->err));
+    c->context.core = core_cached_scheduler(&c->cached);
 }
 
 struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,

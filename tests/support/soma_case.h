@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_SOMA_CASE_H
 #define TESTS_SUPPORT_SOMA_CASE_H
 
+#include "costmodel/core_cache.h"
 #include "engines/soma/search.h"
 #include "tests/support/fused_oracle.h"
 
@@ -9,6 +10,8 @@ struct soma_case {
     struct network network;
     struct soma_graph graph;
     struct core_array core;
+    struct core_cache *cache; /* NULL: none */
+    struct core_cached cached;
     struct soma_context context; /* batch 1, compat */
     struct soma_fault_info fault;
     struct fused_schedule schedule;
@@ -19,6 +22,9 @@ struct soma_case {
 /* Fails the test when something cannot be read. */
 void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buffer_byte);
 void soma_case_close(struct soma_case *c);
+
+/* Remember from now on what tiles cost. The case stays where it is. */
+void soma_case_cache(struct soma_case *c);
 
 /* The network on a machine with another buffer and so many bytes per cycle of DRAM (84 pJ each), at 1 GHz, for energy times delay. */
 struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,

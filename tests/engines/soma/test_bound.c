@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/core_cache.h"
 #include "engines/soma/bound.h"
 #include "engines/soma/plus_point.h"
 #include "engines/soma/plus_price.h"
@@ -21,8 +20,6 @@ struct bound_case {
     struct soma_case c;
     struct soma_search search;
     struct soma_bound bound;
-    struct core_cache *cache;
-    struct core_cached cached;
     struct arena scratch;
     struct dse_error err;
 };
@@ -40,13 +37,8 @@ static void open_case(struct bound_case *b, const char *path, bool compat, uint3
     soma_case_open(&b->c, path, buffer_byte);
     b->c.context.compat = compat;
     b->c.context.batch = batch;
-    check(core_cache_new(1 << 20, &b->cache, &b->err), &b->err);
-    check(core_cache_join(b->cache, b->c.context.core, "edge", 4, &b->cached, &b->err), &b->err);
-    b->c.context.core = core_cached_scheduler(&b->cached);
-    b->search = (struct soma_search){.context = b->c.context,
-                                     .machine = {buffer_byte, rate, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9};
+    soma_case_cache(&b->c);
+    b->search = soma_case_search(&b->c, buffer_byte, rate);
     arena_init(&b->scratch);
     check(soma_bound(&b->search, 1 << 20, &b->c.arena, &b->bound, &b->err), &b->err);
 }
@@ -55,7 +47,6 @@ static void close_case(struct bound_case *b)
 {
     arena_free(&b->scratch);
     soma_case_close(&b->c);
-    core_cache_free(b->cache);
 }
 
 /* The sums of any DRAM order, in a buffer that holds everything. False: not valid. */

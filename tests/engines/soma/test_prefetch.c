@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/core_cache.h"
 #include "engines/soma/plus_point.h"
 #include "engines/soma/plus_price.h"
 #include "engines/soma/plus_start.h"
@@ -21,8 +20,6 @@ enum { KB = 1 << 10, MB = 1 << 20 };
 struct prefetch_case {
     struct soma_case c;
     struct soma_search search;
-    struct core_cache *cache;
-    struct core_cached cached;
     struct arena scratch;
     struct dse_error err;
 };
@@ -39,13 +36,8 @@ static void open_case(struct prefetch_case *p, const char *path, bool compat, ui
     memset(p, 0, sizeof *p);
     soma_case_open(&p->c, path, 8 * MB);
     p->c.context.compat = compat;
-    check(core_cache_new(1 << 18, &p->cache, &p->err), &p->err);
-    check(core_cache_join(p->cache, p->c.context.core, "edge", 4, &p->cached, &p->err), &p->err);
-    p->c.context.core = core_cached_scheduler(&p->cached);
-    p->search = (struct soma_search){.context = p->c.context,
-                                     .machine = {buffer_byte, rate, 84e-12},
-                                     .objective = {1, 1},
-                                     .clock_hz = 1e9};
+    soma_case_cache(&p->c);
+    p->search = soma_case_search(&p->c, buffer_byte, rate);
     arena_init(&p->scratch);
 }
 
@@ -53,7 +45,6 @@ static void close_case(struct prefetch_case *p)
 {
     arena_free(&p->scratch);
     soma_case_close(&p->c);
-    core_cache_free(p->cache);
 }
 
 static struct fused_result evaluate(struct prefetch_case *p, const struct fused_schedule *schedule)
