@@ -122,9 +122,7 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
     struct soma_price price;
     arena_init(&state->scratch);
     state->offered = INFINITY;
-    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                                   soma_core_chosen(context, OPTION_CORE), engine_context_arena(context),
-                                   &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
     DSE_TRY(soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first, err));
     DSE_TRY(soma_initial_lfa(&state->task.search, SOMA_MOVES_COCCO, state->task.search.machine.buffer_byte,
                              &state->scratch, &state->first, &price, err));

@@ -245,8 +245,7 @@ static enum dse_status soma_init(void *memory, struct engine_context *context, s
     struct arena *arena = engine_context_arena(context);
     uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                                   soma_core_chosen(context, OPTION_CORE), arena, &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
     state->options = options_of(context);
     state->end_rounds = (uint64_t)engine_context_option(context, OPTION_END_ROUNDS);
     state->start = arena_alloc(arena, n, sizeof *state->start);

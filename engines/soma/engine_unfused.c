@@ -22,9 +22,7 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
     struct state *state = memory;
     const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_prepare_core(task, engine_context_option(context, OPTION_COMPAT) != 0,
-                                   soma_core_chosen(context, OPTION_CORE), engine_context_arena(context),
-                                   &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
     return soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->lfa, err);
 }
 

@@ -60,6 +60,13 @@ struct soma_core_choice soma_core_chosen(const struct engine_context *context, s
     };
 }
 
+enum dse_status soma_task_of(struct engine_context *context, size_t compat, size_t core,
+                             struct soma_task *made, struct dse_error *err)
+{
+    return soma_task_prepare_core(engine_context_task(context), engine_context_option(context, compat) != 0,
+                                  soma_core_chosen(context, core), engine_context_arena(context), made, err);
+}
+
 void soma_task_free(struct soma_task *made)
 {
     core_cache_free(made->own);

@@ -61,6 +61,12 @@ DSE_MUST_CHECK enum dse_status soma_task_prepare_core(const struct engine_task *
 DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task, bool compat,
                                                  struct arena *arena, struct soma_task *made,
                                                  struct dse_error *err);
+
+/* The same with the task and the options of an engine: number `compat` of its table is SOMA_OPTION_COMPAT, number `core` and the next
+ * are SOMA_OPTION_CORE and SOMA_OPTION_CORE_EVALUATIONS. Memory from the context's arena. */
+DSE_MUST_CHECK enum dse_status soma_task_of(struct engine_context *context, size_t compat, size_t core,
+                                            struct soma_task *made, struct dse_error *err);
+
 void soma_task_free(struct soma_task *made);
 
 #endif
