@@ -72,6 +72,22 @@ static void test_engine_plus_beats_layer_by_layer(void **state)
     }
 }
 
+/* With as many starts of soma and the same seed, whatever the joint search does. */
+static void test_engine_plus_is_no_worse_than_soma(void **state)
+{
+    (void)state;
+    const char *one[][2] = {{"starts", "1"}, {NULL, NULL}};
+    const char *none[][2] = {
+        {"starts", "1"}, {"rounds", "0"}, {"polish", "0"}, {"dlsa_rounds", "0"}, {NULL, NULL}};
+    struct found plus, soma;
+    solve(&plus, &engine_soma_plus, "tests/known/soma/tiny6.yaml", "64 KiB", none, 0, 1);
+    solve(&soma, &engine_soma, "tests/known/soma/tiny6.yaml", "64 KiB", one, 0, 1);
+    assert_true(plus.result.feasible && soma.result.feasible);
+    assert_true(plus.result.cost <= soma.result.cost);
+    close_found(&plus);
+    close_found(&soma);
+}
+
 static void test_engine_plus_is_the_same_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -114,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engine_plus_beats_layer_by_layer),
+        cmocka_unit_test(test_engine_plus_is_no_worse_than_soma),
         cmocka_unit_test(test_engine_plus_is_the_same_on_any_number_of_threads),
         cmocka_unit_test(test_engine_plus_keeps_its_budget),
         cmocka_unit_test(test_engine_plus_says_why_nothing_fits),
