@@ -1,5 +1,5 @@
-/* The searches of the engine soma as the first part of soma-plus: what it finds is never worse than what soma finds by default with the
- * same seed, and they give the joint search a place to start from. */
+/* Starts of the engine soma as the first part of soma-plus: what it finds is never worse than what soma finds with as many starts, its
+ * other options as by default and the same seed, and they give the joint search a place to start from. */
 #ifndef ENGINES_SOMA_PLUS_TWO_STAGE_H
 #define ENGINES_SOMA_PLUS_TWO_STAGE_H
 
