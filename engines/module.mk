@@ -82,7 +82,6 @@ SRC_ENGINES := \
 	engines/soma/plus_price.c \
 	engines/soma/plus_search.c \
 	engines/soma/plus_start.c \
-	engines/soma/plus_two_stage.c \
 	engines/soma/prefetch.c \
 	engines/soma/ranges.c \
 	engines/soma/replay.c \
@@ -91,4 +90,5 @@ SRC_ENGINES := \
 	engines/soma/starts.c \
 	engines/soma/task.c \
 	engines/soma/text.c \
+	engines/soma/two_stage.c \
 	engines/trace.c

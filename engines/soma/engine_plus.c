@@ -11,8 +11,8 @@
 #include "engines/soma/plus_price.h"
 #include "engines/soma/plus_search.h"
 #include "engines/soma/plus_start.h"
-#include "engines/soma/plus_two_stage.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/two_stage.h"
 
 enum {
     OPTION_COMPAT,
@@ -40,13 +40,7 @@ static const struct engine_option option[N_OPTION] = {
                        .standard = 320,
                        .lowest = 0,
                        .highest = 1e9},
-    [OPTION_STARTS] = {.name = "starts",
-                       .sentence = "independent searches, of which the best counts; they may run on threads",
-                       .unit = "",
-                       .kind = OPTION_INTEGER,
-                       .standard = 4,
-                       .lowest = 1,
-                       .highest = 1024},
+    [OPTION_STARTS] = SOMA_OPTION_STARTS(4),
     [OPTION_GENERATIONS] = {.name = "generations",
                             .sentence = "parts of the rounds; every other one goes on from the best so far",
                             .unit = "",
@@ -84,20 +78,8 @@ static const struct engine_option option[N_OPTION] = {
                     .standard = 0.0005,
                     .lowest = 0,
                     .highest = 1e9},
-    [OPTION_FIRST_TEMPERATURE] = {.name = "first_temperature",
-                                  .sentence = "temperature of the first round, of relative cost",
-                                  .unit = "",
-                                  .kind = OPTION_REAL,
-                                  .standard = 0.002,
-                                  .lowest = 0,
-                                  .highest = 1e9},
-    [OPTION_ALPHA] = {.name = "alpha",
-                      .sentence = "how fast it cools",
-                      .unit = "",
-                      .kind = OPTION_REAL,
-                      .standard = 8,
-                      .lowest = 0,
-                      .highest = 1e9},
+    [OPTION_FIRST_TEMPERATURE] = SOMA_OPTION_FIRST_TEMPERATURE(0.002),
+    [OPTION_ALPHA] = SOMA_OPTION_ALPHA,
     [OPTION_BOUND_TILES] = {.name = "bound_tiles",
                             .sentence = "tile shapes that the lower bound may look at; 0: no bound",
                             .unit = "",
@@ -136,7 +118,7 @@ struct state {
     struct soma_task task;
     struct plus_options options;
     enum phase phase;
-    struct plus_two_stage two_stage;
+    struct soma_two_stage two_stage;
     struct soma_starts joint;
     struct start *start; /* (n_start) */
     uint32_t n_start, generation, n_generation;
@@ -168,9 +150,7 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
     struct arena *arena = engine_context_arena(context);
     uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_prepare_core(engine_context_task(context),
-                                   engine_context_option(context, OPTION_COMPAT) != 0,
-                                   soma_core_chosen(context, OPTION_CORE), arena, &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
     uint32_t n_layer = state->task.search.context.network->n_layer;
     state->n_generation = (uint32_t)engine_context_option(context, OPTION_GENERATIONS);
     state->options = (struct plus_options){
@@ -192,7 +172,9 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
     for (uint32_t i = 0; i < n; i++)
         DSE_TRY(plus_point_new(n_layer, arena, &state->donor[i], err));
-    return plus_two_stage_init(&state->two_stage, &state->task,
+    /* So what is found is never worse than what soma finds with as many starts, its other options by default and the same seed. */
+    const struct soma_allocator_options soma = soma_default_options();
+    return soma_two_stage_init(&state->two_stage, &state->task, &soma, 0,
                                (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err);
 }
 
@@ -261,7 +243,7 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
 static enum dse_status add_two_stage(struct state *state, struct engine_context *context,
                                      struct dse_error *err)
 {
-    const struct soma_allocation *found = plus_two_stage_best(&state->two_stage);
+    const struct soma_allocation *found = soma_two_stage_best(&state->two_stage);
     struct seed *seed = &state->seed[state->n_seed];
     struct fused_schedule schedule;
     double bound;
@@ -448,7 +430,7 @@ static enum dse_status step_two_stage(struct state *state, struct engine_context
                                       enum engine_stop *stop, struct dse_error *err)
 {
     bool done;
-    DSE_TRY(plus_two_stage_step(&state->two_stage, context, &done, err));
+    DSE_TRY(soma_two_stage_step(&state->two_stage, context, &done, err));
     if (!done || soma_search_is_over(&state->task.search))
         return DSE_OK;
     if (is_near(state, engine_context_best_cost(context))) {
@@ -501,7 +483,7 @@ static enum dse_status plus_finish(void *memory, struct engine_context *context,
     struct state *state = memory;
     if (state->phase == JOINT)
         return polish_all(state, 0, context, err);
-    DSE_TRY(plus_two_stage_settle(&state->two_stage, context, err));
+    DSE_TRY(soma_two_stage_settle(&state->two_stage, context, err));
     for (uint32_t k = 0; k < state->n_seed && k < 1; k++) {
         double cost;
         arena_reset(&state->scratch);
@@ -517,7 +499,7 @@ static void plus_free(void *memory)
         plus_search_free(state->start[i].search);
         arena_free(&state->start[i].arena);
     }
-    plus_two_stage_free(&state->two_stage);
+    soma_two_stage_free(&state->two_stage);
     soma_task_free(&state->task);
     arena_free(&state->scratch);
 }

@@ -1,11 +1,10 @@
 /* SoMa as the paper has it (HPCA 2025, section V): Buffer Allocator, first and second stage, from one or several starts. */
 #include <math.h>
 
-#include "engines/soma/allocator.h"
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
-#include "engines/soma/starts.h"
+#include "engines/soma/two_stage.h"
 
 enum {
     OPTION_COMPAT,
@@ -150,114 +149,66 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CUT_SHARE] = SHARE("cut_share", "DRAM cuts"),
 };
 
-/* One search from its own start. */
-struct start {
-    struct soma_allocator *allocator;
-    double offered; /* cost */
-    bool early;
-};
-
 struct state {
     struct soma_task task;
-    struct soma_allocator_options options;
-    uint64_t end_rounds;
-    struct soma_starts starts;
-    struct start *start; /* (starts.n) */
+    struct soma_two_stage search;
+    enum soma_moves first; /* whose scheme the first stage starts from */
     struct arena scratch;
 };
 
-static struct soma_allocator_options options_of(const struct engine_context *context)
+/* Of the values of the options, (N_OPTION). */
+static struct soma_allocator_options options_of(const double *value)
 {
-    bool published = engine_context_option(context, OPTION_MOVES) != PAPER;
-    uint64_t greedy = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS);
+    bool published = value[OPTION_MOVES] != PAPER;
+    uint64_t greedy = (uint64_t)value[OPTION_GREEDY_ROUNDS];
     struct soma_allocator_options options = {
         .lfa = {.moves = published ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER,
-                .shares = {.order = engine_context_option(context, OPTION_ORDER_SHARE),
-                           .tiling = engine_context_option(context, OPTION_TILING_SHARE),
-                           .flc = engine_context_option(context, OPTION_FLC_SHARE),
-                           .cut = engine_context_option(context, OPTION_CUT_SHARE)},
+                .shares = {.order = value[OPTION_ORDER_SHARE],
+                           .tiling = value[OPTION_TILING_SHARE],
+                           .flc = value[OPTION_FLC_SHARE],
+                           .cut = value[OPTION_CUT_SHARE]},
                 .greedy_round = greedy,
-                .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
-                .alpha = engine_context_option(context, OPTION_ALPHA),
+                .first_temperature = value[OPTION_FIRST_TEMPERATURE],
+                .alpha = value[OPTION_ALPHA],
                 .return_share = 0.9},
-        .first = engine_context_option(context, OPTION_FIRST_TILES) != COARSE ? SOMA_MOVES_PAPER
-                                                                              : SOMA_MOVES_PUBLISHED,
+        .first = value[OPTION_FIRST_TILES] != COARSE ? SOMA_MOVES_PAPER : SOMA_MOVES_PUBLISHED,
         .dlsa = {.greedy_round = greedy,
-                 .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
-                 .alpha = engine_context_option(context, OPTION_ALPHA),
+                 .first_temperature = value[OPTION_FIRST_TEMPERATURE],
+                 .alpha = value[OPTION_ALPHA],
                  .return_share = 0.9,
                  .order_share = published ? 0.1 : 0.5,
                  .time_share = published ? 0.4 : 0.5,
                  .both_share = published ? 0.5 : 0,
                  .above_bound = true,
                  .in_stream_order = published},
-        .round_per_layer = engine_context_option(context, OPTION_LFA_ROUNDS),
-        .round_per_tensor = engine_context_option(context, OPTION_DLSA_ROUNDS),
-        .dlsa_round_max = (uint64_t)engine_context_option(context, OPTION_DLSA_ROUNDS_MAX),
-        .shrink_share = engine_context_option(context, OPTION_TIDY_ROUNDS),
-        .step = engine_context_option(context, OPTION_SHRINK_STEP),
-        .iteration_max = (uint32_t)engine_context_option(context, OPTION_ITERATIONS),
-        .published = engine_context_option(context, OPTION_ALLOCATOR) != PAPER,
+        .round_per_layer = value[OPTION_LFA_ROUNDS],
+        .round_per_tensor = value[OPTION_DLSA_ROUNDS],
+        .dlsa_round_max = (uint64_t)value[OPTION_DLSA_ROUNDS_MAX],
+        .shrink_share = value[OPTION_TIDY_ROUNDS],
+        .step = value[OPTION_SHRINK_STEP],
+        .iteration_max = (uint32_t)value[OPTION_ITERATIONS],
+        .published = value[OPTION_ALLOCATOR] != PAPER,
     };
     return options;
 }
 
-static enum dse_status advance(void *memory, uint32_t i, uint64_t n, bool *done, struct dse_error *err)
+struct soma_allocator_options soma_default_options(void)
 {
-    const struct state *state = memory;
-    struct start *start = &state->start[i];
-    uint64_t rounds = soma_allocator_rounds(start->allocator);
-    if (state->end_rounds && !start->early && rounds >= state->end_rounds) {
-        soma_allocator_end_early(start->allocator);
-        start->early = true;
-    }
-    if (state->end_rounds && !start->early && n > state->end_rounds - rounds)
-        n = state->end_rounds - rounds;
-    return soma_allocator_step(start->allocator, n, done, err);
+    double value[N_OPTION];
+    engine_option_defaults(&engine_soma, value);
+    return options_of(value);
 }
-
-static uint64_t rounds_of(const void *memory, uint32_t i)
-{
-    const struct state *state = memory;
-    return soma_allocator_rounds(state->start[i].allocator);
-}
-
-static enum dse_status report(void *memory, uint32_t i, struct engine_context *context, struct dse_error *err)
-{
-    struct state *state = memory;
-    struct start *start = &state->start[i];
-    const struct soma_allocation *best = soma_allocator_best(start->allocator);
-    if (!best->found || !(best->price.cost < start->offered || best->price.cost > start->offered))
-        return DSE_OK;
-    const struct soma_stage1 stage1 = {best->stage1.cycle, best->stage1.energy_j,
-                                       best->stage1_buffer_average_byte};
-    start->offered = best->price.cost;
-    arena_reset(&state->scratch);
-    return soma_offer(context, &state->task, &best->lfa, &best->schedule, &stage1, &state->scratch, err);
-}
-
-static const struct soma_starts_hooks hooks = {.step = advance, .rounds = rounds_of, .report = report};
 
 static enum dse_status soma_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    const struct engine_task *task = engine_context_task(context);
-    struct arena *arena = engine_context_arena(context);
-    uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
+    const struct soma_allocator_options options = options_of(engine_context_task(context)->option);
     arena_init(&state->scratch);
+    state->first = options.first;
     DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
-    state->options = options_of(context);
-    state->end_rounds = (uint64_t)engine_context_option(context, OPTION_END_ROUNDS);
-    state->start = arena_alloc(arena, n, sizeof *state->start);
-    if (!state->start)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
-    DSE_TRY(soma_starts_init(&state->starts, &hooks, state, UINT64_MAX, n, arena, err));
-    for (uint32_t i = 0; i < n; i++) {
-        state->start[i].offered = INFINITY;
-        DSE_TRY(soma_allocator_new(&state->task.search, &state->options, task->seed, task->key, i,
-                                   &state->start[i].allocator, err));
-    }
-    return DSE_OK;
+    return soma_two_stage_init(&state->search, &state->task, &options,
+                               (uint64_t)engine_context_option(context, OPTION_END_ROUNDS),
+                               (uint32_t)engine_context_option(context, OPTION_STARTS), context, err);
 }
 
 static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -265,7 +216,7 @@ static enum dse_status soma_step(void *memory, struct engine_context *context, e
 {
     struct state *state = memory;
     bool done;
-    DSE_TRY(soma_starts_step(&state->starts, context, &done, err));
+    DSE_TRY(soma_two_stage_step(&state->search, context, &done, err));
     if (done)
         *stop = STOP_CONVERGED;
     return DSE_OK;
@@ -279,29 +230,22 @@ static enum dse_status explain_start(struct state *state, struct engine_context 
     struct soma_lfa lfa;
     struct soma_price price;
     DSE_TRY(soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), &lfa, err));
-    DSE_TRY(soma_initial_lfa(search, state->options.first, search->machine.buffer_byte, &state->scratch, &lfa,
-                             &price, err));
+    DSE_TRY(soma_initial_lfa(search, state->first, search->machine.buffer_byte, &state->scratch, &lfa, &price,
+                             err));
     return price.cost < INFINITY ? DSE_OK : soma_explain_start(context, search, &lfa, &state->scratch, err);
 }
 
 static enum dse_status soma_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    bool found = false;
-    for (uint32_t i = 0; i < state->starts.n; i++) {
-        struct soma_allocator *allocator = state->start[i].allocator;
-        DSE_TRY(soma_allocator_settle(allocator, err));
-        DSE_TRY(report(state, i, context, err));
-        found |= soma_allocator_best(allocator)->found;
-    }
-    return found ? DSE_OK : explain_start(state, context, err);
+    DSE_TRY(soma_two_stage_settle(&state->search, context, err));
+    return soma_two_stage_best(&state->search) ? DSE_OK : explain_start(state, context, err);
 }
 
 static void soma_free(void *memory)
 {
     struct state *state = memory;
-    for (uint32_t i = 0; i < state->starts.n; i++)
-        soma_allocator_free(state->start[i].allocator);
+    soma_two_stage_free(&state->search);
     soma_task_free(&state->task);
     arena_free(&state->scratch);
 }

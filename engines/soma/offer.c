@@ -172,7 +172,7 @@ enum dse_status soma_verify(const struct engine_task *task, const struct engine_
     struct soma_core_choice choice;
     bool compat = strcmp(found->accounting, soma_core_accounting(SOMA_CORE_ARRAY, true)) == 0;
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
-    enum dse_status status = soma_task_prepare_core(task, compat, choice, arena, made, err);
+    enum dse_status status = soma_task_prepare(task, compat, choice, arena, made, err);
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

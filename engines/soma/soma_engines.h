@@ -3,10 +3,14 @@
 #define ENGINES_SOMA_SOMA_ENGINES_H
 
 #include "engines/engine.h"
+#include "engines/soma/allocator.h"
 
 extern const struct engine engine_cocco;
 extern const struct engine engine_soma;
 extern const struct engine engine_soma_plus;
 extern const struct engine engine_unfused;
+
+/* What engine soma searches with by default. */
+struct soma_allocator_options soma_default_options(void);
 
 #endif

@@ -26,9 +26,8 @@ static enum dse_status open_core(struct soma_task *made, bool compat, struct som
     return DSE_OK;
 }
 
-enum dse_status soma_task_prepare_core(const struct engine_task *task, bool compat,
-                                       struct soma_core_choice choice, struct arena *arena,
-                                       struct soma_task *made, struct dse_error *err)
+enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, struct soma_core_choice choice,
+                                  struct arena *arena, struct soma_task *made, struct dse_error *err)
 {
     memset(made, 0, sizeof *made);
     made->task = task;
@@ -45,26 +44,15 @@ enum dse_status soma_task_prepare_core(const struct engine_task *task, bool comp
     return open_core(made, compat, choice, err);
 }
 
-enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, struct arena *arena,
-                                  struct soma_task *made, struct dse_error *err)
-{
-    const struct soma_core_choice built_in = {SOMA_CORE_ARRAY, 0};
-    return soma_task_prepare_core(task, compat, built_in, arena, made, err);
-}
-
-struct soma_core_choice soma_core_chosen(const struct engine_context *context, size_t index)
-{
-    return (struct soma_core_choice){
-        .core = (enum soma_core)engine_context_option(context, index),
-        .max_evaluations = (uint64_t)engine_context_option(context, index + 1),
-    };
-}
-
 enum dse_status soma_task_of(struct engine_context *context, size_t compat, size_t core,
                              struct soma_task *made, struct dse_error *err)
 {
-    return soma_task_prepare_core(engine_context_task(context), engine_context_option(context, compat) != 0,
-                                  soma_core_chosen(context, core), engine_context_arena(context), made, err);
+    const struct soma_core_choice choice = {
+        .core = (enum soma_core)engine_context_option(context, core),
+        .max_evaluations = (uint64_t)engine_context_option(context, core + 1),
+    };
+    return soma_task_prepare(engine_context_task(context), engine_context_option(context, compat) != 0,
+                             choice, engine_context_arena(context), made, err);
 }
 
 void soma_task_free(struct soma_task *made)
