@@ -137,19 +137,33 @@ static uint32_t group_start(const struct soma_search *search, const struct soma_
     return at;
 }
 
-static enum dse_status make_groups(const struct soma_search *search, enum soma_moves moves,
+/* Which tiling numbers come first: those of the core array, all of them or only few a sample, or one tile a sample. Only twice as many
+ * and so on follow, and a power of two of tiles does not cut a batch of 7. */
+enum beginning { ALL_TILES, FEW_TILES_ONLY, ONE_TILE, N_BEGINNING };
+
+static enum dse_status first_tiling(const struct soma_search *search, enum beginning beginning, uint32_t l,
+                                    uint32_t *n_tile, struct dse_error *err)
+{
+    uint32_t batch = search->context.batch;
+    *n_tile = batch;
+    if (beginning == ONE_TILE)
+        return DSE_OK;
+    DSE_TRY(soma_parallel_tiles(search, l, n_tile, err));
+    if (beginning == FEW_TILES_ONLY && *n_tile > (uint64_t)FEW_TILES * batch)
+        *n_tile = batch;
+    return DSE_OK;
+}
+
+static enum dse_status make_groups(const struct soma_search *search, enum beginning beginning,
                                    struct soma_lfa *lfa, struct dse_error *err)
 {
     const struct network *network = search->context.network;
-    uint32_t batch = search->context.batch;
     lfa->n_layer = network->n_layer;
     lfa->n_flc = 0;
     for (uint32_t i = 0; i < network->n_layer; i++) {
         uint32_t n_tile;
         lfa->order[i] = network->order[i];
-        DSE_TRY(soma_parallel_tiles(search, lfa->order[i], &n_tile, err));
-        if (moves == SOMA_MOVES_PUBLISHED && n_tile > (uint64_t)FEW_TILES * batch)
-            n_tile = batch;
+        DSE_TRY(first_tiling(search, beginning, lfa->order[i], &n_tile, err));
         uint32_t start = group_start(search, lfa, i);
         while (lfa->n_flc > 0 && lfa->flc[lfa->n_flc - 1] >= start)
             lfa->n_flc--;
@@ -250,17 +264,63 @@ static enum dse_status make_finer(const struct soma_search *search, uint64_t lim
     return DSE_OK;
 }
 
+/* The tiles of a layer, whatever its group, when none makes more than the limit. */
+static uint64_t least_tiles(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t g,
+                            uint64_t limit)
+{
+    uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+    const struct layer *last = &search->context.network->layer[lfa->order[stop - 1]];
+    double byte = (double)search->context.batch * last->k * last->p * last->q;
+    struct soma_shape tile;
+    uint32_t n = lfa->tiling[g];
+    while ((double)n * (double)limit < byte && n < 1u << 30 && can_cut(search, last, 2 * n, &tile))
+        n *= 2;
+    return n;
+}
+
+/* Say at once what doubling would come to after a long time. */
+static enum dse_status check_tiles(const struct soma_search *search, const struct soma_lfa *lfa,
+                                   uint64_t limit, struct dse_error *err)
+{
+    uint64_t n_tile = 0;
+    for (uint32_t g = 0; g < lfa->n_flc; g++)
+        n_tile += least_tiles(search, lfa, g, limit);
+    if (n_tile > SOMA_TILE_MAX)
+        return dse_fail(
+            err, DSE_LIMIT,
+            "a SoMa schedule of more than %d tiles: this is how many a buffer of %llu bytes needs",
+            SOMA_TILE_MAX, (unsigned long long)limit);
+    return DSE_OK;
+}
+
+static enum dse_status begin_with(const struct soma_search *search, enum beginning beginning, uint64_t limit,
+                                  struct arena *scratch, struct soma_lfa *lfa, struct soma_price *price,
+                                  struct dse_error *err)
+{
+    DSE_TRY(make_groups(search, beginning, lfa, err));
+    DSE_TRY(check_tiles(search, lfa, limit, err));
+    for (bool changed = true; changed;) {
+        arena_reset(scratch);
+        DSE_TRY(make_finer(search, limit, false, scratch, lfa, &changed, err));
+    }
+    arena_reset(scratch);
+    return soma_price_lfa(search, lfa, limit, scratch, NULL, price, err);
+}
+
 enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
                                  uint64_t buffer_limit, struct arena *scratch, struct soma_lfa *lfa,
                                  struct soma_price *price, struct dse_error *err)
 {
-    DSE_TRY(make_groups(search, moves, lfa, err));
-    for (bool changed = true; changed;) {
-        arena_reset(scratch);
-        DSE_TRY(make_finer(search, buffer_limit, false, scratch, lfa, &changed, err));
+    enum beginning own = moves == SOMA_MOVES_PUBLISHED ? FEW_TILES_ONLY : ALL_TILES;
+    DSE_TRY(begin_with(search, own, buffer_limit, scratch, lfa, price, err));
+    if (isfinite(price->cost) || buffer_limit < search->machine.buffer_byte)
+        return DSE_OK;
+    for (int b = 0; b < N_BEGINNING; b++) {
+        DSE_TRY(begin_with(search, (enum beginning)b, buffer_limit, scratch, lfa, price, err));
+        if (isfinite(price->cost))
+            return DSE_OK;
     }
-    arena_reset(scratch);
-    return soma_price_lfa(search, lfa, buffer_limit, scratch, NULL, price, err);
+    return begin_with(search, own, buffer_limit, scratch, lfa, price, err);
 }
 
 enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,

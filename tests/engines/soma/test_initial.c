@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "engines/soma/initial.h"
@@ -99,6 +100,37 @@ static void test_initial_says_when_nothing_fits(void **state)
     close_case(&c);
 }
 
+/* 256 tiles cut no sample off a batch of 7, however often they are doubled; 7 x 256 tiles do: of every tile 64 inputs, 32 outputs and the
+ * 64 x 32 weights. No engine may say that there is nothing where another one starts, whichever rules hold. */
+static void test_initial_tries_other_numbers_where_its_own_do_not_fit(void **state)
+{
+    (void)state;
+    for (int compat = 0; compat < 2; compat++)
+        for (int moves = SOMA_MOVES_PAPER; moves <= SOMA_MOVES_COCCO; moves++) {
+            struct initial_case c;
+            open_case(&c, "tests/known/soma/odd_batch.yaml", 7, 2500);
+            c.search.context.compat = compat != 0;
+            make(&c, (enum soma_moves)moves, 2500);
+            assert_true(isfinite(c.price.cost) && c.price.buffer_max_byte <= 2500);
+            assert_int_equal(c.lfa.tiling[0] % 7, 0);
+            close_case(&c);
+        }
+}
+
+/* 3 x 2^24 x 2^24 bytes: 8 MiB hold none of 2^24 tiles, each of which is 48 MiB. */
+static void test_initial_refuses_at_once_what_needs_too_many_tiles(void **state)
+{
+    (void)state;
+    struct initial_case c;
+    open_case(&c, "tests/known/soma/huge.yaml", 1, 8 << 20);
+    for (int moves = SOMA_MOVES_PAPER; moves <= SOMA_MOVES_COCCO; moves++)
+        assert_int_equal(soma_initial_lfa(&c.search, (enum soma_moves)moves, 8 << 20, &c.scratch, &c.lfa,
+                                          &c.price, &c.base.err),
+                         DSE_LIMIT);
+    assert_non_null(strstr(c.base.err.text, "16777216 tiles"));
+    close_case(&c);
+}
+
 /* Without numbers of lanes: the most tiles at nearly the full speed of the core scheduler, asked here by hand. */
 static void test_parallel_tiles_ask_an_unknown_core(void **state)
 {
@@ -122,6 +154,8 @@ int main(void)
         cmocka_unit_test(test_initial_has_a_group_per_layer_with_minimal_tiles),
         cmocka_unit_test(test_initial_fits_where_the_published_program_fails),
         cmocka_unit_test(test_initial_says_when_nothing_fits),
+        cmocka_unit_test(test_initial_tries_other_numbers_where_its_own_do_not_fit),
+        cmocka_unit_test(test_initial_refuses_at_once_what_needs_too_many_tiles),
         cmocka_unit_test(test_parallel_tiles_ask_an_unknown_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
