@@ -62,8 +62,8 @@ enum dse_status csv_split(const char *line, size_t length, struct csv_row *row, 
         return dse_fail(err, DSE_BAD_INPUT, "a zero byte in the line");
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-    csv_set_blk_size(&parser,
-                     length + 1); /* else it grows by 128 bytes, and copies all of a long field each time */
+    /* Else it grows by 128 bytes, and copies all of a long field each time. */
+    csv_set_blk_size(&parser, length + 1);
     /* libcsv trims the blanks around a bare field; what csv_add_text writes has none there. */
     size_t used = csv_parse(&parser, line, length, take_field, NULL, row);
     int ended = used == length && csv_fini(&parser, take_field, NULL, row) == 0;
