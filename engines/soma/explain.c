@@ -20,6 +20,28 @@ static void explain_fault(struct engine_context *context, const struct soma_sear
     engine_context_explain(context, reason);
 }
 
+/* Weights that no number of tiles makes small enough. Whether there are any. */
+static bool explain_weights(struct engine_context *context, const struct soma_search *search,
+                            const struct fused_schedule *fused)
+{
+    char reason[ENGINE_REASON_MAX], needs[NUMBER_MAX], has[NUMBER_MAX];
+    const struct fused_tensor *largest = NULL;
+    for (uint32_t i = 0; i < fused->n_tensor; i++)
+        if (fused->tensor[i].kind == FUSED_WEIGHT && (!largest || fused->tensor[i].byte > largest->byte))
+            largest = &fused->tensor[i];
+    if (!largest || largest->byte <= search->machine.buffer_byte)
+        return false;
+    (void)snprintf(
+        reason, sizeof reason,
+        "layer %.80s has %s bytes of weights, which must fit whole (channels are never cut), and the "
+        "global buffer has %s",
+        search->context.network->layer[largest->layer].name,
+        text_thousands(largest->byte, needs, sizeof needs),
+        text_thousands(search->machine.buffer_byte, has, sizeof has));
+    engine_context_explain(context, reason);
+    return true;
+}
+
 static void explain_bytes(struct engine_context *context, const struct soma_search *search,
                           const struct soma_lfa *lfa, const struct fused_schedule *fused,
                           const uint64_t *living_byte)
@@ -31,7 +53,8 @@ static void explain_bytes(struct engine_context *context, const struct soma_sear
             at = q;
     const struct fused_tile *tile = &fused->tile[at > 0 ? at - 1 : 0];
     (void)snprintf(reason, sizeof reason,
-                   "layer %.80s, cut into %u tile%s, needs %s bytes of the global buffer, which has %s",
+                   "layer %.80s, cut into %u tile%s, needs %s bytes of the global buffer with double "
+                   "buffering; it has %s",
                    search->context.network->layer[tile->layer].name, lfa->tiling[tile->flc],
                    lfa->tiling[tile->flc] == 1 ? "" : "s",
                    text_thousands(living_byte[at], needs, sizeof needs),
@@ -58,7 +81,7 @@ enum dse_status soma_explain(struct engine_context *context, const struct soma_s
     if (!trace.living_byte)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tiles", fused.n_tile);
     DSE_TRY(fused_evaluate(&fused, &search->machine, scratch, &trace, &result, err));
-    if (result.buffer_max_byte > search->machine.buffer_byte)
+    if (result.buffer_max_byte > search->machine.buffer_byte && !explain_weights(context, search, &fused))
         explain_bytes(context, search, lfa, &fused, trace.living_byte);
     return DSE_OK;
 }

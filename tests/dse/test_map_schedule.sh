@@ -38,8 +38,10 @@ check 'without a bound' grep -q '"cost_over_bound": null' "$folder/out"
 cp "$folder/map.csv" "$folder/one.csv"
 check 'threads change nothing' sh -c "'$DSE' map soma_edge $network -e unfused --set DRAM.bandwidth=64GB/s -j 3 -f csv | cmp - '$folder/one.csv'"
 
-check 'what does not fit' code 1 map --set 'GBUF.capacity=16 KiB'
-check 'is told with layer and bytes' grep -q '^dse: infeasible: layer [A-Za-z0-9_]*, cut into [0-9]* tiles*, needs [0-9,]* bytes of the global buffer' "$folder/err"
+check 'what does not fit' code 1 map --set 'GBUF.capacity=19000 B'
+check 'is told with layer and bytes' grep -q '^dse: infeasible: layer [A-Za-z0-9_]*, cut into [0-9]* tiles*, needs [0-9,]* bytes of the global buffer with double buffering; it has 19,000$' "$folder/err"
+check 'what does not fit whole' code 1 map --set 'GBUF.capacity=16 KiB'
+check 'is told with their bytes' grep -q '^dse: infeasible: layer F_conv3x3s2 has 18,432 bytes of weights, which must fit whole (channels are never cut), and the global buffer has 16,384$' "$folder/err"
 check 'without output' test ! -s "$folder/out"
 for option in '--layer conv1' '--measure cosa' '--constraints x.yaml' --nest --gpu; do
     # shellcheck disable=SC2086
