@@ -208,6 +208,23 @@ static void sort_in(struct state *state)
     }
 }
 
+/* Nothing else fits: as many tiles as make anything smaller, and loads as late as can be. */
+static enum dse_status find_finest_seed(struct state *state, struct engine_context *context,
+                                        struct dse_error *err)
+{
+    const struct soma_search *search = &state->task.search;
+    struct seed *seed = &state->seed[0];
+    struct fused_schedule schedule;
+    double bound;
+    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, &state->scratch, &seed->lfa, err));
+    DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, &bound,
+                       err));
+    arena_reset(&state->scratch);
+    sort_in(state);
+    return state->n_seed == 0 ? soma_explain_start(context, search, &seed->lfa, &state->scratch, err)
+                              : DSE_OK;
+}
+
 static enum dse_status find_seeds(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     const struct soma_search *search = &state->task.search;
@@ -234,9 +251,7 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
                        err));
     arena_reset(&state->scratch);
     sort_in(state);
-    if (state->n_seed == 0)
-        return soma_explain_start(context, search, &seed->lfa, &state->scratch, err);
-    return DSE_OK;
+    return state->n_seed == 0 ? find_finest_seed(state, context, err) : DSE_OK;
 }
 
 /* What the two-stage search has found is a seed too. */

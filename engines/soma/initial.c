@@ -320,7 +320,7 @@ enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_mov
         if (isfinite(price->cost))
             return DSE_OK;
     }
-    return begin_with(search, own, buffer_limit, scratch, lfa, price, err);
+    return DSE_OK;
 }
 
 enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,

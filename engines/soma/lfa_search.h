@@ -38,8 +38,8 @@ struct soma_lfa_search;
 /* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of the core array, doubled
  * where they do not fit `buffer_limit` (docs/soma-search.md). When that does not fit the machine's whole buffer, the numbers of the other
  * moves are tried too, then one tile a sample, doubled likewise: all engines then find a start or none does. price->cost INFINITY: no
- * such start fits. `lfa` from soma_lfa_new; `scratch` is reset. Errors of soma_price_lfa; DSE_LIMIT at once where the buffer needs
- * more than SOMA_TILE_MAX tiles. */
+ * such start fits, and `lfa` is the last that was tried. `lfa` from soma_lfa_new; `scratch` is reset. Errors of soma_price_lfa;
+ * DSE_LIMIT at once where the buffer needs more than SOMA_TILE_MAX tiles. */
 DSE_MUST_CHECK enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
                                                 uint64_t buffer_limit, struct arena *scratch,
                                                 struct soma_lfa *lfa, struct soma_price *price,

@@ -43,6 +43,13 @@ check 'is told with layer and bytes' grep -q '^dse: infeasible: layer [A-Za-z0-9
 check 'what does not fit whole' code 1 map --set 'GBUF.capacity=16 KiB'
 check 'is told with their bytes' grep -q '^dse: infeasible: layer F_conv3x3s2 has 18,432 bytes of weights, which must fit whole (channels are never cut), and the global buffer has 16,384$' "$folder/err"
 check 'without output' test ! -s "$folder/out"
+# Of a tile 64 bytes of inputs, 32 of outputs and 2,048 of weights live at the same time; double buffering adds the next inputs.
+narrow() {
+    "$DSE" map soma_edge tests/known/soma/odd_batch.yaml --batch 7 --set 'GBUF.capacity=2200 B' -n 300 --engine "$1"
+}
+check 'without room for double buffering' code 1 narrow soma
+check 'is told so' grep -q ', cut into 1792 tiles, needs 2,240 bytes of the global buffer with double buffering; it has 2,200$' "$folder/err"
+check 'soma-plus loads later' code 0 narrow soma-plus
 for option in '--layer conv1' '--measure cosa' '--constraints x.yaml' --nest --gpu; do
     # shellcheck disable=SC2086
     check "$option is refused" code 2 map $option

@@ -101,7 +101,7 @@ static void test_cocco_says_when_nothing_fits(void **state)
     schedule_run_open(&r, &engine_cocco, resnet50, "2 MiB");
     schedule_run_solve(&r);
     assert_false(r.result.feasible);
-    assert_non_null(strstr(r.result.reason, "bytes of the global buffer, which has 2,097,152"));
+    assert_non_null(strstr(r.result.reason, "2,359,296 bytes of weights, which must fit whole"));
     schedule_run_close(&r);
 }
 

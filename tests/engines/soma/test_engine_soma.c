@@ -129,7 +129,7 @@ static void test_engine_soma_says_why_nothing_fits(void **state)
     schedule_run_open(&r, &engine_soma, "tests/known/soma/tiny6.yaml", "4 KiB");
     schedule_run_solve(&r);
     assert_false(r.result.feasible);
-    assert_non_null(strstr(r.result.reason, "bytes of the global buffer, which has 4,096"));
+    assert_non_null(strstr(r.result.reason, "18,432 bytes of weights, which must fit whole"));
     schedule_run_close(&r);
 }
 

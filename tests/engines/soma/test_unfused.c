@@ -109,7 +109,10 @@ static void test_unfused_names_layer_and_bytes_when_nothing_fits(void **state)
     open_case(&f, "experiments/networks/resnet50_soma.yaml", "256 KiB", 1, false);
     assert_false(f.run.result.feasible);
     assert_non_null(strstr(f.run.result.reason, "layer conv"));
-    assert_non_null(strstr(f.run.result.reason, "bytes of the global buffer, which has 262,144"));
+    assert_non_null(
+        strstr(f.run.result.reason,
+               "2,359,296 bytes of weights, which must fit whole (channels are never cut), and the "
+               "global buffer has 262,144"));
     close_case(&f);
 }
 
