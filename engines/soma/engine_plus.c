@@ -37,10 +37,10 @@ static const struct engine_option option[N_OPTION] = {
                        .sentence = "rounds of each start, per layer of the network",
                        .unit = "",
                        .kind = OPTION_REAL,
-                       .standard = 320,
+                       .standard = 240,
                        .lowest = 0,
                        .highest = 1e9},
-    [OPTION_STARTS] = SOMA_OPTION_STARTS(4),
+    [OPTION_STARTS] = SOMA_OPTION_STARTS(6),
     [OPTION_GENERATIONS] = {.name = "generations",
                             .sentence = "parts of the rounds; every other one goes on from the best so far",
                             .unit = "",
@@ -96,7 +96,7 @@ enum { SLICE = 200, DLSA_SLICE = 64, N_CAP = 4, N_SEED = N_CAP + 2 };
 /* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of base/random.h. */
 enum { FIRST_USE = 1024, N_USE = 3 };
 
-static const double DLSA_ROUND_MAX = 1e6, WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25;
+static const double DLSA_ROUND_MAX = 1e6, WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25, AGREEMENT = 0.001;
 
 enum phase { BEGIN, TWO_STAGE, JOINT };
 
@@ -105,6 +105,7 @@ struct start {
     struct plus_search *search; /* NULL: none */
     struct arena arena;
     double first; /* cost where it began */
+    double cost;  /* polished; INFINITY: nothing better than where it began */
     bool polished;
 };
 
@@ -406,12 +407,14 @@ static enum dse_status polish_start(struct state *state, uint32_t i, double shar
     if (!start->search || start->polished)
         return DSE_OK;
     start->polished = true;
+    start->cost = INFINITY;
     if (state->generation > 0 && !(plus_search_cost(start->search) < start->first))
         return DSE_OK;
     arena_reset(&state->scratch);
     DSE_TRY(soma_lfa_new(state->best.n_layer, &state->scratch, &lfa, err));
     plus_search_best(start->search, &lfa, &lead, &price);
     DSE_TRY(polish(state, &lfa, lead, share, i, context, &cost, err));
+    start->cost = cost;
     if (cost < state->best_cost) {
         state->best_cost = cost;
         soma_lfa_copy(&lfa, &state->best);
@@ -426,6 +429,15 @@ static enum dse_status polish_all(struct state *state, double share, struct engi
     for (uint32_t i = 0; i < state->n_start; i++)
         DSE_TRY(polish_start(state, i, share, context, err));
     return DSE_OK;
+}
+
+/* Whether searches that began apart have come to the same cost: then further ones will hardly find another. */
+static bool starts_agree(const struct state *state)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < state->n_start; i++)
+        worst = fmax(worst, state->start[i].cost);
+    return state->n_start > 1 && worst <= state->best_cost * (1 + AGREEMENT);
 }
 
 /* ---- steps ---- */
@@ -469,7 +481,8 @@ static enum dse_status step_joint(struct state *state, struct engine_context *co
         return DSE_OK;
     state->generation++;
     bool near = is_near(state, engine_context_best_cost(context));
-    if (state->generation < state->n_generation && !near)
+    bool settled = state->generation == 1 && starts_agree(state);
+    if (state->generation < state->n_generation && !near && !settled)
         return begin_generation(state, context, err);
     *stop = STOP_CONVERGED;
     if (near || isinf(state->best_cost))
