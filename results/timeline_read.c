@@ -54,6 +54,13 @@ static enum dse_status read_attribute(hid_t file, const struct timeline_column *
     return status;
 }
 
+/* Deflate makes at most 1032 bytes of one (zlib's technical details), so a longer dataset is damaged: nobody should wait for the
+ * memory that it asks for. */
+static bool can_hold(hid_t dataset, hsize_t n)
+{
+    return n / 1032 <= H5Dget_storage_size(dataset) / sizeof(int64_t);
+}
+
 /* The length of a 1-D dataset, open in *dataset. */
 static enum dse_status open_vector(hid_t group, const char *name, hid_t *dataset, hsize_t *n,
                                    struct dse_error *err)
@@ -66,11 +73,15 @@ static enum dse_status open_vector(hid_t group, const char *name, hid_t *dataset
                 H5Sget_simple_extent_dims(space, n, NULL) == 1;
     if (space >= 0)
         H5Sclose(space);
-    if (fine)
+    bool held = fine && can_hold(*dataset, *n);
+    if (held)
         return DSE_OK;
     H5Dclose(*dataset);
     *dataset = -1;
-    return dse_fail(err, DSE_BAD_INPUT, "the dataset %s is not one-dimensional", name);
+    return dse_fail(err, DSE_BAD_INPUT,
+                    fine ? "the dataset %s is longer than what the file holds of it (damaged?)"
+                         : "the dataset %s is not one-dimensional",
+                    name);
 }
 
 /* n values of a column into `store`. */

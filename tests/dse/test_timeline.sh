@@ -70,6 +70,17 @@ PYTHON
 printf 'no,timeline\n1,2\n' >"$folder/figure.h5"
 if "${PYTHON:-python3}" -c 'import h5py, xarray, pandas' 2>/dev/null; then
     check 'readers' "${PYTHON:-python3}" "$folder/read.py" "$folder/stage1.h5" "$folder/stage1.csv" "$folder/out" "$folder"
+    # a dataset that says it has 10^12 values, of which the file holds none
+    cp "$folder/stage1.h5" "$folder/long.h5"
+    "${PYTHON:-python3}" - "$folder/long.h5" <<'PYTHON'
+import sys
+import h5py
+with h5py.File(sys.argv[1], "r+") as file:
+    del file["dram"]["kind"]
+    file["dram"].create_dataset("kind", shape=(10**12,), dtype=h5py.string_dtype(), chunks=(1024,))
+PYTHON
+    check 'damaged length' code 2 "$DSE" plot "$folder/long.h5" -o "$folder/x.png"
+    check 'is told' says 'longer than what the file holds'
 fi
 
 check 'stage 2' code 0 eval_schedule $stage2 --timeline "$folder/stage2.h5"
