@@ -88,6 +88,15 @@ struct result_axis {
     const struct result_coordinate *coordinate; /* (n_coordinate), at least one */
 };
 
+/* A file that the specification took in, kept with the results so that they can be computed again from them alone. */
+struct result_input {
+    const char *role;    /* "architecture" or "network" */
+    const char *name;    /* as the specification names it */
+    const char *path;    /* where it was found */
+    const char *content; /* (n_byte) as it was read */
+    size_t n_byte;
+};
+
 /* Everything that fixes the shape of the result files of one sweep. */
 struct result_schema {
     const char *name;          /* the specification's name */
@@ -103,7 +112,12 @@ struct result_schema {
     const char *const
         *level;        /* (n_level) storage level names over all architectures, unique, innermost first */
     unsigned measures; /* RESULT_MEASURE bits: which optional columns there are */
-    uint64_t n_point;  /* points the specification expands to (cells that are not filtered out) */
+    size_t n_input;    /* files that the specification took in; 0: not known */
+    const struct result_input *input; /* (n_input) */
+    size_t n_set;                     /* what --set replaced on the command line */
+    const char *const *set;           /* (n_set) "KEY=VALUE" */
+    uint32_t shard, n_shard;   /* which part of the points these files are about; 0 of 0 and 1 of 1: all */
+    uint64_t n_point;          /* points the specification expands to (cells that are not filtered out) */
     const uint64_t *point_key; /* (n_point) their keys, or NULL when not known: then every row counts */
 };
 
