@@ -15,10 +15,6 @@
 #include "results/cube.h"
 #include "results/journal.h"
 
-enum {
-    SYNC_POINT_MAX = 10000
-}; /* fdatasync after each point costs milliseconds: not for sweeps of very many */
-
 /* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the time. */
 static const double cube_interval_s = 30, cube_share = 20;
 
@@ -80,7 +76,7 @@ static enum dse_status write_unbuilt(struct run *run, size_t p, const struct swe
     record.reason = dse_error_print(why, reason, sizeof reason);
     record.n_layer = 0;
     count_point(run, record.outcome);
-    return journal_append(run->journal, &record, NULL, 0, run->err);
+    return journal_append_record(run->journal, &record, NULL, 0, run->err);
 }
 
 /* All tasks of point p are done: its rows. Called under the lock. */
@@ -106,7 +102,7 @@ static enum dse_status write_point(struct run *run, size_t p)
     else
         DSE_TRY(record_make(&source, &run->arena, &record, run->layer, run->err));
     count_point(run, record.outcome);
-    return journal_append(run->journal, &record, run->layer, (size_t)record.n_layer, run->err);
+    return journal_append_record(run->journal, &record, run->layer, (size_t)record.n_layer, run->err);
 }
 
 /* Give up the results that no point waits for any more. */
@@ -269,7 +265,7 @@ static enum dse_status prepare(struct run *run)
     DSE_TRY(allocate(run));
     run->schema = run->sweep->schema;
     run->schema.point_key = run->plan.point_key;
-    struct journal_options how = {run->options->fresh, run->plan.n_point <= SYNC_POINT_MAX};
+    struct journal_options how = {.fresh = run->options->fresh, .command = run->options->command};
     return journal_open(run->options->out, &run->schema, how, &run->journal, run->err);
 }
 

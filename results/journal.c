@@ -111,7 +111,7 @@ enum dse_status journal_open(const char *out, const struct result_schema *schema
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the journal");
     journal->schema = schema;
     journal->csv_fd = journal->layer_fd = -1;
-    journal->sync = options.sync;
+    journal->sync = false;
     text_init(&journal->line);
     enum dse_status status;
     if (!result_path(journal->csv_path, sizeof journal->csv_path, out, ".csv") ||
@@ -177,8 +177,8 @@ static enum dse_status check_layers(const struct journal *journal, const struct 
     return DSE_OK;
 }
 
-enum dse_status journal_append(struct journal *journal, const struct point_record *point,
-                               const struct layer_record *layer, size_t n_layer, struct dse_error *err)
+enum dse_status journal_append_record(struct journal *journal, const struct point_record *point,
+                                      const struct layer_record *layer, size_t n_layer, struct dse_error *err)
 {
     struct point_record counted = *point;
     struct journal_entry entry = {.key = point->key, .n_layer = n_layer, .outcome = point->outcome};

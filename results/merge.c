@@ -133,7 +133,7 @@ static enum dse_status copy_rows(struct merge *merge, struct journal *journal, s
         if (status == DSE_OK)
             status = cube_rows_layers(&shard->rows, shard->next, &arena, &layer, &n, err);
         if (status == DSE_OK)
-            status = journal_append(journal, &point, layer, n, err);
+            status = journal_append_record(journal, &point, layer, n, err);
         shard->next++;
         merge->summary->n_point++;
     }
@@ -150,8 +150,7 @@ static enum dse_status write_merged(struct merge *merge, const char *out, const 
     struct journal *journal;
     if (!result_path(temporary, sizeof temporary, out, ".merging.h5"))
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    DSE_TRY(journal_open(temporary, &merge->schema, (struct journal_options){.fresh = true, .sync = false},
-                         &journal, err));
+    DSE_TRY(journal_open(temporary, &merge->schema, (struct journal_options){.fresh = true}, &journal, err));
     enum dse_status status = copy_rows(merge, journal, err);
     journal_close(journal);
     if (status == DSE_OK)

@@ -106,7 +106,7 @@ static bool reopen(const struct files *files)
     size_t n = journal_count(journal);
     if (!journal_find(journal, sample_key(1), NULL)) {
         size_t n_layer = sample_point(1, &point, layer, index, level);
-        FUZZ_REQUIRE(journal_append(journal, &point, layer, n_layer, &err) == DSE_OK, "%s", err.text);
+        FUZZ_REQUIRE(journal_append_record(journal, &point, layer, n_layer, &err) == DSE_OK, "%s", err.text);
         n++;
     }
     journal_close(journal);

@@ -152,7 +152,7 @@ static inline int sample_write(const char *out, unsigned step, unsigned shard, u
             journal_find(journal, sample_key(cell), NULL))
             continue;
         size_t n = sample_point(cell, &point, layer, index, level);
-        bad = journal_append(journal, &point, layer, n, &err) != DSE_OK;
+        bad = journal_append_record(journal, &point, layer, n, &err) != DSE_OK;
     }
     journal_close(journal);
     return bad;

@@ -50,9 +50,8 @@ static void test_journal_finds_what_was_appended(void **state)
     struct dse_error err;
     enum result_status status;
     make_full(&place);
-    assert_int_equal(
-        journal_open(place.out, &sample_schema, (struct journal_options){.sync = true}, &journal, &err),
-        DSE_OK);
+    assert_int_equal(journal_open(place.out, &sample_schema, (struct journal_options){0}, &journal, &err),
+                     DSE_OK);
     assert_int_equal(journal_count(journal), SAMPLE_CELL - 1);
     assert_true(journal_find(journal, sample_key(SAMPLE_INFEASIBLE), &status));
     assert_int_equal(status, RESULT_INFEASIBLE);
@@ -65,7 +64,7 @@ static void test_journal_finds_what_was_appended(void **state)
     struct level_values level[SAMPLE_LEVEL];
     uint32_t index[3];
     size_t n = sample_point(0, &twin, layer, index, level);
-    assert_int_equal(journal_append(journal, &twin, layer, n, &err), DSE_BAD_USAGE);
+    assert_int_equal(journal_append_record(journal, &twin, layer, n, &err), DSE_BAD_USAGE);
     journal_close(journal);
 }
 

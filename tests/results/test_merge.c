@@ -89,7 +89,7 @@ static void test_merge_refuses_results_that_differ(void **state)
         point.seconds = 77;
         if (differ)
             point.energy_j *= 2;
-        assert_int_equal(journal_append(journal, &point, layer, n, &err), DSE_OK);
+        assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
         journal_close(journal);
         assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
                          differ ? DSE_BAD_INPUT : DSE_OK);
