@@ -39,7 +39,11 @@ struct yaml_doc {
  * DSE_BAD_INPUT: not YAML (binary files are named as such); DSE_LIMIT: beyond a limit above; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status yaml_read(struct yaml_doc *doc, const char *path, struct dse_error *err);
 
-/* The same from memory; `name` stands for the file name in messages. */
+/* The bytes of a file as yaml_read reads them, with the same errors, and a zero behind them. The caller frees `*bytes`. */
+DSE_MUST_CHECK enum dse_status yaml_load(const char *path, char **bytes, size_t *length,
+                                         struct dse_error *err);
+
+/* The same as yaml_read from memory; `name` stands for the file name in messages. */
 DSE_MUST_CHECK enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *bytes,
                                           size_t length, struct dse_error *err);
 

@@ -91,6 +91,22 @@ static enum dse_status check_text(const char *name, const char *bytes, size_t le
     return DSE_OK;
 }
 
+enum dse_status yaml_load(const char *path, char **bytes, size_t *length, struct dse_error *err)
+{
+    struct byte_text text = {NULL, 0, 0};
+    enum dse_status status = read_path(path, &text, err);
+    char *whole = status == DSE_OK ? realloc(text.data, text.length + 1) : NULL;
+    if (!whole) {
+        free(text.data);
+        return status != DSE_OK ? status
+                                : dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory while reading");
+    }
+    whole[text.length] = '\0';
+    *bytes = whole;
+    *length = text.length;
+    return DSE_OK;
+}
+
 enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *bytes, size_t length,
                            struct dse_error *err)
 {

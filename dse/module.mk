@@ -9,6 +9,7 @@ SRC_DSE := \
 	dse/command_sample.c \
 	dse/command_table.c \
 	dse/estimate.c \
+	dse/input_store.c \
 	dse/inputs.c \
 	dse/json_text.c \
 	dse/main.c \
@@ -18,6 +19,7 @@ SRC_DSE := \
 	dse/not_ok.c \
 	dse/output_file.c \
 	dse/plan.c \
+	dse/point_rows.c \
 	dse/progress.c \
 	dse/record.c \
 	dse/record_network.c \

@@ -9,7 +9,9 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "dse/input_store.h"
 #include "dse/measure.h"
+#include "results/schema.h"
 
 enum { SPEC_VARIABLE_MAX = 32, SPEC_VALUE_MAX = 10000, SPEC_NAME_MAX = 128 };
 
@@ -66,8 +68,10 @@ struct sweep_spec {
     struct yaml_doc doc;
     const char *path;     /* as given */
     const char *base_dir; /* its folder */
-    const char *text;     /* the file's text, with "# --set KEY=VALUE" lines appended */
-    uint64_t hash;        /* of that text */
+    const char *text;     /* the file's text */
+    size_t n_set;
+    const char **set;           /* (n_set) what --set was given, "KEY=VALUE" */
+    struct input_store *inputs; /* the file itself and all that it takes in; owned */
     const char *name;
     const char *title;
     struct spec_text architecture, network, batch, engine, objective, seed;
@@ -95,6 +99,11 @@ struct sweep_spec {
  * DSE_BAD_USAGE (--set), DSE_IO, DSE_LIMIT, DSE_NO_MEMORY; all but --set with file and line. */
 DSE_MUST_CHECK enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set,
                                          size_t n_set, struct dse_error *err);
+
+/* The same from what a result file holds (`kept`, borrowed): its specification, --set list and inputs, without a look at the disk.
+ * `source` is its path, for messages. DSE_BAD_INPUT also when it does not hold what it takes. */
+DSE_MUST_CHECK enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema *kept,
+                                           const char *source, struct dse_error *err);
 void spec_free(struct sweep_spec *spec);
 
 /* Read `axes`, `zip` and `points` into variables and dimensions (spec_axes.c). */

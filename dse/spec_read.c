@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "dse/inputs.h"
 #include "dse/resolve.h"
@@ -257,20 +256,19 @@ static enum dse_status apply_set(struct sweep_spec *spec, const char *text, stru
     return DSE_OK;
 }
 
-static enum dse_status keep_text(struct sweep_spec *spec, const char *bytes, const char *const *set,
-                                 size_t n_set, struct dse_error *err)
+static enum dse_status keep_set(struct sweep_spec *spec, const char *const *set, size_t n_set,
+                                struct dse_error *err)
 {
-    struct text_buffer text;
-    text_init(&text);
-    text_append_bytes(&text, bytes, strlen(bytes));
-    if (n_set && text.length && text.data[text.length - 1] != '\n')
-        text_append(&text, "\n");
-    for (size_t i = 0; i < n_set; i++)
-        text_append(&text, "# --set %s\n", set[i]);
-    spec->text = text.failed ? NULL : arena_copy_text(&spec->arena, text.data, text.length);
-    spec->hash = hash_of_bytes(text.data, text.length);
-    text_free(&text);
-    return spec->text ? DSE_OK : no_memory(spec, err);
+    spec->set = arena_alloc(&spec->arena, n_set + 1, sizeof *spec->set);
+    if (!spec->set)
+        return no_memory(spec, err);
+    for (size_t i = 0; i < n_set; i++) {
+        spec->set[i] = arena_copy_text(&spec->arena, set[i], strlen(set[i]));
+        if (!spec->set[i])
+            return no_memory(spec, err);
+    }
+    spec->n_set = n_set;
+    return DSE_OK;
 }
 
 static enum dse_status read_all(struct sweep_spec *spec, const char *const *set, size_t n_set,
@@ -293,27 +291,53 @@ static enum dse_status read_all(struct sweep_spec *spec, const char *const *set,
     return DSE_OK;
 }
 
+/* The text of `file` into the parts of the specification. */
+static enum dse_status read_text(struct sweep_spec *spec, const struct result_input *file,
+                                 const char *const *set, size_t n_set, struct dse_error *err)
+{
+    char dir[RESOLVE_PATH_MAX];
+    DSE_TRY(yaml_parse(&spec->doc, file->path, file->content, file->n_byte, err));
+    spec->path = file->path;
+    spec->text = file->content;
+    resolve_folder_of(file->path, dir, sizeof dir);
+    spec->base_dir = arena_copy_text(&spec->arena, dir, strlen(dir));
+    if (!spec->base_dir)
+        return no_memory(spec, err);
+    DSE_TRY(keep_set(spec, set, n_set, err));
+    return read_all(spec, set, n_set, err);
+}
+
 enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set, size_t n_set,
                           struct dse_error *err)
 {
-    char dir[RESOLVE_PATH_MAX], *bytes = NULL;
-    size_t length;
+    struct result_input file;
     memset(spec, 0, sizeof *spec);
     arena_init(&spec->arena);
-    DSE_TRY(yaml_read(&spec->doc, path, err)); /* names binary files and folders as such */
-    spec->path = arena_copy_text(&spec->arena, path, strlen(path));
-    resolve_folder_of(path, dir, sizeof dir);
-    spec->base_dir = arena_copy_text(&spec->arena, dir, strlen(dir));
-    if (!spec->path || !spec->base_dir)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory");
-    DSE_TRY(input_file_text(path, &bytes, &length, err));
-    enum dse_status status = keep_text(spec, bytes, set, n_set, err);
-    free(bytes);
-    return status == DSE_OK ? read_all(spec, set, n_set, err) : status;
+    DSE_TRY(input_store_new(&spec->inputs, err));
+    DSE_TRY(input_store_get(spec->inputs, RESOLVE_EXPERIMENT, path, NULL, &file, err));
+    return read_text(spec, &file, set, n_set, err);
+}
+
+enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema *kept, const char *source,
+                            struct dse_error *err)
+{
+    struct result_input file = {.role = NULL};
+    memset(spec, 0, sizeof *spec);
+    arena_init(&spec->arena);
+    DSE_TRY(input_store_replay(kept->input, kept->n_input, source, &spec->inputs, err));
+    for (size_t i = 0; i < kept->n_input && !file.role; i++)
+        if (strcmp(kept->input[i].role, INPUT_ROLE_SPECIFICATION) == 0)
+            file = kept->input[i];
+    if (!file.role)
+        return dse_fail_at(err, DSE_BAD_INPUT, source, 0, "holds no input of the role %s",
+                           INPUT_ROLE_SPECIFICATION);
+    return read_text(spec, &file, kept->set, kept->n_set, err);
 }
 
 void spec_free(struct sweep_spec *spec)
 {
     yaml_doc_free(&spec->doc);
+    input_store_free(spec->inputs);
+    spec->inputs = NULL;
     arena_free(&spec->arena);
 }

@@ -29,22 +29,26 @@ static enum dse_status missing(const struct sweep *sweep, const char *name, cons
                        example);
 }
 
-/* A file that cannot be read is the fault of the line that names it; what is wrong inside has its own place. */
-static enum dse_status blame_file(const struct sweep *sweep, const struct spec_text *name,
-                                  const struct dse_error *inner, struct dse_error *err)
+/* A file of the specification. One that is not there or cannot be read is the fault of the line that names it. */
+static enum dse_status take_file(const struct sweep *sweep, enum resolve_kind kind,
+                                 const struct spec_text *name, struct result_input *file,
+                                 struct dse_error *err)
 {
-    if (inner->status == DSE_IO)
-        return spec_blame(sweep->spec, name, inner, err);
+    const struct sweep_spec *spec = sweep->spec;
+    struct dse_error inner = {0};
+    enum dse_status status = input_store_get(spec->inputs, kind, name->text, spec->base_dir, file, &inner);
+    if (status == DSE_OK)
+        return DSE_OK;
+    if (status == DSE_IO || !inner.file[0])
+        return spec_blame(spec, name, &inner, err);
     if (err)
-        *err = *inner;
-    return inner->status;
+        *err = inner;
+    return status;
 }
 
 static enum dse_status load_architectures(struct sweep *sweep, struct dse_error *err)
 {
     struct setting_values values = values_of(sweep, "architecture", &sweep->spec->architecture);
-    char path[RESOLVE_PATH_MAX];
-    struct dse_error inner = {0};
     if (values.n == 0)
         return missing(sweep, "architecture", "architecture: simba", err);
     sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
@@ -52,11 +56,9 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
         return sweep_no_memory(sweep, err);
     for (size_t i = 0; i < values.n; i++) {
         struct architecture arch;
-        if (resolve_name(RESOLVE_ARCHITECTURE, values.value[i].text, sweep->spec->base_dir, path, sizeof path,
-                         &inner) != DSE_OK)
-            return spec_blame(sweep->spec, &values.value[i], &inner, err);
-        if (yaml_read(&sweep->arch[i], path, &inner) != DSE_OK)
-            return blame_file(sweep, &values.value[i], &inner, err);
+        struct result_input file;
+        DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, &values.value[i], &file, err));
+        DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
         sweep->n_arch = i + 1;
         DSE_TRY(architecture_build(&sweep->arch[i], NULL, 0, &arch, err));
     }
@@ -66,19 +68,15 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
 static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
 {
     struct setting_values values = values_of(sweep, "network", &sweep->spec->network);
-    char path[RESOLVE_PATH_MAX];
-    struct dse_error inner = {0};
     if (values.n == 0)
         return missing(sweep, "network", "network: resnet50", err);
     sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
     if (!sweep->network)
         return sweep_no_memory(sweep, err);
     for (size_t i = 0; i < values.n; i++) {
-        if (resolve_name(RESOLVE_NETWORK, values.value[i].text, sweep->spec->base_dir, path, sizeof path,
-                         &inner) != DSE_OK)
-            return spec_blame(sweep->spec, &values.value[i], &inner, err);
-        if (network_read(path, &sweep->network[i], &inner) != DSE_OK)
-            return blame_file(sweep, &values.value[i], &inner, err);
+        struct result_input file;
+        DSE_TRY(take_file(sweep, RESOLVE_NETWORK, &values.value[i], &file, err));
+        DSE_TRY(network_parse(file.path, file.content, file.n_byte, &sweep->network[i], err));
         sweep->n_network = i + 1;
     }
     return DSE_OK;

@@ -106,6 +106,23 @@ static enum dse_status make_levels(struct sweep *sweep, struct dse_error *err)
     return DSE_OK;
 }
 
+/* What the specification is made of, with a hash of all of it: shards of other inputs are not merged. */
+static enum dse_status keep_specification(struct sweep *sweep, struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    struct result_schema *schema = &sweep->schema;
+    struct hash_state state;
+    schema->specification = spec->text;
+    schema->set = spec->set;
+    schema->n_set = spec->n_set;
+    schema->input = input_store_all(spec->inputs, &schema->n_input);
+    if (!hash_begin(&state))
+        return sweep_no_memory(sweep, err);
+    input_hash(&state, spec->text, schema->set, schema->n_set, schema->input, schema->n_input);
+    schema->specification_hash = hash_end(&state);
+    return DSE_OK;
+}
+
 enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
 {
     struct dse_error inner = {0};
@@ -114,8 +131,7 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     DSE_TRY(make_levels(sweep, err));
     sweep->schema.name = sweep->spec->name;
     sweep->schema.title = sweep->spec->title;
-    sweep->schema.specification = sweep->spec->text;
-    sweep->schema.specification_hash = sweep->spec->hash;
+    DSE_TRY(keep_specification(sweep, err));
     sweep->schema.measures = sweep->measures;
     sweep->schema.n_point = sweep->n_point;
     enum dse_status status = schema_check(&sweep->schema, &inner);

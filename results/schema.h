@@ -90,7 +90,7 @@ struct result_axis {
 
 /* A file that the specification took in, kept with the results so that they can be computed again from them alone. */
 struct result_input {
-    const char *role;    /* "architecture" or "network" */
+    const char *role;    /* "architecture" or "network"; "specification": the specification itself */
     const char *name;    /* as the specification names it */
     const char *path;    /* where it was found */
     const char *content; /* (n_byte) as it was read */
@@ -103,7 +103,7 @@ struct result_schema {
     const char *title;         /* for figures */
     const char *specification; /* its full text */
     uint64_t
-        specification_hash; /* of that text (hash_of_bytes) or of what it expands to; shards must agree */
+        specification_hash; /* of that text, of the inputs and of what --set gave; shards must agree */
     size_t n_axis;
     const struct result_axis *axis; /* (n_axis) in declared order */
     size_t n_layer;

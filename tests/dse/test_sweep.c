@@ -203,7 +203,8 @@ static void test_sweep_set_replaces_what_is_not_swept(void **state)
     assert_int_equal(sweep_point_build(&point, &arch, &err), DSE_OK);
     assert_true(arch.level[arch.n_level - 1].shared_bandwidth_word_per_cycle ==
                 8); /* 8 GB/s, 8 bit words, 1 GHz */
-    assert_non_null(strstr(o->spec.text, "# --set batch=4\n"));
+    assert_int_equal(o->sweep.schema.n_set, 4);
+    assert_string_equal(o->sweep.schema.set[0], "batch=4");
     sweep_case_close(o);
 }
 

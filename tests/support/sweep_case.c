@@ -36,7 +36,8 @@ struct sweep_case *sweep_case_open(const char *text, const char *const *set, siz
     }
     if (status == DSE_OK)
         return opened;
-    free(opened);
+    if (opened)
+        sweep_case_close(opened);
     return NULL;
 }
 
