@@ -2,6 +2,8 @@ SRC_BASE := \
 	base/arena.c \
 	base/clock.c \
 	base/data_folder.c \
+	base/decimal.c \
+	base/decimal_powers.c \
 	base/hash.c \
 	base/name_table.c \
 	base/random.c \

@@ -32,6 +32,14 @@ char *text_double(double value, char *buffer, size_t size);
 /* text_double of value x 10^shift, where the decimal point of the shortest decimal is moved: no rounding. */
 char *text_double_shifted(double value, int shift, char *buffer, size_t size);
 
+/* The same without a terminator into to[TEXT_DOUBLE_MAX]; returns the length. */
+enum { TEXT_DOUBLE_MAX = 48, TEXT_U64_MAX = 20, TEXT_HEX_LENGTH = 16 };
+size_t text_double_bytes(double value, int shift, char *to);
+
+/* Decimal into to[TEXT_U64_MAX], 16 lower-case hex digits into to[TEXT_HEX_LENGTH]; no terminator; returns the length. */
+size_t text_u64_bytes(uint64_t value, char *to);
+size_t text_hex_bytes(uint64_t value, char *to);
+
 /* A user's text made fit for a message: control characters become '?', what is too long ends in "...". Returns
  * `buffer`. */
 char *text_excerpt(const char *text, char *buffer, size_t size);

@@ -1,67 +1,122 @@
 /* Doubles to the shortest text and back; the rest of text.h is in text.c. */
 #include "base/text.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { DIGIT_MAX = 17 };
+#include "base/decimal.h"
 
-/* The shortest digits d1d2.. and exponent e with d1.d2.. x 10^e == value; value finite and > 0. */
-static size_t shortest_digits(double value, char digit[DIGIT_MAX + 1], int *exponent)
+enum { INTEGER_MAX_DIGIT = 20 };
+
+/* The digits of `value` into text[0 ..]; how many there are. */
+static size_t write_digits(uint64_t value, char *text)
 {
-    /* At most 15 digits are recovered exactly by printing 15, so fewer need no trial; subnormals hold less. */
-    int precision = value < DBL_MIN ? 1 : 15;
-    char text[40];
-    for (; precision <= DIGIT_MAX; precision++) {
-        snprintf(text, sizeof text, "%.*e", precision - 1, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    char reversed[INTEGER_MAX_DIGIT];
     size_t n = 0;
-    const char *at = text;
-    for (; *at != 'e' && *at != '\0'; at++)
-        if (*at >= '0' && *at <= '9' && n < DIGIT_MAX)
-            digit[n++] = *at;
-    *exponent = *at == 'e' ? (int)strtol(at + 1, NULL, 10) : 0;
-    while (n > 1 && digit[n - 1] == '0')
-        n--;
-    digit[n] = '\0';
+    do {
+        reversed[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    for (size_t i = 0; i < n; i++)
+        text[i] = reversed[n - 1 - i];
     return n;
 }
 
-/* Lay out digits as 0.00123, 123000, 12.3 or 1.23e-09; plain when the exponent is in -4 .. 15. */
-static void lay_out(const char *sign, const char *digit, size_t n, int exponent, char *buffer, size_t size)
+static char *put(char *to, const char *from, size_t n)
 {
-    int count = (int)n;
-    if (exponent < -4 || exponent > 15)
-        snprintf(buffer, size, "%s%c%s%se%c%02d", sign, digit[0], n > 1 ? "." : "", digit + 1,
-                 exponent < 0 ? '-' : '+', abs(exponent));
-    else if (exponent < 0)
-        snprintf(buffer, size, "%s0.%.*s%s", sign, -exponent - 1, "0000", digit);
-    else if (count <= exponent + 1)
-        snprintf(buffer, size, "%s%s%.*s", sign, digit, exponent + 1 - count, "0000000000000000");
+    memcpy(to, from, n);
+    return to + n;
+}
+
+/* Lay out digits as 0.00123, 123000, 12.3 or 1.23e-09; plain when the exponent is in -4 .. 15. Returns the end. */
+static char *lay_out(const char *digit, size_t n, int exponent, char *to)
+{
+    if (exponent < -4 || exponent > 15) {
+        unsigned size = exponent < 0 ? 0u - (unsigned)exponent : (unsigned)exponent;
+        *to++ = digit[0];
+        if (n > 1)
+            *to++ = '.';
+        to = put(to, digit + 1, n - 1);
+        *to++ = 'e';
+        *to++ = exponent < 0 ? '-' : '+';
+        if (size < 10)
+            *to++ = '0';
+        return to + write_digits(size, to);
+    }
+    if (exponent < 0) {
+        to = put(to, "0.0000", (size_t)(1 - exponent));
+        return put(to, digit, n);
+    }
+    size_t whole = (size_t)exponent + 1;
+    if (n <= whole) {
+        to = put(to, digit, n);
+        return put(to, "0000000000000000", whole - n);
+    }
+    to = put(to, digit, whole);
+    *to++ = '.';
+    return put(to, digit + whole, n - whole);
+}
+
+/* Value finite and > 0. Returns the end. */
+static char *write_number(double value, int shift, char *to)
+{
+    char digit[INTEGER_MAX_DIGIT];
+    int exponent = 0;
+    uint64_t digits;
+    if (value < 0x1p53 && (double)(uint64_t)value == value) { /* no other decimal as short is as near */
+        digits = (uint64_t)value;
+        if (shift == 0) /* below 10^16: plain */
+            return to + write_digits(digits, to);
+    } else {
+        digits = decimal_shortest(value, &exponent);
+    }
+    size_t n = write_digits(digits, digit);
+    exponent += (int)n - 1;
+    while (n > 1 && digit[n - 1] == '0')
+        n--;
+    return lay_out(digit, n, exponent + shift, to);
+}
+
+size_t text_double_bytes(double value, int shift, char *to)
+{
+    char *at = to;
+    if (isnan(value))
+        return (size_t)(put(to, "nan", 3) - to);
+    if (signbit(value))
+        *at++ = '-';
+    if (isinf(value))
+        at = put(at, "inf", 3);
+    else if (value == 0)
+        *at++ = '0';
     else
-        snprintf(buffer, size, "%s%.*s.%s", sign, exponent + 1, digit, digit + exponent + 1);
+        at = write_number(fabs(value), shift, at);
+    return (size_t)(at - to);
 }
 
 char *text_double_shifted(double value, int shift, char *buffer, size_t size)
 {
-    char digit[DIGIT_MAX + 1];
-    int exponent = 0;
-    const char *sign = signbit(value) ? "-" : "";
-    if (isnan(value))
-        snprintf(buffer, size, "nan");
-    else if (isinf(value))
-        snprintf(buffer, size, "%sinf", sign);
-    else if (value == 0)
-        snprintf(buffer, size, "%s0", sign);
-    else {
-        size_t n = shortest_digits(fabs(value), digit, &exponent);
-        lay_out(sign, digit, n, exponent + shift, buffer, size);
-    }
+    char number[TEXT_DOUBLE_MAX];
+    size_t n = text_double_bytes(value, shift, number);
+    if (size == 0)
+        return buffer;
+    n = n < size ? n : size - 1;
+    memcpy(buffer, number, n);
+    buffer[n] = '\0';
     return buffer;
+}
+
+size_t text_u64_bytes(uint64_t value, char *to)
+{
+    return write_digits(value, to);
+}
+
+size_t text_hex_bytes(uint64_t value, char *to)
+{
+    for (int i = 0; i < 16; i++)
+        to[i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+    return 16;
 }
 
 char *text_double(double value, char *buffer, size_t size)
@@ -69,36 +124,62 @@ char *text_double(double value, char *buffer, size_t size)
     return text_double_shifted(value, 0, buffer, size);
 }
 
-static const char *skip_digits(const char *at)
+/* A scan over a number: its first 19 digits as one integer, times 10^exponent. */
+struct number_scan {
+    uint64_t digits;
+    int n; /* of digits, less leading zeros; when more than 19, the value is not known */
+    int exponent;
+};
+
+static const char *scan_digits(const char *at, struct number_scan *scan, int exponent_step)
 {
-    while (*at >= '0' && *at <= '9')
-        at++;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        if (scan->n > 0 || *at != '0')
+            scan->n++;
+        if (scan->n <= 19) {
+            scan->digits = scan->digits * 10 + (uint64_t)(*at - '0');
+            scan->exponent += exponent_step;
+        }
+    }
+    return at;
+}
+
+/* Behind the number that `text` begins with, or NULL when it begins with none. */
+static const char *scan_number(const char *text, struct number_scan *scan)
+{
+    const char *first = text + (*text == '-');
+    const char *at = scan_digits(first, scan, 0);
+    long n_digit = at - first;
+    if (*at == '.') {
+        const char *end = scan_digits(at + 1, scan, -1);
+        n_digit += end - at - 1;
+        at = end;
+    }
+    if (n_digit == 0)
+        return NULL;
+    if (*at == 'e' || *at == 'E') {
+        int sign = at[1] == '-' ? -1 : 1, size = 0;
+        at += 1 + (at[1] == '+' || at[1] == '-');
+        if (*at < '0' || *at > '9')
+            return NULL;
+        for (; *at >= '0' && *at <= '9'; at++)
+            size = size < 10000 ? size * 10 + (*at - '0') : size;
+        scan->exponent += sign * size;
+    }
     return at;
 }
 
 int text_parse_double(const char *text, double *value)
 {
-    const char *first = text + (*text == '-');
-    const char *at = skip_digits(first);
-    long n_digit = at - first;
-    if (*at == '.') {
-        const char *end = skip_digits(at + 1);
-        n_digit += end - at - 1;
-        at = end;
-    }
-    if (n_digit == 0)
+    struct number_scan scan = {0, 0, 0};
+    const char *end = scan_number(text, &scan);
+    double parsed = 0;
+    if (!end || *end != '\0')
         return 0;
-    if (*at == 'e' || *at == 'E') {
-        at++;
-        at += *at == '+' || *at == '-';
-        const char *end = skip_digits(at);
-        if (end == at)
-            return 0;
-        at = end;
-    }
-    if (*at != '\0')
-        return 0;
-    double parsed = strtod(text, NULL);
+    if (scan.n > 19 || !decimal_to_double(scan.digits, scan.exponent, &parsed))
+        parsed = strtod(text, NULL);
+    else if (*text == '-')
+        parsed = -parsed;
     if (!isfinite(parsed))
         return 0;
     *value = parsed;
