@@ -10,137 +10,11 @@
 
 #include "results/cube_hdf5.h"
 #include "results/hdf5_file.h"
+#include "results/hdf5_read.h"
 
 static enum dse_status no_memory(struct dse_error *err)
 {
     return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a cube");
-}
-
-static enum dse_status keep_texts(hid_t type, hid_t space, char **raw, size_t n, struct arena *arena,
-                                  const char ***text, struct dse_error *err)
-{
-    *text = arena_alloc(arena, n + 1, sizeof **text);
-    if (*text)
-        return hdf5_keep_texts(type, space, raw, n, arena, *text, err);
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
-    return no_memory(err);
-}
-
-/* A text attribute, scalar or 1-D; `*text` is NULL when it is not there or not text. */
-static enum dse_status read_attribute(hid_t object, const char *name, struct arena *arena, const char ***text,
-                                      size_t *n, struct dse_error *err)
-{
-    enum dse_status status = DSE_OK;
-    *text = NULL;
-    *n = 0;
-    if (H5Aexists(object, name) <= 0)
-        return DSE_OK;
-    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-    hid_t stored = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    hid_t type = hdf5_text_type();
-    if (space >= 0 && stored >= 0 && type >= 0 && H5Tis_variable_str(stored) > 0) {
-        hssize_t count = H5Sget_simple_extent_npoints(space);
-        char **raw = count > 0 ? calloc((size_t)count, sizeof *raw) : NULL;
-        if (count > 0 && !raw)
-            status = no_memory(err);
-        if (raw && H5Aread(attribute, type, raw) >= 0) {
-            *n = (size_t)count;
-            status = keep_texts(type, space, raw, *n, arena, text, err);
-        }
-        free(raw);
-    }
-    if (type >= 0)
-        H5Tclose(type);
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    return status;
-}
-
-/* One text attribute, or "". */
-static enum dse_status read_word(hid_t object, const char *name, struct arena *arena, const char **word,
-                                 struct dse_error *err)
-{
-    const char **text;
-    size_t n;
-    DSE_TRY(read_attribute(object, name, arena, &text, &n, err));
-    *word = text && n == 1 ? text[0] : "";
-    return DSE_OK;
-}
-
-static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct arena *arena,
-                                  const char ***text, struct dse_error *err)
-{
-    enum dse_status status = DSE_OK;
-    hid_t type = hdf5_text_type();
-    char **raw = calloc(n + 1, sizeof *raw);
-    if (!raw)
-        status = no_memory(err);
-    else if (type < 0 || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) < 0)
-        status = dse_fail(err, DSE_BAD_INPUT, "a text dataset cannot be read (damaged?)");
-    else
-        status = keep_texts(type, space, raw, n, arena, text, err);
-    free(raw);
-    if (type >= 0)
-        H5Tclose(type);
-    return status;
-}
-
-/* Whole numbers become doubles; the missing-value mark becomes NaN. */
-static enum dse_status read_numbers(hid_t dataset, hid_t memory, hid_t space, size_t n, struct arena *arena,
-                                    double **number, struct dse_error *err)
-{
-    double *value = arena_alloc(arena, n + 1, sizeof *value);
-    if (!value)
-        return no_memory(err);
-    *number = value;
-    hid_t stored = H5Dget_type(dataset);
-    H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (class == H5T_FLOAT) {
-        if (H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value) < 0)
-            return dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
-        return DSE_OK;
-    }
-    uint64_t *count = malloc((n + 1) * sizeof *count);
-    if (!count)
-        return no_memory(err);
-    int result = H5Dread(dataset, H5T_NATIVE_UINT64, memory, space, H5P_DEFAULT, count);
-    for (size_t i = 0; result >= 0 && i < n; i++)
-        value[i] = count[i] == RESULT_U64_MISSING ? NAN : (double)count[i];
-    free(count);
-    return result >= 0 ? DSE_OK : dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
-}
-
-/* A dataset as texts or as numbers, whichever it is. */
-static enum dse_status read_dataset(hid_t dataset, struct arena *arena, const char ***text, double **number,
-                                    size_t *n, struct dse_error *err)
-{
-    enum dse_status status;
-    *text = NULL;
-    *number = NULL;
-    hid_t space = H5Dget_space(dataset), stored = H5Dget_type(dataset);
-    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-    H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
-    *n = count > 0 ? (size_t)count : 0;
-    if (count < 0)
-        status = dse_fail(err, DSE_BAD_INPUT, "a dataset has no readable shape");
-    else if (class == H5T_STRING && H5Tis_variable_str(stored) > 0)
-        status = read_texts(dataset, space, *n, arena, text, err);
-    else if (class == H5T_FLOAT || class == H5T_INTEGER)
-        status = read_numbers(dataset, H5S_ALL, H5S_ALL, *n, arena, number, err);
-    else
-        status = dse_fail(err, DSE_BAD_INPUT, "a dataset is neither text nor number");
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
-    return status;
 }
 
 /* What the walk over the root's links collects. */
@@ -159,10 +33,10 @@ static enum dse_status read_coordinate(const struct schema_reader *reader, hid_t
     double *number;
     size_t n_label;
     memset(c, 0, sizeof *c);
-    DSE_TRY(read_dataset(dataset, reader->arena, &text, &number, n, err));
-    DSE_TRY(read_word(dataset, "units", reader->arena, &c->unit, err));
-    DSE_TRY(read_word(dataset, "long_name", reader->arena, &c->long_name, err));
-    DSE_TRY(read_attribute(dataset, "labels", reader->arena, &label, &n_label, err));
+    DSE_TRY(hdf5_read_dataset(dataset, reader->arena, &text, &number, n, err));
+    DSE_TRY(hdf5_read_word(dataset, "units", reader->arena, &c->unit, err));
+    DSE_TRY(hdf5_read_word(dataset, "long_name", reader->arena, &c->long_name, err));
+    DSE_TRY(hdf5_read_attribute(dataset, "labels", reader->arena, &label, &n_label, err));
     c->name = arena_copy_text(reader->arena, name, strlen(name));
     c->text = text;
     c->number = number;
@@ -234,7 +108,7 @@ static enum dse_status read_names(hid_t file, const char *group, const char *nam
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
     if (dataset < 0)
         return dse_fail(err, DSE_BAD_INPUT, "dataset %s is missing", path);
-    enum dse_status status = read_dataset(dataset, arena, &read, &number, n, err);
+    enum dse_status status = hdf5_read_dataset(dataset, arena, &read, &number, n, err);
     H5Dclose(dataset);
     if (status == DSE_OK && !read)
         return dse_fail(err, DSE_BAD_INPUT, "dataset %s is not text", path);
@@ -250,12 +124,12 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     uint64_t n_point = 0;
     memset(schema, 0, sizeof *schema);
     DSE_TRY(read_axes(&reader, err));
-    DSE_TRY(read_word(file, "name", arena, &schema->name, err));
-    DSE_TRY(read_word(file, "title", arena, &schema->title, err));
-    DSE_TRY(read_word(file, "specification", arena, &schema->specification, err));
-    DSE_TRY(read_word(file, "specification_hash", arena, &hash, err));
+    DSE_TRY(hdf5_read_word(file, "name", arena, &schema->name, err));
+    DSE_TRY(hdf5_read_word(file, "title", arena, &schema->title, err));
+    DSE_TRY(hdf5_read_word(file, "specification", arena, &schema->specification, err));
+    DSE_TRY(hdf5_read_word(file, "specification_hash", arena, &hash, err));
     schema->specification_hash = strtoull(hash, NULL, 16);
-    DSE_TRY(read_word(file, "measures", arena, &measures, err));
+    DSE_TRY(hdf5_read_word(file, "measures", arena, &measures, err));
     for (const char *at = measures; *at; at += strspn(at, " ")) {
         schema->measures |= result_measure_find(at, strcspn(at, " "));
         at += strcspn(at, " ");
@@ -307,7 +181,7 @@ static enum dse_status read_by_path(const char *path, const char *name, struct a
     if (dataset < 0) {
         status = dse_fail(&why, DSE_BAD_INPUT, "there is no dataset %s", name);
     } else {
-        status = read_dataset(dataset, arena, text, number, n, &why);
+        status = hdf5_read_dataset(dataset, arena, text, number, n, &why);
         H5Dclose(dataset);
     }
     H5Fclose(file);
@@ -346,7 +220,7 @@ static enum dse_status read_cell(hid_t dataset, const uint32_t *index, size_t n_
         if (memory < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0)
             status = dse_fail(err, DSE_BAD_INPUT, "a dataset does not have the shape of the axes");
         else
-            status = read_numbers(dataset, memory, space, *n, arena, value, err);
+            status = hdf5_read_numbers(dataset, memory, space, *n, arena, value, err);
     }
     if (memory >= 0)
         H5Sclose(memory);
@@ -392,7 +266,7 @@ const char *cube_read_attribute(const char *path, const char *name, struct arena
     size_t n = 0;
     if (hdf5_open(path, &file, NULL) != DSE_OK)
         return NULL;
-    enum dse_status status = read_attribute(file, name, arena, &text, &n, NULL);
+    enum dse_status status = hdf5_read_attribute(file, name, arena, &text, &n, NULL);
     H5Fclose(file);
     return status == DSE_OK && text && n == 1 ? text[0] : NULL;
 }

@@ -7,12 +7,20 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "results/provenance.h"
 #include "results/schema.h"
 
 /* The schema that a cube was built with (without point keys), from its axes and root attributes; memory from `arena`.
  * DSE_IO when it cannot be opened, DSE_BAD_INPUT when it is not a cube of ours (the message says what is missing). */
 DSE_MUST_CHECK enum dse_status cube_read_schema(const char *path, struct arena *arena,
                                                 struct result_schema *schema, struct dse_error *err);
+
+/* What else a cube carries, so that it can be computed again: inputs with their content, `set`, shard and n_shard into `schema`
+ * (its other members stay as they are), and where it comes from into `provenance` (may be NULL; what an older file does not
+ * say is ""). Memory from `arena`. A file without a group `inputs` has none: n_input is 0. DSE_IO, DSE_BAD_INPUT. */
+DSE_MUST_CHECK enum dse_status cube_read_inputs(const char *path, struct arena *arena,
+                                                struct result_schema *schema, struct provenance *provenance,
+                                                struct dse_error *err);
 
 /* A numeric dataset by its path in the file ("energy_j", "levels/energy_j"), whole, row-major, missing cells NaN; `*n` is
  * the number of values. Memory from `arena`. DSE_BAD_INPUT when there is no such dataset or it is text. */

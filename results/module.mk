@@ -1,11 +1,16 @@
 SRC_RESULTS := \
 	results/csv_line.c \
+	results/csv_split.c \
 	results/cube.c \
 	results/cube_hdf5.c \
 	results/cube_layers.c \
 	results/cube_read.c \
+	results/cube_read_inputs.c \
 	results/cube_rows.c \
 	results/hdf5_file.c \
+	results/hdf5_read.c \
+	results/hdf5_guard.c \
+	results/hdf5_trial.c \
 	results/journal.c \
 	results/journal_read.c \
 	results/journal_status.c \

@@ -1,10 +1,16 @@
 #include "results/provenance.h"
 
+#include <csv.h>
+#include <glpk.h>
+#include <gnu/libc-version.h>
 #include <hdf5.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
+#include <yaml.h>
 
 #include "base/text.h"
 #include "build_info.h"
@@ -15,6 +21,12 @@
 #ifndef DSE_GIT_REVISION
 #define DSE_GIT_REVISION "unknown"
 #endif
+#ifndef DSE_BUILD_VARIANT
+#define DSE_BUILD_VARIANT "unknown"
+#endif
+#ifndef DSE_BUILD_FLAGS
+#define DSE_BUILD_FLAGS "unknown"
+#endif
 
 static void utc_now(char *buffer, size_t size)
 {
@@ -22,6 +34,18 @@ static void utc_now(char *buffer, size_t size)
     struct tm parts;
     if (!gmtime_r(&now, &parts) || strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
         text_copy(buffer, size, "unknown");
+}
+
+/* The versions of the libraries as they say it themselves at run time; libcsv and OpenMP have only their headers for it. */
+static void name_libraries(struct provenance *provenance)
+{
+    unsigned xxhash = XXH_versionNumber();
+    snprintf(
+        provenance->libraries, sizeof provenance->libraries,
+        "libyaml %s, xxHash %u.%u.%u, jansson %s, HDF5 %s, GLPK %s, libcsv %d.%d.%d, glibc %s, OpenMP %d",
+        yaml_get_version_string(), xxhash / 10000, xxhash / 100 % 100, xxhash % 100, jansson_version_str(),
+        provenance->hdf5_version, glp_version(), CSV_MAJOR, CSV_MINOR, CSV_RELEASE, gnu_get_libc_version(),
+        _OPENMP);
 }
 
 void provenance_make(struct provenance *provenance)
@@ -38,6 +62,9 @@ void provenance_make(struct provenance *provenance)
     if (H5get_libversion(&major, &minor, &release) >= 0)
         snprintf(provenance->hdf5_version, sizeof provenance->hdf5_version, "%u.%u.%u", major, minor,
                  release);
+    text_copy(provenance->build_variant, sizeof provenance->build_variant, DSE_BUILD_VARIANT);
+    text_copy(provenance->build_flags, sizeof provenance->build_flags, DSE_BUILD_FLAGS);
+    name_libraries(provenance);
     if (gethostname(provenance->host, sizeof provenance->host - 1) != 0)
         text_copy(provenance->host, sizeof provenance->host, "unknown");
     utc_now(provenance->start_time, sizeof provenance->start_time);

@@ -11,6 +11,9 @@ struct provenance {
     char dse_version[PROVENANCE_TEXT_MAX];  /* -DDSE_VERSION="..." else "0" */
     char git_revision[PROVENANCE_TEXT_MAX]; /* -DDSE_GIT_REVISION="..." else "unknown" */
     char compiler[PROVENANCE_TEXT_MAX];
+    char build_variant[PROVENANCE_TEXT_MAX]; /* "release", "debug", "asan", "tsan" */
+    char build_flags[512];                   /* of the compiler */
+    char libraries[512];                    /* "libyaml 0.2.5, xxHash 0.8.1, ...": of those in use, by name */
     char hdf5_version[PROVENANCE_TEXT_MAX]; /* of the library in use */
     char host[PROVENANCE_TEXT_MAX];
     char start_time[PROVENANCE_TEXT_MAX]; /* UTC, ISO 8601: 2024-05-01T12:00:00Z */
