@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -249,29 +250,102 @@ bool driver_differ(double a, double b)
     return !(fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)));
 }
 
+enum dse_status driver_refuse(struct dse_error *err, const char *format, ...)
+{
+    char why[DSE_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    return dse_fail(err, DSE_INTERNAL,
+                    "the engine's answer does not hold: %.400s; this is a fault of the engine", why);
+}
+
+/* What the plain cost model says against what the engine's evaluation has, number by number. */
+static enum dse_status compare(const struct engine_context *context, const struct evaluation *plain,
+                               struct dse_error *err)
+{
+    const struct evaluation *said = &context->result->evaluation;
+    const struct driver_compared all[] = {
+        {"J", said->energy_j, plain->energy_j},
+        {"compute cycles", (double)said->compute_cycle, (double)plain->compute_cycle},
+        {"MACs in use", (double)said->n_mac_used, (double)plain->n_mac_used},
+        {"operations", said->n_compute, context->padded ? context->useful_macs : plain->n_compute},
+        {"J of MACs", said->mac_energy_j, plain->mac_energy_j},
+        {"s", said->latency_s, plain->latency_s},
+        {"J s", said->edp_js, plain->edp_js},
+        {"utilization", said->utilization, context->padded ? said->utilization : plain->utilization},
+    };
+    if (plain->fit.what != FITS || plain->cycle != said->cycle)
+        return driver_refuse(err, "it says %" PRIu64 " cycles, and the plain cost model %" PRIu64,
+                             said->cycle, plain->cycle);
+    DSE_TRY(driver_compare(all, sizeof all / sizeof all[0], "the plain cost model", err));
+    for (uint32_t l = 0; l < context->arch->n_level; l++) {
+        const struct driver_compared level[] = {
+            {"J of a level", said->level_energy_j[l], plain->level_energy_j[l]},
+            {"J of a network", said->network_energy_j[l], plain->network_energy_j[l]},
+            {"bytes of a level", said->level_byte[l], plain->level_byte[l]},
+        };
+        DSE_TRY(driver_compare(level, sizeof level / sizeof level[0], "the plain cost model", err));
+    }
+    return DSE_OK;
+}
+
+enum dse_status driver_compare(const struct driver_compared *all, size_t n, const char *who,
+                               struct dse_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (driver_differ(all[i].found, all[i].again))
+            return driver_refuse(err, "it says %.17g, and %s %.17g %s", all[i].found, who, all[i].again,
+                                 all[i].name);
+    return DSE_OK;
+}
+
+enum dse_status driver_check_cost(const struct engine_context *context, double cost, bool bounded,
+                                  struct dse_error *err)
+{
+    const struct engine_result *result = context->result;
+    if (driver_differ(result->cost, cost))
+        return driver_refuse(err, "it claims a cost of %.17g, and what it found costs %.17g", result->cost,
+                             cost);
+    if (bounded && !(result->cost >= result->bound * (1 - 1e-9)))
+        return driver_refuse(err, "it claims a cost of %.17g, below the lower bound of %.17g", result->cost,
+                             result->bound);
+    return DSE_OK;
+}
+
+/* Is the mapping in the space that the constraints leave? An engine that asked for no map space may not have looked at them. */
+static enum dse_status check_constraints(struct engine_context *context, struct dse_error *err)
+{
+    const struct mapspace *space = context->space;
+    struct misfit_info fit;
+    if (!space && !context->task->constraints)
+        return DSE_OK;
+    if (!space)
+        DSE_TRY(mapspace_new(context->problem, context->arch, context->task->constraints, true,
+                             context->arena, &space, err));
+    if (mapspace_contains(space, &context->result->mapping, &fit))
+        return DSE_OK;
+    char text[ENGINE_REASON_MAX];
+    return driver_refuse(err, "its mapping is not in the map space that the constraints leave: %s",
+                         misfit_print(&fit, context->problem, context->arch, text, sizeof text));
+}
+
 /* The answer counts only when the independent checker takes it and the plain cost model says the same. */
 static enum dse_status confirm(struct engine_context *context, struct dse_error *err)
 {
     const struct engine_result *result = context->result;
-    const struct evaluation *fast = &result->evaluation;
     char reason[ENGINE_REASON_MAX];
     if (!checker_accepts(context->problem, context->arch, &result->mapping, reason, sizeof reason))
-        return dse_fail(err, DSE_INTERNAL, "the checker refuses the mapping that engine %s found: %s",
-                        context->engine->name, reason);
-    if (context->space && !mapspace_contains(context->space, &result->mapping, NULL))
-        return dse_fail(err, DSE_INTERNAL, "engine %s left the constrained map space", context->engine->name);
+        return driver_refuse(err, "the independent checker refuses its mapping: %s", reason);
+    DSE_TRY(check_constraints(context, err));
+    DSE_TRY(driver_check_cost(context, objective_cost(&context->task->objective, &result->evaluation),
+                              lower_bound_applies(context->problem, context->arch, &result->mapping), err));
     struct evaluation_detail *plain = arena_alloc(context->arena, 1, sizeof *plain);
     if (!plain)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");
     DSE_TRY(evaluator_detail(context->evaluator, &result->mapping, context->arena, plain, err));
-    if (plain->total.fit.what != FITS || plain->total.cycle != fast->cycle ||
-        driver_differ(plain->total.energy_j, fast->energy_j))
-        return dse_fail(err, DSE_INTERNAL,
-                        "the fast and the plain cost model disagree on the mapping of engine %s: %" PRIu64
-                        " and %" PRIu64 " cycles, %.17g and %.17g J",
-                        context->engine->name, fast->cycle, plain->total.cycle, fast->energy_j,
-                        plain->total.energy_j);
-    return DSE_OK;
+    return compare(context, &plain->total, err);
 }
 
 /* Has the outside ended the search? */
@@ -313,6 +387,9 @@ static enum dse_status search(struct engine_context *context, void *state, doubl
     if (context->engine->free)
         context->engine->free(state);
     context->result->stop = stop;
+    bool cancelled = budget->cancel && atomic_load_explicit(budget->cancel, memory_order_relaxed);
+    if (!cancelled && (status == DSE_INTERRUPTED || (status == DSE_OK && stop == STOP_INTERRUPTED)))
+        return driver_refuse(err, "it says that it was cancelled, and it was not");
     return status;
 }
 

@@ -52,11 +52,6 @@ enum dse_status engine_context_offer(struct engine_context *context, const struc
     return DSE_OK;
 }
 
-struct compared {
-    const char *name;
-    double found, again;
-};
-
 enum dse_status driver_confirm_schedule(struct engine_context *context, struct dse_error *err)
 {
     struct engine_schedule *found = &context->result->schedule, again = {0};
@@ -70,9 +65,9 @@ enum dse_status driver_confirm_schedule(struct engine_context *context, struct d
     if (status == DSE_NO_MEMORY)
         return dse_fail(err, status, "%s", inner.text);
     if (status != DSE_OK)
-        return dse_fail(err, DSE_INTERNAL, "the schedule that engine %s found does not read back: %s", name,
-                        dse_error_print(&inner, text, sizeof text));
-    const struct compared all[] = {
+        return driver_refuse(err, "its schedule does not read back: %s",
+                             dse_error_print(&inner, text, sizeof text));
+    const struct driver_compared all[] = {
         {"cycles", (double)found->cycle, (double)again.cycle},
         {"J", found->energy_j, again.energy_j},
         {"J of MACs", found->energy_mac_j, again.energy_mac_j},
@@ -81,12 +76,9 @@ enum dse_status driver_confirm_schedule(struct engine_context *context, struct d
         {"J of the DRAM", found->energy_dram_j, again.energy_dram_j},
         {"bytes of DRAM traffic", found->dram_byte, again.dram_byte},
         {"bytes of the buffer", found->buffer_max_byte, again.buffer_max_byte},
+        {"s", found->latency_s, again.latency_s},
     };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (driver_differ(all[i].found, all[i].again))
-            return dse_fail(
-                err, DSE_INTERNAL,
-                "the schedule of engine %s is not what it was said to be: %.17g and, read back, %.17g %s",
-                name, all[i].found, all[i].again, all[i].name);
-    return DSE_OK;
+    DSE_TRY(driver_compare(all, sizeof all / sizeof all[0], "its schedule, read back,", err));
+    double cost = objective_cost_of(&context->task->objective, found->energy_j, found->latency_s);
+    return driver_check_cost(context, cost, true, err);
 }

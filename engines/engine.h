@@ -131,11 +131,16 @@ struct engine {
                               struct arena *arena, struct engine_schedule *again, struct dse_error *err);
     /* Release what the arena does not own; may be NULL. Called also after a failed init. */
     void (*free)(void *state);
+    /* May a task with these options (n_option) end, hang or exhaust the process? Then it is run in one of its own. NULL: never. */
+    bool (*untrusted)(const double *option);
 };
 
 /* Registry (engines/registry.c): every engine, in the order help shows them; find by name (NULL if none). */
 const struct engine *const *engine_all(size_t *n);
 const struct engine *engine_find(const char *name);
+
+/* Must a task with these options (n_option) run in a process of its own? */
+bool engine_is_untrusted(const struct engine *engine, const double *option);
 
 /* Fill `value` (engine->n_option) with the defaults. */
 void engine_option_defaults(const struct engine *engine, double *value);

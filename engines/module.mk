@@ -28,6 +28,8 @@ SRC_ENGINES := \
 	engines/cosa/settings.c \
 	engines/cosa/speed_rows.c \
 	engines/cosa/terms.c \
+	engines/drill/drill.c \
+	engines/drill/fault.c \
 	engines/driver.c \
 	engines/driver_schedule.c \
 	engines/genetic.c \

@@ -2,14 +2,15 @@
 
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
+#include "engines/drill/drill.h"
 #include "engines/engine.h"
 #include "engines/soma/soma_engines.h"
 
 /* Every engine, in the order help shows them. */
 static const struct engine *const registry[] = {
-    &engine_random,  &engine_hybrid,     &engine_descent, &engine_annealing,
-    &engine_genetic, &engine_exhaustive, &engine_cosa,    &engine_cosa_best,
-    &engine_unfused, &engine_cocco,      &engine_soma,    &engine_soma_plus,
+    &engine_random,     &engine_hybrid,    &engine_descent,   &engine_annealing, &engine_genetic,
+    &engine_exhaustive, &engine_cosa,      &engine_cosa_best, &engine_unfused,   &engine_cocco,
+    &engine_soma,       &engine_soma_plus, &engine_drill,
 };
 
 const struct engine *const *engine_all(size_t *n)
@@ -24,4 +25,9 @@ const struct engine *engine_find(const char *name)
         if (strcmp(registry[i]->name, name) == 0)
             return registry[i];
     return NULL;
+}
+
+bool engine_is_untrusted(const struct engine *engine, const double *option)
+{
+    return engine->untrusted && engine->untrusted(option);
 }
