@@ -1,7 +1,6 @@
 #include "results/csv_line.h"
 
 #include <csv.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,68 +9,6 @@
 #include "base/hash.h"
 
 enum { SEAL_LENGTH = 16 };
-
-void csv_row_init(struct csv_row *row)
-{
-    *row = (struct csv_row){0};
-    text_init(&row->store);
-}
-
-void csv_row_free(struct csv_row *row)
-{
-    free(row->field);
-    text_free(&row->store);
-    csv_row_init(row);
-}
-
-/* Called by libcsv for each field: keep it, with a terminator, in the store. */
-static void take_field(void *bytes, size_t length, void *user)
-{
-    struct csv_row *row = user;
-    text_append_bytes(&row->store, bytes, length);
-    text_append_bytes(&row->store, "", 1);
-    row->n++;
-}
-
-static enum dse_status point_at_fields(struct csv_row *row, struct dse_error *err)
-{
-    if (row->store.failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-    if (row->n > row->capacity) {
-        const char **field = realloc(row->field, row->n * sizeof *field);
-        if (!field)
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-        row->field = field;
-        row->capacity = row->n;
-    }
-    const char *place = row->store.data;
-    for (size_t i = 0; i < row->n; i++) {
-        row->field[i] = place;
-        place += strlen(place) + 1;
-    }
-    return DSE_OK;
-}
-
-enum dse_status csv_split(const char *line, size_t length, struct csv_row *row, struct dse_error *err)
-{
-    struct csv_parser parser;
-    text_clear(&row->store);
-    row->n = 0;
-    /* A zero byte would end a field early; no line of ours has one. */
-    if (memchr(line, 0, length))
-        return dse_fail(err, DSE_BAD_INPUT, "a zero byte in the line");
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-    /* Else it grows by 128 bytes, and copies all of a long field each time. */
-    csv_set_blk_size(&parser, length + 1);
-    /* libcsv trims the blanks around a bare field; what csv_add_text writes has none there. */
-    size_t used = csv_parse(&parser, line, length, take_field, NULL, row);
-    int ended = used == length && csv_fini(&parser, take_field, NULL, row) == 0;
-    csv_free(&parser);
-    if (!ended)
-        return dse_fail(err, DSE_BAD_INPUT, "broken quoting in field %zu", row->n + 1);
-    return point_at_fields(row, err);
-}
 
 void csv_add_text(struct text_buffer *line, const char *text)
 {
@@ -111,27 +48,51 @@ static void add_f64(struct text_buffer *line, double value)
     text_append_bytes(line, ",", 1);
 }
 
+/* The lowest `n` digits of `value` in base 16. */
+static void hex_digits(uint64_t value, char *text, size_t n)
+{
+    for (size_t i = n; i-- > 0; value >>= 4)
+        text[i] = "0123456789abcdef"[value & 15];
+}
+
 static void add_u64(struct text_buffer *line, uint64_t value)
 {
-    if (value == RESULT_U64_MISSING)
-        text_append_bytes(line, ",", 1);
-    else
-        text_append(line, "%" PRIu64 ",", value);
+    char text[24];
+    size_t at = sizeof text;
+    text[--at] = ',';
+    if (value != RESULT_U64_MISSING) {
+        do {
+            text[--at] = (char)('0' + value % 10);
+            value /= 10;
+        } while (value != 0);
+    }
+    text_append_bytes(line, text + at, sizeof text - at);
+}
+
+static void add_key(struct text_buffer *line, uint64_t key)
+{
+    char text[SEAL_LENGTH + 1];
+    hex_digits(key, text, SEAL_LENGTH);
+    text[SEAL_LENGTH] = ',';
+    text_append_bytes(line, text, sizeof text);
 }
 
 void csv_seal(struct text_buffer *line, size_t start)
 {
+    char text[SEAL_LENGTH + 1];
     if (line->failed)
         return;
-    text_append(line, "%016" PRIx64 "\n", hash_of_bytes(line->data + start, line->length - start));
+    hex_digits(hash_of_bytes(line->data + start, line->length - start), text, SEAL_LENGTH);
+    text[SEAL_LENGTH] = '\n';
+    text_append_bytes(line, text, sizeof text);
 }
 
 bool csv_seal_holds(const char *line, size_t length)
 {
-    char seal[SEAL_LENGTH + 1];
+    char seal[SEAL_LENGTH];
     if (length < SEAL_LENGTH + 1 || line[length - SEAL_LENGTH - 1] != ',')
         return false;
-    snprintf(seal, sizeof seal, "%016" PRIx64, hash_of_bytes(line, length - SEAL_LENGTH));
+    hex_digits(hash_of_bytes(line, length - SEAL_LENGTH), seal, SEAL_LENGTH);
     return memcmp(seal, line + length - SEAL_LENGTH, SEAL_LENGTH) == 0;
 }
 
@@ -243,7 +204,7 @@ void csv_point_line(struct text_buffer *line, const struct result_schema *schema
     add_axis_values(line, schema, point->index);
     csv_add_text(line, result_status_text(point->outcome));
     add_fields(line, schema, field, n, point, point->level);
-    text_append(line, "%016" PRIx64 ",", point->key);
+    add_key(line, point->key);
     csv_seal(line, start);
 }
 
@@ -256,16 +217,36 @@ void csv_layer_line(struct text_buffer *line, const struct result_schema *schema
     csv_add_text(line, layer->layer);
     csv_add_text(line, result_status_text(layer->outcome));
     add_fields(line, schema, field, n, layer, layer->level);
-    text_append(line, "%016" PRIx64 ",", point->key);
+    add_key(line, point->key);
     csv_seal(line, start);
+}
+
+int csv_key_read(const char *text, uint64_t *key)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < SEAL_LENGTH; i++) {
+        char c = text[i];
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return 0;
+    }
+    *key = value;
+    return 1;
 }
 
 int csv_key_parse(const char *text, uint64_t *key)
 {
-    if (strlen(text) != SEAL_LENGTH || strspn(text, "0123456789abcdef") != SEAL_LENGTH)
-        return 0;
-    *key = strtoull(text, NULL, 16);
-    return 1;
+    return strlen(text) == SEAL_LENGTH && csv_key_read(text, key);
+}
+
+int csv_line_key(const char *line, size_t length, uint64_t *key)
+{
+    enum { TAIL_LENGTH = 2 * (SEAL_LENGTH + 1) };
+    return length > TAIL_LENGTH && line[length - TAIL_LENGTH] == ',' &&
+           line[length - SEAL_LENGTH - 1] == ',' && csv_key_read(line + length - TAIL_LENGTH + 1, key);
 }
 
 static size_t n_axis_column(const struct result_schema *schema)
@@ -341,24 +322,18 @@ static int parse_fields(const struct csv_row *row, size_t at, const struct resul
     return 1;
 }
 
-int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
-                    uint32_t *index, struct level_values *level, struct dse_error *err)
+int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
+                     struct point_record *point, const uint32_t *index, struct level_values *level,
+                     struct dse_error *err)
 {
-    size_t n, at = 0, n_axis = n_axis_column(schema);
+    size_t n, at = n_axis_column(schema);
     const struct result_field *field = point_field_all(&n);
     point_record_init(point);
     point->index = index;
     point->level = level;
-    if (row->n < n_axis + 3) {
+    if (row->n < at + 3) {
         dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
         return -1;
-    }
-    for (size_t a = 0; a < schema->n_axis; a++) {
-        size_t i = find_place(&schema->axis[a], row->field + at);
-        if (i == schema->axis[a].n_value)
-            return 0;
-        index[a] = (uint32_t)i;
-        at += schema->axis[a].n_coordinate;
     }
     if (!result_status_find(row->field[at], &point->outcome)) {
         dse_fail(err, DSE_BAD_INPUT, "status is '%s'", row->field[at]);
@@ -372,6 +347,24 @@ int csv_point_parse(const struct csv_row *row, const struct result_schema *schem
         return -1;
     }
     return 1;
+}
+
+int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
+                    uint32_t *index, struct level_values *level, struct dse_error *err)
+{
+    size_t at = 0;
+    if (row->n < n_axis_column(schema) + 3) {
+        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
+        return -1;
+    }
+    for (size_t a = 0; a < schema->n_axis; a++) {
+        size_t i = find_place(&schema->axis[a], row->field + at);
+        if (i == schema->axis[a].n_value)
+            return 0;
+        index[a] = (uint32_t)i;
+        at += schema->axis[a].n_coordinate;
+    }
+    return csv_point_values(row, schema, point, index, level, err);
 }
 
 int csv_layer_parse(const struct csv_row *row, const struct result_schema *schema, struct layer_record *layer,

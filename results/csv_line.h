@@ -1,4 +1,4 @@
-/* Lines of the journal: fields in and out with libcsv (RFC 4180), the header, the checksum at the end. */
+/* Lines of the journal: fields in and out (RFC 4180), the header, the checksum at the end. */
 #ifndef RESULTS_CSV_LINE_H
 #define RESULTS_CSV_LINE_H
 
@@ -21,7 +21,7 @@ struct csv_row {
 void csv_row_init(struct csv_row *row);
 void csv_row_free(struct csv_row *row);
 
-/* Split a line without its line break. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
+/* Split a line without its line break. The fields lie one behind the other in `store`, each with its terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
                                          struct dse_error *err);
 
@@ -48,10 +48,18 @@ void csv_layer_line(struct text_buffer *line, const struct result_schema *schema
  * filled when a value is malformed. Texts point into `row`. `level` (n_level) is filled and record->level set to it. */
 int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
                     uint32_t *index, struct level_values *level, struct dse_error *err);
+/* The same when the cell is known already (struct journal_row): `index` is borrowed, the coordinates are not read. */
+int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
+                     struct point_record *point, const uint32_t *index, struct level_values *level,
+                     struct dse_error *err);
 int csv_layer_parse(const struct csv_row *row, const struct result_schema *schema, struct layer_record *layer,
                     struct level_values *level, struct dse_error *err);
 
 /* 16 hex digits; returns 0 when `text` is something else. */
 int csv_key_parse(const char *text, uint64_t *key);
+
+/* The first 16 bytes of `text`, and the point key in the last but one column of a line; 0 when they are no hex digits. */
+int csv_key_read(const char *text, uint64_t *key);
+int csv_line_key(const char *line, size_t length, uint64_t *key);
 
 #endif
