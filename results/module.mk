@@ -26,6 +26,7 @@ SRC_RESULTS := \
 	results/plot_timeline_rows.c \
 	results/provenance.c \
 	results/schema.c \
+	results/stored_rows.c \
 	results/timeline.c \
 	results/timeline_hdf5.c \
 	results/timeline_read.c
