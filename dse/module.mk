@@ -7,6 +7,7 @@ SRC_DSE := \
 	dse/command_results.c \
 	dse/command_run.c \
 	dse/command_sample.c \
+	dse/command_slurm.c \
 	dse/command_table.c \
 	dse/estimate.c \
 	dse/input_store.c \
@@ -33,6 +34,7 @@ SRC_DSE := \
 	dse/runner.c \
 	dse/sample.c \
 	dse/schedule.c \
+	dse/slurm.c \
 	dse/solve.c \
 	dse/spec_axes.c \
 	dse/spec_measure.c \

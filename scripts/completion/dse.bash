@@ -95,7 +95,7 @@ _dse_operand() {
         list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine?(s) ]] &&
             _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         map:1 | eval:1 | sample:1 | calibrate:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
-        run:1 | check:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;
+        run:1 | check:1 | slurm:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;
         map:2 | eval:2 | sample:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *) _dse_files '' "$word" ;;
     esac
