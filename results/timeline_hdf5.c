@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "results/hdf5_file.h"
+#include "results/hdf5_guard.h"
 #include "results/timeline.h"
 
 enum { PATH_LONGEST = 4096, CHUNK = 16384 /* values; datasets of more are compressed */ };
@@ -125,6 +126,13 @@ enum dse_status timeline_hdf5_write(const struct timeline *timeline, const char 
             result = -1;
     }
     hdf5_errors_silence();
+    if (file >= 0 && result >= 0) {
+        enum dse_status sealed = hdf5_seal(temporary, err);
+        if (sealed != DSE_OK) {
+            unlink(temporary);
+            return sealed;
+        }
+    }
     if (file >= 0 && result >= 0 && rename(temporary, path) == 0)
         return DSE_OK;
     const char *why = errno ? strerror(errno) : errors.text;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "results/hdf5_file.h"
+#include "results/hdf5_guard.h"
 #include "results/timeline.h"
 
 static enum dse_status read_text_attribute(hid_t at, const char *name, struct arena *arena, const char **text,
@@ -185,7 +186,7 @@ static bool is_timeline(hid_t file)
 bool timeline_is_file(const char *path)
 {
     hid_t file;
-    if (hdf5_open(path, &file, NULL) != DSE_OK)
+    if (hdf5_open_checked(path, &file, NULL) != DSE_OK)
         return false;
     bool found = is_timeline(file);
     H5Fclose(file);
@@ -201,7 +202,7 @@ enum dse_status timeline_hdf5_read(const char *path, struct arena *arena, struct
     size_t n;
     const struct timeline_column *column = timeline_attributes(&n);
     memset(timeline, 0, sizeof *timeline);
-    DSE_TRY(hdf5_open(path, &file, err));
+    DSE_TRY(hdf5_open_checked(path, &file, err));
     if (!is_timeline(file))
         status = dse_fail(&why, DSE_BAD_INPUT, "not a timeline of a schedule");
     for (size_t i = 0; status == DSE_OK && i < n; i++)
