@@ -217,9 +217,18 @@ static int split(const char *text, struct parts *parts)
 
 static double value_of(const struct parts *parts, const struct unit *unit)
 {
-    char number[NUMBER_MAX + 16];
-    snprintf(number, sizeof number, "%se%ld", parts->mantissa, parts->exponent + unit->ten);
-    return ldexp(strtod(number, NULL), unit->two) * unit->times;
+    char number[NUMBER_MAX + 24];
+    size_t n = strlen(parts->mantissa);
+    long ten = parts->exponent + unit->ten;
+    double value = 0;
+    memcpy(number, parts->mantissa, n);
+    number[n++] = 'e';
+    number[n++] = ten < 0 ? '-' : '+';
+    n += text_u64_bytes((uint64_t)labs(ten), number + n);
+    number[n] = '\0';
+    if (!text_parse_double(number, &value))
+        return INFINITY; /* too large: it is made of digits alone */
+    return ldexp(value, unit->two) * unit->times;
 }
 
 static const struct unit *find_unit(enum unit_kind kind, const char *name)
@@ -274,6 +283,8 @@ static enum dse_status fail_unit(const char *what, const char *text, const char 
                                  struct dse_error *err)
 {
     const struct kind_words *words = &kinds[kind];
+    if (!err) /* nobody wants to know */
+        return DSE_BAD_INPUT;
     const struct unit *foreign = foreign_unit(name);
     if (name[0] == '\0')
         return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" has no unit; write %s (%s)", what, text,

@@ -257,7 +257,7 @@ static enum dse_status check_outermost(const struct arch_spec *spec, const struc
     const struct storage_level *outermost = &arch->level[arch->n_level - 1];
     if (outermost->keep_role == (1u << TENSOR_ROLE_COUNT) - 1)
         return DSE_OK;
-    return arch_spec_fail(spec, &spec->item[0], STORAGE_KEEPS, err,
+    return arch_spec_fail(spec, spec->item[0], STORAGE_KEEPS, err,
                           "%s is the outermost storage and must keep Weights, Inputs and Outputs",
                           outermost->name);
 }
@@ -266,7 +266,7 @@ static enum dse_status check_outermost(const struct arch_spec *spec, const struc
 static enum dse_status find_threads(const struct arch_spec *spec, const struct architecture *arch,
                                     uint32_t *level, struct dse_error *err)
 {
-    const char *name = spec->top.value[TOP_GPU_THREADS].text;
+    const char *name = spec->top->value[TOP_GPU_THREADS].text;
     const char *array[ARCH_LEVEL_MAX];
     size_t n_array = 0;
     int found = -1;
@@ -278,7 +278,7 @@ static enum dse_status find_threads(const struct arch_spec *spec, const struct a
     }
     if (found < 0) {
         const char *near = text_nearest(name, array, n_array);
-        return arch_spec_fail(spec, &spec->top, TOP_GPU_THREADS, err,
+        return arch_spec_fail(spec, spec->top, TOP_GPU_THREADS, err,
                               "gpu.threads: the hierarchy has no array \"%.60s\"%s%s%s", name,
                               near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
@@ -286,11 +286,11 @@ static enum dse_status find_threads(const struct arch_spec *spec, const struct a
     for (int l = 0; l < found; l++)
         if (arch->level[l].array[0])
             return arch_spec_fail(
-                spec, &spec->top, TOP_GPU_THREADS, err,
+                spec, spec->top, TOP_GPU_THREADS, err,
                 "gpu.threads: array %s is inside the threads of %s; a thread is not divided",
                 arch->level[l].array, name);
     if (found == 0)
-        return arch_spec_fail(spec, &spec->top, TOP_GPU_THREADS, err,
+        return arch_spec_fail(spec, spec->top, TOP_GPU_THREADS, err,
                               "gpu.threads: %s has no storage inside; a thread needs its registers", name);
     return DSE_OK;
 }
@@ -299,7 +299,7 @@ static enum dse_status find_threads(const struct arch_spec *spec, const struct a
 static enum dse_status set_gpu(const struct arch_spec *spec, struct architecture *arch, struct dse_error *err)
 {
     static const int limit[] = {TOP_GPU_THREADS_PER_BLOCK, TOP_GPU_THREAD_DIMS, TOP_GPU_REGISTERS};
-    const struct arch_item *top = &spec->top;
+    const struct arch_item *top = spec->top;
     const struct arch_value *dims = &top->value[TOP_GPU_THREAD_DIMS];
     struct gpu_limits *gpu = &arch->gpu;
     if (!is_set(top, TOP_GPU_THREADS)) {
@@ -350,10 +350,10 @@ static void set_noc(const struct arch_spec *spec, struct architecture *arch)
         {NOC_SET_RESEND_WINDOWS, TOP_NOC_RESEND_WINDOWS},
     };
     for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
-        arch->noc[number[i].setting] = (uint32_t)number_or(&spec->top, number[i].field, 0);
-    if (is_set(&spec->top, TOP_NOC_MESH)) {
-        arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top.value[TOP_NOC_MESH].x;
-        arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top.value[TOP_NOC_MESH].y;
+        arch->noc[number[i].setting] = (uint32_t)number_or(spec->top, number[i].field, 0);
+    if (is_set(spec->top, TOP_NOC_MESH)) {
+        arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top->value[TOP_NOC_MESH].x;
+        arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top->value[TOP_NOC_MESH].y;
     }
 }
 
@@ -364,15 +364,15 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     uint64_t x = 1, y = 1;
     uint32_t l = 0;
     memset(arch, 0, sizeof *arch);
-    text_copy(arch->name, sizeof arch->name, spec->top.name);
-    arch->clock_hz = spec->top.value[TOP_CLOCK].number;
+    text_copy(arch->name, sizeof arch->name, spec->top->name);
+    arch->clock_hz = spec->top->value[TOP_CLOCK].number;
     arch->strict_fanout = true;
-    arch->link_transfers = number_or(&spec->top, TOP_LINK_TRANSFERS, 0) != 0;
+    arch->link_transfers = number_or(spec->top, TOP_LINK_TRANSFERS, 0) != 0;
     for (size_t i = 0; i < spec->n_item; i++)
-        arch->n_level += spec->item[i].section == ARCH_STORAGE;
+        arch->n_level += spec->item[i]->section == ARCH_STORAGE;
     l = arch->n_level;
     for (size_t i = 0; i < spec->n_item; i++) {
-        const struct arch_item *item = &spec->item[i];
+        const struct arch_item *item = spec->item[i];
         if (item->section == ARCH_STORAGE)
             DSE_TRY(set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
         else if (item->section == ARCH_ARRAY)
@@ -384,7 +384,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
                                            .mesh_y = y,
                                            .energy_j = item->value[MACS_ENERGY].number};
     }
-    text_copy(arch->mac.name, sizeof arch->mac.name, spec->item[spec->n_item - 1].name);
+    text_copy(arch->mac.name, sizeof arch->mac.name, spec->item[spec->n_item - 1]->name);
     DSE_TRY(check_outermost(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
     set_noc(spec, arch);

@@ -194,9 +194,10 @@ static enum dse_status entry_section(const struct yaml_doc *doc, const struct yn
 }
 
 static enum dse_status read_entry(const struct yaml_doc *doc, const struct ynode *node,
-                                  struct arch_spec *spec, struct dse_error *err)
+                                  struct arch_file *file, struct dse_error *err)
 {
-    struct arch_item *item = &spec->item[spec->n_item];
+    struct arch_spec *spec = &file->spec;
+    struct arch_item *item = &file->item[spec->n_item];
     char what[WHAT_MAX];
     memset(item, 0, sizeof *item);
     item->line = node->line;
@@ -204,11 +205,11 @@ static enum dse_status read_entry(const struct yaml_doc *doc, const struct ynode
     const char *word = architecture_section_word(item->section);
     DSE_TRY(check_name(doc, yaml_find(node, word), word, &item->name, err));
     for (size_t i = 0; i < spec->n_item; i++)
-        if (strcmp(spec->item[i].name, item->name) == 0)
+        if (strcmp(spec->item[i]->name, item->name) == 0)
             return yaml_fail(doc, node, err, "%s \"%s\" has the name of the %s in line %d; names must differ",
-                             word, item->name, architecture_section_word(spec->item[i].section),
-                             spec->item[i].line);
-    spec->n_item++;
+                             word, item->name, architecture_section_word(spec->item[i]->section),
+                             spec->item[i]->line);
+    spec->item[spec->n_item++] = item;
     snprintf(what, sizeof what, "%s %s", word, item->name);
     DSE_TRY(read_keys(doc, node, what, "", item, err));
     return check_required(doc, node, item, what, err);
@@ -217,7 +218,7 @@ static enum dse_status read_entry(const struct yaml_doc *doc, const struct ynode
 /* storage first, macs last and only there, no array above an array. */
 static enum dse_status check_order(const struct arch_spec *spec, struct dse_error *err)
 {
-    const struct arch_item *first = &spec->item[0], *last = &spec->item[spec->n_item - 1];
+    const struct arch_item *first = spec->item[0], *last = spec->item[spec->n_item - 1];
     if (first->section != ARCH_STORAGE)
         return arch_spec_fail(
             spec, first, -1, err,
@@ -225,7 +226,7 @@ static enum dse_status check_order(const struct arch_spec *spec, struct dse_erro
             "(such as a DRAM)",
             architecture_section_word(first->section), first->name);
     for (size_t i = 0; i + 1 < spec->n_item; i++) {
-        const struct arch_item *item = &spec->item[i], *below = &spec->item[i + 1];
+        const struct arch_item *item = spec->item[i], *below = spec->item[i + 1];
         if (item->section == ARCH_MACS)
             return arch_spec_fail(spec, item, -1, err, "macs \"%s\" must be the last entry of the hierarchy",
                                   item->name);
@@ -244,8 +245,9 @@ static enum dse_status check_order(const struct arch_spec *spec, struct dse_erro
 }
 
 static enum dse_status read_hierarchy(const struct yaml_doc *doc, const struct ynode *list,
-                                      struct arch_spec *spec, struct dse_error *err)
+                                      struct arch_file *file, struct dse_error *err)
 {
+    struct arch_spec *spec = &file->spec;
     DSE_TRY(yaml_is_sequence(doc, list, "hierarchy", err));
     if (list->n_item == 0)
         return yaml_fail(doc, list, err, "hierarchy is empty; list a storage first and macs last");
@@ -258,22 +260,24 @@ static enum dse_status read_hierarchy(const struct yaml_doc *doc, const struct y
         if (spec->n_item == ARCH_ITEM_MAX)
             return dse_fail_at(err, DSE_LIMIT, spec->path, list->item[i]->line,
                                "more than %d entries in the hierarchy are not supported", ARCH_ITEM_MAX);
-        DSE_TRY(read_entry(doc, list->item[i], spec, err));
+        DSE_TRY(read_entry(doc, list->item[i], file, err));
     }
     return check_order(spec, err);
 }
 
-enum dse_status arch_spec_read(const struct yaml_doc *doc, struct arch_spec *spec, struct dse_error *err)
+enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
 {
-    memset(spec, 0, sizeof *spec);
-    spec->path = doc->path;
-    spec->top.section = ARCH_TOP;
-    spec->top.line = doc->root->line;
+    memset(&file->spec, 0, sizeof file->spec); /* entries are cleared when they are read */
+    memset(&file->top, 0, sizeof file->top);
+    file->spec.path = doc->path;
+    file->spec.top = &file->top;
+    file->top.section = ARCH_TOP;
+    file->top.line = doc->root->line;
     DSE_TRY(yaml_is_mapping(doc, doc->root, "an architecture file", err));
-    DSE_TRY(check_required(doc, doc->root, &spec->top, "the architecture file", err));
-    DSE_TRY(check_name(doc, yaml_find(doc->root, "architecture"), "architecture", &spec->top.name, err));
-    DSE_TRY(read_keys(doc, doc->root, "the architecture file", "", &spec->top, err));
-    return read_hierarchy(doc, yaml_find(doc->root, "hierarchy"), spec, err);
+    DSE_TRY(check_required(doc, doc->root, &file->top, "the architecture file", err));
+    DSE_TRY(check_name(doc, yaml_find(doc->root, "architecture"), "architecture", &file->top.name, err));
+    DSE_TRY(read_keys(doc, doc->root, "the architecture file", "", &file->top, err));
+    return read_hierarchy(doc, yaml_find(doc->root, "hierarchy"), file, err);
 }
 
 /* Can a value of this row be replaced by a path? */
@@ -291,7 +295,7 @@ static const char **list_paths(const struct arch_spec *spec, struct arena *arena
     if (!path)
         return NULL;
     for (size_t i = 0; i <= spec->n_item; i++) {
-        const struct arch_item *item = i < spec->n_item ? &spec->item[i] : &spec->top;
+        const struct arch_item *item = i < spec->n_item ? spec->item[i] : spec->top;
         for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
             char text[WHAT_MAX];
             if (schema[f].section != item->section || !row_is_open(&schema[f]))
@@ -322,23 +326,25 @@ static enum dse_status fail_path(const struct arch_spec *spec, const char *path,
             dse_fail(err, DSE_BAD_INPUT,
                      "%s has no quantity \"%.80s\"; a path is an entry of its hierarchy and a key, such as "
                      "\"%s.access_energy\" or \"%s.bandwidth\"",
-                     spec->path, path, spec->item[0].name, spec->item[0].name);
+                     spec->path, path, spec->item[0]->name, spec->item[0]->name);
     arena_free(&arena);
     return status;
 }
 
-enum dse_status arch_spec_path(struct arch_spec *spec, const char *path, struct arch_item **item, int *field,
+enum dse_status arch_spec_path(const struct arch_spec *spec, const char *path, size_t *entry, int *field,
                                struct dse_error *err)
 {
     const char *dot = strchr(path, '.');
-    *item = dot ? NULL : &spec->top;
+    size_t length = dot ? (size_t)(dot - path) : 0;
+    *entry = spec->n_item;
+    *field = dot ? -1 : architecture_schema_find(ARCH_TOP, path);
     for (size_t i = 0; dot && i < spec->n_item; i++)
-        if (strlen(spec->item[i].name) == (size_t)(dot - path) &&
-            strncmp(spec->item[i].name, path, (size_t)(dot - path)) == 0)
-            *item = &spec->item[i];
-    *field = *item ? architecture_schema_find((*item)->section, dot ? dot + 1 : path) : -1;
-    if (*field < 0 && architecture_schema_find(ARCH_TOP, path) >= 0) { /* "gpu.threads_per_block" */
-        *item = &spec->top;
+        if (strncmp(spec->item[i]->name, path, length) == 0 && spec->item[i]->name[length] == '\0') {
+            *entry = i;
+            *field = architecture_schema_find(spec->item[i]->section, dot + 1);
+        }
+    if (*field < 0) { /* "gpu.threads_per_block" */
+        *entry = spec->n_item;
         *field = architecture_schema_find(ARCH_TOP, path);
     }
     if (*field < 0 || !row_is_open(&architecture_schema()[*field]))
@@ -347,52 +353,44 @@ enum dse_status arch_spec_path(struct arch_spec *spec, const char *path, struct 
 }
 
 enum dse_status arch_spec_override(struct arch_spec *spec, const struct arch_override *override,
-                                   size_t n_override, struct dse_error *err)
+                                   size_t n_override, struct arch_item *copy, struct dse_error *err)
 {
+    struct arch_item *mine[ARCH_ITEM_MAX + 1] = {0};
     for (size_t i = 0; i < n_override; i++) {
-        struct arch_item *item = NULL;
         struct arch_value value;
         struct dse_error inner;
+        size_t entry = 0;
         int field = -1;
-        DSE_TRY(arch_spec_path(spec, override[i].path, &item, &field, err));
+        DSE_TRY(arch_spec_path(spec, override[i].path, &entry, &field, err));
         if (arch_value_parse(&architecture_schema()[field], override[i].path, override[i].value, &value,
                              &inner) != DSE_OK)
             return dse_fail(err, inner.status, "%s (set by an axis or --set, not by %s)", inner.text,
                             spec->path);
         value.origin = ARCH_FROM_OVERRIDE;
-        item->value[field] = value;
+        const struct arch_item **place = entry < spec->n_item ? &spec->item[entry] : &spec->top;
+        if (!mine[entry]) {
+            mine[entry] = copy++;
+            *mine[entry] = **place;
+            *place = mine[entry];
+        }
+        mine[entry]->value[field] = value;
     }
     return DSE_OK;
-}
-
-enum dse_status architecture_native_build(const struct yaml_doc *doc, const struct arch_override *override,
-                                          size_t n_override, struct architecture *arch, struct dse_error *err)
-{
-    struct arch_spec *spec = calloc(1, sizeof *spec);
-    if (!spec)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", doc->path);
-    enum dse_status status = arch_spec_read(doc, spec, err);
-    if (status == DSE_OK)
-        status = arch_spec_override(spec, override, n_override, err);
-    if (status == DSE_OK)
-        status = arch_spec_assemble(spec, arch, err);
-    free(spec);
-    return status;
 }
 
 enum dse_status architecture_native_path_unit(const struct yaml_doc *doc, const char *path, int *unit,
                                               struct dse_error *err)
 {
-    struct arch_item *item = NULL;
+    size_t entry = 0;
     int field = -1;
-    struct arch_spec *spec = calloc(1, sizeof *spec);
-    if (!spec)
+    struct arch_file *file = malloc(sizeof *file);
+    if (!file)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", doc->path);
-    enum dse_status status = arch_spec_read(doc, spec, err);
+    enum dse_status status = arch_file_read(doc, file, err);
     if (status == DSE_OK)
-        status = arch_spec_path(spec, path, &item, &field, err);
+        status = arch_spec_path(&file->spec, path, &entry, &field, err);
     if (status == DSE_OK)
         *unit = architecture_schema()[field].unit;
-    free(spec);
+    free(file);
     return status;
 }

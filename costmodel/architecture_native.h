@@ -149,12 +149,20 @@ struct arch_item {
         value[ARCH_FIELD_COUNT]; /* indexed by arch_field_id; rows of other sections stay unset */
 };
 
-/* A file as read, with the overrides in: every value checked by itself, nothing yet put together. */
+/* What a machine is put together from: every value checked by itself. It borrows its entries, so that one with overrides has
+ * copies of only what they replace. */
 struct arch_spec {
     const char *path;
-    struct arch_item top;
+    const struct arch_item *top;
     size_t n_item;
-    struct arch_item item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
+    const struct arch_item *item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
+};
+
+/* A file as read; texts are the document's. `spec` points into the others, so it is not to be copied about. */
+struct arch_file {
+    struct arch_spec spec;
+    struct arch_item top;
+    struct arch_item item[ARCH_ITEM_MAX]; /* (spec.n_item) */
 };
 
 /* Parse one scalar by its row; `what` names it in messages ("GlobalBuffer.capacity"). `err` gets no place. */
@@ -163,18 +171,19 @@ DSE_MUST_CHECK enum dse_status arch_value_parse(const struct arch_field *field, 
                                                 struct dse_error *err);
 
 /* Read the entries of a native file. */
-DSE_MUST_CHECK enum dse_status arch_spec_read(const struct yaml_doc *doc, struct arch_spec *spec,
+DSE_MUST_CHECK enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *file,
                                               struct dse_error *err);
 
-/* Replace values by path; of two with the same path the later one wins. */
+/* Replace values by path; of two with the same path the later one wins. Entries that change are copied to
+ * copy (as many as there are overrides, or 1 + n_item if that is less), to which `spec` then points. */
 DSE_MUST_CHECK enum dse_status arch_spec_override(struct arch_spec *spec,
                                                   const struct arch_override *override, size_t n_override,
-                                                  struct dse_error *err);
+                                                  struct arch_item *copy, struct dse_error *err);
 
-/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); `*item` is owned by `spec`. DSE_BAD_INPUT with the
- * nearest path when there is none. */
-DSE_MUST_CHECK enum dse_status arch_spec_path(struct arch_spec *spec, const char *path,
-                                              struct arch_item **item, int *field, struct dse_error *err);
+/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy, n_item for the top.
+ * DSE_BAD_INPUT with the nearest path when there is none. */
+DSE_MUST_CHECK enum dse_status arch_spec_path(const struct arch_spec *spec, const char *path, size_t *entry,
+                                              int *field, struct dse_error *err);
 
 /* Put the levels together: units to words and cycles, defaults, cumulative meshes, energy rules, cross-checks. */
 DSE_MUST_CHECK enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
@@ -185,11 +194,7 @@ enum dse_status arch_spec_fail(const struct arch_spec *spec, const struct arch_i
                                struct dse_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* readers.h's architecture_build and architecture_path_unit for native files. */
-DSE_MUST_CHECK enum dse_status architecture_native_build(const struct yaml_doc *doc,
-                                                         const struct arch_override *override,
-                                                         size_t n_override, struct architecture *arch,
-                                                         struct dse_error *err);
+/* readers.h's architecture_path_unit for native files. */
 DSE_MUST_CHECK enum dse_status architecture_native_path_unit(const struct yaml_doc *doc, const char *path,
                                                              int *unit, struct dse_error *err);
 

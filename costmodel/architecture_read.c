@@ -1,5 +1,6 @@
 /* Architecture files of either format. */
 #include "costmodel/architecture_native.h"
+#include "costmodel/architecture_template.h"
 #include "costmodel/readers.h"
 #include "costmodel/timeloop.h"
 
@@ -14,7 +15,11 @@ enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const st
                            "an ERT belongs to a Timeloop architecture; %s is a native one, which gives its "
                            "energies itself",
                            doc->path);
-    return architecture_native_build(doc, override, n_override, arch, err);
+    struct architecture_template *template;
+    DSE_TRY(architecture_template_new(doc, &template, err));
+    enum dse_status status = architecture_template_build(template, override, n_override, arch, err);
+    architecture_template_free(template);
+    return status;
 }
 
 enum dse_status architecture_build(const struct yaml_doc *doc, const struct arch_override *override,

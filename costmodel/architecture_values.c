@@ -33,38 +33,59 @@ static enum dse_status check_properties(const struct arch_field *field, const ch
     return DSE_OK;
 }
 
-static enum dse_status parse_quantity(const struct arch_field *field, const char *what,
-                                      const struct loose_scalar *loose, struct arch_value *value,
-                                      struct dse_error *err)
+/* A number in `unit`, without a message; what is out of range is no number here. */
+static bool number_in(const struct arch_field *field, const char *text, int unit, double lowest,
+                      double highest, struct arch_value *value)
+{
+    double number = 0;
+    if (quantity_parse(text, (enum unit_kind)unit, "", &number, NULL) != DSE_OK || number < lowest ||
+        number > highest || check_properties(field, "", text, number, NULL) != DSE_OK)
+        return false;
+    value->unit = unit;
+    value->number = number;
+    return true;
+}
+
+/* Why number_in said no. */
+static enum dse_status fail_quantity(const struct arch_field *field, const char *what,
+                                     const struct loose_scalar *loose, struct dse_error *err)
 {
     const char *text = loose->node.text;
-    struct dse_error inner;
-    value->unit = field->unit;
-    if (field->property & ARCH_UNBOUNDED && strcmp(text, "unlimited") == 0) {
-        value->number = INFINITY;
-        return DSE_OK;
-    }
-    if (field->other_unit >= 0 &&
-        quantity_parse(text, (enum unit_kind)field->other_unit, what, &value->number, &inner) == DSE_OK) {
-        value->unit = field->other_unit;
-        DSE_TRY(check_properties(field, what, text, value->number, err));
-        return yaml_quantity(&loose->doc, &loose->node, what, (enum unit_kind)field->other_unit, 0, 0x1p53,
-                             &value->number, err);
-    }
     enum unit_kind unit = (enum unit_kind)field->unit;
-    if (quantity_parse(text, unit, what, &value->number, &inner) == DSE_OK) {
-        DSE_TRY(check_properties(field, what, text, value->number, err));
-        return yaml_quantity(&loose->doc, &loose->node, what, unit, field->lowest, field->highest,
-                             &value->number, err);
+    struct dse_error inner;
+    double number = 0, highest = field->highest, lowest = field->lowest;
+    if (field->other_unit >= 0 &&
+        quantity_parse(text, (enum unit_kind)field->other_unit, what, &number, NULL) == DSE_OK) {
+        unit = (enum unit_kind)field->other_unit;
+        lowest = 0;
+        highest = 0x1p53;
     }
-    if (yaml_quantity(&loose->doc, &loose->node, what, unit, field->lowest, field->highest, &value->number,
-                      &inner) == DSE_OK)
+    if (quantity_parse(text, unit, what, &number, NULL) == DSE_OK) {
+        DSE_TRY(check_properties(field, what, text, number, err));
+        return yaml_quantity(&loose->doc, &loose->node, what, unit, lowest, highest, &number, err);
+    }
+    if (yaml_quantity(&loose->doc, &loose->node, what, unit, lowest, highest, &number, &inner) == DSE_OK)
         return DSE_OK;
     const char *other = field->other_unit == UNIT_WORD             ? ", or words such as 64 word"
                         : field->other_unit == UNIT_WORD_PER_CYCLE ? ", or a rate such as 16 word/cycle"
                                                                    : "";
     return dse_fail(err, DSE_BAD_INPUT, "%s%s%s", inner.text, other,
                     field->property & ARCH_UNBOUNDED ? ", or unlimited" : "");
+}
+
+static enum dse_status parse_quantity(const struct arch_field *field, const char *what,
+                                      const struct loose_scalar *loose, struct arch_value *value,
+                                      struct dse_error *err)
+{
+    const char *text = loose->node.text;
+    if (field->property & ARCH_UNBOUNDED && strcmp(text, "unlimited") == 0) {
+        value->number = INFINITY;
+        return DSE_OK;
+    }
+    if (number_in(field, text, field->unit, field->lowest, field->highest, value) ||
+        (field->other_unit >= 0 && number_in(field, text, field->other_unit, 0, 0x1p53, value)))
+        return DSE_OK;
+    return fail_quantity(field, what, loose, err);
 }
 
 static enum dse_status parse_number(const struct arch_field *field, const char *what,

@@ -4,6 +4,7 @@ SRC_COSTMODEL := \
 	costmodel/architecture_native.c \
 	costmodel/architecture_read.c \
 	costmodel/architecture_schema.c \
+	costmodel/architecture_template.c \
 	costmodel/architecture_values.c \
 	costmodel/bound.c \
 	costmodel/bound_need.c \
