@@ -4,6 +4,7 @@ SRC_DSE := \
 	dse/command_eval.c \
 	dse/command_list.c \
 	dse/command_map.c \
+	dse/command_rerun.c \
 	dse/command_results.c \
 	dse/command_run.c \
 	dse/command_sample.c \
@@ -30,6 +31,9 @@ SRC_DSE := \
 	dse/report_json.c \
 	dse/report_noc.c \
 	dse/report_table.c \
+	dse/rerun.c \
+	dse/rerun_compare.c \
+	dse/rerun_select.c \
 	dse/resolve.c \
 	dse/runner.c \
 	dse/sample.c \
