@@ -24,8 +24,10 @@ enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, s
 
 void sweep_free(struct sweep *sweep)
 {
-    for (size_t i = 0; i < sweep->n_arch; i++)
+    for (size_t i = 0; i < sweep->n_arch; i++) {
+        architecture_template_free(sweep->template[i]);
         yaml_doc_free(&sweep->arch[i]);
+    }
     for (size_t i = 0; sweep->workload && i < sweep->n_network * sweep->n_batch; i++)
         workload_free(&sweep->workload[i]);
     for (size_t i = 0; i < sweep->n_network; i++)
@@ -95,6 +97,7 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
             apply(sweep, spec->dimension[d].variable[k], out->index[d], choice, out);
     out->arch = &sweep->arch[choice[0]];
+    out->template = sweep->template[choice[0]];
     out->workload = &sweep->workload[choice[1] * sweep->n_batch + choice[2]];
     solve_settings_share(&out->settings, sweep->point_max_evaluations, sweep->point_max_seconds,
                          sweep_point_n_task(out));
@@ -123,7 +126,7 @@ enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
 enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,
                                   struct dse_error *err)
 {
-    return architecture_build(point->arch, point->override, point->n_override, arch, err);
+    return architecture_template_build(point->template, point->override, point->n_override, arch, err);
 }
 
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size)

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "costmodel/architecture_template.h"
 #include "costmodel/network.h"
 #include "costmodel/readers.h"
 #include "dse/solve.h"
@@ -33,7 +34,8 @@ struct sweep {
     const struct sweep_spec *spec;
     struct sweep_variable variable[SPEC_VARIABLE_MAX]; /* (spec->n_variable) */
     size_t n_arch;
-    struct yaml_doc *arch; /* (n_arch) the values of the axis, or the one */
+    struct yaml_doc *arch;                   /* (n_arch) the values of the axis, or the one */
+    struct architecture_template **template; /* (n_arch) of the same */
     size_t n_network;
     struct network *network; /* (n_network) */
     size_t n_batch;
@@ -57,6 +59,7 @@ struct sweep {
 struct sweep_point {
     uint32_t index[SPEC_VARIABLE_MAX]; /* (n_dimension) */
     const struct yaml_doc *arch;
+    const struct architecture_template *template; /* of `arch` */
     size_t n_override;
     struct arch_override override[SWEEP_OVERRIDE_MAX];
     const struct workload *workload;

@@ -52,15 +52,18 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
     if (values.n == 0)
         return missing(sweep, "architecture", "architecture: simba", err);
     sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
-    if (!sweep->arch)
+    sweep->template = arena_alloc(&sweep->arena, values.n, sizeof *sweep->template);
+    if (!sweep->arch || !sweep->template)
         return sweep_no_memory(sweep, err);
     for (size_t i = 0; i < values.n; i++) {
         struct architecture arch;
         struct result_input file;
         DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, &values.value[i], &file, err));
         DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
+        sweep->template[i] = NULL;
         sweep->n_arch = i + 1;
-        DSE_TRY(architecture_build(&sweep->arch[i], NULL, 0, &arch, err));
+        DSE_TRY(architecture_template_new(&sweep->arch[i], &sweep->template[i], err));
+        DSE_TRY(architecture_template_build(sweep->template[i], NULL, 0, &arch, err));
     }
     return DSE_OK;
 }
