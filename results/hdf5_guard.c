@@ -22,6 +22,8 @@
 enum {
     SEAL_BYTE = 64, /* of the line below */
     BLOCK_BYTE = 1 << 20,
+    EMPTY_MAX = 1 << 26, /* values */
+    DEFLATE_MOST = 1032,
     TRIAL_CPU_S = 10, /* for small files */
     TRIAL_BYTE_PER_CPU_S =
         1 << 22, /* slower than any disk or deflate, so that an honest file is never blamed */
@@ -270,6 +272,11 @@ enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, struct dse_e
 enum dse_status hdf5_check(const char *path, struct dse_error *err)
 {
     return hdf5_check_within(path, 0, err);
+}
+
+bool hdf5_can_hold(hid_t dataset, hsize_t n)
+{
+    return n <= EMPTY_MAX || n / DEFLATE_MOST <= H5Dget_storage_size(dataset);
 }
 
 enum dse_status hdf5_open_checked(const char *path, hid_t *file, struct dse_error *err)

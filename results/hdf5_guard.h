@@ -10,6 +10,7 @@
 #define RESULTS_HDF5_GUARD_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 
 #include "base/status.h"
 
@@ -23,6 +24,10 @@ DSE_MUST_CHECK enum dse_status hdf5_check(const char *path, struct dse_error *er
 
 /* The same where the child may take at most `cpu_s` seconds of processor time (0: as long as a file of its size can need). */
 DSE_MUST_CHECK enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, struct dse_error *err);
+
+/* Whether the file can hold `n` values of the dataset, which may be mostly empty: deflate makes at most 1032 bytes of one (zlib's
+ * technical details), and nothing is said about less than 2^26 values. Nobody should wait for the memory that a damaged one asks for. */
+bool hdf5_can_hold(hid_t dataset, hsize_t n);
 
 /* hdf5_check, then hdf5_open. */
 DSE_MUST_CHECK enum dse_status hdf5_open_checked(const char *path, hid_t *file, struct dse_error *err);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "results/hdf5_file.h"
+#include "results/hdf5_guard.h"
 
 enum {
     WINDOW = 1 << 22, /* elements that are read at once: at most 32 MiB */
@@ -123,7 +124,7 @@ static bool read_values(hid_t dataset, hid_t space, const struct reading *readin
     hssize_t n = H5Sget_simple_extent_npoints(space);
     if (w.rank < 0 || n < 0)
         return false;
-    if (n == 0)
+    if (n == 0 || !hdf5_can_hold(dataset, (hsize_t)n)) /* readers refuse it */
         return true;
     void *value = calloc(n < WINDOW ? (size_t)n : WINDOW, sizeof(uint64_t));
     bool fine = value != NULL;
