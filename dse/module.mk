@@ -10,7 +10,11 @@ SRC_DSE := \
 	dse/command_sample.c \
 	dse/command_slurm.c \
 	dse/command_table.c \
+	dse/crash_board.c \
+	dse/cost_model.c \
+	dse/cost_prior.c \
 	dse/estimate.c \
+	dse/fork_server.c \
 	dse/input_store.c \
 	dse/inputs.c \
 	dse/json_text.c \
@@ -39,10 +43,12 @@ SRC_DSE := \
 	dse/sample.c \
 	dse/schedule.c \
 	dse/slurm.c \
+	dse/shards.c \
 	dse/solve.c \
 	dse/spec_axes.c \
 	dse/spec_measure.c \
 	dse/spec_read.c \
+	dse/supervisor.c \
 	dse/sweep.c \
 	dse/sweep_cells.c \
 	dse/sweep_check.c \
@@ -57,4 +63,10 @@ SRC_DSE := \
 	dse/timeline.c \
 	dse/timeline_plot.c \
 	dse/watch.c \
+	dse/watchdog.c \
+	dse/worker.c \
+	dse/worker_limits.c \
+	dse/worker_pool.c \
+	dse/worker_protocol.c \
+	dse/worker_reason.c \
 	dse/workload.c

@@ -1,0 +1,209 @@
+#include "dse/supervisor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dse/crash_board.h"
+#include "dse/table.h"
+#include "dse/worker_limits.h"
+#include "dse/worker_reason.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
+enum {
+    KILLED_MAX = 2,    /* restarts after SIGKILL */
+    ECHO_WAIT_MS = 50, /* so that a signal to the whole process group reaches the run before its echo */
+    SIGNAL_CODE = 128, /* exit code of a process that signal N ended: this + N, as shells have it */
+};
+
+/* The parent. */
+struct supervisor {
+    struct crash_board *board;
+    supervise_body *body;
+    void *user;
+    const struct console *console;
+    sigset_t signals, before; /* what it waits for; the mask to restore */
+    pid_t child;
+    uint64_t oom_count; /* before the child */
+    unsigned n_killed;
+};
+
+/* ---------------------------------------------------------------------------------------------- in the child */
+
+/* The child leaves without going back to the caller, who is in the parent as well. */
+static _Noreturn void run_child(struct supervisor *s, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+    sigprocmask(SIG_SETMASK, &s->before, NULL);
+    int code = s->body(s->user, s->board);
+    fflush(NULL);
+#if defined(__SANITIZE_ADDRESS__)
+    if (__lsan_do_recoverable_leak_check())
+        code = 23;
+#endif
+    _exit(code);
+}
+
+/* ---------------------------------------------------------------------------------------------- in the parent */
+
+/* The job is stopped and goes on: with it this process, and the run when it has not had the signal itself. */
+static void stop(struct supervisor *s, const siginfo_t *info)
+{
+    sigset_t only;
+    if (info->si_code <= 0)
+        kill(s->child, SIGTSTP);
+    sigemptyset(&only);
+    sigaddset(&only, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &only, NULL); /* stops here */
+    sigprocmask(SIG_BLOCK, &only, NULL);
+    kill(s->child, SIGCONT);
+}
+
+/* si_code <= 0: another process sent it; the terminal sends to the whole group, which the run is in. */
+static void pass_on(const struct supervisor *s, const siginfo_t *info)
+{
+    const struct timespec wait = {0, ECHO_WAIT_MS * 1000000L};
+    const union sigval no_value = {0};
+    if (info->si_code > 0)
+        return;
+    nanosleep(&wait, NULL);
+    if (sigqueue(s->child, info->si_signo, no_value) != 0)
+        kill(s->child, info->si_signo); /* the queue is full */
+}
+
+/* Returns the wait status. */
+static int wait_for_child(struct supervisor *s)
+{
+    siginfo_t info;
+    int status;
+    for (;;) {
+        pid_t got = waitpid(s->child, &status, WNOHANG);
+        if (got == s->child)
+            return status;
+        if (got < 0 && errno != EINTR)
+            return 0;
+        int number = sigwaitinfo(&s->signals, &info);
+        if (number == SIGTSTP)
+            stop(s, &info);
+        else if (number > 0 && number != SIGCHLD)
+            pass_on(s, &info);
+    }
+}
+
+static void say(const struct supervisor *s, const char *what, const char *then)
+{
+    FILE *err = s->console->err;
+    int fd = fileno(err);
+    if (fd >= 0 && isatty(fd))
+        fputs("\r\033[K", err); /* the progress bar of the run */
+    fprintf(err, "dse: %s%s\n", what, then);
+    fflush(err);
+}
+
+/* "the run crashed (SIGSEGV) while 2 searches were in flight". */
+static void describe(const struct supervisor *s, int status, bool overran, char *text, size_t size)
+{
+    char name[32];
+    unsigned n = board_count_marked(s->board);
+    if (overran)
+        snprintf(text, size, "%u search%s did not stop within limit and grace", n, n == 1 ? "" : "es");
+    else
+        snprintf(text, size, "the run crashed (%s) while %u search%s in flight",
+                 reason_signal(WTERMSIG(status), name, sizeof name), n, n == 1 ? " was" : "es were");
+}
+
+/* Shall the run be started again? Else the exit code of the program is in `*code`. */
+static bool goes_on(struct supervisor *s, int status, int *code)
+{
+    char text[160], name[32];
+    bool overran =
+        WIFEXITED(status) && WEXITSTATUS(status) == SUPERVISOR_RESTART && board_take_overrun(s->board);
+    if (WIFEXITED(status) && !overran) {
+        *code = WEXITSTATUS(status);
+        return false;
+    }
+    int number = overran ? 0 : WTERMSIG(status);
+    bool killed = number == SIGKILL, by_kernel = killed && worker_oom_count() != s->oom_count;
+    *code = number ? SIGNAL_CODE + number : SUPERVISOR_RESTART;
+    if (number && !reason_is_fault(number) && !by_kernel) {
+        snprintf(text, sizeof text, "the run was ended by %s", reason_signal(number, name, sizeof name));
+        say(s, text, "; finished points are kept, the same command resumes");
+        return false;
+    }
+    bool blamed = overran || board_blame(s->board);
+    describe(s, status, overran, text, sizeof text);
+    if (by_kernel && s->n_killed++ >= KILLED_MAX) {
+        say(s, text, ", for lack of memory again; finished points are kept, the same command resumes");
+        return false;
+    }
+    if (!blamed) {
+        snprintf(text, sizeof text, "internal error: the run crashed (%s) outside of any search",
+                 reason_signal(number, name, sizeof name));
+        say(s, text, "; finished points are kept, the same command resumes");
+        *code = EXIT_BAD_USE;
+        return false;
+    }
+    say(s, text,
+        board_count_marked(s->board) == 1 ? "; going on with this one in a process of its own"
+                                          : "; going on with these in processes of their own");
+    return true;
+}
+
+static void block_signals(struct supervisor *s, struct sigaction *child_action)
+{
+    static const int waited[] = {SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGTSTP};
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigemptyset(&s->signals);
+    for (size_t i = 0; i < sizeof waited / sizeof waited[0]; i++)
+        sigaddset(&s->signals, waited[i]);
+    sigprocmask(SIG_BLOCK, &s->signals, &s->before);
+    sigaction(SIGCHLD, &standard, child_action); /* where it is ignored there would be no status */
+}
+
+static int run_until_done(struct supervisor *s)
+{
+    int code = EXIT_BAD_USE, status = 0;
+    pid_t self = getpid();
+    do {
+        s->oom_count = worker_oom_count();
+        fflush(NULL);
+        s->child = fork();
+        if (s->child == 0)
+            run_child(s, self);
+        if (s->child < 0) {
+            fprintf(s->console->err, "dse: no process for the run: %s\n", strerror(errno));
+            return EXIT_BAD_USE;
+        }
+        status = wait_for_child(s);
+    } while (goes_on(s, status, &code));
+    return code;
+}
+
+int supervise(supervise_body *body, void *user, const struct console *console)
+{
+    struct supervisor s = {.body = body, .user = user, .console = console};
+    struct sigaction child_action;
+    struct dse_error err = {0};
+    enum dse_status status = board_new(&s.board, &err);
+    if (status != DSE_OK)
+        return cli_report(console, status, &err);
+    board_set_supervised(s.board);
+    block_signals(&s, &child_action);
+    int code = run_until_done(&s);
+    sigaction(SIGCHLD, &child_action, NULL);
+    sigprocmask(SIG_SETMASK, &s.before, NULL);
+    board_free(s.board);
+    return code;
+}
