@@ -68,11 +68,13 @@ static enum dse_status open_file(struct rerun *r, struct dse_error *err)
     if (r->stored.n_input == 0)
         return dse_fail_at(
             err, DSE_BAD_INPUT, h5, 0,
-            "does not hold what it was computed from: the group `inputs`, with architecture and "
-            "network files and --set, is missing%s%s. `dse run` with the specification (and "
-            "--fresh or another -o) makes a file that can be computed again",
-            r->made_by.dse_version[0] ? "; it was written by an earlier dse, " : "",
-            r->made_by.git_revision[0] ? r->made_by.git_revision : r->made_by.dse_version);
+            "does not hold what it was computed from: the group `inputs`, with the specification and the "
+            "architecture and network files, is missing (written by dse %s%s%s%s). Run its specification "
+            "anew "
+            "(--fresh, or another -o) for a file that can be computed again",
+            r->made_by.dse_version[0] ? r->made_by.dse_version : "of unknown version",
+            r->made_by.git_revision[0] ? " (" : "", r->made_by.git_revision,
+            r->made_by.git_revision[0] ? ")" : "");
     DSE_TRY(spec_replay(&r->spec, &r->stored, h5, err));
     DSE_TRY(sweep_init(&r->sweep, &r->spec, err));
     return stored_rows_open(h5, &r->stored, &r->rows, err);

@@ -36,6 +36,20 @@ static size_t dimension_of(const struct sweep_spec *spec, size_t v)
     return 0;
 }
 
+/* A value as the specification writes it, in any unit, or the number that the tables have. */
+static long find_value(const struct sweep *sweep, size_t v, const char *text)
+{
+    const struct sweep_variable *variable = &sweep->variable[v];
+    long found = sweep_find_value(sweep, v, text);
+    double number;
+    if (found >= 0 || !variable->numeric || !text_parse_double(text, &number))
+        return found;
+    for (size_t i = 0; i < sweep->spec->variable[v].n_value; i++)
+        if (!(variable->number[i] < number) && !(variable->number[i] > number))
+            return (long)i;
+    return -1;
+}
+
 /* "AXIS=VALUE" narrows `chosen`. Linked axes may have a value at several positions. */
 static enum dse_status narrow(const struct sweep *sweep, const char *part, bool *chosen,
                               struct dse_error *err)
@@ -53,7 +67,7 @@ static enum dse_status narrow(const struct sweep *sweep, const char *part, bool 
     name[length] = '\0';
     DSE_TRY(find_variable(sweep, name, &v, err));
     const char *value = equals + 1 + strspn(equals + 1, " ");
-    long first = sweep_find_value(sweep, v, value);
+    long first = find_value(sweep, v, value);
     if (first < 0)
         return dse_fail(err, DSE_BAD_USAGE, "--point: axis %s has no value %s", name,
                         text_excerpt(value, shown, sizeof shown));
