@@ -28,7 +28,10 @@ enum {
 static const double stopped_s = 1; /* a longer slice: the process was stopped, not waiting */
 static const uint64_t growth_most = (uint64_t)96
                                     << 20; /* bytes that a worker may keep from search to search */
-static const double nearly_all = 0.9;      /* of max_memory, at a crash: it is the cause */
+/* What the second look at memory leaves to the first, the limit of the address space: pages of the program that a worker reads for the
+ * first time count as its own. */
+static const uint64_t look_margin = (uint64_t)32 << 20;
+static const double nearly_all = 0.9; /* of max_memory, at a crash: it is the cause */
 
 /* A worker and what is known of it. Only the thread of the slot touches it. */
 struct slot {
@@ -129,7 +132,9 @@ static enum verdict look(struct exchange *x)
     x->looked_s = now_s;
     if (!worker_memory_of(x->slot->worker.pid, &space, &resident) || space == 0)
         return DIED; /* also when a process that it forked keeps its socket open */
-    return resident > before && resident - before > x->pool->setup.max_memory ? TOO_LARGE : ANSWERED;
+    uint64_t most = x->pool->setup.max_memory;
+    return resident > before + look_margin && resident - before - look_margin > most + most / 8 ? TOO_LARGE
+                                                                                                : ANSWERED;
 }
 
 /* Receive `size` bytes. */
