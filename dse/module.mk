@@ -46,6 +46,7 @@ SRC_DSE := \
 	dse/shards.c \
 	dse/solve.c \
 	dse/spec_axes.c \
+	dse/spec_diff.c \
 	dse/spec_measure.c \
 	dse/spec_read.c \
 	dse/supervisor.c \
