@@ -49,6 +49,7 @@ static enum dse_status build_cube(struct run *run)
 {
     double start_s = clock_wall_s();
     provenance_finish(&run->provenance);
+    DSE_TRY(journal_flush(run->journal, run->err));
     enum dse_status status = cube_build(run->options->out, &run->schema, &run->provenance, run->err);
     double end_s = clock_wall_s();
     run->cube_due_s = end_s + fmax(cube_interval_s, cube_share * (end_s - start_s));

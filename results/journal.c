@@ -1,103 +1,48 @@
 #include "results/journal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/clock.h"
 #include "results/csv_line.h"
-#include "results/journal_read.h"
+#include "results/journal_parts.h"
 
-enum { JOURNAL_PATH_MAX = 4096 };
+enum { WAITING_BYTE = 65536 };
 
-struct journal {
-    const struct result_schema *schema;
-    char csv_path[JOURNAL_PATH_MAX];
-    char layer_path[JOURNAL_PATH_MAX];
-    int csv_fd; /* holds the lock */
-    int layer_fd;
-    bool sync;
-    bool broken; /* a write failed and could not be undone */
-    struct journal_index index;
-    struct text_buffer line; /* scratch */
-};
+static const double flush_s = 0.1;
 
-static enum dse_status fail_errno(const char *path, const char *what, struct dse_error *err)
+/* ---------------------------------------------------------------------------------------------------- open, close */
+
+static enum dse_status open_parts(struct journal *journal, const char *out,
+                                  const struct journal_options *options, struct dse_error *err)
 {
-    return dse_fail_at(err, DSE_IO, path, 0, "%s: %s", what, strerror(errno));
+    if (!result_path(journal->csv_path, sizeof journal->csv_path, out, ".csv") ||
+        !result_path(journal->layer_path, sizeof journal->layer_path, out, ".layers.csv"))
+        return dse_fail(err, DSE_LIMIT, "the output path is too long");
+    DSE_TRY(lock_take(out, options->command, &journal->lock, &journal->report.stale, err));
+    DSE_TRY(journal_recover(journal, out, options, err));
+    journal->n = (size_t)journal->report.n_point;
+    journal->flushed_s = journal->synced_s = journal->touched_s = clock_wall_s();
+    return options->visit
+               ? DSE_OK
+               : journal_index_read(journal->csv_path, NULL, journal->schema, &journal->index, err);
 }
 
-/* Open for appending, without following what is there. */
-static enum dse_status open_file(const char *path, int *fd, struct dse_error *err)
+/* Free all and release the lock, without a flush. */
+static void let_go(struct journal *journal)
 {
-    *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    return *fd >= 0 ? DSE_OK : fail_errno(path, "cannot be opened for writing", err);
-}
-
-/* One writer per journal. File systems without locks (some cluster ones) are used without. */
-static enum dse_status take_lock(const struct journal *journal, struct dse_error *err)
-{
-    if (flock(journal->csv_fd, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == EOPNOTSUPP ||
-        errno == ENOSYS)
-        return DSE_OK;
-    if (errno == EWOULDBLOCK)
-        return dse_fail_at(
-            err, DSE_BAD_USAGE, journal->csv_path, 0,
-            "another run is writing this journal; wait for it to end, or choose another output with -o");
-    return fail_errno(journal->csv_path, "cannot be locked", err);
-}
-
-/* The bytes of a line or block in one write(2); the loop is for signals and full pipes only. */
-static int write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return 1;
-}
-
-/* Cut a file to what is whole, and give it its header when it has none. */
-static enum dse_status settle(int fd, const char *path, uint64_t *good_byte, const struct text_buffer *header,
-                              struct dse_error *err)
-{
-    if (header->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
-    if (ftruncate(fd, (off_t)*good_byte) != 0)
-        return fail_errno(path, "cannot be cut back to its last whole line", err);
-    if (*good_byte == 0) {
-        if (!write_all(fd, header->data, header->length))
-            return fail_errno(path, "cannot be written", err);
-        *good_byte = header->length;
-    }
-    return DSE_OK;
-}
-
-static enum dse_status open_parts(struct journal *journal, struct journal_options options,
-                                  struct dse_error *err)
-{
-    DSE_TRY(open_file(journal->csv_path, &journal->csv_fd, err));
-    DSE_TRY(take_lock(journal, err));
-    DSE_TRY(open_file(journal->layer_path, &journal->layer_fd, err));
-    if (!options.fresh)
-        DSE_TRY(journal_index_read(journal->csv_path, journal->layer_path, journal->schema, &journal->index,
-                                   err));
-    text_clear(&journal->line);
-    csv_point_header(&journal->line, journal->schema);
-    DSE_TRY(settle(journal->csv_fd, journal->csv_path, &journal->index.good_byte, &journal->line, err));
-    text_clear(&journal->line);
-    csv_layer_header(&journal->line, journal->schema);
-    return settle(journal->layer_fd, journal->layer_path, &journal->index.layer_good_byte, &journal->line,
-                  err);
+    if (journal->layer_fd >= 0)
+        close(journal->layer_fd);
+    if (journal->csv_fd >= 0)
+        close(journal->csv_fd);
+    lock_release(journal->lock);
+    journal_index_free(&journal->index);
+    text_free(&journal->point);
+    text_free(&journal->layers);
+    free(journal);
 }
 
 enum dse_status journal_open(const char *out, const struct result_schema *schema,
@@ -111,25 +56,25 @@ enum dse_status journal_open(const char *out, const struct result_schema *schema
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the journal");
     journal->schema = schema;
     journal->csv_fd = journal->layer_fd = -1;
-    journal->sync = false;
-    text_init(&journal->line);
-    enum dse_status status;
-    if (!result_path(journal->csv_path, sizeof journal->csv_path, out, ".csv") ||
-        !result_path(journal->layer_path, sizeof journal->layer_path, out, ".layers.csv"))
-        status = dse_fail(err, DSE_LIMIT, "the output path is too long");
+    journal->sync_s = options.sync_s;
+    text_init(&journal->point);
+    text_init(&journal->layers);
+    enum dse_status status = open_parts(journal, out, &options, err);
+    if (status != DSE_OK)
+        let_go(journal);
     else
-        status = open_parts(journal, options, err);
-    if (status != DSE_OK) {
-        journal_close(journal);
-        return status;
-    }
-    *out_journal = journal;
-    return DSE_OK;
+        *out_journal = journal;
+    return status;
+}
+
+const struct journal_report *journal_report(const struct journal *journal)
+{
+    return &journal->report;
 }
 
 size_t journal_count(const struct journal *journal)
 {
-    return journal->index.n;
+    return journal->n;
 }
 
 uint64_t journal_key(const struct journal *journal, size_t i)
@@ -145,82 +90,213 @@ bool journal_find(const struct journal *journal, uint64_t key, enum result_statu
     return entry != NULL;
 }
 
-/* Write one file's part of a point. On failure the file is cut back to what it was. */
-static enum dse_status append_bytes(struct journal *journal, int fd, const char *path, uint64_t *good_byte,
-                                    struct dse_error *err)
+/* ---------------------------------------------------------------------------------------------------------- lines */
+
+void journal_lines_init(struct journal_lines *lines)
 {
-    const struct text_buffer *line = &journal->line;
-    if (line->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a line of the journal");
-    if (line->length > 0 &&
-        (!write_all(fd, line->data, line->length) || (journal->sync && fdatasync(fd) != 0))) {
-        enum dse_status status = fail_errno(path, "cannot be written", err);
-        if (ftruncate(fd, (off_t)*good_byte) != 0)
-            journal->broken = true;
-        return status;
+    text_init(&lines->point);
+    text_init(&lines->layers);
+}
+
+void journal_lines_free(struct journal_lines *lines)
+{
+    text_free(&lines->point);
+    text_free(&lines->layers);
+}
+
+/* A layer of this point must be known to the schema (the cube has a place for it). The layers of a point mostly follow each other
+ * there, too, so the search goes on where the last one ended. */
+static enum dse_status check_layer(const struct result_schema *schema, const char *layer, size_t *at,
+                                   struct dse_error *err)
+{
+    for (size_t tried = 0; tried < schema->n_layer; tried++) {
+        size_t k = (*at + tried) % schema->n_layer;
+        if (schema->layer[k] == layer || strcmp(schema->layer[k], layer) == 0) {
+            *at = k + 1;
+            return DSE_OK;
+        }
     }
-    *good_byte += line->length;
+    return dse_fail(err, DSE_INTERNAL, "layer %s is not in the result schema", layer);
+}
+
+enum dse_status journal_format(const struct result_schema *schema, const struct point_record *point,
+                               const struct layer_record *layer, size_t n_layer, struct journal_lines *lines,
+                               struct dse_error *err)
+{
+    struct point_record counted = *point;
+    size_t at = 0;
+    text_clear(&lines->point);
+    text_clear(&lines->layers);
+    for (size_t i = 0; i < n_layer; i++) {
+        DSE_TRY(check_layer(schema, layer[i].layer, &at, err));
+        csv_layer_line(&lines->layers, schema, point, &layer[i]);
+    }
+    counted.n_layer = n_layer;
+    csv_point_line(&lines->point, schema, &counted);
+    return lines->point.failed || lines->layers.failed
+               ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a line of the journal")
+               : DSE_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- append */
+
+bool journal_write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        errno = ENOSPC; /* of a write that takes nothing */
+        ssize_t n = write(fd, bytes, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+static enum dse_status fail_broken(const struct journal *journal, struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_IO, journal->csv_path, 0,
+                       "an earlier write failed; the journal takes no more points");
+}
+
+/* A write or a sync failed for the reason in errno: back to what the kernel had before. */
+static enum dse_status break_off(struct journal *journal, const char *path, struct dse_error *err)
+{
+    enum dse_status status = dse_fail_at(err, DSE_IO, path, 0,
+                                         "cannot be written: %s; the points before it are kept, and the same "
+                                         "command resumes when this is put right",
+                                         strerror(errno));
+    atomic_store(&journal->broken, true);
+    /* What cannot be cut now is when the journal is opened next. */
+    if (ftruncate(journal->csv_fd, (off_t)journal->csv_byte) != 0 ||
+        ftruncate(journal->layer_fd, (off_t)journal->layer_byte) != 0)
+        errno = 0;
+    journal->n -= journal->n_waiting;
+    journal->n_waiting = 0;
+    text_clear(&journal->point);
+    text_clear(&journal->layers);
+    return status;
+}
+
+enum dse_status journal_flush(struct journal *journal, struct dse_error *err)
+{
+    if (atomic_load(&journal->broken))
+        return fail_broken(journal, err);
+    journal->flushed_s = clock_wall_s();
+    if (journal->n_waiting == 0)
+        return DSE_OK;
+    /* The point's own line comes last, so it commits the layers. */
+    if (!journal_write_all(journal->layer_fd, journal->layers.data, journal->layers.length))
+        return break_off(journal, journal->layer_path, err);
+    if (!journal_write_all(journal->csv_fd, journal->point.data, journal->point.length))
+        return break_off(journal, journal->csv_path, err);
+    journal->layer_byte += journal->layers.length;
+    journal->csv_byte += journal->point.length;
+    journal->n_waiting = 0;
+    text_clear(&journal->point);
+    text_clear(&journal->layers);
     return DSE_OK;
 }
 
-/* A layer of this point must be known to the schema (the cube has a place for it). */
-static enum dse_status check_layers(const struct journal *journal, const struct layer_record *layer,
-                                    size_t n_layer, struct dse_error *err)
+/* Take back what is behind `length`, when the other half of a point did not fit into memory. */
+static void cut_waiting(struct text_buffer *text, size_t length)
 {
-    for (size_t i = 0; i < n_layer; i++) {
-        size_t k = 0;
-        while (k < journal->schema->n_layer && strcmp(journal->schema->layer[k], layer[i].layer) != 0)
-            k++;
-        if (k == journal->schema->n_layer)
-            return dse_fail(err, DSE_INTERNAL, "layer %s is not in the result schema", layer[i].layer);
+    text->failed = 0;
+    text->length = length;
+    if (text->data)
+        text->data[length] = '\0';
+}
+
+enum dse_status journal_append(struct journal *journal, const struct journal_lines *lines,
+                               struct dse_error *err)
+{
+    size_t point_length = journal->point.length, layer_length = journal->layers.length;
+    if (atomic_load(&journal->broken))
+        return fail_broken(journal, err);
+    text_append_bytes(&journal->layers, lines->layers.data, lines->layers.length);
+    text_append_bytes(&journal->point, lines->point.data, lines->point.length);
+    if (journal->layers.failed || journal->point.failed) {
+        cut_waiting(&journal->layers, layer_length);
+        cut_waiting(&journal->point, point_length);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the lines of a point");
     }
-    return DSE_OK;
+    journal->n++;
+    journal->n_waiting++;
+    if (journal->layers.length + journal->point.length < WAITING_BYTE &&
+        clock_wall_s() - journal->flushed_s < flush_s)
+        return DSE_OK;
+    return journal_flush(journal, err);
 }
 
 enum dse_status journal_append_record(struct journal *journal, const struct point_record *point,
                                       const struct layer_record *layer, size_t n_layer, struct dse_error *err)
 {
-    struct point_record counted = *point;
-    struct journal_entry entry = {.key = point->key, .n_layer = n_layer, .outcome = point->outcome};
-    uint64_t layer_start = journal->index.layer_good_byte;
-    if (journal->broken)
-        return dse_fail_at(err, DSE_IO, journal->csv_path, 0,
-                           "an earlier write failed; the journal takes no more points");
-    if (journal_find(journal, point->key, NULL))
-        return dse_fail(err, DSE_BAD_USAGE, "the point %016" PRIx64 " is in the journal already", point->key);
-    DSE_TRY(check_layers(journal, layer, n_layer, err));
-    text_clear(&journal->line);
-    for (size_t i = 0; i < n_layer; i++)
-        csv_layer_line(&journal->line, journal->schema, point, &layer[i]);
-    DSE_TRY(
-        append_bytes(journal, journal->layer_fd, journal->layer_path, &journal->index.layer_good_byte, err));
-    /* From here on the point's own line decides: it comes last, so it commits the layers. */
-    counted.n_layer = n_layer;
-    text_clear(&journal->line);
-    csv_point_line(&journal->line, journal->schema, &counted);
-    entry.offset = journal->index.good_byte;
-    entry.line = journal->index.n < INT32_MAX ? (int)journal->index.n + 2 : 0;
-    entry.length = journal->line.length;
-    enum dse_status status =
-        append_bytes(journal, journal->csv_fd, journal->csv_path, &journal->index.good_byte, err);
-    if (status != DSE_OK) {
-        if (ftruncate(journal->layer_fd, (off_t)layer_start) != 0)
-            journal->broken = true;
-        journal->index.layer_good_byte = layer_start;
-        return status;
+    struct journal_lines lines;
+    journal_lines_init(&lines);
+    enum dse_status status = journal_format(journal->schema, point, layer, n_layer, &lines, err);
+    if (status == DSE_OK)
+        status = journal_append(journal, &lines, err);
+    journal_lines_free(&lines);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- sync */
+
+/* fdatasync; what is no file of a disk has nothing to sync (EINVAL, man 2 fdatasync). */
+static bool sync_file(int fd)
+{
+    return fdatasync(fd) == 0 || errno == EINVAL || errno == EROFS;
+}
+
+/* Layers first: power may fail between the two. */
+static enum dse_status sync_both(struct journal *journal, struct dse_error *err)
+{
+    bool layers = sync_file(journal->layer_fd);
+    if (layers && sync_file(journal->csv_fd))
+        return DSE_OK;
+    atomic_store(&journal->broken, true); /* the kernel may have given up pages that it could not write */
+    return dse_fail_at(err, DSE_IO, layers ? journal->csv_path : journal->layer_path, 0,
+                       "cannot be written to the disk: %s", strerror(errno));
+}
+
+enum dse_status journal_sync(struct journal *journal, struct dse_error *err)
+{
+    double now_s = clock_wall_s();
+    if (now_s - journal->touched_s >= LOCK_TOUCH_S) {
+        lock_touch(journal->lock);
+        journal->touched_s = now_s;
     }
-    return journal_index_add(&journal->index, &entry, err);
+    if (now_s - journal->synced_s < journal->sync_s)
+        return DSE_OK;
+    if (atomic_load(&journal->broken))
+        return fail_broken(journal, err);
+    enum dse_status status = sync_both(journal, err);
+    journal->synced_s = clock_wall_s();
+    return status;
+}
+
+enum dse_status journal_finish(struct journal *journal, struct dse_error *err)
+{
+    enum dse_status status = DSE_OK;
+    if (!journal)
+        return DSE_OK;
+    if (!atomic_load(&journal->broken)) { /* else it has been said already */
+        status = journal_flush(journal, err);
+        if (status == DSE_OK)
+            status = sync_both(journal, err);
+        if (status == DSE_OK && (close(journal->layer_fd) != 0) | (close(journal->csv_fd) != 0))
+            status = dse_fail_at(err, DSE_IO, journal->csv_path, 0, "cannot be closed: %s", strerror(errno));
+        else if (status != DSE_OK)
+            close(journal->layer_fd), close(journal->csv_fd);
+        journal->layer_fd = journal->csv_fd = -1;
+    }
+    let_go(journal);
+    return status;
 }
 
 void journal_close(struct journal *journal)
 {
-    if (!journal)
-        return;
-    if (journal->layer_fd >= 0)
-        close(journal->layer_fd);
-    if (journal->csv_fd >= 0)
-        close(journal->csv_fd); /* and with it the lock */
-    journal_index_free(&journal->index);
-    text_free(&journal->line);
-    free(journal);
+    (void)!journal_finish(journal, NULL);
 }

@@ -114,13 +114,14 @@ bool journal_find(const struct journal *journal, uint64_t key, enum result_statu
 struct journal_summary {
     uint64_t n_point; /* whole lines that check */
     uint64_t n_status[RESULT_STATUS_COUNT];
-    uint64_t n_bad_line;  /* whole lines that do not check */
-    int first_bad_line;   /* 0: none */
-    bool torn;            /* the last line is not whole (being written, or cut off) */
-    bool running;         /* a run holds the lock */
-    uint64_t evaluations; /* sum over points */
-    double seconds;       /* sum over points */
-    double modified_s;    /* time of the last change, seconds since 1970 UTC */
+    uint64_t n_bad_line;     /* whole lines that do not check */
+    int first_bad_line;      /* 0: none */
+    bool torn;               /* the last line is not whole (being written, or cut off) */
+    bool running;            /* a run holds the lock */
+    struct lock_owner owner; /* who holds it, or held it when it was killed; pid 0: nobody is known */
+    uint64_t evaluations;    /* sum over points */
+    double seconds;          /* sum over points */
+    double modified_s;       /* time of the last change, seconds since 1970 UTC */
 };
 
 /* Summarise OUT.csv. Needs no schema. DSE_IO when it cannot be read, DSE_BAD_INPUT when it is no journal. */

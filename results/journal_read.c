@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/journal_header.h"
+
 enum dse_status line_reader_open(struct line_reader *reader, const char *path, struct dse_error *err)
 {
     *reader = (struct line_reader){.path = path};
@@ -64,8 +66,8 @@ enum dse_status line_reader_check(const struct line_reader *reader, struct dse_e
     if (!csv_seal_holds(reader->line, reader->length))
         return dse_fail_at(
             err, DSE_BAD_INPUT, reader->path, reader->number,
-            "the line does not match its checksum (edited or damaged); restore it from a copy, or "
-            "delete this line to compute its point again");
+            "the line does not match its checksum (edited or damaged); restore it from a copy, or use "
+            "--repair to move it aside and compute its point again");
     return DSE_OK;
 }
 
@@ -147,56 +149,6 @@ void journal_index_free(struct journal_index *index)
     *index = (struct journal_index){0};
 }
 
-/* Name the first column that differs. */
-static enum dse_status header_differs(const struct line_reader *reader, const struct text_buffer *expected,
-                                      struct dse_error *err)
-{
-    struct csv_row is, wanted;
-    enum dse_status status = DSE_OK;
-    csv_row_init(&is);
-    csv_row_init(&wanted);
-    if (csv_split(reader->line, reader->length, &is, NULL) != DSE_OK ||
-        csv_split(expected->data, expected->length - 1, &wanted, NULL) != DSE_OK ||
-        csv_column_find(&is, "checksum") == is.n) {
-        status = dse_fail_at(err, DSE_BAD_INPUT, reader->path, 1,
-                             "not a journal of dse; choose another output with -o");
-    } else {
-        size_t i = 0;
-        while (i < is.n && i < wanted.n && strcmp(is.field[i], wanted.field[i]) == 0)
-            i++;
-        status = dse_fail_at(
-            err, DSE_BAD_INPUT, reader->path, 1,
-            "written by another specification or version: column %zu is '%s', here it would be "
-            "'%s'; use --fresh to start anew or choose another output with -o",
-            i + 1, i < is.n ? is.field[i] : "missing", i < wanted.n ? wanted.field[i] : "missing");
-    }
-    csv_row_free(&is);
-    csv_row_free(&wanted);
-    return status;
-}
-
-/* Read and check the header line. `*empty`: there is none, or only a torn piece of ours. */
-static enum dse_status read_header(struct line_reader *reader, const struct text_buffer *expected,
-                                   bool *empty, struct dse_error *err)
-{
-    bool more;
-    *empty = false;
-    if (expected->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
-    DSE_TRY(line_reader_next(reader, &more, err));
-    if (!more) {
-        *empty = true;
-        if (reader->torn &&
-            (reader->length > expected->length || memcmp(reader->line, expected->data, reader->length) != 0))
-            return dse_fail_at(err, DSE_BAD_INPUT, reader->path, 1,
-                               "not a journal of dse; choose another output with -o");
-        return DSE_OK;
-    }
-    if (reader->length + 1 != expected->length || memcmp(reader->line, expected->data, reader->length) != 0)
-        return header_differs(reader, expected, err);
-    return DSE_OK;
-}
-
 /* One line of OUT.csv into the index. */
 static enum dse_status take_point(const struct line_reader *reader, const struct csv_row *row,
                                   size_t at_status, size_t at_n_layer, struct journal_index *index,
@@ -223,7 +175,7 @@ static enum dse_status read_points(struct line_reader *reader, const struct resu
     bool more, empty;
     text_init(&header);
     csv_point_header(&header, schema);
-    enum dse_status status = read_header(reader, &header, &empty, err);
+    enum dse_status status = journal_header_read(reader, &header, &empty, err);
     if (status == DSE_OK && !empty)
         status = csv_split(header.data, header.length - 1, row, err);
     text_free(&header);
@@ -291,7 +243,7 @@ static enum dse_status read_layers(struct line_reader *reader, const char *csv_p
     uint64_t last_key = 0;
     text_init(&header);
     csv_layer_header(&header, schema);
-    enum dse_status status = read_header(reader, &header, &empty, err);
+    enum dse_status status = journal_header_read(reader, &header, &empty, err);
     text_free(&header);
     DSE_TRY(status);
     if (!empty)

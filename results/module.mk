@@ -25,6 +25,15 @@ SRC_RESULTS := \
 	results/plot_timeline_lane.c \
 	results/plot_timeline_rows.c \
 	results/provenance.c \
+	results/axis_places.c \
+	results/cell_set.c \
+	results/journal_header.c \
+	results/journal_keys.c \
+	results/journal_open.c \
+	results/journal_rewrite.c \
+	results/journal_scan.c \
+	results/journal_scan_at.c \
+	results/lock.c \
 	results/schema.c \
 	results/stored_rows.c \
 	results/timeline.c \
