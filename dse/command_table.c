@@ -7,7 +7,7 @@
 
 static const struct cli_command *const commands[] = {
     &command_run,   &command_eval,   &command_map,   &command_sample,    &command_list,  &command_plot,
-    &command_merge, &command_status, &command_check, &command_calibrate, &command_slurm,
+    &command_merge, &command_status, &command_check, &command_calibrate, &command_rerun, &command_slurm,
 };
 
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };
