@@ -65,6 +65,28 @@ void text_append_bytes(struct text_buffer *text, const char *bytes, size_t lengt
     text->data[text->length] = '\0';
 }
 
+void text_append_string(struct text_buffer *text, const char *string)
+{
+    text_append_bytes(text, string, strlen(string));
+}
+
+void text_append_u64(struct text_buffer *text, uint64_t value)
+{
+    char number[TEXT_U64_MAX];
+    text_append_bytes(text, number, text_u64_bytes(value, number));
+}
+
+char *text_room(struct text_buffer *text, size_t n)
+{
+    return reserve(text, n) ? text->data + text->length : NULL;
+}
+
+void text_wrote(struct text_buffer *text, const char *end)
+{
+    text->length = (size_t)(end - text->data);
+    text->data[text->length] = '\0';
+}
+
 void text_clear(struct text_buffer *text)
 {
     text->length = 0;

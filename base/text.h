@@ -16,6 +16,13 @@ struct text_buffer {
 void text_init(struct text_buffer *text);
 void text_append(struct text_buffer *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_append_bytes(struct text_buffer *text, const char *bytes, size_t length);
+/* `string` as it is, and a number in decimal: what printf would write, in a tenth of the time. */
+void text_append_string(struct text_buffer *text, const char *string);
+void text_append_u64(struct text_buffer *text, uint64_t value);
+
+/* Room for `n` bytes to be written behind the text, or NULL when out of memory (`failed` is then set); text_wrote says how far. */
+char *text_room(struct text_buffer *text, size_t n);
+void text_wrote(struct text_buffer *text, const char *end);
 void text_clear(struct text_buffer *text);
 void text_free(struct text_buffer *text);
 

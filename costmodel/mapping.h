@@ -39,6 +39,10 @@ void mapping_init(struct mapping *mapping, const struct problem *problem, const 
 void mapping_write_yaml(const struct mapping *mapping, const struct problem *problem,
                         const struct architecture *arch, struct text_buffer *out);
 
+/* The same text as one line of flow style: "mapping: [{...}, {...}]". */
+void mapping_write_line(const struct mapping *mapping, const struct problem *problem,
+                        const struct architecture *arch, struct text_buffer *out);
+
 /* The same loop nest as an indented text for people: "for k in 0..8  (DRAM)", "parallel-x ...", with tiles kept. */
 void mapping_write_nest(const struct mapping *mapping, const struct problem *problem,
                         const struct architecture *arch, struct text_buffer *out);

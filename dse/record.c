@@ -46,24 +46,12 @@ static void fill_energies(const struct architecture *arch, const struct evaluati
 char *record_mapping_line(const struct mapping *mapping, const struct problem *problem,
                           const struct architecture *arch, struct arena *arena)
 {
-    struct text_buffer block, line;
+    struct text_buffer line;
     char *copy = NULL;
-    text_init(&block);
     text_init(&line);
-    mapping_write_yaml(mapping, problem, arch, &block);
-    /* a block list of flow mappings becomes a flow list */
-    for (const char *at = block.data; !block.failed && at && *at;) {
-        size_t length = strcspn(at, "\n");
-        int is_entry = strncmp(at, "- ", 2) == 0;
-        if (is_entry)
-            text_append(&line, "%s", line.length && line.data[line.length - 1] == '}' ? ", " : " [");
-        text_append_bytes(&line, at + (is_entry ? 2 : 0), length - (is_entry ? 2 : 0));
-        at += length + (at[length] == '\n');
-    }
-    text_append(&line, "]");
-    if (!block.failed && !line.failed)
+    mapping_write_line(mapping, problem, arch, &line);
+    if (!line.failed)
         copy = arena_copy_text(arena, line.data, line.length);
-    text_free(&block);
     text_free(&line);
     return copy;
 }
@@ -71,11 +59,15 @@ char *record_mapping_line(const struct mapping *mapping, const struct problem *p
 char *record_trace_line(const struct engine_result *found, struct arena *arena)
 {
     struct text_buffer line;
-    char number[40], *copy = NULL;
+    char number[TEXT_DOUBLE_MAX], *copy = NULL;
     text_init(&line);
-    for (uint32_t i = 0; i < found->n_trace; i++)
-        text_append(&line, "%s%llu:%s", i ? " " : "", (unsigned long long)found->trace[i].evaluation,
-                    text_double(found->trace[i].cost, number, sizeof number));
+    for (uint32_t i = 0; i < found->n_trace; i++) {
+        if (i)
+            text_append_bytes(&line, " ", 1);
+        text_append_u64(&line, found->trace[i].evaluation);
+        text_append_bytes(&line, ":", 1);
+        text_append_bytes(&line, number, text_double_bytes(found->trace[i].cost, 0, number));
+    }
     if (!line.failed)
         copy = arena_copy_text(arena, line.data ? line.data : "", line.length);
     text_free(&line);
