@@ -12,6 +12,7 @@ enum {
     SCAN_MAX = 1 << 16,   /* meshes wider than this are not searched for whole factors */
     DIVISOR_MAX = 512,    /* per group of dimensions; with more, tensors are bounded one by one */
     SPREAD_MAX = 1 << 18, /* spatial spreads looked at; the same */
+    ANSWER_MAX = 64,      /* spreads are products of few factors: the same come again and again */
 };
 
 /* One tensor on the machine. */
@@ -20,8 +21,8 @@ struct tensor_view {
     struct tensor_need need;
     int home;                              /* the outermost level that may hold it, or -1 */
     uint64_t most_sharing[ARCH_LEVEL_MAX]; /* (n_level) most MACs that one access at level l serves */
-    uint64_t last_spread;                  /* the last question put to `tensor_least`, and its answer */
-    double last_energy_j;
+    uint64_t asked[ANSWER_MAX];            /* what tensor_least was asked, by a hash; 0: nothing yet */
+    double answer_j[ANSWER_MAX];           /* and what it said */
 };
 
 struct bound_context {
@@ -47,7 +48,7 @@ static uint64_t widest(uint64_t whole, uint64_t wide, uint64_t high)
     if (wide > SCAN_MAX || high > SCAN_MAX)
         return wide > whole / high ? whole : wide * high;
     uint64_t best = 1;
-    for (uint64_t x = wide; x >= 1; x--) {
+    for (uint64_t x = wide; x >= 1 && x * high > best; x--) {
         if (whole % x != 0)
             continue;
         uint64_t rest = whole / x;
@@ -174,14 +175,17 @@ static double tensor_energy(const struct bound_context *c, const struct tensor_v
 /* The same at the best level. */
 static double tensor_least(const struct bound_context *c, struct tensor_view *view, uint64_t spread)
 {
-    if (view->last_spread == spread)
-        return view->last_energy_j;
+    uint32_t slot = (uint32_t)(spread * UINT64_C(0x9E3779B97F4A7C15) >> 58); /* Knuth's multiplicative hash */
+    uint64_t *asked = &view->asked[slot];
+    double *answer_j = &view->answer_j[slot];
+    if (*asked == spread)
+        return *answer_j;
     double least = INFINITY;
     for (uint32_t l = 0; l <= (uint32_t)view->home; l++)
         if (may_hold(c->arch, l, view->tensor))
             least = fmin(least, tensor_energy(c, view, l, spread));
-    view->last_spread = spread;
-    view->last_energy_j = least;
+    *asked = spread;
+    *answer_j = least;
     return least;
 }
 
@@ -276,9 +280,43 @@ struct spread_search {
     struct spread_group group[PROBLEM_DIM_MAX];
     uint64_t factor[PROBLEM_DIM_MAX]; /* (n_group) the spread being looked at */
     uint32_t n_seen;
+    uint32_t shared_group[PROBLEM_TENSOR_MAX]; /* bit g: the group has dimensions that the tensor shares */
     double fixed_energy_j, network_cycle, busy_cycle;
     double least_energy_j, least_product;
 };
+
+/* Those up to `highest`, rising: the small ones, and what the whole is of each. False when they are too many. */
+static bool list_divisors(struct spread_group *group, uint64_t highest)
+{
+    uint32_t n = 0;
+    for (uint64_t x = 1; x <= highest && x * x <= group->whole; x++) {
+        if (group->whole % x != 0)
+            continue;
+        if (n == DIVISOR_MAX)
+            return false;
+        group->divisor[n++] = x;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        uint64_t x = group->whole / group->divisor[i];
+        if (x > highest || x == group->divisor[i])
+            continue;
+        if (n == DIVISOR_MAX)
+            return false;
+        group->divisor[n++] = x;
+    }
+    group->n_divisor = n;
+    return true;
+}
+
+static void mark_shared(struct spread_search *search)
+{
+    for (uint32_t t = 0; t < search->c->problem->n_tensor; t++) {
+        search->shared_group[t] = 0;
+        for (uint32_t g = 0; g < search->n_group; g++)
+            if (search->group[g].dims & search->c->view[t].need.sharing_dims)
+                search->shared_group[t] |= 1u << g;
+    }
+}
 
 /* Group the dimensions. False when a group has too many factors to look at. */
 static bool group_dims(struct spread_search *search)
@@ -303,15 +341,10 @@ static bool group_dims(struct spread_search *search)
     }
     for (uint32_t g = 0; g < search->n_group; g++) {
         struct spread_group *group = &search->group[g];
-        group->n_divisor = 0;
-        for (uint64_t x = 1; x <= smaller(group->whole, c->parallel); x++) {
-            if (group->whole % x != 0)
-                continue;
-            if (group->n_divisor == DIVISOR_MAX)
-                return false;
-            group->divisor[group->n_divisor++] = x;
-        }
+        if (!list_divisors(group, smaller(group->whole, c->parallel)))
+            return false;
     }
+    mark_shared(search);
     return true;
 }
 
@@ -321,9 +354,8 @@ static void consider(struct spread_search *search, uint64_t used)
     double energy_j = search->fixed_energy_j;
     for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
         uint64_t spread = 1;
-        for (uint32_t g = 0; g < search->n_group; g++)
-            if (search->group[g].dims & c->view[t].need.sharing_dims)
-                spread *= search->factor[g];
+        for (uint32_t left = search->shared_group[t]; left; left &= left - 1)
+            spread *= search->factor[__builtin_ctz(left)];
         if (c->view[t].home >= 0)
             energy_j += tensor_least(c, &c->view[t], spread);
     }
@@ -364,6 +396,7 @@ static void consider_apart(struct spread_search *search)
     search->n_group = 1;
     search->group[0].dims = UINT32_MAX;
     search->factor[0] = search->c->parallel;
+    mark_shared(search);
     consider(search, search->c->parallel);
 }
 
