@@ -2,143 +2,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "results/cube_hdf5.h"
 #include "results/cube_layers.h"
+#include "results/cube_points.h"
 #include "results/cube_rows.h"
 #include "results/hdf5_file.h"
-
-static const struct result_field status_field = {
-    "status", "", "How the point ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0, 0};
-static const struct result_field key_field = {
-    "point_key", "", "Hash of everything that determines the result", FIELD_TEXT, false, 0, 0};
-
-/* The datasets of the root group, open while points are written. */
-struct point_datasets {
-    hid_t text_type;
-    hid_t status, key;
-    const struct result_field *field;
-    size_t n_field;
-    hid_t *dataset; /* (n_field); -1: not in this file */
-    hid_t level[8]; /* (level fields) in group `levels` */
-    size_t n_level_field;
-};
-
-static int create_points(struct point_datasets *set, const struct cube_group *root,
-                         const struct result_schema *schema)
-{
-    set->status = cube_dataset(root, "status", 0, &status_field);
-    int result = set->status < 0 ? -1 : 0;
-    for (size_t i = 0; i < set->n_field; i++) {
-        set->dataset[i] = -1;
-        if (!schema_has_field(schema, &set->field[i]))
-            continue;
-        set->dataset[i] = cube_dataset(root, set->field[i].name, 0, &set->field[i]);
-        if (set->dataset[i] < 0)
-            result = -1;
-    }
-    set->key = cube_dataset(root, "point_key", 0, &key_field);
-    return set->key < 0 ? -1 : result;
-}
-
-/* After the root's datasets, so that the root's links are axes, status, metrics, groups in this order. */
-static int create_levels(struct point_datasets *set, struct cube_group *levels, hid_t file,
-                         const struct result_schema *schema)
-{
-    const struct result_field *field = level_field_all(&set->n_level_field);
-    int result = cube_group_begin(levels, file, "levels", schema);
-    result |= cube_group_extra(levels, 0, "level", "Storage level", schema->level, schema->n_level);
-    for (size_t k = 0; k < set->n_level_field && result >= 0; k++) {
-        set->level[k] = cube_dataset(levels, field[k].name, 1, &field[k]);
-        result = set->level[k] < 0 ? -1 : 0;
-    }
-    return result;
-}
-
-static int close_points(const struct point_datasets *set)
-{
-    int result = 0;
-    for (size_t i = 0; i < set->n_field; i++)
-        result |= set->dataset[i] >= 0 && H5Dclose(set->dataset[i]) < 0;
-    for (size_t k = 0; k < set->n_level_field; k++)
-        result |= set->level[k] >= 0 && H5Dclose(set->level[k]) < 0;
-    result |= set->status >= 0 && H5Dclose(set->status) < 0;
-    result |= set->key >= 0 && H5Dclose(set->key) < 0;
-    result |= set->text_type >= 0 && H5Tclose(set->text_type) < 0;
-    return result ? -1 : 0;
-}
-
-/* One point into the root group and the group `levels`. */
-static int write_point(const struct point_datasets *set, const struct cube_group *root,
-                       const struct cube_group *levels, const struct result_schema *schema,
-                       const struct point_record *point)
-{
-    char key[17];
-    const char *text = result_status_text(point->outcome);
-    int result = cube_write_cell(root, set->status, 0, set->text_type, point->index, &text);
-    for (size_t i = 0; i < set->n_field && result >= 0; i++) {
-        if (!schema_has_field(schema, &set->field[i]))
-            continue;
-        hid_t type = set->field[i].type == FIELD_F64   ? H5T_NATIVE_DOUBLE
-                     : set->field[i].type == FIELD_U64 ? H5T_NATIVE_UINT64
-                                                       : set->text_type;
-        const void *place = (const char *)point + set->field[i].offset;
-        result = cube_write_cell(root, set->dataset[i], 0, type, point->index, place);
-    }
-    snprintf(key, sizeof key, "%016" PRIx64, point->key);
-    text = key;
-    if (result >= 0)
-        result = cube_write_cell(root, set->key, 0, set->text_type, point->index, &text);
-    for (size_t k = 0; levels && k < set->n_level_field && result >= 0; k++) {
-        double value[RESULT_LEVEL_MAX];
-        size_t n_level_field;
-        const struct result_field *field = level_field_all(&n_level_field);
-        for (size_t l = 0; l < schema->n_level; l++)
-            value[l] = *(const double *)((const char *)&point->level[l] + field[k].offset);
-        result = cube_write_cell(levels, set->level[k], 1, H5T_NATIVE_DOUBLE, point->index, value);
-    }
-    return result;
-}
-
-static enum dse_status write_points(hid_t file, const struct result_schema *schema, struct cube_rows *rows,
-                                    struct dse_error *err)
-{
-    struct point_datasets set = {
-        .text_type = hdf5_text_type(), .status = -1, .key = -1, .level = {-1, -1, -1, -1, -1, -1, -1, -1}};
-    struct cube_group root, levels = {.id = -1};
-    enum dse_status status = DSE_OK;
-    set.field = point_field_all(&set.n_field);
-    set.dataset = malloc(set.n_field * sizeof *set.dataset);
-    if (!set.dataset) {
-        H5Tclose(set.text_type);
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the cube");
-    }
-    const struct cube_group *with_levels = schema->n_level > 0 ? &levels : NULL;
-    int result = cube_group_begin(&root, file, NULL, schema);
-    result |= create_points(&set, &root, schema);
-    if (with_levels)
-        result |= create_levels(&set, &levels, file, schema);
-    for (size_t i = 0; i < rows->n && result >= 0 && status == DSE_OK; i++) {
-        struct point_record point;
-        status = cube_rows_point(rows, i, &point, err);
-        if (status == DSE_OK)
-            result = write_point(&set, &root, with_levels, schema, &point);
-    }
-    result |= close_points(&set);
-    if (with_levels)
-        result |= cube_group_end(&levels);
-    result |= cube_group_end(&root);
-    free(set.dataset);
-    if (status == DSE_OK && result < 0)
-        status = dse_fail(err, DSE_IO, "the points cannot be written");
-    return status;
-}
+#include "results/hdf5_output.h"
+#include "results/sync_folder.h"
 
 static int put_u64(hid_t object, const char *name, uint64_t value)
 {
@@ -166,6 +41,9 @@ static int write_attributes(hid_t file, const struct result_schema *schema,
         {"dse_version", provenance->dse_version},
         {"git_revision", provenance->git_revision},
         {"compiler", provenance->compiler},
+        {"build_variant", provenance->build_variant},
+        {"build_flags", provenance->build_flags},
+        {"libraries", provenance->libraries},
         {"hdf5_version", provenance->hdf5_version},
         {"host", provenance->host},
         {"start_time", provenance->start_time},
@@ -178,29 +56,93 @@ static int write_attributes(hid_t file, const struct result_schema *schema,
     }
     if (put_u64(file, "n_thread", provenance->n_thread) < 0 || put_u64(file, "n_point", schema->n_point) < 0)
         return -1;
-    return put_u64(file, "n_point_done", n_done);
+    if (put_u64(file, "n_point_done", n_done) < 0 ||
+        put_u64(file, "shard", schema->n_shard ? schema->shard : 1) < 0 ||
+        put_u64(file, "n_shard", schema->n_shard ? schema->n_shard : 1) < 0)
+        return -1;
+    return schema->n_set ? hdf5_put_texts(file, "set", schema->set, schema->n_set) : 0;
 }
 
-static enum dse_status write_file(const char *path, const struct result_schema *schema,
-                                  const struct provenance *provenance, struct cube_rows *rows,
-                                  struct dse_error *err)
+/* The files that the specification took in, with their content, labelled with their names. */
+static int write_inputs(hid_t file, const struct result_schema *schema)
 {
-    enum dse_status status = DSE_OK;
-    hid_t file = hdf5_create(path);
-    if (file < 0)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be created%s%s", errno ? ": " : "",
-                           errno ? strerror(errno) : "");
-    if (write_attributes(file, schema, provenance, rows->n) < 0)
-        status = dse_fail(err, DSE_IO, "the root attributes cannot be written");
+    static const char *const name[] = {"input", "role", "path", "content"};
+    static const char *const sentence[] = {"Input of the specification, as it names it",
+                                           "What the input is: architecture or network",
+                                           "Where the input was found", "The input itself"};
+    const size_t n = schema->n_input;
+    struct cube_group group = {.id = -1, .extra = {-1, -1}};
+    if (n == 0)
+        return 0;
+    const char **text = malloc(n * sizeof *text);
+    int result = text ? cube_group_begin(&group, file, "inputs", NULL) : -1;
+    for (size_t k = 0; k < sizeof name / sizeof *name && result >= 0; k++) {
+        for (size_t i = 0; i < n; i++) {
+            const struct result_input *input = &schema->input[i];
+            const char *part[] = {input->name, input->role, input->path, input->content};
+            text[i] = part[k] ? part[k] : "";
+        }
+        result = k == 0 ? cube_group_extra(&group, 0, name[k], sentence[k], text, n)
+                        : cube_group_texts(&group, name[k], sentence[k], text);
+    }
+    result |= group.id >= 0 ? cube_group_end(&group) : 0;
+    free(text);
+    return result;
+}
+
+/* The row at hand into all groups. */
+static enum dse_status take_row(struct cube_points *points, struct cube_layers *layers,
+                                struct cube_rows *rows, struct dse_error *err)
+{
+    DSE_TRY(cube_points_take(points, rows, err));
+    return cube_layers_take(layers, rows, err);
+}
+
+/* An error about a field of the row at hand gets its place; one of the scan has its own. */
+static enum dse_status blame_row(const struct cube_rows *rows, enum dse_status status, struct dse_error *err)
+{
+    struct dse_error why;
+    if (status != DSE_BAD_INPUT || !err || err->file[0])
+        return status;
+    why = *err;
+    return dse_fail_at(err, status, journal_scan_csv_path(rows->scan),
+                       rows->at.line <= INT32_MAX ? (int)rows->at.line : 0, "%s", why.text);
+}
+
+static enum dse_status write_rows(hid_t file, const struct result_schema *schema, const char *near,
+                                  struct cube_rows *rows, struct dse_error *err)
+{
+    struct cube_points points;
+    struct cube_layers layers;
+    struct dse_error ignored;
+    bool more = true;
+    memset(&layers, 0, sizeof layers);
+    layers.group = (struct cube_group){.id = -1, .extra = {-1, -1}};
+    enum dse_status status = cube_points_open(&points, file, schema, err);
     if (status == DSE_OK)
-        status = write_points(file, schema, rows, err);
-    if (status == DSE_OK && schema->n_layer > 0)
-        status = cube_write_layers(file, schema, rows, err);
-    if (status == DSE_OK && H5Fflush(file, H5F_SCOPE_GLOBAL) < 0)
-        status = dse_fail(err, DSE_IO, "the file cannot be written");
-    if (H5Fclose(file) < 0 && status == DSE_OK)
-        status = dse_fail(err, DSE_IO, "the file cannot be written");
-    return status;
+        status = cube_layers_open(&layers, file, schema, near, err);
+    while (status == DSE_OK) {
+        status = cube_rows_next(rows, &more, err);
+        if (status != DSE_OK || !more)
+            break;
+        status = take_row(&points, &layers, rows, err);
+        status = blame_row(rows, status, err);
+    }
+    bool write = status == DSE_OK;
+    enum dse_status one = cube_points_close(&points, write, write ? err : &ignored);
+    write &= one == DSE_OK;
+    enum dse_status two = cube_layers_close(&layers, file, write, write ? err : &ignored);
+    return status != DSE_OK ? status : one != DSE_OK ? one : two;
+}
+
+static enum dse_status write_file(hid_t file, const struct result_schema *schema,
+                                  const struct provenance *provenance, const char *near,
+                                  struct cube_rows *rows, struct dse_error *err)
+{
+    if (write_attributes(file, schema, provenance, rows->n) < 0)
+        return dse_fail(err, DSE_IO, "the root attributes cannot be written");
+    DSE_TRY(write_rows(file, schema, near, rows, err));
+    return write_inputs(file, schema) < 0 ? dse_fail(err, DSE_IO, "the inputs cannot be written") : DSE_OK;
 }
 
 /* Give an error of the HDF5 side its file and HDF5's own words. */
@@ -212,27 +154,49 @@ static void add_reason(struct dse_error *err, const char *h5_path, const struct 
         snprintf(err->text + used, sizeof err->text - used, ": %s", errors->text);
 }
 
+/* The whole file under its temporary name, on the disk. */
+static enum dse_status build(const char *temporary, const struct result_schema *schema,
+                             const struct provenance *provenance, struct cube_rows *rows,
+                             struct dse_error *err)
+{
+    struct hdf5_output output;
+    struct hdf5_errors errors;
+    struct dse_error why = {0};
+    DSE_TRY(hdf5_output_open(&output, temporary, err));
+    hdf5_errors_catch(&errors);
+    enum dse_status status = write_file(output.file, schema, provenance, temporary, rows, err);
+    if (status != DSE_OK && err && !err->file[0])
+        add_reason(err, temporary, &errors);
+    /* A write that failed is the reason for all that came after it. */
+    enum dse_status closed = hdf5_output_close(&output, &why);
+    hdf5_errors_silence();
+    if (closed != DSE_OK && (status == DSE_OK || status == DSE_IO)) {
+        if (err)
+            *err = why;
+        status = closed;
+    }
+    return status;
+}
+
 enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,
                            const struct provenance *provenance, struct dse_error *err)
 {
     char temporary[4096];
     struct cube_rows rows;
-    struct hdf5_errors errors = {""};
+    struct dse_error own;
+    err = err ? err : &own; /* blame_row and build look at it */
     int written = snprintf(temporary, sizeof temporary, "%s.tmp", h5_path);
     if (written < 0 || (size_t)written >= sizeof temporary)
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    DSE_TRY(cube_rows_open(&rows, h5_path, schema, err));
-    errno = 0;
-    hdf5_errors_catch(&errors);
-    enum dse_status status = write_file(temporary, schema, provenance, &rows, err);
-    hdf5_errors_silence();
+    DSE_TRY(cube_rows_open(&rows, h5_path, schema, CUBE_ROWS_ENTRY_MAX, temporary, err));
+    err->file[0] = '\0';
+    enum dse_status status = build(temporary, schema, provenance, &rows, err);
     cube_rows_close(&rows);
     if (status == DSE_OK && rename(temporary, h5_path) != 0)
         status = dse_fail_at(err, DSE_IO, h5_path, 0, "cannot be written: %s", strerror(errno));
-    if (status != DSE_OK) {
+    if (status != DSE_OK)
         unlink(temporary);
-        if (err && !err->file[0])
-            add_reason(err, h5_path, &errors);
-    }
+    else
+        sync_folder(h5_path);
     return status;
 }

@@ -133,7 +133,7 @@ int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
         if (group->id < 0)
             return -1;
     }
-    for (size_t a = 0; a < schema->n_axis; a++) {
+    for (size_t a = 0; schema && a < schema->n_axis; a++) {
         if (write_axis(group, &schema->axis[a]) < 0)
             return -1;
     }
@@ -160,6 +160,18 @@ int cube_group_extra(struct cube_group *group, int slot, const char *name, const
     group->extra[slot] = scale;
     group->extra_length[slot] = n;
     return H5DSset_scale(scale, name) < 0 ? -1 : hdf5_put_text(scale, "long_name", long_name);
+}
+
+int cube_group_texts(const struct cube_group *group, const char *name, const char *long_name,
+                     const char *const *text)
+{
+    hid_t dataset = text_vector(group->id, name, text, (size_t)group->extra_length[0]);
+    if (dataset < 0)
+        return -1;
+    int result = hdf5_put_text(dataset, "long_name", long_name);
+    if (result >= 0)
+        result = H5DSattach_scale(dataset, group->extra[0], 0);
+    return H5Dclose(dataset) < 0 ? -1 : result;
 }
 
 int cube_group_end(struct cube_group *group)
@@ -193,8 +205,13 @@ static int all_lengths(const struct cube_group *group, unsigned extra, hsize_t *
     return rank;
 }
 
-/* Trailing dimensions whole, as many as fit: cells in row-major order then fill one chunk after the other. */
-static void choose_chunk(int rank, const hsize_t *length, hsize_t *chunk)
+int cube_lengths(const struct cube_group *group, unsigned extra, hsize_t *length)
+{
+    hid_t scale[CUBE_RANK_MAX];
+    return all_lengths(group, extra, length, scale);
+}
+
+void cube_chunk(int rank, const hsize_t *length, hsize_t *chunk)
 {
     hsize_t room = CHUNK_VALUE_MAX;
     for (int i = rank - 1; i >= 0; i--) {
@@ -216,7 +233,7 @@ static int set_storage(hid_t list, hid_t type, enum field_type kind, int rank, c
         return -1;
     if (rank == 0)
         return 0; /* a scalar takes neither chunks nor filters */
-    choose_chunk(rank, length, chunk);
+    cube_chunk(rank, length, chunk);
     if (H5Pset_chunk(list, rank, chunk) < 0)
         return -1;
     if (kind == FIELD_TEXT)
@@ -284,29 +301,4 @@ hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned ex
     hid_t dataset = create_dataset(group, name, extra, field, type);
     H5Tclose(type);
     return dataset;
-}
-
-int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extra, hid_t type,
-                    const uint32_t *index, const void *value)
-{
-    hsize_t start[CUBE_RANK_MAX], count[CUBE_RANK_MAX];
-    hid_t scale[CUBE_RANK_MAX];
-    int result = -1, rank = all_lengths(group, extra, count, scale);
-    if (rank == 0)
-        return H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, group->transfer, value);
-    for (int i = 0; i < rank; i++) {
-        start[i] = i < group->rank ? index[i] : 0;
-        count[i] = i < group->rank ? 1 : count[i];
-    }
-    hid_t file_space = H5Dget_space(dataset);
-    if (file_space < 0)
-        return -1;
-    hid_t memory_space = H5Screate_simple(rank, count, NULL);
-    if (memory_space >= 0) {
-        if (H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
-            result = H5Dwrite(dataset, type, memory_space, file_space, group->transfer, value);
-        H5Sclose(memory_space);
-    }
-    H5Sclose(file_space);
-    return result;
 }

@@ -24,13 +24,19 @@ struct cube_group {
     char coordinates[2048]; /* names of the linked coordinates, for the attribute */
 };
 
-/* Begin a group (NULL name: `parent` itself) and write the axes into it. */
+/* Begin a group (NULL name: `parent` itself) and write the axes into it (NULL schema: none). */
 int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
                      const struct result_schema *schema);
 
 /* Give the group a dimension of its own, labelled with texts or (text NULL) with 0 .. n-1. `slot` is 0 or 1. */
 int cube_group_extra(struct cube_group *group, int slot, const char *name, const char *long_name,
                      const char *const *text, size_t n);
+
+/* A text dataset over the group's own dimension in slot 0: text (extra_length[0]). */
+int cube_group_texts(const struct cube_group *group, const char *name, const char *long_name,
+                     const char *const *text);
+
+/* Close; a group with id -1 was never begun. */
 int cube_group_end(struct cube_group *group);
 
 /* Create a dataset over the axes and the group's dimensions whose bit is set in `extra` (1: slot 0, 2: slot 1), with
@@ -38,8 +44,10 @@ int cube_group_end(struct cube_group *group);
 hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned extra,
                    const struct result_field *field);
 
-/* Write a block: all of the group's dimensions in `extra` at one cell. `index` (rank). */
-int cube_write_cell(const struct cube_group *group, hid_t dataset, unsigned extra, hid_t type,
-                    const uint32_t *index, const void *value);
+/* The lengths (CUBE_RANK_MAX) of such a dataset; returns its rank. */
+int cube_lengths(const struct cube_group *group, unsigned extra, hsize_t *length);
+
+/* Its chunks (rank): trailing dimensions whole, as many as fit, so that cells in row-major order fill one chunk after the other. */
+void cube_chunk(int rank, const hsize_t *length, hsize_t *chunk);
 
 #endif

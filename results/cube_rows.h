@@ -1,47 +1,49 @@
-/* The rows of a journal in the order of the cube's cells. */
+/* The rows of a journal in the order of the cube's cells, in constant memory. */
 #ifndef RESULTS_CUBE_ROWS_H
 #define RESULTS_CUBE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/status.h"
-#include "results/journal_read.h"
+#include "results/cube_index.h"
+#include "results/journal_scan.h"
 #include "results/schema.h"
 
-/* One journal entry with its place in the cube. */
-struct cube_row {
-    uint64_t cell; /* row-major */
-    size_t entry;  /* in the index */
-};
+/* Entries of a journal's index that are in memory, by default: 14 MiB. */
+enum { CUBE_ROWS_ENTRY_MAX = 256 * 1024 };
 
 /* A journal opened for reading in cell order. */
 struct cube_rows {
     const struct result_schema *schema; /* borrowed */
-    struct journal_index index;
-    struct cube_row *row; /* (n) by cell; owned */
-    size_t n;
-    char csv_path[4096], layer_path[4096];
-    struct line_reader csv, layers;
-    struct csv_row split; /* the current point */
-    uint32_t cell[RESULT_AXIS_MAX];
-    struct level_values level[RESULT_LEVEL_MAX];
+    struct journal_scan *scan;
+    struct cube_index index;
+    uint64_t n;                     /* rows that are on the axes */
+    uint64_t n_cell;                /* of the cube */
+    uint64_t last_cell, last_line;  /* of the row before, to find twins */
+    struct csv_row split, layer;    /* the current lines */
+    struct cube_entry at;           /* the current row */
+    uint32_t cell[RESULT_AXIS_MAX]; /* its position on each axis */
 };
 
-/* Index the journal beside `out` and sort its rows by cell. Rows that are not of this schema (key or coordinates) are
- * left out. DSE_BAD_INPUT: a bad line, two rows for one cell. On failure `rows` needs no release. */
+/* Read the journal beside `out` once, check it, and find the order of its rows; those that are not on the axes are left out. At most
+ * `n_entry` rows' places are in memory; more go to a scratch file beside `near`. Both names must stay. On failure `rows` needs no
+ * release. DSE_BAD_INPUT: a bad line (file and line). DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_rows_open(struct cube_rows *rows, const char *out,
-                                              const struct result_schema *schema, struct dse_error *err);
+                                              const struct result_schema *schema, size_t n_entry,
+                                              const char *near, struct dse_error *err);
 void cube_rows_close(struct cube_rows *rows);
 
-/* Read the `i`-th row into `point`; its texts, index and levels stay valid until the next call. */
-DSE_MUST_CHECK enum dse_status cube_rows_point(struct cube_rows *rows, size_t i, struct point_record *point,
-                                               struct dse_error *err);
+/* Go to the next row: `at`, `cell` and `split` are about it until the next call. `*more` is false at the end.
+ * DSE_BAD_INPUT: two rows for one cell. */
+DSE_MUST_CHECK enum dse_status cube_rows_next(struct cube_rows *rows, bool *more, struct dse_error *err);
 
-/* Read the layers of the `i`-th row: `layer` (n) and their texts and levels are allocated from `arena`. */
-DSE_MUST_CHECK enum dse_status cube_rows_layers(struct cube_rows *rows, size_t i, struct arena *arena,
-                                                struct layer_record **layer, size_t *n,
-                                                struct dse_error *err);
+/* The same without reading the line: `split` is not about the row. */
+DSE_MUST_CHECK enum dse_status cube_rows_step(struct cube_rows *rows, bool *more, struct dse_error *err);
+
+/* Show the split lines of the current row's layers to `visit`, in order. */
+DSE_MUST_CHECK enum dse_status cube_rows_layers(struct cube_rows *rows, journal_layer_visit *visit,
+                                                void *user, struct dse_error *err);
 
 #endif

@@ -1,6 +1,5 @@
 #include "results/merge.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,167 +10,149 @@
 #include "base/text.h"
 #include "results/cube.h"
 #include "results/cube_read.h"
-#include "results/cube_rows.h"
-#include "results/journal.h"
-
-/* One shard being merged. */
-struct shard {
-    struct cube_rows rows;
-    size_t next; /* row */
-};
+#include "results/lock.h"
+#include "results/merge_files.h"
+#include "results/merge_rows.h"
 
 struct merge {
     struct result_schema schema;
     struct arena arena; /* the schema */
-    struct shard *shard;
-    size_t n_shard, n_open;
+    struct merge_rows rows;
+    struct merge_files files;
+    unsigned char *present; /* (n_shard of the files) which shards there are; owned */
     struct merge_summary *summary;
 };
 
-/* The shards' schemas must be one: same specification hash and, through the journal headers, same columns. */
-static enum dse_status open_shards(struct merge *merge, const char *const *path, struct dse_error *err)
+/* K of N: all of one N, and each K once. Files of all points may come with them. */
+static enum dse_status check_part(struct merge *merge, const struct result_schema *schema,
+                                  const char *h5_path, struct dse_error *err)
 {
-    for (size_t i = 0; i < merge->n_shard; i++) {
+    struct merge_summary *summary = merge->summary;
+    if (schema->n_shard <= 1)
+        return DSE_OK;
+    if (schema->shard < 1 || schema->shard > schema->n_shard)
+        return dse_fail_at(err, DSE_BAD_INPUT, h5_path, 0, "says that it is shard %" PRIu32 " of %" PRIu32,
+                           schema->shard, schema->n_shard);
+    if (!merge->present) {
+        merge->present = calloc((size_t)schema->n_shard + 1, 1);
+        if (!merge->present)
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory for %" PRIu32 " shards", schema->n_shard);
+        summary->n_shard = schema->n_shard;
+    }
+    if (schema->n_shard != summary->n_shard)
+        return dse_fail_at(err, DSE_BAD_INPUT, h5_path, 0,
+                           "is shard %" PRIu32 " of %" PRIu32 ", another file is one of %" PRIu32
+                           "; merge shards of one N only",
+                           schema->shard, schema->n_shard, summary->n_shard);
+    if (merge->present[schema->shard])
+        return dse_fail_at(err, DSE_BAD_INPUT, h5_path, 0,
+                           "is shard %" PRIu32 " of %" PRIu32
+                           ", and so is another file; name each shard once",
+                           schema->shard, schema->n_shard);
+    merge->present[schema->shard] = 1;
+    return DSE_OK;
+}
+
+/* The shards' schemas must be one: same specification hash and, through the journal headers, same columns. */
+static enum dse_status open_shards(struct merge *merge, const char *const *path, const char *near,
+                                   struct dse_error *err)
+{
+    for (size_t i = 0; i < merge->rows.n; i++) {
         struct result_schema schema;
-        char h5_path[4096];
+        char h5_path[MERGE_PATH_MAX];
         if (!result_path(h5_path, sizeof h5_path, path[i], ".h5"))
             return dse_fail(err, DSE_LIMIT, "the path of a shard is too long");
         DSE_TRY(cube_read_schema(h5_path, &merge->arena, &schema, err));
+        DSE_TRY(cube_read_inputs(h5_path, &merge->arena, &schema, NULL, err));
         if (i == 0)
             merge->schema = schema;
         else if (schema.specification_hash != merge->schema.specification_hash)
             return dse_fail_at(err, DSE_BAD_INPUT, h5_path, 0,
                                "from another specification (hash %016" PRIx64 ") than %s (%016" PRIx64 ")",
                                schema.specification_hash, path[0], merge->schema.specification_hash);
-        DSE_TRY(cube_rows_open(&merge->shard[i].rows, path[i], &merge->schema, err));
-        merge->n_open++;
-        if (!merge->shard[i].rows.csv.file)
-            return dse_fail_at(err, DSE_IO, merge->shard[i].rows.csv_path, 0, "cannot be read: %s",
-                               strerror(ENOENT));
+        DSE_TRY(check_part(merge, &schema, h5_path, err));
     }
+    merge->schema.shard = merge->schema.n_shard = 1;
+    for (size_t i = 0; i < merge->rows.n; i++)
+        DSE_TRY(merge_rows_add(&merge->rows, i, path[i], &merge->schema, near, err));
     return DSE_OK;
 }
 
-/* The line of a row without wall times, for comparison: times differ between runs, results must not. */
-static enum dse_status comparable_line(struct merge *merge, struct cube_rows *rows, size_t i,
-                                       struct arena *arena, struct text_buffer *line, struct dse_error *err)
+/* "axis=value axis=value" of a cell. */
+static void describe_cell(const struct result_schema *schema, uint64_t cell, char *text, size_t size)
 {
-    struct point_record point;
-    struct layer_record *layer;
-    size_t n;
-    text_clear(line);
-    DSE_TRY(cube_rows_point(rows, i, &point, err));
-    DSE_TRY(cube_rows_layers(rows, i, arena, &layer, &n, err));
-    point.seconds = 0;
-    csv_point_line(line, &merge->schema, &point);
-    for (size_t k = 0; k < n; k++) {
-        layer[k].seconds = 0;
-        csv_layer_line(line, &merge->schema, &point, &layer[k]);
+    uint64_t below = schema_n_cell(schema);
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t a = 0; a < schema->n_axis && used < size; a++) {
+        const struct result_axis *axis = &schema->axis[a];
+        below /= axis->n_value;
+        size_t i = (size_t)(cell / below % axis->n_value);
+        for (size_t k = 0; k < axis->n_coordinate && used < size; k++) {
+            char value[40];
+            int n = snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", axis->coordinate[k].name,
+                             coordinate_text(&axis->coordinate[k], i, value, sizeof value));
+            used += n > 0 ? (size_t)n : 0;
+        }
     }
-    return line->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a line") : DSE_OK;
 }
 
-/* The same cell in shards `a` and `b`: the results must agree. */
-static enum dse_status compare_rows(struct merge *merge, struct shard *a, struct shard *b,
-                                    struct arena *arena, struct dse_error *err)
+/* Cells from .. to - 1 have no row. */
+static void note_gap(struct merge *merge, uint64_t from, uint64_t to)
 {
-    struct text_buffer one, two;
-    text_init(&one);
-    text_init(&two);
-    enum dse_status status = comparable_line(merge, &a->rows, a->next, arena, &one, err);
-    if (status == DSE_OK)
-        status = comparable_line(merge, &b->rows, b->next, arena, &two, err);
-    if (status == DSE_OK && (one.length != two.length || memcmp(one.data, two.data, one.length) != 0))
-        status = dse_fail_at(err, DSE_BAD_INPUT, b->rows.csv_path,
-                             b->rows.index.entry[b->rows.row[b->next].entry].line,
-                             "the same point as %s:%d with another result", a->rows.csv_path,
-                             a->rows.index.entry[a->rows.row[a->next].entry].line);
-    text_free(&one);
-    text_free(&two);
-    return status;
+    struct merge_summary *summary = merge->summary;
+    if (schema_n_cell(&merge->schema) != merge->schema.n_point)
+        return; /* cells that are no points cannot be told from those that are missing */
+    for (; from < to && summary->n_example < MERGE_MISSING_MAX; from++)
+        describe_cell(&merge->schema, from, summary->example[summary->n_example++], MERGE_MISSING_TEXT_MAX);
 }
 
-/* The shard whose next row has the lowest cell, or NULL at the end. Twins of that row are compared and skipped. */
-static enum dse_status lowest(struct merge *merge, struct arena *arena, struct shard **found,
-                              struct dse_error *err)
+static enum dse_status copy_rows(struct merge *merge, struct dse_error *err)
 {
-    *found = NULL;
-    for (size_t i = 0; i < merge->n_shard; i++) {
-        struct shard *shard = &merge->shard[i];
-        if (shard->next == shard->rows.n)
-            continue;
-        if (!*found || shard->rows.row[shard->next].cell < (*found)->rows.row[(*found)->next].cell)
-            *found = shard;
-    }
-    for (size_t i = 0; i < merge->n_shard && *found; i++) {
-        struct shard *shard = &merge->shard[i];
-        if (shard == *found || shard->next == shard->rows.n ||
-            shard->rows.row[shard->next].cell != (*found)->rows.row[(*found)->next].cell)
-            continue;
-        DSE_TRY(compare_rows(merge, *found, shard, arena, err));
-        shard->next++;
-        merge->summary->n_duplicate++;
-    }
-    return DSE_OK;
-}
-
-static enum dse_status copy_rows(struct merge *merge, struct journal *journal, struct dse_error *err)
-{
-    enum dse_status status = DSE_OK;
-    struct arena arena;
-    arena_init(&arena);
-    while (status == DSE_OK) {
-        struct shard *shard;
-        struct point_record point;
-        struct layer_record *layer = NULL;
-        size_t n = 0;
-        arena_reset(&arena);
-        status = lowest(merge, &arena, &shard, err);
-        if (status != DSE_OK || !shard)
+    struct merge_summary *summary = merge->summary;
+    uint64_t cell, next = 0;
+    for (;;) {
+        DSE_TRY(merge_rows_next(&merge->rows, &merge->files, &cell, &summary->n_duplicate, err));
+        if (cell == UINT64_MAX)
             break;
-        status = cube_rows_point(&shard->rows, shard->next, &point, err);
-        if (status == DSE_OK)
-            status = cube_rows_layers(&shard->rows, shard->next, &arena, &layer, &n, err);
-        if (status == DSE_OK)
-            status = journal_append_record(journal, &point, layer, n, err);
-        shard->next++;
-        merge->summary->n_point++;
+        note_gap(merge, next, cell);
+        next = cell + 1;
+        summary->n_point++;
     }
-    arena_free(&arena);
-    return status;
+    note_gap(merge, next, schema_n_cell(&merge->schema));
+    summary->n_expected = merge->schema.n_point;
+    summary->n_missing = summary->n_expected > summary->n_point ? summary->n_expected - summary->n_point : 0;
+    for (uint32_t k = 1; k <= summary->n_shard; k++)
+        if (!merge->present[k]) {
+            if (summary->n_absent < MERGE_ABSENT_MAX)
+                summary->absent[summary->n_absent] = k;
+            summary->n_absent++;
+        }
+    return DSE_OK;
 }
 
-/* Write the merged journal under a temporary name, so that `out` may be one of the shards, and rename it. */
+/* Everything under temporary names, so that `out` may be one of the shards; then the renames. */
 static enum dse_status write_merged(struct merge *merge, const char *out, const struct provenance *provenance,
                                     struct dse_error *err)
 {
-    static const char *const ending[] = {".layers.csv", ".csv", ".h5"};
-    char temporary[4000], from[4096], to[4096];
-    struct journal *journal;
-    if (!result_path(temporary, sizeof temporary, out, ".merging.h5"))
-        return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    DSE_TRY(journal_open(temporary, &merge->schema, (struct journal_options){.fresh = true}, &journal, err));
-    enum dse_status status = copy_rows(merge, journal, err);
-    journal_close(journal);
+    bool whole;
+    DSE_TRY(merge_files_open(&merge->files, out, &merge->schema, err));
+    enum dse_status status = copy_rows(merge, err);
     if (status == DSE_OK)
-        status = cube_build(temporary, &merge->schema, provenance, err);
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
-        int fits = result_path(from, sizeof from, temporary, ending[i]) &&
-                   result_path(to, sizeof to, out, ending[i]);
-        if (status == DSE_OK && (!fits || rename(from, to) != 0))
-            status = dse_fail_at(err, DSE_IO, to, 0, "cannot be written: %s", strerror(errno));
-        if (status != DSE_OK && fits)
-            unlink(from);
+        status = merge_files_close(&merge->files, err);
+    if (status == DSE_OK)
+        status = cube_build(merge->files.h5_path, &merge->schema, provenance, err);
+    if (status != DSE_OK) {
+        merge_files_discard(&merge->files);
+        return status;
     }
-    return status;
+    return merge_files_rename(out, &whole, err);
 }
 
 /* `out` must be new, or one of the shards. */
 static enum dse_status check_out(const char *out, const char *const *path, size_t n, struct dse_error *err)
 {
-    char target[4096], source[4096];
-    if (n == 0)
-        return dse_fail(err, DSE_BAD_USAGE, "nothing to merge: name at least one shard");
+    char target[MERGE_PATH_MAX], source[MERGE_PATH_MAX];
     if (!result_path(target, sizeof target, out, ".csv"))
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
     if (access(target, F_OK) != 0)
@@ -191,25 +172,55 @@ static enum dse_status check_out(const char *out, const char *const *path, size_
                              "another output");
 }
 
+static enum dse_status merge_locked(const char *out, const char *const *shard, size_t n_shard,
+                                    const struct provenance *provenance, struct merge_summary *summary,
+                                    struct dse_error *err)
+{
+    bool whole;
+    struct merge merge = {.summary = summary};
+    DSE_TRY(merge_files_rename(out, &whole, err));
+    DSE_TRY(check_out(out, shard, n_shard, err));
+    arena_init(&merge.arena);
+    enum dse_status status = merge_rows_init(&merge.rows, n_shard, err);
+    if (status == DSE_OK)
+        status = open_shards(&merge, shard, out, err);
+    if (status == DSE_OK)
+        status = write_merged(&merge, out, provenance, err);
+    merge_rows_free(&merge.rows);
+    free(merge.present);
+    arena_free(&merge.arena);
+    return status;
+}
+
 enum dse_status merge_shards(const char *out, const char *const *shard, size_t n_shard,
                              const struct provenance *provenance, struct merge_summary *summary,
                              struct dse_error *err)
 {
-    struct merge merge = {.n_shard = n_shard, .summary = summary};
-    *summary = (struct merge_summary){0};
-    DSE_TRY(check_out(out, shard, n_shard, err));
-    merge.shard = calloc(n_shard, sizeof *merge.shard);
-    if (!merge.shard)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu shards", n_shard);
-    arena_init(&merge.arena);
-    enum dse_status status = open_shards(&merge, shard, err);
-    if (status == DSE_OK) {
-        summary->n_expected = merge.schema.n_point;
-        status = write_merged(&merge, out, provenance, err);
-    }
-    for (size_t i = 0; i < merge.n_open; i++)
-        cube_rows_close(&merge.shard[i].rows);
-    free(merge.shard);
-    arena_free(&merge.arena);
+    struct lock *lock;
+    memset(summary, 0, sizeof *summary);
+    if (n_shard == 0)
+        return dse_fail(err, DSE_BAD_USAGE, "nothing to merge: name at least one shard");
+    DSE_TRY(lock_take(out, provenance->command, &lock, NULL, err));
+    enum dse_status status = merge_locked(out, shard, n_shard, provenance, summary, err);
+    lock_release(lock);
+    return status;
+}
+
+enum dse_status merge_finish(const char *out, bool *finished, struct dse_error *err)
+{
+    char path[MERGE_PATH_MAX];
+    struct lock *lock;
+    bool whole = false;
+    if (finished)
+        *finished = false;
+    if (!result_path(path, sizeof path, out, ".merging.h5"))
+        return dse_fail(err, DSE_LIMIT, "the output path is too long");
+    if (access(path, F_OK) != 0)
+        return DSE_OK;
+    DSE_TRY(lock_take(out, "dse merge (finishing)", &lock, NULL, err));
+    enum dse_status status = merge_files_rename(out, &whole, err);
+    lock_release(lock);
+    if (finished)
+        *finished = whole;
     return status;
 }

@@ -1,20 +1,37 @@
 SRC_RESULTS := \
+	results/axis_places.c \
+	results/cell_set.c \
 	results/csv_line.c \
 	results/csv_split.c \
 	results/cube.c \
+	results/cube_column.c \
 	results/cube_hdf5.c \
+	results/cube_index.c \
 	results/cube_layers.c \
+	results/cube_points.c \
 	results/cube_read.c \
 	results/cube_read_inputs.c \
 	results/cube_rows.c \
+	results/cube_table.c \
+	results/cube_trace.c \
 	results/hdf5_file.c \
+	results/hdf5_output.c \
 	results/hdf5_read.c \
 	results/hdf5_guard.c \
 	results/hdf5_trial.c \
 	results/journal.c \
+	results/journal_header.c \
+	results/journal_keys.c \
+	results/journal_open.c \
 	results/journal_read.c \
+	results/journal_rewrite.c \
+	results/journal_scan.c \
+	results/journal_scan_at.c \
 	results/journal_status.c \
+	results/lock.c \
 	results/merge.c \
+	results/merge_files.c \
+	results/merge_rows.c \
 	results/plot.c \
 	results/plot_breakdown.c \
 	results/plot_convergence.c \
@@ -25,17 +42,10 @@ SRC_RESULTS := \
 	results/plot_timeline_lane.c \
 	results/plot_timeline_rows.c \
 	results/provenance.c \
-	results/axis_places.c \
-	results/cell_set.c \
-	results/journal_header.c \
-	results/journal_keys.c \
-	results/journal_open.c \
-	results/journal_rewrite.c \
-	results/journal_scan.c \
-	results/journal_scan_at.c \
-	results/lock.c \
 	results/schema.c \
+	results/scratch_file.c \
 	results/stored_rows.c \
+	results/sync_folder.c \
 	results/timeline.c \
 	results/timeline_hdf5.c \
 	results/timeline_read.c

@@ -1,6 +1,7 @@
 /* Journals: the input is OUT.csv, then a line "--- layers", then OUT.layers.csv. It is read as it stands, and once more with
  * the headers put right and every line sealed anew, so that what lies behind the checksums is reached too. What opens must
  * take another point and open again; what does not must stay as it was. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,26 +70,27 @@ static void look_at(const struct files *files)
     (void)fuzz_ok(journal_each_not_ok(files->csv, on_point, &n, &err), &err);
 }
 
+static enum dse_status on_layer(void *user, const struct csv_row *line, struct dse_error *err)
+{
+    (void)err;
+    *(size_t *)user += line->n > 0;
+    return DSE_OK;
+}
+
 static void read_rows(const struct files *files)
 {
     struct cube_rows rows;
     struct dse_error err;
-    struct arena arena;
-    if (!fuzz_ok(cube_rows_open(&rows, files->csv, &sample_schema, &err), &err))
+    bool more;
+    size_t n_layer = 0;
+    if (!fuzz_ok(cube_rows_open(&rows, files->csv, &sample_schema, CUBE_ROWS_ENTRY_MAX, files->csv, &err),
+                 &err))
         return;
-    arena_init(&arena);
-    for (size_t i = 0; i < rows.n; i++) {
-        struct point_record point;
-        struct layer_record *layer;
-        size_t n_layer;
-        if (fuzz_ok(cube_rows_point(&rows, i, &point, &err), &err))
-            FUZZ_REQUIRE(point.outcome < RESULT_STATUS_COUNT && point.index[0] < SAMPLE_BUFFER, "point %zu",
-                         i);
-        if (fuzz_ok(cube_rows_layers(&rows, i, &arena, &layer, &n_layer, &err), &err))
-            for (size_t l = 0; l < n_layer; l++)
-                FUZZ_REQUIRE(layer[l].outcome < RESULT_STATUS_COUNT, "layer %zu", l);
+    while (fuzz_ok(cube_rows_next(&rows, &more, &err), &err) && more) {
+        FUZZ_REQUIRE(rows.at.cell < SAMPLE_CELL && rows.cell[0] < SAMPLE_BUFFER, "cell %" PRIu64,
+                     rows.at.cell);
+        (void)fuzz_ok(cube_rows_layers(&rows, on_layer, &n_layer, &err), &err);
     }
-    arena_free(&arena);
     cube_rows_close(&rows);
 }
 

@@ -252,27 +252,6 @@ static void test_cube_without_axes_is_a_scalar(void **state)
     arena_free(&arena);
 }
 
-static void test_cube_leaves_out_points_of_other_keys(void **state)
-{
-    (void)state;
-    char out[600];
-    struct arena arena;
-    struct dse_error err;
-    double *energy;
-    size_t n;
-    const uint64_t key[] = {sample_key(2), sample_key(0)};
-    struct result_schema schema = sample_schema;
-    arena_init(&arena);
-    make_sample(out, sizeof out, 1);
-    schema.point_key = key;
-    schema.n_point = 2;
-    assert_int_equal(build(out, &schema, &err), DSE_OK);
-    assert_int_equal(cube_read_number(out, "energy_j", &arena, &energy, &n, &err), DSE_OK);
-    for (unsigned cell = 0; cell < SAMPLE_CELL; cell++)
-        assert_int_equal(isnan(energy[cell]) == 0, cell == 0 || cell == 2);
-    arena_free(&arena);
-}
-
 static void test_cube_refuses_two_points_in_one_cell(void **state)
 {
     (void)state;
@@ -334,7 +313,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cube_does_not_depend_on_the_order_of_points),
         cmocka_unit_test(test_cube_without_points_has_axes_and_holes),
         cmocka_unit_test(test_cube_without_axes_is_a_scalar),
-        cmocka_unit_test(test_cube_leaves_out_points_of_other_keys),
         cmocka_unit_test(test_cube_refuses_two_points_in_one_cell),
         cmocka_unit_test(test_cube_errors_name_the_file),
     };
