@@ -6,12 +6,13 @@
 
 #include "dse/cost_prior.h"
 
-enum { NEIGHBOUR_MAX = 6 };
+enum { NEIGHBOUR_MAX = 6, PAIR_MAX = 32, PAIR_CELL_MAX = 1024 };
 
 /* Variances of log(seconds) before anything is seen: the estimate may be off by a factor of e^3 as a whole, by e^2 for an engine, by
  * e^1 along an axis. */
 static const double whole_variance = 9, engine_variance = 4, value_variance = 0.5, slope_variance = 1,
-                    seed_variance = 0.01, task_variance = 0.25;
+                    seed_variance = 0.01, task_variance = 0.25, engine_pair_variance = 0.15,
+                    pair_variance = 0.03;
 
 /* Nothing is ever known for certain: a drift of the machine is still learnt. */
 static const double least_variance = 1e-4;
@@ -28,10 +29,19 @@ struct effect {
 
 struct axis {
     uint32_t n_value;
+    bool seed_only;       /* no effects of its own worth learning */
+    bool engine;          /* it chooses the engine */
     bool ordered;         /* neighbours share */
     struct effect slope;  /* variance 0: none */
     struct effect *value; /* (n_value) */
     double *x;            /* (n_value) place on the slope, -1 .. 1; 0 without a slope */
+};
+
+/* Two short axes whose values have an effect together: an objective that one engine minds and another does not. */
+struct pair {
+    uint32_t a, b;       /* axes */
+    uint32_t n_b;        /* values of b */
+    struct effect *cell; /* (n_a, n_b) */
 };
 
 /* The searches of a workload. */
@@ -47,6 +57,8 @@ struct cost_model {
     struct effect whole;
     uint32_t n_axis;
     struct axis axis[SPEC_VARIABLE_MAX];
+    uint32_t n_pair;
+    struct pair pair[PAIR_MAX];
     uint32_t n_workload;
     struct kinds *mapped;    /* (n_workload) loop nests */
     struct kinds *scheduled; /* (n_workload) one task: the network */
@@ -79,8 +91,7 @@ static bool place_values(const struct sweep_variable *v, uint32_t n, double *x)
 static bool make_axis(const struct sweep *sweep, size_t d, struct axis *axis)
 {
     const struct spec_dimension *dimension = &sweep->spec->dimension[d];
-    double variance = value_variance;
-    bool seed_only = true;
+    axis->seed_only = true;
     axis->n_value = (uint32_t)dimension->n_value;
     axis->value = calloc(axis->n_value, sizeof *axis->value);
     axis->x = calloc(axis->n_value, sizeof *axis->x);
@@ -89,19 +100,42 @@ static bool make_axis(const struct sweep *sweep, size_t d, struct axis *axis)
     for (size_t k = 0; k < dimension->n_variable; k++) {
         size_t v = dimension->variable[k];
         enum spec_target target = sweep->spec->variable[v].target;
-        if (target == SPEC_ENGINE)
-            variance = engine_variance;
         bool seed = target == SPEC_SEED || target == SPEC_POINT;
-        seed_only = seed_only && seed;
+        axis->engine = axis->engine || target == SPEC_ENGINE;
+        axis->seed_only = axis->seed_only && seed;
         if (seed || axis->ordered || !sweep->variable[v].numeric || axis->n_value < 3)
             continue;
         axis->ordered = place_values(&sweep->variable[v], axis->n_value, axis->x);
         axis->slope.variance = axis->ordered ? slope_variance : 0;
     }
     for (uint32_t i = 0; i < axis->n_value; i++) {
-        axis->value[i].variance = seed_only ? seed_variance : variance;
+        axis->value[i].variance = axis->seed_only ? seed_variance
+                                  : axis->engine  ? engine_variance
+                                                  : value_variance;
         axis->x[i] = axis->ordered ? axis->x[i] : 0;
     }
+    return true;
+}
+
+/* The pairs of axes with the fewest combinations, PAIR_MAX of them; those with the engine first. */
+static bool make_pairs(struct cost_model *model)
+{
+    for (int engine = 1; engine >= 0; engine--)
+        for (uint32_t most = 4; most <= PAIR_CELL_MAX; most *= 4)
+            for (uint32_t a = 0; a < model->n_axis; a++)
+                for (uint32_t b = a + 1; b < model->n_axis && model->n_pair < PAIR_MAX; b++) {
+                    const struct axis *x = &model->axis[a], *y = &model->axis[b];
+                    uint64_t n = (uint64_t)x->n_value * y->n_value;
+                    if (n > most || n <= most / 4 || x->n_value < 2 || y->n_value < 2 || x->seed_only ||
+                        y->seed_only || (x->engine || y->engine) != engine)
+                        continue;
+                    struct pair *pair = &model->pair[model->n_pair++];
+                    *pair = (struct pair){a, b, y->n_value, calloc(n, sizeof *pair->cell)};
+                    for (uint64_t i = 0; pair->cell && i < n; i++)
+                        pair->cell[i].variance = engine ? engine_pair_variance : pair_variance;
+                    if (!pair->cell)
+                        return false;
+                }
     return true;
 }
 
@@ -128,6 +162,8 @@ static bool make(struct cost_model *model, const struct sweep *sweep)
     for (uint32_t d = 0; d < model->n_axis; d++)
         if (!make_axis(sweep, d, &model->axis[d]))
             return false;
+    if (!make_pairs(model))
+        return false;
     uint32_t n = (uint32_t)(sweep->n_network * sweep->n_batch);
     model->mapped = calloc(n + 1, sizeof *model->mapped);
     model->scheduled = calloc(n + 1, sizeof *model->scheduled);
@@ -175,6 +211,8 @@ void cost_model_free(struct cost_model *model)
         free(model->axis[d].value);
         free(model->axis[d].x);
     }
+    for (uint32_t i = 0; i < model->n_pair; i++)
+        free(model->pair[i].cell);
     free_kinds(model->mapped, model->n_workload);
     free_kinds(model->scheduled, model->n_workload);
     free(model);
@@ -187,6 +225,11 @@ static struct kinds *kinds_of(const struct cost_model *model, const struct cost_
     return class->scheduler ? &model->scheduled[class->workload] : &model->mapped[class->workload];
 }
 
+static struct effect *pair_cell(const struct pair *pair, const uint32_t *index)
+{
+    return &pair->cell[index[pair->a] * pair->n_b + index[pair->b]];
+}
+
 /* The logarithm of what all axes do to the estimate. */
 static double axes_mean(const struct cost_model *model, const uint32_t *index)
 {
@@ -195,6 +238,8 @@ static double axes_mean(const struct cost_model *model, const uint32_t *index)
         const struct axis *axis = &model->axis[d];
         mean += axis->value[index[d]].mean + axis->slope.mean * axis->x[index[d]];
     }
+    for (uint32_t i = 0; i < model->n_pair; i++)
+        mean += pair_cell(&model->pair[i], index)->mean;
     return mean;
 }
 
@@ -268,7 +313,20 @@ static double total_variance(const struct cost_model *model, const uint32_t *ind
         double x = axis->x[index[d]];
         total += axis->value[index[d]].variance + axis->slope.variance * x * x;
     }
+    for (uint32_t i = 0; i < model->n_pair; i++)
+        total += pair_cell(&model->pair[i], index)->variance;
     return total;
+}
+
+/* Searches of one kind may end at once on some machines and take long on others: the mean of their logarithms would be far below
+ * their mean, which is what the order of work needs. So a search that was shorter than expected counts as in a gamma regression,
+ * by its seconds (P. McCullagh, J. A. Nelder, "Generalized Linear Models", 1989); far below, half of its logarithm more. */
+static double towards_mean(double residual)
+{
+    static const double far = -2;
+    if (residual >= 0)
+        return residual;
+    return residual > far ? exp(residual) - 1 : exp(far) - 1 + (residual - far) / 2;
 }
 
 void cost_model_learn(struct cost_model *model, const uint32_t *index, const struct sweep_point *point,
@@ -282,11 +340,13 @@ void cost_model_learn(struct cost_model *model, const uint32_t *index, const str
     struct effect *kind = &kinds->task[task];
     double expected = log(class->search_s * kinds->size[task]) + axes_mean(model, index) + kind->mean;
     double total = total_variance(model, index, kind), limit = cut * sqrt(total);
-    double residual = fmin(fmax(log(fmax(seconds, least_s)) - expected, -limit), limit);
+    double residual = towards_mean(fmin(fmax(log(fmax(seconds, least_s)) - expected, -limit), limit));
     double before = exp(kind->mean);
     update(&model->whole, 1, residual, total);
     for (uint32_t d = 0; d < model->n_axis; d++)
         update_axis(&model->axis[d], index[d], residual, total);
+    for (uint32_t i = 0; i < model->n_pair; i++)
+        update(pair_cell(&model->pair[i], index), 1, residual, total);
     update(kind, 1, residual, total);
     kinds->total += kinds->size[task] * (exp(kind->mean) - before);
     /* what is seen on average is the total variance: the noise is what brings both together */

@@ -1,5 +1,6 @@
 /* What a search costs, learnt from the searches that have finished: log(seconds) = static estimate (dse/cost_prior.h) + a constant + an
- * effect of each value of each axis + an effect of the loop nest. Only the order of work may depend on it, never a result.
+ * effect of each value of each axis + an effect of each two values of short axes together (an objective that one engine minds and another
+ * does not) + an effect of the loop nest. Only the order of work may depend on it, never a result.
  *
  * Every effect is a Gaussian with a mean and a variance, 0 at first, and each finished search is one step of a Kalman filter (R. E.
  * Kalman, "A new approach to linear filtering and prediction problems", 1960) that keeps the variances and leaves out the
@@ -19,7 +20,7 @@
 struct cost_model;
 
 /* Knows nothing but the static estimate. Memory is in proportion to the sum of the axis lengths, the loop nests of all workloads, and
- * the classes of the estimate. `sweep` is borrowed for this call only. DSE_NO_MEMORY. */
+ * the classes of the estimate; 32 pairs of axes of at most 1024 combinations each come on top. `sweep` is borrowed for this call only. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cost_model_new(const struct sweep *sweep, struct cost_model **out,
                                               struct dse_error *err);
 void cost_model_free(struct cost_model *model);

@@ -11,7 +11,7 @@
 
 enum { COST_CLASS_MAX = 4096 };
 
-/* A set of points that the estimate cannot tell apart: same engine, network, batch and options that decide the effort. */
+/* A set of points that the estimate cannot tell apart: same engine, network, batch, objective and options that decide the effort. */
 struct cost_class {
     uint32_t workload; /* number in sweep->workload */
     bool scheduler;

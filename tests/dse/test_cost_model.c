@@ -281,9 +281,38 @@ static void test_outliers_and_nonsense(void **state)
     assert_true(cost_model_count(model) == count && known == cost_model_predict_index(model, index));
     cost_model_learn(model, index, NULL, 0, 1e6);
     double hit = cost_model_predict_index(model, index);
-    assert_true(hit > known && hit < 1.3 * known);
+    assert_true(hit > known && hit < 1.6 * known); /* a point that few searches are like */
     cost_model_free(model);
     cost_model_free(other);
+    drop(&m);
+}
+
+/* Engine 2 takes ten times as long on the last mesh, the others do not: seen on one bandwidth, it must show on another. */
+static void test_engines_have_effects_of_their_own(void **state)
+{
+    (void)state;
+    struct made_up m;
+    struct cost_model *model;
+    struct dse_error err;
+    uint32_t index[SPEC_VARIABLE_MAX] = {0};
+    make(&m);
+    assert_int_equal(cost_model_new(m.sweep, &model, &err), DSE_OK);
+    for (int i = 0; i < 600; i++) {
+        index[0] = (uint32_t)i % 10;
+        index[2] = (uint32_t)i / 10 % 4;
+        index[4] = (uint32_t)i / 40 % 3;
+        cost_model_learn(model, index, NULL, (uint32_t)i % 5, index[4] == 2 && index[2] == 3 ? 1 : 0.1);
+    }
+    index[1] = 4;
+    double ratio[3];
+    for (index[4] = 0; index[4] < 3; index[4]++) {
+        index[2] = 1;
+        ratio[index[4]] = 1 / cost_model_predict_index(model, index);
+        index[2] = 3;
+        ratio[index[4]] *= cost_model_predict_index(model, index);
+    }
+    assert_true(ratio[2] > 5 && ratio[0] < 2 && ratio[1] < 2);
+    cost_model_free(model);
     drop(&m);
 }
 
@@ -316,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_nothing_learnt_is_the_estimate),
         cmocka_unit_test(test_neighbours_learn_from_each_other),
         cmocka_unit_test(test_outliers_and_nonsense),
+        cmocka_unit_test(test_engines_have_effects_of_their_own),
         cmocka_unit_test(test_limits_are_limits_of_the_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
