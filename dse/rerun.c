@@ -12,6 +12,7 @@
 #include "dse/rerun_compare.h"
 #include "dse/runner.h"
 #include "dse/table.h"
+#include "dse/worker_pool.h"
 #include "results/cube_read.h"
 #include "results/provenance.h"
 
@@ -23,6 +24,8 @@ struct again {
     struct sweep_point point;
     struct architecture arch;
     bool built;
+    bool contained; /* its searches may take the process with them: they run in one of their own */
+    struct stored_point was;
     struct dse_error why; /* when it is not built */
     uint32_t n_task;
     struct solve_result **result; /* (n_task) owned */
@@ -32,6 +35,9 @@ struct again {
 struct search {
     uint32_t at, task;
 };
+
+/* Seconds beyond its limit after which a contained search is ended. */
+static const double grace_s = 10;
 
 struct rerun {
     const struct rerun_options *options;
@@ -43,12 +49,14 @@ struct rerun {
     struct sweep sweep;
     struct stored_rows *rows;
     struct arena arena;    /* as long as the run: what was read of the file */
+    struct arena kept;     /* of the points of a chunk: what the file says */
     struct arena scratch;  /* of one point */
     struct again *again;   /* (CHUNK_MAX) */
     struct search *search; /* (CHUNK_MAX x n_task_most) */
     size_t n_layer_most, n_task_most;
     struct layer_record *layer; /* (n_layer_most) */
     struct solve_shared shared;
+    struct worker_pool *pool;
     size_t n_chosen;
     bool is_other_program;
 };
@@ -165,11 +173,20 @@ static void clear(struct again *a)
     a->result = NULL;
 }
 
+/* What failed when the file was made may have crashed, and may again. */
+static bool is_contained(const struct again *a)
+{
+    return a->was.point.outcome == RESULT_FAILED ||
+           engine_is_untrusted(a->point.settings.engine, a->point.settings.option);
+}
+
 static enum dse_status prepare(struct rerun *r, struct again *a, size_t p, struct dse_error *err)
 {
     a->p = p;
     a->why = (struct dse_error){0};
     sweep_point(&r->sweep, p, &a->point);
+    DSE_TRY(stored_rows_read(r->rows, a->point.index, &r->kept, &a->was, err));
+    a->contained = is_contained(a);
     a->built = sweep_point_build(&a->point, &a->arch, &a->why) == DSE_OK;
     a->n_task = a->built ? sweep_point_n_task(&a->point) : 0;
     a->result = calloc(a->n_task + 1, sizeof *a->result);
@@ -181,12 +198,26 @@ static enum dse_status prepare(struct rerun *r, struct again *a, size_t p, struc
     return a->result ? DSE_OK : no_memory(err);
 }
 
-/* All searches of the chunk; the first failure, which only memory can be, is kept. */
+static enum dse_status search_one(struct rerun *r, const struct search *search, struct arena *arena,
+                                  struct dse_error *err)
+{
+    struct again *a = &r->again[search->at];
+    struct solve_result *result = a->result[search->task];
+    static const atomic_int never = 0;
+    arena_reset(arena);
+    if (a->contained)
+        return worker_pool_solve(r->pool, (size_t)omp_get_thread_num(), a->p, search->task,
+                                 a->point.settings.max_seconds, &never, result, err);
+    return sweep_point_solve(&a->point, search->task, &a->arch, &r->shared, &never, arena, result);
+}
+
+/* All searches of the chunk; the first failure, which only memory or a lack of processes can be, is kept. */
 static enum dse_status search_all(struct rerun *r, size_t n_search, struct dse_error *err)
 {
     int n_thread = r->options->n_thread;
     int n_worker = (size_t)n_thread < n_search ? n_thread : (int)n_search;
     enum dse_status status = DSE_OK;
+    struct dse_error first = {.text = "a search could not be done"};
     if (n_search == 0)
         return DSE_OK;
     r->shared.n_thread = n_thread / n_worker;
@@ -195,23 +226,22 @@ static enum dse_status search_all(struct rerun *r, size_t n_search, struct dse_e
 #pragma omp parallel num_threads(n_worker)
     {
         struct arena arena;
-        atomic_int cancel = 0;
         arena_init(&arena);
 #pragma omp for schedule(dynamic, 1)
         for (size_t i = 0; i < n_search; i++) {
-            struct again *a = &r->again[r->search[i].at];
-            uint32_t t = r->search[i].task;
-            arena_reset(&arena);
-            enum dse_status one =
-                sweep_point_solve(&a->point, t, &a->arch, &r->shared, &cancel, &arena, a->result[t]);
+            struct dse_error why = {.text = "a search could not be done"};
+            enum dse_status one = search_one(r, &r->search[i], &arena, &why);
             if (one != DSE_OK) {
 #pragma omp critical
-                status = one;
+                {
+                    status = one;
+                    first = why;
+                }
             }
         }
         arena_free(&arena);
     }
-    return status == DSE_OK ? DSE_OK : dse_fail(err, status, "a search could not be done");
+    return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", first.text);
 }
 
 /* --------------------------------------------------------------------------------------------- the verdicts */
@@ -235,20 +265,29 @@ static void print_indented(FILE *out, const char *text)
     }
 }
 
+/* Did the clock, or the memory that there was, end a search on either side? */
+static bool is_timed(const struct rerun *r, const struct stored_point *was, const struct point_record *record)
+{
+    const char *const reason[] = {was->point.reason, record->reason};
+    for (size_t i = 0; i < 2; i++)
+        if (reason[i] && (strstr(reason[i], "max_memory") || strstr(reason[i], "did not stop")))
+            return true;
+    return compare_is_timed(&was->point, was->layer, was->layer_status, r->stored.n_layer) ||
+           compare_is_timed(record, r->layer, NULL, (size_t)record->n_layer);
+}
+
 static enum dse_status judge(struct rerun *r, struct again *a, struct dse_error *err)
 {
-    struct stored_point was;
+    const struct stored_point *was = &a->was;
     struct point_record record;
     struct text_buffer lines;
     char place[PLACE_MAX];
     struct comparison c = {.rows = r->rows, .stored = &r->stored, .now = &r->sweep.schema, .lines = &lines};
     arena_reset(&r->scratch);
-    DSE_TRY(stored_rows_read(r->rows, a->point.index, &r->scratch, &was, err));
     DSE_TRY(make_rows(r, a, &record, err));
     text_init(&lines);
-    compare_point(&c, &was, &record, r->layer, (size_t)record.n_layer);
-    bool timed = compare_is_timed(&was.point, was.layer, was.layer_status, r->stored.n_layer) ||
-                 compare_is_timed(&record, r->layer, NULL, (size_t)record.n_layer);
+    compare_point(&c, was, &record, r->layer, (size_t)record.n_layer);
+    bool timed = is_timed(r, was, &record);
     size_t *count = c.n_different == 0 ? &r->summary->n_equal
                     : timed            ? &r->summary->n_timed
                                        : &r->summary->n_different;
@@ -275,6 +314,7 @@ static enum dse_status run_chunk(struct rerun *r, const size_t *list, size_t n, 
     size_t n_search = 0;
     enum dse_status status = DSE_OK;
     memset(r->again, 0, CHUNK_MAX * sizeof *r->again);
+    arena_reset(&r->kept);
     for (size_t i = 0; i < n && status == DSE_OK; i++) {
         status = prepare(r, &r->again[i], list[i], err);
         for (uint32_t t = 0; status == DSE_OK && t < r->again[i].n_task; t++)
@@ -301,6 +341,8 @@ static enum dse_status run_points(struct rerun *r, const size_t *list, struct ds
         return no_memory(err);
     if (r->sweep.n_scheduler)
         DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &r->shared.core_cache, err));
+    const struct worker_limits limits = {0, grace_s};
+    DSE_TRY(worker_pool_new(&r->sweep, (size_t)r->options->n_thread, &limits, &r->pool, err));
     for (size_t i = 0; i < r->n_chosen; i += CHUNK_MAX) {
         size_t n = r->n_chosen - i < CHUNK_MAX ? r->n_chosen - i : CHUNK_MAX;
         DSE_TRY(run_chunk(r, list + i, n, err));
@@ -358,12 +400,15 @@ enum dse_status rerun(const struct rerun_options *options, FILE *out, struct rer
     r->out = out;
     r->summary = summary;
     arena_init(&r->arena);
+    arena_init(&r->kept);
     arena_init(&r->scratch);
     enum dse_status status = rerun_open(r, err);
+    worker_pool_free(r->pool);
     stored_rows_close(r->rows);
     core_cache_free(r->shared.core_cache);
     sweep_free(&r->sweep);
     spec_free(&r->spec);
+    arena_free(&r->kept);
     arena_free(&r->scratch);
     arena_free(&r->arena);
     free(r->layer);
