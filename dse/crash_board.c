@@ -28,7 +28,7 @@ struct board_slot {
 };
 
 struct crash_board {
-    bool supervised;
+    bool supervised, returned;
     unsigned n_restart, n_fruitless, n_marked;
     uint64_t n_done; /* at the start of the run */
     bool all;
@@ -58,6 +58,16 @@ void board_free(struct crash_board *board)
 void board_set_supervised(struct crash_board *board)
 {
     board->supervised = true;
+}
+
+void board_set_returned(struct crash_board *board)
+{
+    board->returned = true;
+}
+
+bool board_has_returned(const struct crash_board *board)
+{
+    return board->returned;
 }
 
 unsigned board_restarts(const struct crash_board *board)

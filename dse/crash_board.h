@@ -8,6 +8,10 @@
 
 void board_set_supervised(struct crash_board *board);
 
+/* The body has come to its end: the exit code of the run is its own, and not that of an engine that ended the process. */
+void board_set_returned(struct crash_board *board);
+bool board_has_returned(const struct crash_board *board);
+
 /* After a crash: what was in flight is to be isolated, and every engine in flight has crashed once more; the next start is counted. Returns false when nothing
  * was in flight. */
 bool board_blame(struct crash_board *board);

@@ -52,6 +52,7 @@ static _Noreturn void run_child(struct supervisor *s, pid_t parent)
     if (__lsan_do_recoverable_leak_check())
         code = 23;
 #endif
+    board_set_returned(s->board);
     _exit(code);
 }
 
@@ -112,53 +113,74 @@ static void say(const struct supervisor *s, const char *what, const char *then)
     fflush(err);
 }
 
-/* "the run crashed (SIGSEGV) while 2 searches were in flight". */
-static void describe(const struct supervisor *s, int status, bool overran, char *text, size_t size)
+/* How a run ended that did not come to its end. */
+enum ending { OVERRAN, CRASHED, OUT_OF_MEMORY, ENDED_BY_SIGNAL, ENDED_ITSELF, RETURNED };
+
+/* An exit code that the run gives when it is told to stop twice, or too slow to stop, is its own as well. */
+static enum ending judge(const struct supervisor *s, int status)
+{
+    if (WIFEXITED(status)) {
+        int code = WEXITSTATUS(status);
+        if (code == SUPERVISOR_RESTART && board_take_overrun(s->board))
+            return OVERRAN;
+        return board_has_returned(s->board) || code == EXIT_INTERRUPTED ? RETURNED : ENDED_ITSELF;
+    }
+    int number = WTERMSIG(status);
+    if (reason_is_fault(number))
+        return CRASHED;
+    return number == SIGKILL && worker_oom_count() != s->oom_count ? OUT_OF_MEMORY : ENDED_BY_SIGNAL;
+}
+
+/* "the run crashed (SIGSEGV)". */
+static void describe(int status, enum ending ending, char *text, size_t size)
 {
     char name[32];
-    unsigned n = board_count_marked(s->board);
-    if (overran)
-        snprintf(text, size, "%u search%s did not stop within limit and grace", n, n == 1 ? "" : "es");
+    if (ending == ENDED_ITSELF)
+        snprintf(text, size, "something ended the run with exit code %d", WEXITSTATUS(status));
+    else if (ending == ENDED_BY_SIGNAL)
+        snprintf(text, size, "the run was ended by %s", reason_signal(WTERMSIG(status), name, sizeof name));
+    else if (ending == OUT_OF_MEMORY)
+        snprintf(text, size, "the run was ended by the system for lack of memory");
     else
-        snprintf(text, size, "the run crashed (%s) while %u search%s in flight",
-                 reason_signal(WTERMSIG(status), name, sizeof name), n, n == 1 ? " was" : "es were");
+        snprintf(text, size, "the run crashed (%s)", reason_signal(WTERMSIG(status), name, sizeof name));
 }
+
+static void say_next(const struct supervisor *s, enum ending ending, const char *what)
+{
+    unsigned n = board_count_marked(s->board);
+    const char *more = n == 1 ? "" : "es";
+    char text[256];
+    if (ending == OVERRAN)
+        snprintf(text, sizeof text, "%u search%s did not stop within limit and grace", n, more);
+    else
+        snprintf(text, sizeof text, "%s while %u search%s in flight", what, n, n == 1 ? " was" : "es were");
+    say(s, text,
+        n == 1 ? "; going on with this one in a process of its own"
+               : "; going on with these in processes of their own");
+}
+
+static const char kept[] = "; finished points are kept, the same command resumes";
 
 /* Shall the run be started again? Else the exit code of the program is in `*code`. */
 static bool goes_on(struct supervisor *s, int status, int *code)
 {
-    char text[160], name[32];
-    bool overran =
-        WIFEXITED(status) && WEXITSTATUS(status) == SUPERVISOR_RESTART && board_take_overrun(s->board);
-    if (WIFEXITED(status) && !overran) {
-        *code = WEXITSTATUS(status);
+    char what[128];
+    enum ending ending = judge(s, status);
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_CODE + WTERMSIG(status);
+    if (ending == RETURNED)
+        return false;
+    describe(status, ending, what, sizeof what);
+    if (ending == ENDED_BY_SIGNAL || (ending == OUT_OF_MEMORY && s->n_killed++ >= KILLED_MAX)) {
+        say(s, what, kept);
         return false;
     }
-    int number = overran ? 0 : WTERMSIG(status);
-    bool killed = number == SIGKILL, by_kernel = killed && worker_oom_count() != s->oom_count;
-    *code = number ? SIGNAL_CODE + number : SUPERVISOR_RESTART;
-    if (number && !reason_is_fault(number) && !by_kernel) {
-        snprintf(text, sizeof text, "the run was ended by %s", reason_signal(number, name, sizeof name));
-        say(s, text, "; finished points are kept, the same command resumes");
-        return false;
+    if (ending == OVERRAN || board_blame(s->board)) {
+        say_next(s, ending, what);
+        return true;
     }
-    bool blamed = overran || board_blame(s->board);
-    describe(s, status, overran, text, sizeof text);
-    if (by_kernel && s->n_killed++ >= KILLED_MAX) {
-        say(s, text, ", for lack of memory again; finished points are kept, the same command resumes");
-        return false;
-    }
-    if (!blamed) {
-        snprintf(text, sizeof text, "internal error: the run crashed (%s) outside of any search",
-                 reason_signal(number, name, sizeof name));
-        say(s, text, "; finished points are kept, the same command resumes");
-        *code = EXIT_BAD_USE;
-        return false;
-    }
-    say(s, text,
-        board_count_marked(s->board) == 1 ? "; going on with this one in a process of its own"
-                                          : "; going on with these in processes of their own");
-    return true;
+    fprintf(s->console->err, "dse: internal error: %s outside of any search%s\n", what, kept);
+    *code = EXIT_BAD_USE;
+    return false;
 }
 
 static void block_signals(struct supervisor *s, struct sigaction *child_action)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ enum {
     SLICE_MS = 100,          /* between looks at clock, memory and the cancel flag */
     KILLED_TRIES = 3,        /* for a search whose worker was ended from outside */
     CORE_COST_MAX = 1 << 18, /* costs of tiles that a worker keeps; about 120 bytes each */
+    CPU_BYTE = 1024,         /* of a set of processors, one bit each */
     SPARE_FILES = 64,        /* open at most besides those of workers */
 };
 
@@ -75,6 +77,17 @@ struct exchange {
 
 /* -------------------------------------------------------------------------------------- one worker of a slot */
 
+/* OpenMP may have bound the thread that forked the server to one processor, and so all workers; each shall run where the thread of its slot
+ * does. */
+static void place_worker(int pid)
+{
+    unsigned long mask[CPU_BYTE / sizeof(unsigned long)]; /* longer than cpu_set_t, for large machines */
+    cpu_set_t *set = (cpu_set_t *)mask;
+    memset(mask, 0, sizeof mask);
+    if (sched_getaffinity(0, sizeof mask, set) == 0)
+        (void)sched_setaffinity(pid, sizeof mask, set);
+}
+
 static enum dse_status start_worker(struct worker_pool *pool, struct slot *slot, struct dse_error *err)
 {
     uint64_t space;
@@ -82,6 +95,7 @@ static enum dse_status start_worker(struct worker_pool *pool, struct slot *slot,
         return DSE_OK;
     slot->oom_count = worker_oom_count();
     DSE_TRY(fork_server_fork(&pool->server, &slot->worker, err));
+    place_worker(slot->worker.pid);
     if (!worker_memory_of(slot->worker.pid, &space, &slot->resident_first))
         slot->resident_first = 0;
     slot->resident = slot->resident_first;

@@ -15,10 +15,10 @@
 
 struct worker_pool;
 
-/* A pool for the searches of `sweep` (borrowed, const from now on) on `n_slot` threads. Call it while the process has one thread:
- * before the first parallel region and before any output file or lock is open (workers would keep it open). Workers ignore SIGINT,
- * SIGTERM, SIGHUP and SIGUSR1, which are for the run to handle, and end with it, however it ends. `limits` is copied. DSE_NO_MEMORY;
- * DSE_INTERNAL when no process can be made. */
+/* A pool for the searches of `sweep` (borrowed, const from now on) on `n_slot` threads. Call it while the process has one thread, which
+ * outlives the pool: before the first parallel region, and before any output file or lock is open. Workers ignore SIGINT, SIGTERM,
+ * SIGHUP and SIGUSR1, which are for the run to handle, run on the processors of the thread that uses their slot, and end with the run, however it ends.
+ * `limits` is copied. DSE_NO_MEMORY; DSE_INTERNAL when no process can be made. */
 DSE_MUST_CHECK enum dse_status worker_pool_new(const struct sweep *sweep, size_t n_slot,
                                                const struct worker_limits *limits, struct worker_pool **pool,
                                                struct dse_error *err);

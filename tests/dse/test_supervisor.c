@@ -24,6 +24,7 @@ struct seen {
     unsigned n_crash; /* how many starts misbehave */
     bool idle;        /* with nothing in flight */
     bool progress;    /* a search is finished by each start */
+    bool exits;       /* without coming back */
     bool obeys;       /* searches that must be isolated are not done in the body */
     atomic_uint n_start;
     atomic_int pid;
@@ -91,6 +92,8 @@ static int body(void *user, struct crash_board *board)
         signal(seen->signal, SIG_DFL); /* the sanitizers have handlers of their own */
         raise(seen->signal);
     }
+    if (seen->exits)
+        _exit(seen->code);
     return seen->code;
 }
 
@@ -194,6 +197,28 @@ static void test_supervisor_restarts_after_overrun(void **state)
     assert_string_equal(
         said(f), "dse: 1 search did not stop within limit and grace; going on with this one in a process "
                  "of its own\n");
+}
+
+/* An engine that calls exit() in a thread takes the run along; that is not the end of the sweep. */
+static void test_supervisor_restarts_after_exit_by_engine(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.code = 3, .exits = true, .n_crash = 1, .n_key = 1};
+    assert_int_equal(supervise(body, f->seen, &f->console), 3); /* what the second start comes back with */
+    assert_int_equal(atomic_load(&f->seen->n_start), 2);
+    assert_true(f->seen->isolated_key);
+    assert_string_equal(
+        said(f), "dse: something ended the run with exit code 3 while 1 search was in flight; going on with "
+                 "this one in a process of its own\n");
+}
+
+/* 130: the run has been told to stop twice and left at once. */
+static void test_supervisor_interruption_is_no_crash(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.code = 130, .exits = true, .n_crash = 1, .n_key = 1};
+    assert_int_equal(supervise(body, f->seen, &f->console), 130);
+    assert_int_equal(atomic_load(&f->seen->n_start), 1);
 }
 
 /* The exit code for a restart means nothing on its own. */
@@ -386,6 +411,8 @@ int main(void)
         WITH(test_supervisor_crash_outside_of_searches_is_final),
         WITH(test_supervisor_respects_kill),
         WITH(test_supervisor_restarts_after_overrun),
+        WITH(test_supervisor_restarts_after_exit_by_engine),
+        WITH(test_supervisor_interruption_is_no_crash),
         WITH(test_supervisor_restart_needs_reason),
         WITH(test_supervisor_passes_signals_on),
         WITH(test_supervisor_signal_to_group_counts_once),
