@@ -99,11 +99,10 @@ struct result_input {
 
 /* Everything that fixes the shape of the result files of one sweep. */
 struct result_schema {
-    const char *name;          /* the specification's name */
-    const char *title;         /* for figures */
-    const char *specification; /* its full text */
-    uint64_t
-        specification_hash; /* of that text, of the inputs and of what --set gave; shards must agree */
+    const char *name;            /* the specification's name */
+    const char *title;           /* for figures */
+    const char *specification;   /* its full text */
+    uint64_t specification_hash; /* of that text, of the inputs and of what --set gave; shards must agree */
     size_t n_axis;
     const struct result_axis *axis; /* (n_axis) in declared order */
     size_t n_layer;
