@@ -24,6 +24,10 @@
     "experiment: e\narchitecture: soma_edge\nnetwork: resnet50\nlimits: {max_evaluations: 50}\naxes:\n"      \
     "  engine: [unfused, cocco]\n"
 
+#define THREADED                                                                                             \
+    "experiment: e\narchitecture: soma_edge\nnetwork: resnet50\nengine: soma-plus\n"                         \
+    "limits: {max_evaluations: 60}\naxes:\n  seed: [1, 2]\n"
+
 enum { LIMIT_MIB = 96, MIB = 1024 * 1024 };
 
 struct opened {
@@ -80,9 +84,10 @@ static void assert_same(const struct solve_result *a, const struct solve_result 
     assert_memory_equal(&a->found.evaluation.energy_j, &b->found.evaluation.energy_j, sizeof(double));
 }
 
-static void assert_same_sweep(const char *text)
+static void assert_same_sweep(const char *text, int n_thread)
 {
     struct opened opened = open_sweep(text);
+    worker_pool_set_threads(opened.pool, n_thread);
     for (size_t p = 0; p < opened.from->sweep.n_point; p++) {
         struct sweep_point point;
         sweep_point(&opened.from->sweep, p, &point);
@@ -108,13 +113,24 @@ static void assert_same_sweep(const char *text)
 static void test_worker_sweep_mappings_are_the_same(void **state)
 {
     (void)state;
-    assert_same_sweep(RANDOM);
+    assert_same_sweep(RANDOM, 1);
 }
 
 static void test_worker_sweep_schedules_are_the_same(void **state)
 {
     (void)state;
-    assert_same_sweep(SCHEDULERS);
+    assert_same_sweep(SCHEDULERS, 1);
+}
+
+/* Searches that use threads of their own, in a process forked from one that had some: OpenMP keeps them, and a fork loses them. */
+static void test_worker_sweep_searches_may_use_threads(void **state)
+{
+    int n = 0;
+    (void)state;
+#pragma omp parallel num_threads(4) reduction(+ : n)
+    n++;
+    assert_true(n >= 1);
+    assert_same_sweep(THREADED, 4);
 }
 
 /* Points in the order of the axis. A reason that is a prefix: the engine or the C library may add words of its own. */
@@ -156,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_sweep_mappings_are_the_same),
         cmocka_unit_test(test_worker_sweep_schedules_are_the_same),
+        cmocka_unit_test(test_worker_sweep_searches_may_use_threads),
         cmocka_unit_test(test_worker_sweep_faults_cost_their_own_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
