@@ -5,16 +5,36 @@
 
 int hash_begin(struct hash_state *state)
 {
+    state->xxh = NULL;
+    state->n_byte = 0;
+    state->failed = 0;
+    return 1;
+}
+
+/* Hand over what is kept to XXH3, which from then on takes everything. */
+static void start_streaming(struct hash_state *state)
+{
     XXH3_state_t *xxh = XXH3_createState();
-    if (xxh)
-        XXH3_64bits_reset(xxh);
     state->xxh = xxh;
-    return xxh != NULL;
+    state->failed = xxh == NULL;
+    if (!xxh)
+        return;
+    XXH3_64bits_reset(xxh);
+    XXH3_64bits_update(xxh, state->byte, state->n_byte);
 }
 
 void hash_bytes(struct hash_state *state, const void *bytes, size_t length)
 {
-    if (state->xxh && length > 0)
+    if (length == 0 || state->failed)
+        return;
+    if (!state->xxh && length <= HASH_KEPT_MAX - state->n_byte) {
+        memcpy(state->byte + state->n_byte, bytes, length);
+        state->n_byte += length;
+        return;
+    }
+    if (!state->xxh)
+        start_streaming(state);
+    if (state->xxh)
         XXH3_64bits_update(state->xxh, bytes, length);
 }
 
@@ -46,6 +66,8 @@ uint64_t hash_end(struct hash_state *state)
     uint64_t hash = 0;
     if (state->xxh)
         hash = XXH3_64bits_digest(state->xxh);
+    else if (!state->failed)
+        hash = XXH3_64bits(state->byte, state->n_byte);
     XXH3_freeState(state->xxh);
     state->xxh = NULL;
     return hash;

@@ -5,8 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What was fed is kept until it is too long: most keys are of some hundred bytes and are hashed in one go. */
+enum { HASH_KEPT_MAX = 2048 };
+
 struct hash_state {
-    void *xxh; /* owned */
+    void *xxh; /* owned; NULL while everything is in `byte` */
+    size_t n_byte;
+    int failed; /* out of memory */
+    unsigned char byte[HASH_KEPT_MAX];
 };
 
 /* A fresh state; returns 0 when out of memory, else 1. Release with hash_end. */
@@ -17,7 +23,7 @@ void hash_text(struct hash_state *state, const char *text);
 void hash_u64(struct hash_state *state, uint64_t value);
 /* The bits of `value`; -0 counts as +0. */
 void hash_double(struct hash_state *state, double value);
-/* The hash of all that was fed; frees the state. */
+/* The hash of all that was fed, or 0 when memory ran out on the way; frees the state. */
 uint64_t hash_end(struct hash_state *state);
 
 /* One-shot hash of a byte string. */

@@ -21,6 +21,8 @@ struct tensor_view {
     struct tensor_need need;
     int home;                              /* the outermost level that may hold it, or -1 */
     uint64_t most_sharing[ARCH_LEVEL_MAX]; /* (n_level) most MACs that one access at level l serves */
+    double home_j;                         /* of the words that leave or reach the home level */
+    double fill_j[ARCH_LEVEL_MAX];         /* (n_level) of the fills of level l, when it is the innermost */
     uint64_t asked[ANSWER_MAX];            /* what tensor_least was asked, by a hash; 0: nothing yet */
     double answer_j[ANSWER_MAX];           /* and what it said */
 };
@@ -29,7 +31,10 @@ struct bound_context {
     const struct problem *problem;
     const struct architecture *arch;
     double macs;
-    uint64_t parallel; /* most MACs at work at once */
+    uint64_t parallel;                /* most MACs at work at once */
+    double instances[ARCH_LEVEL_MAX]; /* (n_level) most_instances */
+    double
+        charged[ARCH_LEVEL_MAX]; /* (n_level) the share of accesses that is charged: clusters / instances */
     struct tensor_view view[PROBLEM_TENSOR_MAX];
 };
 
@@ -93,15 +98,22 @@ static double most_instances(const struct bound_context *c, uint32_t l)
 static double access_energy(const struct bound_context *c, uint32_t l, double words, double block_energy_j,
                             double address_j)
 {
-    const struct storage_level *level = &c->arch->level[l];
     if (words <= 0)
         return 0;
-    double instances = most_instances(c, l);
-    double clusters = (double)(level->instances / level->cluster_size);
-    double blocks = words / level->block_word;
-    if (instances == 1)
+    double blocks = words / c->arch->level[l].block_word;
+    if (c->instances[l] == 1)
         blocks = ceil(blocks);
-    return (blocks * block_energy_j + words * address_j) * fmin(1, clusters / instances);
+    return (blocks * block_energy_j + words * address_j) * c->charged[l];
+}
+
+static void look_at_levels(struct bound_context *c)
+{
+    for (uint32_t l = 0; l < c->arch->n_level; l++) {
+        const struct storage_level *level = &c->arch->level[l];
+        double clusters = (double)(level->instances / level->cluster_size);
+        c->instances[l] = most_instances(c, l);
+        c->charged[l] = fmin(1, clusters / c->instances[l]);
+    }
 }
 
 static bool may_hold(const struct architecture *arch, uint32_t l, const struct tensor *tensor)
@@ -132,7 +144,7 @@ static double mac_accesses(const struct bound_context *c, const struct tensor_vi
     double first = home_words(c, view);
     if (arch->link_transfers && fans_out(arch, 0))
         return first;
-    double rounding = arch->link_transfers && l > 0 ? 0.5 * most_instances(c, l) : 0;
+    double rounding = arch->link_transfers && l > 0 ? 0.5 * c->instances[l] : 0;
     return fmax(first, c->macs / (double)smaller(spread, view->most_sharing[l]) - rounding);
 }
 
@@ -146,30 +158,36 @@ static double partial_sum_reads(const struct bound_context *c, const struct tens
     return fmax(0, c->macs / share - (double)view->need.box_word);
 }
 
+/* What does not depend on the spread. */
+static void price_fixed(const struct bound_context *c, struct tensor_view *view)
+{
+    uint32_t home = (uint32_t)view->home;
+    const struct storage_level *outer = &c->arch->level[home];
+    double words = home_words(c, view);
+    double block_j = view->tensor->read_write ? outer->update_energy_j : outer->read_energy_j;
+    view->home_j = access_energy(c, home, words, block_j, outer->address_energy_j);
+    for (uint32_t l = 0; l < home; l++) {
+        const struct storage_level *inner = &c->arch->level[l];
+        double fills = words - c->instances[l]; /* fills are truncated in each instance (NOTES section 7) */
+        view->fill_j[l] = access_energy(c, l, fills, inner->write_energy_j, inner->address_energy_j);
+    }
+}
+
 /* The least a tensor costs when `l` is the innermost level that keeps it. */
 static double tensor_energy(const struct bound_context *c, const struct tensor_view *view, uint32_t l,
                             uint64_t spread)
 {
-    uint32_t home = (uint32_t)view->home;
-    const struct storage_level *outer = &c->arch->level[home];
     const struct storage_level *inner = &c->arch->level[l];
-    double words = home_words(c, view), mac_words = mac_accesses(c, view, l, spread);
+    bool inside = l < (uint32_t)view->home;
+    double mac_words = mac_accesses(c, view, l, spread);
     if (view->tensor->read_write) {
         double reads = partial_sum_reads(c, view, spread);
         double energy_j = access_energy(c, l, mac_words, inner->update_energy_j, inner->address_energy_j) +
                           access_energy(c, l, reads, inner->read_energy_j, 0);
-        if (l < home)
-            energy_j += access_energy(c, home, words, outer->update_energy_j, outer->address_energy_j);
-        return energy_j;
+        return inside ? energy_j + view->home_j : energy_j;
     }
     double energy_j = access_energy(c, l, mac_words, inner->read_energy_j, inner->address_energy_j);
-    if (l < home) {
-        double fills =
-            words - most_instances(c, l); /* fills are truncated in each instance (NOTES section 7) */
-        energy_j += access_energy(c, home, words, outer->read_energy_j, outer->address_energy_j);
-        energy_j += access_energy(c, l, fills, inner->write_energy_j, inner->address_energy_j);
-    }
-    return energy_j;
+    return inside ? energy_j + view->home_j + view->fill_j[l] : energy_j;
 }
 
 /* The same at the best level. */
@@ -224,8 +242,8 @@ static double ingress_rebate(const struct bound_context *c, const struct tensor_
     double energy_j = 0;
     for (uint32_t l = 0; l < c->arch->n_level; l++)
         if (!c->arch->level[l].reduces)
-            energy_j += records * (double)view->need.box_word * most_instances(c, l) *
-                        c->arch->level[l].ingress_energy_j;
+            energy_j +=
+                records * (double)view->need.box_word * c->instances[l] * c->arch->level[l].ingress_energy_j;
     return energy_j;
 }
 
@@ -237,7 +255,7 @@ static double level_words(const struct bound_context *c, const struct tensor_vie
 {
     if (view->home != (int)l)
         return 0;
-    double words = home_words(c, view) / most_instances(c, l);
+    double words = home_words(c, view) / c->instances[l];
     for (uint32_t k = 0; k < l; k++)
         if (may_hold(c->arch, k, view->tensor))
             return words;
@@ -400,6 +418,11 @@ static void consider_apart(struct spread_search *search)
     consider(search, search->c->parallel);
 }
 
+static bool same_mesh(const struct storage_level *a, const struct storage_level *b)
+{
+    return a->mesh_x == b->mesh_x && a->mesh_y == b->mesh_y;
+}
+
 static void look_at_tensors(struct bound_context *c)
 {
     for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
@@ -408,7 +431,11 @@ static void look_at_tensors(struct bound_context *c)
         view->need = bound_tensor_need(c->problem, t);
         view->home = find_home(c->arch, view->tensor);
         for (uint32_t l = 0; l < c->arch->n_level; l++)
-            view->most_sharing[l] = most_sharing(c->arch, l, view->need.sharing);
+            view->most_sharing[l] = l > 0 && same_mesh(&c->arch->level[l], &c->arch->level[l - 1])
+                                        ? view->most_sharing[l - 1]
+                                        : most_sharing(c->arch, l, view->need.sharing);
+        if (view->home >= 0)
+            price_fixed(c, view);
     }
 }
 
@@ -419,6 +446,7 @@ void lower_bound_compute(const struct problem *problem, const struct architectur
     struct bound_context c = {.problem = problem, .arch = arch, .macs = (double)macs};
     struct spread_search search;
     c.parallel = most_sharing(arch, arch->n_level - 1, macs);
+    look_at_levels(&c);
     look_at_tensors(&c);
     search.c = &c;
     search.n_seen = 0;

@@ -46,6 +46,25 @@ static void test_hash_in_parts_equals_one_shot(void **state)
     assert_null(hash.xxh);
 }
 
+/* Around the length up to which everything is kept and hashed in one go, in small parts and in one. */
+static void test_hash_of_any_length_equals_one_shot(void **state)
+{
+    (void)state;
+    static unsigned char bytes[2 * HASH_KEPT_MAX + 9];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 37 + 11);
+    for (size_t part = 1; part <= sizeof bytes; part = part * 2 + 3) {
+        for (size_t n = part % 5; n <= sizeof bytes;
+             n += n < HASH_KEPT_MAX - 9 || n > HASH_KEPT_MAX + 9 ? 101 : 1) {
+            struct hash_state hash;
+            assert_true(hash_begin(&hash));
+            for (size_t at = 0; at < n; at += part)
+                hash_bytes(&hash, bytes + at, part < n - at ? part : n - at);
+            assert_true(hash_end(&hash) == hash_of_bytes(bytes, n));
+        }
+    }
+}
+
 static void test_hash_text_keeps_boundaries(void **state)
 {
     (void)state;
@@ -77,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hash_is_xxh3),
         cmocka_unit_test(test_hash_in_parts_equals_one_shot),
+        cmocka_unit_test(test_hash_of_any_length_equals_one_shot),
         cmocka_unit_test(test_hash_text_keeps_boundaries),
         cmocka_unit_test(test_hash_u64_is_little_endian_bytes),
         cmocka_unit_test(test_hash_double_joins_the_zeros_only),
