@@ -275,6 +275,21 @@ static void test_driver_refuses_what_does_not_read_back(void **state)
     }
 }
 
+/* It proves a bound of 700 after it offered 600. */
+static void test_driver_refuses_a_cost_below_the_engines_own_bound(void **state)
+{
+    (void)state;
+    struct found f;
+    setup(&f);
+    f.value[OPTION_BOUND] = 700;
+    f.value[OPTION_OFFERS] = 1;
+    f.value[OPTION_FINISH] = 2;
+    run(&f, 0, NULL);
+    assert_int_equal(f.status, DSE_INTERNAL);
+    assert_non_null(strstr(f.err.text, "below the lower bound of"));
+    arena_free(&f.arena);
+}
+
 static void test_driver_refuses_offers_that_cannot_be(void **state)
 {
     (void)state;
@@ -332,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_driver_is_optimal_when_finish_reaches_the_bound),
         cmocka_unit_test(test_driver_tells_a_bound_that_is_not_reached),
         cmocka_unit_test(test_driver_refuses_what_does_not_read_back),
+        cmocka_unit_test(test_driver_refuses_a_cost_below_the_engines_own_bound),
         cmocka_unit_test(test_driver_refuses_offers_that_cannot_be),
         cmocka_unit_test(test_driver_says_why_nothing_was_found),
         cmocka_unit_test(test_driver_needs_a_network_and_a_check),
