@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "dse/spec_diff.h"
+#include "results/cube.h"
+#include "tests/support/sweep_case.h"
 
 #define BASE                                                                                                 \
     "experiment: e\ntitle: T\narchitecture: simba\nnetwork: resnet50\nengine: random\n"                      \
@@ -162,6 +165,52 @@ static void test_spec_diff_reads_set_of_old_files(void **state)
     arena_free(&arena);
 }
 
+#define SWEEP                                                                                                \
+    "experiment: e\narchitecture: simba\nnetwork: resnet50\nlayers: [conv1]\nengine: random\n"               \
+    "axes:\n  DRAM.bandwidth: [5 GB/s]\n"
+
+static struct sweep_case *open_sweep(const char *text, const char *const *set, size_t n_set)
+{
+    struct dse_error err = {0};
+    struct sweep_case *opened = sweep_case_open(text, set, n_set, &err);
+    if (!opened)
+        fail_msg("%s", err.text);
+    return opened;
+}
+
+static void test_spec_diff_compares_with_a_result_file(void **state)
+{
+    (void)state;
+    static const char *const set[] = {"batch=2"}, *const other[] = {"batch=4"};
+    char path[300], csv[300], layers[300];
+    const char *folder = getenv("TMPDIR");
+    struct provenance provenance;
+    struct text_buffer out;
+    struct spec_changes changes;
+    struct dse_error err = {0};
+    struct sweep_case *was = open_sweep(SWEEP, set, 1), *is = open_sweep(SWEEP "seed: 2\n", other, 1);
+    snprintf(path, sizeof path, "%.200s/dse_diff_%ld.h5", folder ? folder : "/tmp", (long)getpid());
+    snprintf(csv, sizeof csv, "%.200s/dse_diff_%ld.csv", folder ? folder : "/tmp", (long)getpid());
+    snprintf(layers, sizeof layers, "%.200s/dse_diff_%ld.layers.csv", folder ? folder : "/tmp",
+             (long)getpid());
+    provenance_make(&provenance);
+    if (cube_build(path, &was->sweep.schema, &provenance, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    text_init(&out);
+    assert_int_equal(spec_diff(path, &was->sweep, &out, &changes, &err), DSE_OK);
+    assert_int_equal(out.length, 0);
+    assert_int_equal(spec_diff(path, &is->sweep, &out, &changes, &err), DSE_OK);
+    assert_string_equal(out.data, "--set batch: was 2, is 4\nseed: was not given, is 2\n");
+    assert_int_equal(changes.n_result, 2);
+    assert_int_equal(spec_diff("/nowhere/o.h5", &is->sweep, &out, &changes, &err), DSE_IO);
+    text_free(&out);
+    unlink(path);
+    unlink(csv);
+    unlink(layers);
+    sweep_case_close(was);
+    sweep_case_close(is);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_spec_diff_names_the_line_of_an_input),
         cmocka_unit_test(test_spec_diff_counts_what_it_does_not_show),
         cmocka_unit_test(test_spec_diff_reads_set_of_old_files),
+        cmocka_unit_test(test_spec_diff_compares_with_a_result_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
