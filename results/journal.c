@@ -195,6 +195,7 @@ enum dse_status journal_flush(struct journal *journal, struct dse_error *err)
     journal->layer_byte += journal->layers.length;
     journal->csv_byte += journal->point.length;
     journal->n_waiting = 0;
+    atomic_store(&journal->unsynced, true);
     text_clear(&journal->point);
     text_clear(&journal->layers);
     return DSE_OK;
@@ -253,6 +254,8 @@ static bool sync_file(int fd)
 /* Layers first: power may fail between the two. */
 static enum dse_status sync_both(struct journal *journal, struct dse_error *err)
 {
+    if (!atomic_exchange(&journal->unsynced, false))
+        return DSE_OK;
     bool layers = sync_file(journal->layer_fd);
     if (layers && sync_file(journal->csv_fd))
         return DSE_OK;

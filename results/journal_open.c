@@ -39,7 +39,7 @@ static enum dse_status open_old(const char *path, int *fd, struct dse_error *err
 
 /* Cut a file to what counts, make it when it is not there, give it its header when it has none. */
 static enum dse_status settle(int *fd, const char *path, uint64_t *byte, const struct text_buffer *header,
-                              bool *made, struct dse_error *err)
+                              bool *made, bool *changed, struct dse_error *err)
 {
     struct stat info;
     if (header->failed)
@@ -50,7 +50,9 @@ static enum dse_status settle(int *fd, const char *path, uint64_t *byte, const s
     }
     if (*fd < 0 || fstat(*fd, &info) != 0)
         return fail_errno(path, "cannot be opened for writing", err);
-    if (((uint64_t)info.st_size != *byte || !S_ISREG(info.st_mode)) && ftruncate(*fd, (off_t)*byte) != 0)
+    bool cut = (uint64_t)info.st_size != *byte || !S_ISREG(info.st_mode);
+    *changed = *changed || cut || *byte == 0;
+    if (cut && ftruncate(*fd, (off_t)*byte) != 0)
         return fail_errno(path, "cannot be cut back to its last whole line", err);
     if (*byte > 0)
         return DSE_OK;
@@ -66,16 +68,18 @@ static enum dse_status settle(int *fd, const char *path, uint64_t *byte, const s
 static enum dse_status settle_both(struct journal *journal, struct dse_error *err)
 {
     struct text_buffer header;
-    bool made = false;
+    bool made = false, changed = false;
     text_init(&header);
     csv_point_header(&header, journal->schema);
     enum dse_status status =
-        settle(&journal->csv_fd, journal->csv_path, &journal->csv_byte, &header, &made, err);
+        settle(&journal->csv_fd, journal->csv_path, &journal->csv_byte, &header, &made, &changed, err);
     text_clear(&header);
     csv_layer_header(&header, journal->schema);
     if (status == DSE_OK)
-        status = settle(&journal->layer_fd, journal->layer_path, &journal->layer_byte, &header, &made, err);
+        status = settle(&journal->layer_fd, journal->layer_path, &journal->layer_byte, &header, &made,
+                        &changed, err);
     text_free(&header);
+    atomic_store(&journal->unsynced, changed);
     return status == DSE_OK && made ? folder_sync(journal->csv_path, err) : status;
 }
 

@@ -18,6 +18,7 @@ struct journal {
     double sync_s;
     double flushed_s, synced_s, touched_s; /* when: clock_wall_s */
     atomic_bool broken;                    /* a write or a sync failed */
+    atomic_bool unsynced;                  /* something has been written since the last sync */
     size_t n;                              /* points, those that wait included */
     size_t n_waiting;
     uint64_t csv_byte, layer_byte;    /* with the kernel */
