@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include <endian.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -40,10 +41,8 @@ void hash_bytes(struct hash_state *state, const void *bytes, size_t length)
 
 void hash_u64(struct hash_state *state, uint64_t value)
 {
-    unsigned char byte[8]; /* little-endian on every machine */
-    for (unsigned i = 0; i < 8; i++)
-        byte[i] = (unsigned char)(value >> (8 * i));
-    hash_bytes(state, byte, sizeof byte);
+    uint64_t little = htole64(value); /* the same on every machine */
+    hash_bytes(state, &little, sizeof little);
 }
 
 void hash_text(struct hash_state *state, const char *text)

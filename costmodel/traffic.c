@@ -157,12 +157,15 @@ static enum dse_status level_visits(const struct evaluator *evaluator, const str
     struct visit_context context = {.evaluator = evaluator, .arena = arena, .level = level};
     context.has_spatial = nest->spatial_begin[l] < nest->temporal_begin[l];
     context.links = evaluator->arch.link_transfers && !(choice->no_link_transfer >> t & 1u);
-    DSE_TRY(
-        child_mesh_make(evaluator, nest, l, t, choice->no_multicast >> t & 1u, arena, &context.mesh, err));
-    DSE_TRY(group_list_make(&context.mesh, arena, &context.all, err));
-    DSE_TRY(group_list_make(&context.mesh, arena, &context.reduced, err));
-    child_mesh_group(&context.mesh, &context.all);
-    level->fanout = context.mesh.n_child;
+    level->fanout = 1;
+    if (context.has_spatial) {
+        bool alone = choice->no_multicast >> t & 1u;
+        DSE_TRY(child_mesh_make(evaluator, nest, l, t, alone, arena, &context.mesh, err));
+        DSE_TRY(group_list_make(&context.mesh, arena, &context.all, err));
+        DSE_TRY(group_list_make(&context.mesh, arena, &context.reduced, err));
+        child_mesh_group(&context.mesh, &context.all);
+        level->fanout = context.mesh.n_child;
+    }
     /* MACs hold nothing: every visit of a point is a whole one (NOTES 5.4); likewise without temporal reuse (5.5). */
     bool whole_always = l == 0 || (mapping->level[l - 1].no_temporal_reuse >> t & 1u);
     DSE_TRY(visit_children(&context, nest, l, t, l ? nest->tile[l - 1] : point, whole_always, err));
