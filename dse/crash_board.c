@@ -14,7 +14,7 @@ enum {
     SLOT_BYTE = 64,       /* one cache line each */
 };
 
-static const double echo_s = 1; /* an echo comes within this time after the signal itself */
+static const double echo_s = 1; /* signal and echo are no further apart */
 
 /* Written by one thread of the run; read by its watchdog, and by the supervisor when the run is gone. */
 struct board_slot {
@@ -35,8 +35,9 @@ struct crash_board {
     unsigned n_crash[BOARD_ENGINE_MAX];
     struct {
         int number;
+        bool passed_on;
         double at_s;
-    } direct; /* the last signal that the run had itself */
+    } taken; /* the last signal that was no echo */
     size_t n_suspect;
     uint64_t suspect[SUSPECT_MAX];
     struct board_slot slot[BOARD_SLOT_MAX];
@@ -166,7 +167,7 @@ static void begin_again(struct crash_board *board)
     board->n_done = n_done;
     board->n_restart++;
     board->all = board->all || board->n_fruitless >= FRUITLESS_MAX;
-    memset(&board->direct, 0, sizeof board->direct);
+    memset(&board->taken, 0, sizeof board->taken);
 }
 
 bool board_take_overrun(struct crash_board *board)
@@ -201,14 +202,16 @@ bool board_blame(struct crash_board *board)
     return board->n_marked > 0;
 }
 
+/* The two come in either order. Two of the same kind are two signals. */
 bool board_is_echo(struct crash_board *board, const siginfo_t *info)
 {
     bool passed_on = board->supervised && info->si_code == SI_QUEUE && info->si_pid == getppid();
     double now_s = clock_wall_s();
-    if (!passed_on) {
-        board->direct.number = info->si_signo;
-        board->direct.at_s = now_s;
-        return false;
-    }
-    return board->direct.number == info->si_signo && now_s - board->direct.at_s < echo_s;
+    if (board->taken.number == info->si_signo && board->taken.passed_on != passed_on &&
+        now_s - board->taken.at_s < echo_s)
+        return true;
+    board->taken.number = info->si_signo;
+    board->taken.passed_on = passed_on;
+    board->taken.at_s = now_s;
+    return false;
 }

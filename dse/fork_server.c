@@ -17,7 +17,7 @@
 enum {
     FORK_TRIES = 10,    /* while the system is short of processes or memory */
     FORK_WAIT_MS = 200, /* between two */
-    END_WAIT_MS = 500   /* for a worker that has closed its socket to end */
+    END_WAIT_MS = 2000, /* for a worker that has closed its socket to end */
 };
 
 static void sleep_ms(long ms)
@@ -75,9 +75,9 @@ static void serve_wait(int control, const struct server_request *request)
             sleep_ms(1);
     }
     if (got == 0) {
-        reply.forced = 1;
         kill(request->pid, SIGKILL);
         got = wait4(request->pid, &status, 0, &usage);
+        reply.forced = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     }
     reply.error = got < 0 ? errno : 0;
     reply.status = status;
