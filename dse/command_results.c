@@ -10,12 +10,15 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "dse/commands.h"
+#include "dse/input_store.h"
 #include "dse/not_ok.h"
+#include "dse/sweep.h"
 #include "dse/table.h"
 #include "dse/timeline.h"
 #include "results/cube_read.h"
 #include "results/journal.h"
 #include "results/merge.h"
+#include "results/merge_missing.h"
 #include "results/plot.h"
 
 enum { FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };
@@ -121,26 +124,86 @@ const struct cli_command command_status = {
 
 /* -------------------------------------------------------------------------------------------------------- merge */
 
+/* What the specification in the merged file says: its path for the command, and which cells are points when it leaves some out. Without
+ * inputs in the file there is neither. */
+static void look_into(const char *out, struct arena *arena, struct merge_summary *summary,
+                      struct result_schema *schema)
+{
+    struct sweep_spec spec;
+    struct sweep sweep;
+    char h5[FIGURE_PATH_MAX];
+    memset(schema, 0, sizeof *schema);
+    if (!result_path(h5, sizeof h5, out, ".h5") || cube_read_schema(h5, arena, schema, NULL) != DSE_OK ||
+        cube_read_inputs(h5, arena, schema, NULL, NULL) != DSE_OK || summary->n_example > 0)
+        return;
+    if (spec_replay(&spec, schema, h5, NULL) == DSE_OK) {
+        if (sweep_init(&sweep, &spec, NULL) != DSE_OK ||
+            merge_missing_find(out, schema, sweep.cell, sweep.n_point, summary, NULL) != DSE_OK)
+            summary->n_example = 0;
+        sweep_free(&sweep);
+    }
+    spec_free(&spec);
+}
+
+/* `dse run SPEC -o OUT.h5 --set KEY=VALUE`. */
+static void print_command(const char *out, const struct result_schema *schema, FILE *to)
+{
+    const char *path = "SPEC";
+    for (size_t i = 0; i < schema->n_input; i++)
+        if (strcmp(schema->input[i].role, INPUT_ROLE_SPECIFICATION) == 0 && schema->input[i].path[0])
+            path = schema->input[i].path;
+    fprintf(to, "dse: to compute what is missing: dse run %s -o %s", path, out);
+    for (size_t i = 0; i < schema->n_set; i++)
+        fprintf(to, strpbrk(schema->set[i], " '\"") ? " --set '%s'" : " --set %s", schema->set[i]);
+    fputs("\n", to);
+}
+
+static void print_missing(const char *out, struct merge_summary *summary, FILE *to)
+{
+    char n[64];
+    struct arena arena;
+    struct result_schema schema;
+    arena_init(&arena);
+    look_into(out, &arena, summary, &schema);
+    fprintf(to, "dse: %s point%s missing", text_thousands(summary->n_missing, n, sizeof n),
+            summary->n_missing == 1 ? " is" : "s are");
+    if (summary->n_example)
+        fputs(summary->n_example < summary->n_missing ? ", the first of them:" : ":", to);
+    fputs("\n", to);
+    for (size_t i = 0; i < summary->n_example; i++)
+        fprintf(to, "       %s\n", summary->example[i]);
+    if (summary->n_absent) {
+        fprintf(to, "dse: of %" PRIu32 " shards these were not named:", summary->n_shard);
+        for (uint32_t i = 0; i < summary->n_absent && i < MERGE_ABSENT_MAX; i++)
+            fprintf(to, " %" PRIu32, summary->absent[i]);
+        fputs(summary->n_absent > MERGE_ABSENT_MAX ? " ...\n" : "\n", to);
+    }
+    print_command(out, &schema, to);
+    arena_free(&arena);
+}
+
 static enum dse_status merge(const struct cli_args *args, const struct console *console,
                              struct dse_error *err)
 {
-    struct merge_summary summary;
     struct provenance provenance;
-    const char *shard[1024];
+    const char *shard[1024], *out = args->operand[0];
     size_t n = args->n_operand - 1;
     if (n > sizeof shard / sizeof shard[0])
         return dse_fail(err, DSE_LIMIT, "more than %zu shards in one merge", sizeof shard / sizeof shard[0]);
     for (size_t i = 0; i < n; i++)
         shard[i] = args->operand[i + 1];
+    struct merge_summary summary;
     provenance_make(&provenance);
-    snprintf(provenance.command, sizeof provenance.command, "dse merge %s", args->operand[0]);
-    DSE_TRY(merge_shards(args->operand[0], shard, n, &provenance, &summary, err));
+    snprintf(provenance.command, sizeof provenance.command, "dse merge %s", out);
+    DSE_TRY(merge_shards(out, shard, n, &provenance, &summary, err));
     fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " point%s in %s", summary.n_point,
-            summary.n_expected, table_plural(summary.n_expected), args->operand[0]);
+            summary.n_expected, table_plural(summary.n_expected), out);
     if (summary.n_duplicate)
         fprintf(console->err, "; %" PRIu64 " %s in more than one shard and agreed", summary.n_duplicate,
                 summary.n_duplicate == 1 ? "was" : "were");
     fputs("\n", console->err);
+    if (summary.n_missing)
+        print_missing(out, &summary, console->err);
     return DSE_OK;
 }
 
@@ -156,6 +219,7 @@ const struct cli_command command_merge = {
     .summary = "Put the shards of one sweep together.",
     .help = "Shards are what `dse run --shard` wrote; they must come from the same specification and agree "
             "where they overlap.\n"
+            "What is missing is named, with the command that computes it.\n"
             "\n"
             "  dse merge out.h5 out.*-of-4.h5\n",
     .min_operand = 2,

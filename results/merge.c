@@ -12,6 +12,7 @@
 #include "results/cube_read.h"
 #include "results/lock.h"
 #include "results/merge_files.h"
+#include "results/merge_missing.h"
 #include "results/merge_rows.h"
 
 struct merge {
@@ -78,25 +79,6 @@ static enum dse_status open_shards(struct merge *merge, const char *const *path,
     return DSE_OK;
 }
 
-/* "axis=value axis=value" of a cell. */
-static void describe_cell(const struct result_schema *schema, uint64_t cell, char *text, size_t size)
-{
-    uint64_t below = schema_n_cell(schema);
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t a = 0; a < schema->n_axis && used < size; a++) {
-        const struct result_axis *axis = &schema->axis[a];
-        below /= axis->n_value;
-        size_t i = (size_t)(cell / below % axis->n_value);
-        for (size_t k = 0; k < axis->n_coordinate && used < size; k++) {
-            char value[40];
-            int n = snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", axis->coordinate[k].name,
-                             coordinate_text(&axis->coordinate[k], i, value, sizeof value));
-            used += n > 0 ? (size_t)n : 0;
-        }
-    }
-}
-
 /* Cells from .. to - 1 have no row. */
 static void note_gap(struct merge *merge, uint64_t from, uint64_t to)
 {
@@ -104,7 +86,7 @@ static void note_gap(struct merge *merge, uint64_t from, uint64_t to)
     if (schema_n_cell(&merge->schema) != merge->schema.n_point)
         return; /* cells that are no points cannot be told from those that are missing */
     for (; from < to && summary->n_example < MERGE_MISSING_MAX; from++)
-        describe_cell(&merge->schema, from, summary->example[summary->n_example++], MERGE_MISSING_TEXT_MAX);
+        merge_missing_note(summary, &merge->schema, from);
 }
 
 static enum dse_status copy_rows(struct merge *merge, struct dse_error *err)

@@ -31,6 +31,7 @@ SRC_RESULTS := \
 	results/lock.c \
 	results/merge.c \
 	results/merge_files.c \
+	results/merge_missing.c \
 	results/merge_rows.c \
 	results/plot.c \
 	results/plot_breakdown.c \

@@ -301,9 +301,19 @@ static void test_cube_errors_name_the_file(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--sample") == 0) {
+        static const struct result_input input[] = {
+            {"specification", "sample.yaml", "/tmp/sample.yaml", "name: sample\n", 13},
+            {"network", "r\xc3\xa9snet", "networks/resnet.yaml", "layers: []\n", 11},
+        };
+        static const char *const set[] = {"batch=2"};
         struct dse_error err;
+        struct result_schema schema = sample_schema;
+        schema.input = input;
+        schema.n_input = 2;
+        schema.set = set;
+        schema.n_set = 1;
         return sample_write(argv[2], 7, 0, 1, (struct journal_options){.fresh = true}) != 0 ||
-               build(argv[2], &sample_schema, &err) != DSE_OK;
+               build(argv[2], &schema, &err) != DSE_OK;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cube_holds_every_point_in_its_cell),

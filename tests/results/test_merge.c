@@ -2,6 +2,7 @@
 
 #include "results/cube.h"
 #include "results/merge.h"
+#include "results/merge_missing.h"
 #include "tests/results/sample.h"
 
 enum { N_SHARD = 3 };
@@ -29,6 +30,22 @@ static void make_shards(struct shards *shards)
     files_path(shards->whole, sizeof shards->whole, shards->folder, "whole.csv");
     assert_int_equal(sample_write(shards->whole, 1, 0, 1, (struct journal_options){.fresh = true}), 0);
     files_path(shards->out, sizeof shards->out, shards->folder, "merged.h5");
+}
+
+/* Cube `i` says that it is shard k of n. */
+static void build_shard(const struct shards *shards, unsigned i, uint32_t k, uint32_t n)
+{
+    struct dse_error err;
+    struct result_schema schema = sample_schema;
+    schema.shard = k;
+    schema.n_shard = n;
+    assert_int_equal(cube_build(shards->path[i], &schema, &shards->provenance, &err), DSE_OK);
+}
+
+static void mark_shards(const struct shards *shards, uint32_t n)
+{
+    for (unsigned i = 0; i < N_SHARD; i++)
+        build_shard(shards, i, i + 1, n);
 }
 
 static void assert_same_files(const struct shards *shards, const char *one, const char *two)
@@ -121,12 +138,129 @@ static void test_merge_refuses_other_specifications_and_nothing(void **state)
     assert_int_equal(merge_shards(shards.out, shards.name, 2, &shards.provenance, &summary, &err), DSE_IO);
 }
 
+/* Shards 1 and 3 of 3: what is missing is counted and named. */
+static void test_merge_says_what_is_missing(void **state)
+{
+    (void)state;
+    struct shards shards;
+    struct merge_summary summary;
+    struct dse_error err;
+    make_shards(&shards);
+    mark_shards(&shards, 3);
+    const char *two[] = {shards.path[2], shards.path[0]};
+    assert_int_equal(merge_shards(shards.out, two, 2, &shards.provenance, &summary, &err), DSE_OK);
+    /* Shard 2 has the 8 cells 1, 4, 7 ... 22; cell 23 is no point, so the files cannot tell it from a missing one. */
+    assert_int_equal(summary.n_point, 15);
+    assert_int_equal(summary.n_missing, 8);
+    assert_int_equal(summary.n_example, 0);
+    assert_int_equal(summary.n_shard, 3);
+    assert_int_equal(summary.n_absent, 1);
+    assert_int_equal(summary.absent[0], 2);
+    const uint32_t cell[] = {0, 1, 2, 3, 4, 5, 20, 21, 22};
+    assert_int_equal(merge_missing_find(shards.out, &sample_schema, cell, 9, &summary, &err), DSE_OK);
+    assert_int_equal(summary.n_example, 3);
+    /* Cell 1 is buffer 0, bandwidth 0, network 1; cell 22 is 2, 3, 0. */
+    assert_string_equal(
+        summary.example[0],
+        "global_buffer_byte=65536 dram_byte_per_s=4000000000 dram_preset=LPDDR4 x16 network=r\xc3\xa9snet");
+    assert_string_equal(
+        summary.example[2],
+        "global_buffer_byte=262144 dram_byte_per_s=32000000000 dram_preset=DDR4, \"fast\" network=alexnet");
+}
+
+static void test_merge_refuses_shards_that_do_not_belong_together(void **state)
+{
+    (void)state;
+    struct shards shards;
+    struct merge_summary summary;
+    struct dse_error err;
+    make_shards(&shards);
+    mark_shards(&shards, 3);
+    const char *twice[] = {shards.path[0], shards.path[0]};
+    assert_int_equal(merge_shards(shards.out, twice, 2, &shards.provenance, &summary, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "shard 1 of 3"));
+    build_shard(&shards, 1, 2, 4);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+                     DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "shard 2 of 4"));
+    assert_string_equal(err.file, shards.path[1]);
+    assert_int_not_equal(access(shards.out, F_OK), 0);
+}
+
+/* A kill between two renames: the next merge or run goes on. Before the first, what was there is there. */
+static void test_merge_goes_on_after_a_kill(void **state)
+{
+    (void)state;
+    static const char *const part[] = {"merged.layers.csv", "merged.csv", "merged.h5"};
+    static const char *const merging[] = {"merged.merging.layers.csv", "merged.merging.csv",
+                                          "merged.merging.h5"};
+    char from[600], to[600];
+    struct shards shards;
+    struct merge_summary summary;
+    struct dse_error err;
+    bool finished;
+    make_shards(&shards);
+    for (size_t n_renamed = 0; n_renamed <= 3; n_renamed++) {
+        unlink(files_path(to, sizeof to, shards.folder, "merged.csv"));
+        assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+                         DSE_OK);
+        for (size_t i = n_renamed; i < 3; i++)
+            assert_int_equal(rename(files_path(from, sizeof from, shards.folder, part[i]),
+                                    files_path(to, sizeof to, shards.folder, merging[i])),
+                             0);
+        assert_int_equal(merge_finish(shards.out, &finished, &err), DSE_OK);
+        assert_int_equal(finished, n_renamed < 3);
+        assert_same_files(&shards, "merged.csv", "whole.csv");
+        assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
+        assert_int_equal(access(shards.out, R_OK), 0);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_not_equal(access(files_path(to, sizeof to, shards.folder, merging[i]), F_OK), 0);
+    }
+    /* Killed while it wrote: the tables are not whole, and count for nothing. */
+    files_write(files_path(to, sizeof to, shards.folder, merging[1]), "half", 4);
+    assert_int_equal(merge_finish(shards.out, &finished, &err), DSE_OK);
+    assert_false(finished);
+    const char *again[] = {shards.out, shards.path[1]};
+    assert_int_equal(merge_shards(shards.out, again, 2, &shards.provenance, &summary, &err), DSE_OK);
+    assert_same_files(&shards, "merged.csv", "whole.csv");
+}
+
+/* A merge that fails half-way leaves the file it was to replace, and nothing else. */
+static void test_merge_leaves_what_it_cannot_replace(void **state)
+{
+    (void)state;
+    char path[600];
+    struct shards shards;
+    struct merge_summary summary;
+    struct dse_error err;
+    make_shards(&shards);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+                     DSE_OK);
+    /* One byte in the last line of shard 1 changes. */
+    size_t n;
+    char *bytes = files_read(files_path(path, sizeof path, shards.folder, "s0.csv"), &n);
+    bytes[n - 40] ^= 1;
+    files_write(path, bytes, n);
+    free(bytes);
+    const char *again[] = {shards.out, shards.path[0]};
+    assert_int_equal(merge_shards(shards.out, again, 2, &shards.provenance, &summary, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.file, path);
+    assert_same_files(&shards, "merged.csv", "whole.csv");
+    assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
+    assert_int_not_equal(access(files_path(path, sizeof path, shards.folder, "merged.merging.csv"), F_OK), 0);
+    assert_int_not_equal(access(files_path(path, sizeof path, shards.folder, "merged.lock"), F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge_gives_the_unsharded_journal),
         cmocka_unit_test(test_merge_refuses_results_that_differ),
         cmocka_unit_test(test_merge_refuses_other_specifications_and_nothing),
+        cmocka_unit_test(test_merge_says_what_is_missing),
+        cmocka_unit_test(test_merge_refuses_shards_that_do_not_belong_together),
+        cmocka_unit_test(test_merge_goes_on_after_a_kill),
+        cmocka_unit_test(test_merge_leaves_what_it_cannot_replace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

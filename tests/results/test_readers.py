@@ -61,6 +61,9 @@ class Readers(unittest.TestCase):
         self.assertEqual(dataset["status"].values[2, 3, 1], "")
         self.assertEqual(dataset.attrs["specification"], "name: sample\naxes:\n  - a: [1, 2]\n")
         self.assertEqual(int(dataset.attrs["n_point"]), 23)
+        self.assertEqual((int(dataset.attrs["shard"]), int(dataset.attrs["n_shard"])), (1, 1))
+        self.assertIn("batch=2", dataset.attrs["set"])
+        self.assertIn("HDF5 1.", dataset.attrs["libraries"])
 
     def check_groups(self, engine):
         import xarray
@@ -77,6 +80,13 @@ class Readers(unittest.TestCase):
             self.assertEqual(float(levels["energy_j"].sel(level="DRAM").values[1, 0, 0]), 1e-3)
         with xarray.open_dataset(self.h5, engine=engine, group="trace") as trace:
             self.assertEqual(list(trace["cost"].sel(layer="conv1").values[0, 0, 0]), [0.5, 0.25, 0.125])
+
+        with xarray.open_dataset(self.h5, engine=engine, group="inputs") as inputs:
+            self.assertEqual(list(inputs["content"].dims), ["input"])
+            self.assertEqual(list(inputs["input"].values), ["sample.yaml", "r\u00e9snet"])
+            self.assertEqual(list(inputs["role"].values), ["specification", "network"])
+            self.assertEqual(inputs["content"].sel(input="r\u00e9snet").item(), "layers: []\n")
+            self.assertEqual(inputs["path"].values[1], "networks/resnet.yaml")
 
     def test_xarray_with_netcdf4_labels_every_axis(self):
         import xarray
