@@ -21,7 +21,9 @@ static enum dse_status read_all(struct journal_keys *keys, struct line_reader *r
         DSE_TRY(line_reader_next(reader, &more, err));
         if (!more)
             return DSE_OK;
-        if (reader->number == 1 || !csv_line_key(reader->line, reader->length, &key))
+        /* A damaged line has no layers: those that were its own are nobody's. */
+        if (!csv_seal_holds(reader->line, reader->length) ||
+            !csv_line_key(reader->line, reader->length, &key))
             continue;
         if (keys->n == capacity) {
             capacity = capacity ? 2 * capacity : 1024;

@@ -151,10 +151,16 @@ static bool write_owner(int fd, const char *host, const char *command, bool by_f
                      "host: %s\npid: %ld\nsince: %s\ncommand: %s\nstart: %" PRIu64 "\nheld by: %s\n", host,
                      (long)getpid(), since, text_excerpt(command ? command : "", shown, sizeof shown), start,
                      by_flock ? "flock" : "this file");
-    if (ftruncate(fd, 0) != 0)
+    if (n <= 0 || (size_t)n >= sizeof text || ftruncate(fd, 0) != 0)
         return false;
-    errno = ENOSPC;
-    return n > 0 && (size_t)n < sizeof text && pwrite(fd, text, (size_t)n, 0) == n;
+    for (size_t at = 0; at < (size_t)n;) { /* a short write is followed by one that says why */
+        errno = ENOSPC;
+        ssize_t written = pwrite(fd, text + at, (size_t)n - at, (off_t)at);
+        if (written <= 0 && errno != EINTR)
+            return false;
+        at += written > 0 ? (size_t)written : 0;
+    }
+    return true;
 }
 
 /* Whether `path` still is the file that is open: its last holder may have removed it meanwhile. */
