@@ -132,7 +132,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-rerun bench figures fuzz valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-rerun check-slurm bench figures fuzz valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -145,6 +145,7 @@ help:
 #: make check          install what is missing, build, run all tests and lints; the last line counts them
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
+#: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
@@ -168,6 +169,11 @@ check-rerun:
 	@scripts/install-packages build check
 	$(SUBMAKE) all
 	@$(TEST_ENV) RERUN_POINTS=100 $(PYTHON) tests/dse/test_rerun.py
+
+check-slurm:
+	@scripts/install-packages build check slurm
+	$(SUBMAKE) all
+	@PYTHON='$(PYTHON)' scripts/check-slurm $(PROGRAM)
 
 bench:
 	@scripts/install-packages build

@@ -224,6 +224,7 @@ static void print_merge(const struct slurm_job *job, struct text_buffer *text)
         print_variable(text, "stem", stem);
     text_append(text,
                 "shards=()\n"
+                "[ ! -e \"$out\" ] || shards=(\"$out\") # of an earlier merge: it is replaced when it is named\n"
                 "for ((k = 1; k <= %u; k++)); do\n"
                 "    shard=$stem.$k-of-%u.h5\n"
                 "    if [ -e \"$shard\" ]; then shards+=(\"$shard\"); else echo \"missing: $shard\"; fi\n"
