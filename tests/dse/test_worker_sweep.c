@@ -146,7 +146,7 @@ static void test_worker_sweep_faults_cost_their_own_row(void **state)
         {RESULT_FAILED, "the engine crashed (SIGFPE: arithmetic fault)"},
         {RESULT_FAILED, "the engine crashed (SIGFPE: arithmetic fault)"},
         {RESULT_FAILED, "the engine ended its process with exit code 3"},
-        {RESULT_TIMEOUT, "did not stop within max_seconds = 0.5 s and 0.3 s of grace"},
+        {RESULT_TIMEOUT, "did not stop within max_seconds = 1.5 s and 0.3 s of grace"},
         {RESULT_FAILED, "needed more than max_memory = 96 MiB"},
         {RESULT_FAILED, "the engine's answer does not hold"},
     };
@@ -157,11 +157,11 @@ static void test_worker_sweep_faults_cost_their_own_row(void **state)
     assert_int_equal(opened.from->sweep.n_point, sizeof expected / sizeof expected[0]);
     solve_here(&opened.from->sweep, 0, 0, &good);
     for (size_t p = 0; p < opened.from->sweep.n_point; p++) {
-        assert_int_equal(worker_pool_solve(opened.pool, 0, p, 0, 0.5, NULL, &result, &err), DSE_OK);
+        assert_int_equal(worker_pool_solve(opened.pool, 0, p, 0, 1.5, NULL, &result, &err), DSE_OK);
         print_message("%s\n", result.reason);
         assert_int_equal(result.outcome, expected[p].outcome);
         assert_memory_equal(result.reason, expected[p].reason, strlen(expected[p].reason));
-        assert_int_equal(worker_pool_solve(opened.pool, 0, 0, 0, 0.5, NULL, &result, &err), DSE_OK);
+        assert_int_equal(worker_pool_solve(opened.pool, 0, 0, 0, 1.5, NULL, &result, &err), DSE_OK);
         assert_same(&good, &result);
     }
     close_sweep(&opened);
