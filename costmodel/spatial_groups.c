@@ -24,8 +24,15 @@ static int compare_child_keys(const void *a, const void *b)
 
 static enum dse_status sort_children(struct child_mesh *mesh, struct arena *arena, struct dse_error *err)
 {
-    struct child_key *key = arena_alloc(arena, mesh->n_child, sizeof *key);
     mesh->order = arena_alloc(arena, mesh->n_child, sizeof *mesh->order);
+    bool sorted = mesh->order != NULL;
+    for (uint32_t q = 0; q < mesh->n_child && sorted; q++) {
+        mesh->order[q] = q;
+        sorted = q == 0 || mesh->offset[q - 1] <= mesh->offset[q];
+    }
+    if (sorted) /* most are: loops of one dimension, and those that do not move the tensor */
+        return DSE_OK;
+    struct child_key *key = arena_alloc(arena, mesh->n_child, sizeof *key);
     if (!key || !mesh->order)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for %u spatial children", mesh->n_child);
     for (uint32_t q = 0; q < mesh->n_child; q++)
