@@ -55,9 +55,11 @@ static enum dse_status read_all(int file, const char *path, struct byte_text *te
 
 static enum dse_status read_path(const char *path, struct byte_text *text, struct dse_error *err)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe that nobody writes to is empty, and is not waited for; of one that somebody has open all is read. */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return fail_io(path, errno, err);
+    (void)fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
     struct stat about;
     enum dse_status status = DSE_OK;
     if (fstat(file, &about) != 0)

@@ -1,6 +1,5 @@
 #include "dse/inputs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "costmodel/layer_problem.h"
 #include "dse/resolve.h"
 
-enum { FILE_MAX_BYTE = 64 * 1024 * 1024 };
 
 enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
                                 const char **value, struct dse_error *err)
@@ -204,35 +202,5 @@ enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const 
 
 enum dse_status input_file_text(const char *path, char **text, size_t *length, struct dse_error *err)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be opened: %s", strerror(errno));
-    size_t capacity = 4096, n = 0;
-    char *bytes = malloc(capacity + 1);
-    while (bytes && n <= FILE_MAX_BYTE) {
-        size_t got = fread(bytes + n, 1, capacity - n, file);
-        n += got;
-        if (got == 0)
-            break;
-        if (n == capacity) {
-            char *more = realloc(bytes, 2 * capacity + 1);
-            if (!more)
-                free(bytes);
-            bytes = more;
-            capacity *= 2;
-        }
-    }
-    int failed = ferror(file), code = errno;
-    fclose(file);
-    if (!bytes)
-        return dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory");
-    if (failed || n > FILE_MAX_BYTE) {
-        free(bytes);
-        return failed ? dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(code))
-                      : dse_fail_at(err, DSE_LIMIT, path, 0, "is larger than 64 MiB");
-    }
-    bytes[n] = '\0';
-    *text = bytes;
-    *length = n;
-    return DSE_OK;
+    return yaml_load(path, text, length, err);
 }

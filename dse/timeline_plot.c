@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -18,9 +19,10 @@ static bool is_hdf5(const char *path)
 {
     static const char magic[] = "\x89HDF";
     char begin[sizeof magic] = "";
-    FILE *file = fopen(path, "re");
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "re") : NULL;
     if (!file)
-        return false;
+        return false; /* a pipe is not read twice */
     size_t n = fread(begin, 1, sizeof magic - 1, file);
     fclose(file);
     return n == sizeof magic - 1 && memcmp(begin, magic, n) == 0;

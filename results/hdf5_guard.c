@@ -164,13 +164,14 @@ enum dse_status hdf5_seal(const char *path, struct dse_error *err)
 
 /* ---- the trial ---- */
 
-static void limit(int resource, rlim_t value)
+/* A soft limit as low as `value`, the hard one as it is. */
+static const struct rlimit *lowered(struct rlimit *limit, rlim_t value)
 {
-    struct rlimit most;
-    if (getrlimit(resource, &most) != 0)
-        return;
-    most.rlim_cur = most.rlim_max == RLIM_INFINITY || value < most.rlim_max ? value : most.rlim_max;
-    (void)setrlimit(resource, &most);
+    if (limit->rlim_max == RLIM_INFINITY || value < limit->rlim_max)
+        limit->rlim_cur = value;
+    else
+        limit->rlim_cur = limit->rlim_max;
+    return limit;
 }
 
 /* Twice the file and 4 GiB on top of what this process has: blocks that are read, texts of one block, HDF5's caches. The shadow memory
@@ -181,8 +182,11 @@ static void limit_memory(uint64_t size)
     FILE *file = HAS_SHADOW_MEMORY ? NULL : fopen("/proc/self/statm", "re");
     if (!file)
         return;
-    if (fscanf(file, "%lu", &page) == 1)
-        limit(RLIMIT_AS, (rlim_t)page * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)4 << 30) + 2 * size);
+    struct rlimit most;
+    if (fscanf(file, "%lu", &page) == 1 && getrlimit(RLIMIT_AS, &most) == 0) {
+        rlim_t now = (rlim_t)page * (rlim_t)sysconf(_SC_PAGESIZE);
+        (void)setrlimit(RLIMIT_AS, lowered(&most, now + ((rlim_t)4 << 30) + 2 * (rlim_t)size));
+    }
     fclose(file);
 }
 
@@ -200,8 +204,11 @@ static _Noreturn void child_main(const char *path, uint64_t size, unsigned cpu_s
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, cpu_s);
+    struct rlimit most;
+    if (getrlimit(RLIMIT_CORE, &most) == 0)
+        (void)setrlimit(RLIMIT_CORE, lowered(&most, 0));
+    if (getrlimit(RLIMIT_CPU, &most) == 0)
+        (void)setrlimit(RLIMIT_CPU, lowered(&most, cpu_s));
     limit_memory(size);
     bool fine = hdf5_trial_run(path, trial);
     _exit(fine ? EXIT_SUCCESS : EXIT_FAILURE);
