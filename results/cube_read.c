@@ -10,6 +10,7 @@
 
 #include "results/cube_hdf5.h"
 #include "results/hdf5_file.h"
+#include "results/hdf5_guard.h"
 #include "results/hdf5_read.h"
 
 static enum dse_status no_memory(struct dse_error *err)
@@ -163,7 +164,7 @@ enum dse_status cube_read_schema(const char *path, struct arena *arena, struct r
 {
     hid_t file;
     struct dse_error why = {0};
-    DSE_TRY(hdf5_open(path, &file, err));
+    DSE_TRY(hdf5_open_checked(path, &file, err));
     enum dse_status status = read_schema(file, arena, schema, &why);
     H5Fclose(file);
     return blame(path, status, &why, err);

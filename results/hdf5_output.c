@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "results/hdf5_guard.h"
 
 enum {
     GATHER_BYTE = 1 << 20,
@@ -233,6 +234,7 @@ enum dse_status hdf5_output_open(struct hdf5_output *output, const char *path, s
 enum dse_status hdf5_output_close(struct hdf5_output *output, struct dse_error *err)
 {
     bool closed = H5Fclose(output->file) >= 0;
+    enum dse_status sealed = closed && !output->failed ? hdf5_seal(output->path, err) : DSE_OK;
     if (!output->failed && closed && fsync(output->fd) != 0 && errno != EINVAL && errno != ENOSYS)
         output->failed = errno;
     int reason = output->failed;
@@ -240,5 +242,5 @@ enum dse_status hdf5_output_close(struct hdf5_output *output, struct dse_error *
     output->file = -1;
     if (reason)
         return dse_fail_at(err, DSE_IO, output->path, 0, "cannot be written: %s", strerror(reason));
-    return closed ? DSE_OK : dse_fail_at(err, DSE_IO, output->path, 0, "cannot be written");
+    return closed ? sealed : dse_fail_at(err, DSE_IO, output->path, 0, "cannot be written");
 }
