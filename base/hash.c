@@ -42,6 +42,11 @@ void hash_bytes(struct hash_state *state, const void *bytes, size_t length)
 void hash_u64(struct hash_state *state, uint64_t value)
 {
     uint64_t little = htole64(value); /* the same on every machine */
+    if (!state->xxh && !state->failed && state->n_byte <= HASH_KEPT_MAX - sizeof little) {
+        memcpy(state->byte + state->n_byte, &little, sizeof little); /* a key is hundreds of these */
+        state->n_byte += sizeof little;
+        return;
+    }
     hash_bytes(state, &little, sizeof little);
 }
 
