@@ -47,6 +47,7 @@ SRC_DSE := \
 	dse/solve.c \
 	dse/spec_axes.c \
 	dse/spec_diff.c \
+	dse/spec_diff_tree.c \
 	dse/spec_measure.c \
 	dse/spec_read.c \
 	dse/supervisor.c \

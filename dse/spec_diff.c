@@ -1,207 +1,15 @@
 #include "dse/spec_diff.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/yaml.h"
+#include "dse/spec_diff_tree.h"
 #include "results/cube_read.h"
 
-enum { SHOWN_MAX = 60, ITEM_SHOWN_MAX = 4, FLOW_MAX = 65536, OLD_SET_MAX = 64 };
-
-enum change_kind { CHANGE_RESULT, CHANGE_AXIS, CHANGE_COSMETIC, CHANGE_KIND_COUNT };
-
-/* Lines of each kind; the most important kind comes first in the end. */
-struct diff {
-    struct text_buffer line[CHANGE_KIND_COUNT];
-    size_t n[CHANGE_KIND_COUNT];
-    struct arena arena;
-    bool failed;  /* out of memory */
-    bool too_big; /* a list was longer than what is compared */
-};
-
-__attribute__((format(printf, 3, 4))) static void add(struct diff *diff, enum change_kind kind,
-                                                      const char *format, ...)
-{
-    char line[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (diff->n[kind]++ < SPEC_DIFF_LINE_MAX)
-        text_append(&diff->line[kind], "%s%s\n", line,
-                    kind == CHANGE_COSMETIC ? " (does not change results)" : "");
-}
-
-/* A node in flow style, for comparison and for people. */
-static void write_flow(struct diff *diff, const struct ynode *node, struct text_buffer *out)
-{
-    if (out->length > FLOW_MAX) {
-        diff->too_big = true;
-        return;
-    }
-    if (node->kind == YNODE_SCALAR) {
-        text_append(out, "%s", node->text);
-        return;
-    }
-    text_append(out, node->kind == YNODE_SEQUENCE ? "[" : "{");
-    for (size_t i = 0; i < node->n_item && !diff->too_big; i++) {
-        text_append(out, "%s", i ? ", " : "");
-        if (node->key)
-            text_append(out, "%s: ", node->key[i]);
-        write_flow(diff, node->item[i], out);
-    }
-    text_append(out, node->kind == YNODE_SEQUENCE ? "]" : "}");
-}
-
-/* In the arena; "" when out of memory. */
-static const char *flow_of(struct diff *diff, const struct ynode *node)
-{
-    struct text_buffer text;
-    text_init(&text);
-    write_flow(diff, node, &text);
-    const char *copy =
-        text.failed ? NULL : arena_copy_text(&diff->arena, text.data ? text.data : "", text.length);
-    text_free(&text);
-    diff->failed = diff->failed || !copy;
-    return copy ? copy : "";
-}
-
-static const char *show(const char *text, char *shown)
-{
-    return text_excerpt(text, shown, SHOWN_MAX);
-}
-
-/* ------------------------------------------------------------------------------------------------- lists */
-
-struct item_list {
-    size_t n;
-    const char **text;   /* (n) in file order */
-    const char **sorted; /* (n) */
-};
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Items of a sequence, or the keys of a mapping; none of NULL. */
-static struct item_list list_of(struct diff *diff, const struct ynode *node)
-{
-    struct item_list list = {0, NULL, NULL};
-    size_t n = node ? node->n_item : 0;
-    list.text = arena_alloc(&diff->arena, n + 1, sizeof *list.text);
-    list.sorted = arena_alloc(&diff->arena, n + 1, sizeof *list.sorted);
-    if (!list.text || !list.sorted) {
-        diff->failed = true;
-        return list;
-    }
-    list.n = n;
-    for (size_t i = 0; i < n; i++)
-        list.sorted[i] = list.text[i] = node->key ? node->key[i] : flow_of(diff, node->item[i]);
-    if (n)
-        qsort(list.sorted, n, sizeof *list.sorted, by_text);
-    return list;
-}
-
-/* "A, B, C and 5 more" of those that `other` has not. Returns how many. */
-static size_t list_missing(const struct item_list *list, const struct item_list *other,
-                           struct text_buffer *out)
-{
-    char shown[SHOWN_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        if (other->n && bsearch(&list->text[i], other->sorted, other->n, sizeof *other->sorted, by_text))
-            continue;
-        if (n < ITEM_SHOWN_MAX)
-            text_append(out, "%s%s", n ? ", " : "", show(list->text[i], shown));
-        n++;
-    }
-    if (n > ITEM_SHOWN_MAX)
-        text_append(out, " and %zu more", n - ITEM_SHOWN_MAX);
-    return n;
-}
-
-/* "WHAT: A, B is new, C is gone". */
-static void diff_list(struct diff *diff, enum change_kind kind, const char *what, const struct ynode *was,
-                      const struct ynode *is)
-{
-    struct text_buffer line;
-    struct item_list before = list_of(diff, was), now = list_of(diff, is);
-    text_init(&line);
-    size_t n = list_missing(&now, &before, &line);
-    if (n)
-        text_append(&line, n == 1 ? " is new" : " are new");
-    size_t length = line.length;
-    if (n)
-        text_append(&line, "; ");
-    size_t n_gone = list_missing(&before, &now, &line);
-    if (n_gone)
-        text_append(&line, n_gone == 1 ? " is gone" : " are gone");
-    else if (line.data)
-        line.data[line.length = length] = '\0';
-    diff->failed = diff->failed || line.failed;
-    if (n || n_gone)
-        add(diff, kind, "%s: %s", what, line.data ? line.data : "");
-    else if (before.n != now.n)
-        add(diff, kind, "%s: an entry is there %s often", what, now.n > before.n ? "more" : "less");
-    else
-        for (size_t i = 0; i < now.n; i++)
-            if (strcmp(before.text[i], now.text[i]) != 0) {
-                add(diff, kind, "%s: the same entries in another order", what);
-                break;
-            }
-    text_free(&line);
-}
-
-/* ------------------------------------------------------------------------------------------------- trees */
-
-static void diff_node(struct diff *diff, enum change_kind kind, const char *path, const struct ynode *was,
-                      const struct ynode *is);
-
-/* Two mappings, key by key, whatever their order; NULL counts as empty. */
-static void diff_keys(struct diff *diff, enum change_kind kind, const char *path, const struct ynode *was,
-                      const struct ynode *is)
-{
-    char below[256];
-    for (size_t i = 0; is && i < is->n_item; i++) {
-        snprintf(below, sizeof below, "%.180s%s%.60s", path, path[0] ? "." : "", is->key[i]);
-        diff_node(diff, kind, below, yaml_find(was, is->key[i]), is->item[i]);
-    }
-    for (size_t i = 0; was && i < was->n_item; i++) {
-        snprintf(below, sizeof below, "%.180s%s%.60s", path, path[0] ? "." : "", was->key[i]);
-        if (!yaml_find(is, was->key[i]))
-            diff_node(diff, kind, below, was->item[i], NULL);
-    }
-}
-
-static void diff_node(struct diff *diff, enum change_kind kind, const char *path, const struct ynode *was,
-                      const struct ynode *is)
-{
-    char a[SHOWN_MAX], b[SHOWN_MAX];
-    if (diff->too_big)
-        return;
-    bool mappings = (!was || was->kind == YNODE_MAPPING) && (!is || is->kind == YNODE_MAPPING);
-    bool lists = was && is && was->kind == YNODE_SEQUENCE && is->kind == YNODE_SEQUENCE;
-    if (mappings) {
-        diff_keys(diff, kind, path, was, is);
-        return;
-    }
-    if (lists) {
-        diff_list(diff, kind, path, was, is);
-        return;
-    }
-    const char *before = was ? flow_of(diff, was) : NULL, *now = is ? flow_of(diff, is) : NULL;
-    if (!before)
-        add(diff, kind, "%s: was not given, is %s", path, show(now, a));
-    else if (!now)
-        add(diff, kind, "%s: was %s, is not given any more", path, show(before, a));
-    else if (strcmp(before, now) != 0)
-        add(diff, kind, "%s: was %s, is %s", path, show(before, a), show(now, b));
-}
+enum { OLD_SET_MAX = 64 };
 
 /* ------------------------------------------------------------------------------------------------- sections */
 
@@ -226,7 +34,7 @@ static void diff_axes(struct diff *diff, const struct ynode *was, const struct y
         return;
     for (size_t i = 0; i < is->n_item; i++)
         if (strcmp(was->key[i], is->key[i]) != 0) {
-            add(diff, CHANGE_AXIS, "axes: the same ones in another order");
+            diff_add(diff, CHANGE_AXIS, "axes: the same ones in another order");
             return;
         }
 }
@@ -298,22 +106,22 @@ static const char *find_set(const struct spec_side *side, const char *set)
 
 static void diff_sets(struct diff *diff, const struct spec_side *was, const struct spec_side *is)
 {
-    char a[SHOWN_MAX], b[SHOWN_MAX], key[SHOWN_MAX];
+    char a[DIFF_SHOWN_MAX], b[DIFF_SHOWN_MAX], key[DIFF_SHOWN_MAX];
     for (size_t i = 0; i < is->n_set; i++) {
         const char *before = find_set(was, is->set[i]);
         if (find_set(is, is->set[i]) != is->set[i])
             continue;
         if (!before)
-            add(diff, CHANGE_RESULT, "--set %s is new", show(is->set[i], a));
+            diff_add(diff, CHANGE_RESULT, "--set %s is new", diff_show(is->set[i], a));
         else if (strcmp(value_of(before), value_of(is->set[i])) != 0) {
             snprintf(key, sizeof key, "%.*s", (int)key_length(before), before);
-            add(diff, CHANGE_RESULT, "--set %s: was %s, is %s", key, show(value_of(before), a),
-                show(value_of(is->set[i]), b));
+            diff_add(diff, CHANGE_RESULT, "--set %s: was %s, is %s", key, diff_show(value_of(before), a),
+                     diff_show(value_of(is->set[i]), b));
         }
     }
     for (size_t i = 0; i < was->n_set; i++)
         if (find_set(was, was->set[i]) == was->set[i] && !find_set(is, was->set[i]))
-            add(diff, CHANGE_RESULT, "--set %s is gone", show(was->set[i], a));
+            diff_add(diff, CHANGE_RESULT, "--set %s is gone", diff_show(was->set[i], a));
 }
 
 /* ------------------------------------------------------------------------------------------------- inputs */
@@ -353,10 +161,10 @@ static void take_line(const char **at, char *line, size_t size)
 
 static void diff_content(struct diff *diff, const struct result_input *was, const struct result_input *is)
 {
-    char a[256], b[256], shown_a[SHOWN_MAX], shown_b[SHOWN_MAX];
+    char a[256], b[256], shown_a[DIFF_SHOWN_MAX], shown_b[DIFF_SHOWN_MAX];
     if (same_tree(diff, was, is)) {
-        add(diff, CHANGE_COSMETIC, "%s %.60s (%.160s): only comments or layout differ", is->role, is->name,
-            is->path);
+        diff_add(diff, CHANGE_COSMETIC, "%s %.60s (%.160s): only comments or layout differ", is->role,
+                 is->name, is->path);
         return;
     }
     const char *p = was->content, *q = is->content;
@@ -370,8 +178,8 @@ static void diff_content(struct diff *diff, const struct result_input *was, cons
         }
     take_line(&p, a, sizeof a);
     take_line(&q, b, sizeof b);
-    add(diff, CHANGE_RESULT, "%s %.60s (%.160s): line %zu differs: was '%s', is '%s'", is->role, is->name,
-        is->path, line, show(a, shown_a), show(b, shown_b));
+    diff_add(diff, CHANGE_RESULT, "%s %.60s (%.160s): line %zu differs: was '%s', is '%s'", is->role,
+             is->name, is->path, line, diff_show(a, shown_a), diff_show(b, shown_b));
 }
 
 static void diff_inputs(struct diff *diff, const struct spec_side *was, const struct spec_side *is)
@@ -395,7 +203,7 @@ static void put_together(const struct diff *diff, struct text_buffer *out)
     size_t n = 0, n_all = 0;
     for (int k = 0; k < CHANGE_KIND_COUNT; k++) {
         n_all += diff->n[k];
-        for (const char *at = diff->line[k].data; at && *at && n < SPEC_DIFF_LINE_MAX; n++) {
+        for (const char *at = diff->line[k].data; at && *at && n < DIFF_LINE_MAX; n++) {
             size_t length = strcspn(at, "\n") + 1;
             text_append_bytes(out, at, length);
             at += length;
@@ -419,9 +227,9 @@ enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_s
         diff_specifications(&diff, a.root, b.root);
         diff_inputs(&diff, was, is);
         if (diff.too_big)
-            add(&diff, CHANGE_RESULT, "a part that is too large to be compared");
+            diff_add(&diff, CHANGE_RESULT, "a part that is too large to be compared");
         else if (strcmp(was->text, is->text) != 0 && diff.n[0] + diff.n[1] + diff.n[2] == 0)
-            add(&diff, CHANGE_COSMETIC, "only comments or layout differ");
+            diff_add(&diff, CHANGE_COSMETIC, "only comments or layout differ");
         put_together(&diff, out);
         for (int k = 0; k < CHANGE_KIND_COUNT; k++) {
             diff.failed = diff.failed || diff.line[k].failed;

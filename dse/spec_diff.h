@@ -9,9 +9,6 @@
 #include "dse/sweep.h"
 #include "results/schema.h"
 
-/* Lines that are written at most; a last one counts the rest. */
-enum { SPEC_DIFF_LINE_MAX = 12 };
-
 /* A specification with all that it takes in; all borrowed. */
 struct spec_side {
     const char *text;
@@ -29,7 +26,7 @@ struct spec_changes {
 };
 
 /* Write what differs to `out`, a line for each thing, each ended by a line break, the most important first; nothing when all is the
- * same. DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
+ * same. Twelve lines are written at most, and one that counts the rest. DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_side *is,
                                                struct text_buffer *out, struct spec_changes *changes,
                                                struct dse_error *err);
