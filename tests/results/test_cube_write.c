@@ -4,12 +4,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include "tests/results/files.h"
 
 #include "base/arena.h"
 #include "results/cube.h"
 #include "results/cube_index.h"
 #include "results/cube_read.h"
+#include "tests/results/files.h"
 #include "tests/results/sample.h"
 
 static const struct result_input inputs[] = {
