@@ -71,4 +71,5 @@ SRC_DSE := \
 	dse/worker_pool.c \
 	dse/worker_protocol.c \
 	dse/worker_reason.c \
+	dse/worker_sweep.c \
 	dse/workload.c

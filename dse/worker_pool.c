@@ -13,18 +13,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "costmodel/core_cache.h"
 #include "dse/fork_server.h"
 #include "dse/table.h"
 #include "dse/worker_protocol.h"
 #include "dse/worker_reason.h"
 
 enum {
-    SLICE_MS = 100,          /* between looks at clock, memory and the cancel flag */
-    KILLED_TRIES = 3,        /* for a search whose worker was ended from outside */
-    CORE_COST_MAX = 1 << 18, /* costs of tiles that a worker keeps; about 120 bytes each */
-    CPU_BYTE = 1024,         /* of a set of processors, one bit each */
-    SPARE_FILES = 64,        /* open at most besides those of workers */
+    SLICE_MS = 100,   /* between looks at clock, memory and the cancel flag */
+    KILLED_TRIES = 3, /* for a search whose worker was ended from outside */
+    CPU_BYTE = 1024,  /* of a set of processors, one bit each */
+    SPARE_FILES = 64, /* open at most besides those of workers */
 };
 
 static const double stopped_s = 1; /* a longer slice: the process was stopped, not waiting */
@@ -46,12 +44,6 @@ struct slot {
     size_t answer_size;
 };
 
-/* The workers' own copy says how to search. */
-struct sweep_search {
-    const struct sweep *sweep;
-    struct core_cache *core_cache;
-};
-
 struct worker_pool {
     struct fork_server server;
     struct worker_setup setup;
@@ -60,7 +52,6 @@ struct worker_pool {
     struct slot *slot; /* (n_slot) */
     int n_thread;
     atomic_size_t deaths;
-    struct sweep_search sweep; /* of worker_pool_new */
 };
 
 /* How an exchange with a worker ended. */
@@ -391,19 +382,6 @@ static enum dse_status make_pool(size_t n_slot, const struct worker_limits *limi
     return DSE_OK;
 }
 
-static enum dse_status start_pool(struct worker_pool **pool, enum dse_status status, struct dse_error *err)
-{
-    if (status == DSE_OK) {
-        allow_files((*pool)->n_slot);
-        status = fork_server_start(&(*pool)->server, &(*pool)->setup, err);
-    }
-    if (status != DSE_OK) {
-        worker_pool_free(*pool);
-        *pool = NULL;
-    }
-    return status;
-}
-
 enum dse_status worker_pool_new_for(worker_search *search, void *user, size_t n_slot,
                                     const struct worker_limits *limits, struct worker_pool **pool,
                                     struct dse_error *err)
@@ -412,34 +390,14 @@ enum dse_status worker_pool_new_for(worker_search *search, void *user, size_t n_
     if (status == DSE_OK) {
         (*pool)->setup.search = search;
         (*pool)->setup.user = user;
+        allow_files(n_slot);
+        status = fork_server_start(&(*pool)->server, &(*pool)->setup, err);
     }
-    return start_pool(pool, status, err);
-}
-
-static enum dse_status search_sweep(void *user, size_t p, uint32_t task, int n_thread, struct arena *arena,
-                                    struct solve_result *result, struct dse_error *err)
-{
-    struct sweep_search *search = user;
-    struct sweep_point point;
-    struct architecture arch;
-    sweep_point(search->sweep, p, &point);
-    DSE_TRY(sweep_point_build(&point, &arch, err));
-    if (solve_is_scheduler(&point.settings) && !search->core_cache)
-        DSE_TRY(core_cache_new(CORE_COST_MAX, &search->core_cache, err));
-    const struct solve_shared shared = {search->core_cache, n_thread};
-    return sweep_point_solve(&point, task, &arch, &shared, NULL, arena, result);
-}
-
-enum dse_status worker_pool_new(const struct sweep *sweep, size_t n_slot, const struct worker_limits *limits,
-                                struct worker_pool **pool, struct dse_error *err)
-{
-    enum dse_status status = make_pool(n_slot, limits, pool, err);
-    if (status == DSE_OK) {
-        (*pool)->sweep.sweep = sweep;
-        (*pool)->setup.search = search_sweep;
-        (*pool)->setup.user = &(*pool)->sweep;
+    if (status != DSE_OK) {
+        worker_pool_free(*pool);
+        *pool = NULL;
     }
-    return start_pool(pool, status, err);
+    return status;
 }
 
 void worker_pool_set_threads(struct worker_pool *pool, int n_thread)

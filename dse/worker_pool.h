@@ -48,7 +48,8 @@ typedef enum dse_status worker_search(void *user, size_t point, uint32_t task, i
                                       struct arena *arena, struct solve_result *result,
                                       struct dse_error *err);
 
-/* worker_pool_new for another kind of search; `user` is the workers' own copy of what it points to. */
+/* worker_pool_new for another kind of search. Each worker has a copy of what `user` points to, as it is now; the caller may change
+ * or free his. */
 DSE_MUST_CHECK enum dse_status worker_pool_new_for(worker_search *search, void *user, size_t n_slot,
                                                    const struct worker_limits *limits,
                                                    struct worker_pool **pool, struct dse_error *err);
