@@ -9,7 +9,6 @@
 #include "costmodel/layer_problem.h"
 #include "dse/resolve.h"
 
-
 enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
                                 const char **value, struct dse_error *err)
 {
