@@ -73,6 +73,17 @@ limits: {max_evaluations: 300}
 axes: {seed: [1, 2, 3]}
 """
 
+FAULTS = """experiment: faults
+architecture: machine/simba_here.yaml
+network: net/small.yaml
+layers: [b]
+engine: drill
+options: {fault_every: 3}
+axes:
+  option.fault: [none, FAULT]
+  seed: [1, 2, 3]
+"""
+
 
 def check(name, good, more=""):
     global n_check
@@ -108,7 +119,7 @@ def prepare(home):
     write(os.path.join(home, "net", "two.yaml"), NETWORK.replace("H: 14, W: 14", "H: 7, W: 7").replace("P: 14, Q: 14", "P: 7, Q: 7"))
 
 
-def run(home, text, *options):
+def run(home, text, *options, code=0):
     text = text.replace("EVALUATIONS", "1000" if MANY else "60")
     text = text.replace("SEEDS", "[1, 2, 3, 4, 5, 6]" if MANY else "[1]")
     if MANY:
@@ -118,7 +129,7 @@ def run(home, text, *options):
     name = text.split()[1]
     write(os.path.join(home, name + ".yaml"), text)
     out = os.path.join(home, name + ".h5")
-    dse("run", os.path.join(home, name + ".yaml"), "-o", out, *options)
+    dse("run", os.path.join(home, name + ".yaml"), "-o", out, *options, code=code)
     return out
 
 
@@ -130,6 +141,7 @@ def make(home):
         "schedulers": run(home, SCHEDULERS),
         "measured": run(home, MEASURED),
         "timeloop": run(home, TIMELOOP),
+        "faults": run(home, FAULTS.replace("FAULT]", "too_good]"), code=1),
     }
 
 
@@ -186,7 +198,7 @@ def check_altered(out):
 
     def input_byte(file):
         content = file["inputs/content"]
-        at = [role for role in file["inputs/role"][()]].index(b"architecture")
+        at = list(file["inputs/role"][()]).index(b"architecture")
         content[at] = content[at].decode().replace("clock", "# a remark\nclock", 1)
     text = dse("rerun", altered(out, input_byte), "--point", "1", code=1)
     check("an input was changed", "specification_hash" in text, text)
@@ -232,6 +244,21 @@ def check_clock(home):
     check("the clock ended it", "cannot repeat" in text or "2 equal" in text, text)
 
 
+def check_crash(home):
+    """An engine that crashes this time costs its point, not the program."""
+    spec = os.path.join(home, "crash.yaml")
+    write(spec, FAULTS.replace("FAULT]", "segfault]").replace("seed: [1, 2, 3]", "seed: [1, 2]"))
+    out = os.path.join(home, "crash.h5")
+    dse("run", spec, "-o", out)
+
+    def more_often(file):
+        content = file["inputs/content"]
+        at = list(file["inputs/role"][()]).index(b"specification")
+        content[at] = content[at].decode().replace("fault_every: 3", "fault_every: 2")
+    text = dse("rerun", altered(out, more_often), "--all", code=1)
+    check("a crash", "4 of 4 points computed again: 3 equal, 1 different" in text and "SIGSEGV" in text, text)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         home, away = os.path.join(folder, "home"), os.path.join(folder, "away")
@@ -241,6 +268,7 @@ def main():
         if not MANY:
             check_unfinished(home)
             check_clock(home)
+            check_crash(home)
         write(os.path.join(home, "net", "small.yaml"), NETWORK.replace("K: 32", "K: 8"))
         check("an input has changed on disk", "1 equal" in dse("rerun", outs["mappers"], "--point", "7"))
         for name, out in outs.items():
