@@ -1,19 +1,34 @@
 #include "results/journal_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "results/journal_header.h"
 
 enum dse_status line_reader_open(struct line_reader *reader, const char *path, struct dse_error *err)
 {
     *reader = (struct line_reader){.path = path};
-    reader->file = fopen(path, "rbe");
-    if (!reader->file && errno != ENOENT)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
-    return DSE_OK;
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
+    if (fd < 0 && errno == ENOENT)
+        return DSE_OK;
+    if (fd >= 0 && fstat(fd, &about) == 0 && !S_ISREG(about.st_mode)) {
+        close(fd);
+        return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s",
+                           S_ISDIR(about.st_mode) ? strerror(EISDIR) : "not a regular file");
+    }
+    reader->file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (reader->file)
+        return DSE_OK;
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(reason));
 }
 
 void line_reader_close(struct line_reader *reader)

@@ -343,7 +343,7 @@ bool lock_read(const char *out, struct lock_owner *owner)
     *owner = (struct lock_owner){0};
     if (!result_path(path, sizeof path, out, ".lock"))
         return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
     this_host(&here, host, sizeof host);
