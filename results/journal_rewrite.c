@@ -121,6 +121,36 @@ enum dse_status journal_pair_copy_rest(struct journal_rewrite *rewrite, struct j
     return journal_pair_copy(rewrite, pair, offset, length, layer_offset, layer_length, err);
 }
 
+static enum dse_status write_header(FILE *file, const char *path, struct text_buffer *header,
+                                    struct dse_error *err)
+{
+    if (header->failed)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
+    return fwrite(header->data, 1, header->length, file) == header->length
+               ? DSE_OK
+               : fail_errno(path, "cannot be written", err);
+}
+
+/* Begin both files of a pair with their headers, whose lengths are `*csv_byte` and `*layer_byte`. */
+static enum dse_status begin_pair(struct journal_rewrite *rewrite, struct journal_pair *pair,
+                                  uint64_t *csv_byte, uint64_t *layer_byte, struct dse_error *err)
+{
+    struct text_buffer header;
+    DSE_TRY(open_new(&pair->csv, pair->csv_path, err));
+    DSE_TRY(open_new(&pair->layers, pair->layer_path, err));
+    text_init(&header);
+    csv_point_header(&header, rewrite->schema);
+    *csv_byte = header.length;
+    enum dse_status status = write_header(pair->csv, pair->csv_path, &header, err);
+    text_clear(&header);
+    csv_layer_header(&header, rewrite->schema);
+    *layer_byte = header.length;
+    if (status == DSE_OK)
+        status = write_header(pair->layers, pair->layer_path, &header, err);
+    text_free(&header);
+    return status;
+}
+
 enum dse_status journal_rewrite_begin(struct journal_rewrite *rewrite, uint64_t csv_byte, uint64_t layer_byte,
                                       struct dse_error *err)
 {
@@ -132,9 +162,11 @@ enum dse_status journal_rewrite_begin(struct journal_rewrite *rewrite, uint64_t 
     if (!result_path(path, sizeof path, rewrite->out, ".layers.csv"))
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
     DSE_TRY(real_path(pair->layer_path, sizeof pair->layer_path, path, err));
-    DSE_TRY(open_new(&pair->csv, pair->csv_path, err));
-    DSE_TRY(open_new(&pair->layers, pair->layer_path, err));
-    return journal_pair_copy(rewrite, pair, 0, csv_byte, 0, layer_byte, err);
+    /* The old file of layers may have no header (yet), so both are written and not copied. */
+    uint64_t csv_header, layer_header;
+    DSE_TRY(begin_pair(rewrite, pair, &csv_header, &layer_header, err));
+    return journal_pair_copy(rewrite, pair, csv_header, csv_byte - csv_header, layer_header,
+                             layer_byte - layer_header, err);
 }
 
 /* The names of the pair with number `i`: OUT.dropped.csv, OUT.dropped-2.csv, ... Returns 0 when they do not fit. */
@@ -168,34 +200,14 @@ static enum dse_status free_names(const char *out, const char *word, struct jour
                        word + 1);
 }
 
-static enum dse_status write_header(FILE *file, const char *path, struct text_buffer *header,
-                                    struct dse_error *err)
-{
-    if (header->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
-    return fwrite(header->data, 1, header->length, file) == header->length
-               ? DSE_OK
-               : fail_errno(path, "cannot be written", err);
-}
-
 enum dse_status journal_aside_begin(struct journal_rewrite *rewrite, struct journal_pair *pair,
                                     const char *word, struct dse_error *err)
 {
-    struct text_buffer header;
+    uint64_t csv_header, layer_header;
     if (pair->csv)
         return DSE_OK;
     DSE_TRY(free_names(rewrite->out, word, pair, err));
-    DSE_TRY(open_new(&pair->csv, pair->csv_path, err));
-    DSE_TRY(open_new(&pair->layers, pair->layer_path, err));
-    text_init(&header);
-    csv_point_header(&header, rewrite->schema);
-    enum dse_status status = write_header(pair->csv, pair->csv_path, &header, err);
-    text_clear(&header);
-    csv_layer_header(&header, rewrite->schema);
-    if (status == DSE_OK)
-        status = write_header(pair->layers, pair->layer_path, &header, err);
-    text_free(&header);
-    return status;
+    return begin_pair(rewrite, pair, &csv_header, &layer_header, err);
 }
 
 /* Everything of a new file to the disk. */

@@ -26,7 +26,7 @@ struct journal_rewrite {
     struct journal_pair kept, dropped, damaged;
 };
 
-/* Begin the new journal with the first bytes of the old one. DSE_IO. */
+/* Begin the new journal with the first bytes of the old one, which end behind the headers or later. DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_rewrite_begin(struct journal_rewrite *rewrite, uint64_t csv_byte,
                                                      uint64_t layer_byte, struct dse_error *err);
 

@@ -1,13 +1,14 @@
 /* Journals: the input is OUT.csv, then a line "--- layers", then OUT.layers.csv. It is read as it stands, and once more with
  * the headers put right and every line sealed anew, so that what lies behind the checksums is reached too. What opens must
- * take another point and open again; what does not must stay as it was. */
+ * take another point and open again; what does not must stay as it was, and open after a repair. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "results/cube_rows.h"
-#include "results/journal_read.h"
+#include "results/journal.h"
+#include "results/journal_scan.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/results/sample.h"
 
@@ -30,6 +31,12 @@ static void make_folder(struct files *files)
 
 static void remove_folder(const struct files *files)
 {
+    static const char *const aside[] = {"out.damaged.csv", "out.damaged.layers.csv"};
+    char path[PATH_MAX_BYTE];
+    for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", files->folder, aside[i]);
+        unlink(path);
+    }
     unlink(files->csv);
     unlink(files->layers);
     FUZZ_REQUIRE(rmdir(files->folder) == 0, "%s holds something else", files->folder);
@@ -77,7 +84,8 @@ static enum dse_status on_layer(void *user, const struct csv_row *line, struct d
     return DSE_OK;
 }
 
-static void read_rows(const struct files *files)
+/* In the order of the cells, as the cube is built. */
+static void read_in_order(const struct files *files)
 {
     struct cube_rows rows;
     struct dse_error err;
@@ -94,27 +102,76 @@ static void read_rows(const struct files *files)
     cube_rows_close(&rows);
 }
 
-/* Open, add a point, open again. */
-static bool reopen(const struct files *files)
+static enum dse_status check_layer(void *user, const struct csv_row *split, struct dse_error *err)
+{
+    uint64_t *n = user;
+    struct layer_record layer;
+    struct level_values level[SAMPLE_LEVEL];
+    ++*n;
+    if (csv_layer_parse(split, &sample_schema, &layer, level, err) < 0)
+        return DSE_BAD_INPUT;
+    FUZZ_REQUIRE(layer.outcome < RESULT_STATUS_COUNT, "layer");
+    return DSE_OK;
+}
+
+static void read_rows(const struct files *files)
+{
+    struct journal_scan *scan;
+    struct journal_row row;
+    struct dse_error err = {0};
+    struct csv_row split;
+    bool more = true;
+    if (!fuzz_ok(journal_scan_open(files->csv, &sample_schema, &scan, &err), &err))
+        return;
+    csv_row_init(&split);
+    while (fuzz_ok(journal_scan_next(scan, &row, &more, &err), &err) && more) {
+        struct point_record point;
+        struct level_values level[SAMPLE_LEVEL];
+        uint64_t n = 0;
+        FUZZ_REQUIRE(row.cell == JOURNAL_NO_CELL || row.cell < SAMPLE_CELL, "cell");
+        if (csv_point_values(row.split, &sample_schema, &point, row.index, level, &err) > 0)
+            FUZZ_REQUIRE(point.outcome < RESULT_STATUS_COUNT && point.key == row.key, "point");
+        if (fuzz_ok(journal_scan_layers_at(scan, row.layer_offset, row.layer_length, row.layer_line, &split,
+                                           check_layer, &n, &err),
+                    &err))
+            FUZZ_REQUIRE(n == row.n_layer, "layers");
+    }
+    csv_row_free(&split);
+    journal_scan_close(scan);
+}
+
+static enum dse_status on_row(void *user, const struct journal_row *row, enum journal_verdict *verdict,
+                              struct dse_error *err)
+{
+    bool *there = user;
+    (void)verdict;
+    (void)err;
+    *there = *there || (row && row->cell == 1);
+    return DSE_OK;
+}
+
+/* Open, add a point, open again. False: refused, with the reason. */
+static bool reopen(const struct files *files, bool repair, struct dse_error *err)
 {
     struct journal *journal;
-    struct dse_error err;
     struct point_record point;
     struct layer_record layer[SAMPLE_LAYER];
     struct level_values level[SAMPLE_LEVEL];
     uint32_t index[3];
-    if (!fuzz_ok(journal_open(files->csv, &sample_schema, (struct journal_options){0}, &journal, &err), &err))
+    bool there = false;
+    struct journal_options options = {.repair = repair, .visit = on_row, .user = &there};
+    if (!fuzz_ok(journal_open(files->csv, &sample_schema, options, &journal, err), err))
         return false;
     size_t n = journal_count(journal);
-    if (!journal_find(journal, sample_key(1), NULL)) {
+    if (!there) {
         size_t n_layer = sample_point(1, &point, layer, index, level);
-        FUZZ_REQUIRE(journal_append_record(journal, &point, layer, n_layer, &err) == DSE_OK, "%s", err.text);
+        FUZZ_REQUIRE(journal_append_record(journal, &point, layer, n_layer, err) == DSE_OK, "%s", err->text);
         n++;
     }
-    journal_close(journal);
-    FUZZ_REQUIRE(journal_open(files->csv, &sample_schema, (struct journal_options){0}, &journal, &err) ==
-                     DSE_OK,
-                 "opened once, then: %s:%d: %s", err.file, err.line, err.text);
+    FUZZ_REQUIRE(journal_finish(journal, err) == DSE_OK, "%s", err->text);
+    options.repair = false;
+    FUZZ_REQUIRE(journal_open(files->csv, &sample_schema, options, &journal, err) == DSE_OK,
+                 "opened once, then: %s:%d: %s", err->file, err->line, err->text);
     FUZZ_REQUIRE(journal_count(journal) == n, "%zu points, now %zu", n, journal_count(journal));
     journal_close(journal);
     return true;
@@ -123,14 +180,18 @@ static bool reopen(const struct files *files)
 static void try_journal(const char *csv, size_t csv_length, const char *layers, size_t layers_length)
 {
     struct files files;
+    struct dse_error err = {0};
     make_folder(&files);
     write_file(files.csv, csv, csv_length);
     write_file(files.layers, layers, layers_length);
     look_at(&files);
     read_rows(&files);
-    if (!reopen(&files)) {
+    read_in_order(&files);
+    if (!reopen(&files, false, &err)) {
         require_file(files.csv, csv, csv_length);
         require_file(files.layers, layers, layers_length);
+        if (err.line > 1) /* another header is another specification, and no damage */
+            FUZZ_REQUIRE(reopen(&files, true, &err) || err.line <= 1, "not repaired: %s", err.text);
     }
     remove_folder(&files);
 }

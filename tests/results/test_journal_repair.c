@@ -231,6 +231,26 @@ static void test_journal_repair_moves_damage_aside(void **state)
     try_repair(true, 18, 7, "does not match its checksum");
 }
 
+/* Found by fuzzing: damage in OUT.csv while OUT.layers.csv has not even a header. */
+static void test_journal_repair_without_any_layers(void **state)
+{
+    (void)state;
+    struct place place;
+    struct dse_error err = {0};
+    struct journal_report report = {0};
+    size_t length;
+    make_cells(&place, N_CELL);
+    char *csv = files_read(place.csv, &length);
+    *strchr(line_at(csv, 2), '.') = ';';
+    files_write(place.csv, csv, length);
+    files_write(place.layers, "", 0);
+    assert_int_equal(look(&place, true, NULL, &report, &err), DSE_OK);
+    assert_int_equal(report.n_damaged, 1);
+    assert_int_equal(report.n_cut, N_CELL - 1);
+    require_cells(&place, NULL, 0);
+    free(csv);
+}
+
 static void test_journal_layers_that_are_gone_or_twice_are_named(void **state)
 {
     (void)state;
@@ -308,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_journal_rewriting_can_be_stopped_anywhere),
         cmocka_unit_test(test_journal_fresh_stopped_between_its_files_begins_again),
         cmocka_unit_test(test_journal_repair_moves_damage_aside),
+        cmocka_unit_test(test_journal_repair_without_any_layers),
         cmocka_unit_test(test_journal_layers_that_are_gone_or_twice_are_named),
         cmocka_unit_test(test_journal_one_cell_with_two_keys_is_refused),
     };
