@@ -2,9 +2,8 @@
 #ifndef TESTS_RESULTS_JOURNAL_PLACE_H
 #define TESTS_RESULTS_JOURNAL_PLACE_H
 
-#include "tests/results/files.h"
-
 #include "results/journal.h"
+#include "tests/results/files.h"
 #include "tests/results/sample.h"
 
 enum { PLACE_ROW_MAX = 64 };
