@@ -222,18 +222,19 @@ static void print_merge(const struct slurm_job *job, struct text_buffer *text)
     print_variable(text, "out", job->out);
     if (result_path(stem, sizeof stem, job->out, ""))
         print_variable(text, "stem", stem);
-    text_append(text,
-                "shards=()\n"
-                "[ ! -e \"$out\" ] || shards=(\"$out\") # of an earlier merge: it is replaced when it is named\n"
-                "for ((k = 1; k <= %u; k++)); do\n"
-                "    shard=$stem.$k-of-%u.h5\n"
-                "    if [ -e \"$shard\" ]; then shards+=(\"$shard\"); else echo \"missing: $shard\"; fi\n"
-                "done\n"
-                "[ ${#shards[@]} -gt 0 ] || exit 2\n"
-                "exec \"$dse\" merge \"$out\" \"${shards[@]}\"\n"
-                "MERGE\n"
-                "}\n",
-                job->n_task, job->n_task);
+    text_append(
+        text,
+        "shards=()\n"
+        "[ ! -e \"$out\" ] || shards=(\"$out\") # of an earlier merge: it is replaced when it is named\n"
+        "for ((k = 1; k <= %u; k++)); do\n"
+        "    shard=$stem.$k-of-%u.h5\n"
+        "    if [ -e \"$shard\" ]; then shards+=(\"$shard\"); else echo \"missing: $shard\"; fi\n"
+        "done\n"
+        "[ ${#shards[@]} -gt 0 ] || exit 2\n"
+        "exec \"$dse\" merge \"$out\" \"${shards[@]}\"\n"
+        "MERGE\n"
+        "}\n",
+        job->n_task, job->n_task);
 }
 
 /* The part that runs where the user submits. */
