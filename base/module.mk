@@ -1,5 +1,6 @@
 SRC_BASE := \
 	base/arena.c \
+	base/bits.c \
 	base/clock.c \
 	base/data_folder.c \
 	base/decimal.c \

@@ -5,11 +5,12 @@
 
 #include "base/clock.h"
 #include "costmodel/core_cache.h"
+#include "dse/keys.h"
 #include "dse/plan.h"
 #include "dse/runner.h"
-#include "results/journal_read.h"
+#include "results/journal_scan.h"
 
-enum { SAMPLE_MAX = 8, SAMPLE_STEP = 3, PATH_MAX_BYTE = 4096 };
+enum { SAMPLE_MAX = 8, SAMPLE_STEP = 3 };
 
 static const double sample_s =
     1.0; /* at most, per sampled task; no further task of an engine after so long */
@@ -33,7 +34,7 @@ static double try_task(const struct plan *plan, const struct plan_task *task,
     struct sweep_point point;
     struct architecture arch;
     double start_s = clock_wall_s();
-    sweep_point(plan->sweep, task->point, &point);
+    sweep_point(plan->sweep, plan->point[task->point].number, &point);
     bool shortened = point.settings.max_seconds <= 0 || point.settings.max_seconds > sample_s;
     if (shortened) /* a limit of the sweep's own will end the real search as well */
         point.settings.max_seconds = sample_s;
@@ -51,7 +52,7 @@ static double try_task(const struct plan *plan, const struct plan_task *task,
 static const struct engine *engine_of(const struct plan *plan, const struct plan_task *task)
 {
     struct sweep_point point;
-    sweep_point(plan->sweep, task->point, &point);
+    sweep_point(plan->sweep, plan->point[task->point].number, &point);
     return point.settings.engine;
 }
 
@@ -69,8 +70,8 @@ static void sample_tasks(const struct plan *plan, const struct solve_shared *sha
         double sum_s = 0;
         size_t n_mine = 0;
         for (size_t i = 0; i < plan->n_task; i++)
-            if (engine_of(plan, &plan->task[i]) == sweep->engine[e].engine)
-                mine[n_mine++] = i;
+            if (engine_of(plan, &plan->task[plan->order[i]]) == sweep->engine[e].engine)
+                mine[n_mine++] = plan->order[i];
         size_t n = n_mine < SAMPLE_MAX ? n_mine : SAMPLE_MAX, tried = 0;
         for (; tried < n && sum_s < sample_s; tried++) {
             size_t i = n < SAMPLE_MAX ? tried : tried * SAMPLE_STEP % SAMPLE_MAX;
@@ -98,46 +99,86 @@ static double disk_byte(const struct sweep *sweep, size_t n_point, double schedu
     return (double)n_point * ((1 + cube_share) * row_byte + 2 * text_byte);
 }
 
+/* Which points of the shard are in the journal. */
+static enum dse_status mark_done(const struct sweep *sweep, const struct run_options *options,
+                                 struct bits *done, struct dse_error *err)
+{
+    struct journal_scan *scan;
+    struct journal_row row;
+    struct machine machine;
+    bool more = true;
+    if (!bits_init(done, sweep->n_point))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu points", sweep->n_point);
+    if (options->fresh)
+        return DSE_OK;
+    DSE_TRY(journal_scan_open(options->out, &sweep->schema, &scan, err));
+    machine_init(&machine, sweep);
+    enum dse_status status = DSE_OK;
+    while ((status = journal_scan_next(scan, &row, &more, err)) == DSE_OK && more) {
+        struct sweep_point point;
+        struct point_keys keys;
+        size_t p = row.cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(sweep, row.cell);
+        if (p == SIZE_MAX)
+            continue;
+        sweep_point(sweep, p, &point);
+        if (keys_of_point(&machine, &point, &keys) && keys.point == row.key)
+            bits_set(done, p);
+    }
+    journal_scan_close(scan);
+    return status;
+}
+
+/* From the first window of the queue to figures for all of it. */
+static enum dse_status estimate_queue(struct queue *queue, const struct run_options *options,
+                                      struct run_estimate *estimate, struct dse_error *err)
+{
+    const struct sweep *sweep = queue->sweep;
+    const struct queue_entry *entry;
+    struct solve_shared shared = {NULL, 1};
+    struct task_sample sample = {0};
+    struct machine machine;
+    struct plan *plan = NULL;
+    machine_init(&machine, sweep);
+    size_t n = queue_take(queue, PLAN_LINK_MAX, &entry);
+    if (n == 0)
+        return DSE_OK;
+    enum dse_status status = plan_new(sweep, entry, n, &machine, &plan, err);
+    if (status == DSE_OK && sweep->n_scheduler)
+        status = core_cache_new(RUN_CORE_COST_MAX, &shared.core_cache, err);
+    if (status == DSE_OK) {
+        double scale = (double)queue->n / (double)n;
+        double n_task = scale * (double)plan->n_task;
+        sample_tasks(plan, &shared, &sample);
+        estimate->n_task = (size_t)n_task;
+        estimate->n_shared = (size_t)(scale * (double)(plan->n_link - plan->n_task));
+        estimate->at_least = sample.cut;
+        estimate->seconds = scale * sample.total_s / fmax(1, fmin(n_task, (double)options->n_thread));
+    }
+    estimate->byte = disk_byte(sweep, estimate->n_point, sample.schedule_byte);
+    core_cache_free(shared.core_cache);
+    plan_free(plan);
+    return status;
+}
+
 enum dse_status runner_estimate(const struct sweep *sweep, const struct run_options *options,
                                 struct run_estimate *estimate, struct dse_error *err)
 {
-    struct plan plan;
-    struct journal_index index;
-    struct result_schema schema = sweep->schema;
-    char path[PATH_MAX_BYTE];
-    struct task_sample sample = {0};
-    struct solve_shared shared = {NULL, 1};
+    struct bits mine = {0}, done = {0};
+    struct queue queue = {0};
     memset(estimate, 0, sizeof *estimate);
-    if (!result_path(path, sizeof path, options->out, ".csv"))
-        return dse_fail(err, DSE_LIMIT, "the path of the output is too long");
-    enum dse_status status = plan_init(&plan, sweep, options->n_thread, err);
-    if (status == DSE_OK && sweep->n_scheduler)
-        status = core_cache_new(RUN_CORE_COST_MAX, &shared.core_cache, err);
-    if (status == DSE_OK && !options->fresh)
-        status = journal_index_read(path, NULL, &schema, &index, err);
-    for (size_t p = 0; status == DSE_OK && p < plan.n_point; p++) {
-        bool mine = runner_in_shard(options, p);
-        bool there = mine && !options->fresh && journal_index_find(&index, plan.point[p].key);
-        plan.point[p].done = there || !mine;
-        estimate->n_point += mine;
-        estimate->n_reused += there;
-    }
-    if (status == DSE_OK && !options->fresh)
-        journal_index_free(&index);
+    enum dse_status status = runner_shard(sweep, options, &mine, err);
     if (status == DSE_OK)
-        status = plan_tasks(&plan, err);
-    if (status == DSE_OK) {
-        estimate->n_task = plan.n_task;
-        estimate->n_shared = plan.n_link - plan.n_task;
-        double threads =
-            (double)options->n_thread < (double)plan.n_task ? (double)options->n_thread : (double)plan.n_task;
-        if (plan.n_task)
-            sample_tasks(&plan, &shared, &sample);
-        estimate->at_least = sample.cut;
-        estimate->seconds = sample.total_s / threads;
-        estimate->byte = disk_byte(sweep, estimate->n_point, sample.schedule_byte);
+        status = mark_done(sweep, options, &done, err);
+    for (size_t p = 0; status == DSE_OK && p < sweep->n_point; p++) {
+        estimate->n_point += bits_has(&mine, p);
+        estimate->n_reused += bits_has(&mine, p) && bits_has(&done, p);
     }
-    core_cache_free(shared.core_cache);
-    plan_free(&plan);
+    if (status == DSE_OK)
+        status = queue_init(&queue, sweep, &mine, &done, err);
+    if (status == DSE_OK)
+        status = estimate_queue(&queue, options, estimate, err);
+    queue_free(&queue);
+    bits_free(&mine);
+    bits_free(&done);
     return status;
 }

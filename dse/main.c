@@ -1,7 +1,10 @@
+#include <signal.h>
+
 #include "dse/cli.h"
 
 int main(int argc, char **argv)
 {
     struct console console = {stdout, stderr};
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond a limit becomes an error that can be told */
     return cli_main(argc, argv, &console);
 }

@@ -18,6 +18,8 @@ SRC_DSE := \
 	dse/input_store.c \
 	dse/inputs.c \
 	dse/json_text.c \
+	dse/keys.c \
+	dse/machine.c \
 	dse/main.c \
 	dse/map_network.c \
 	dse/map_report.c \
@@ -27,6 +29,7 @@ SRC_DSE := \
 	dse/plan.c \
 	dse/point_rows.c \
 	dse/progress.c \
+	dse/queue.c \
 	dse/record.c \
 	dse/record_network.c \
 	dse/report_csv.c \
@@ -39,6 +42,10 @@ SRC_DSE := \
 	dse/rerun_compare.c \
 	dse/rerun_select.c \
 	dse/resolve.c \
+	dse/run_resume.c \
+	dse/run_rows.c \
+	dse/run_tick.c \
+	dse/run_work.c \
 	dse/runner.c \
 	dse/sample.c \
 	dse/schedule.c \
@@ -55,6 +62,7 @@ SRC_DSE := \
 	dse/sweep_cells.c \
 	dse/sweep_check.c \
 	dse/sweep_filter.c \
+	dse/sweep_isolation.c \
 	dse/sweep_load.c \
 	dse/sweep_plot.c \
 	dse/sweep_print.c \

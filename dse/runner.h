@@ -1,4 +1,4 @@
-/* Running a sweep: tasks on OpenMP threads, one writer, resume, interruption. */
+/* Running a sweep: searches on OpenMP threads, one journal, resume, interruption. */
 #ifndef DSE_RUNNER_H
 #define DSE_RUNNER_H
 
@@ -7,49 +7,66 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/bits.h"
 #include "base/status.h"
 #include "dse/sweep.h"
 #include "results/provenance.h"
 #include "results/schema.h"
 
+struct crash_board; /* dse/supervisor.h */
+
 struct run_options {
-    const char *out;         /* OUT.h5; OUT.csv and OUT.layers.csv lie beside it */
-    int n_thread;            /* at least 1 */
-    uint32_t shard, n_shard; /* 1 of 1: all points; else those with number % n_shard == shard - 1 */
-    bool fresh;              /* throw away what is there */
-    const char *command;     /* the command line, for provenance */
-    FILE *err;               /* progress */
+    const char *out;          /* OUT.h5; OUT.csv and OUT.layers.csv lie beside it */
+    int n_thread;             /* at least 1 */
+    uint32_t shard, n_shard;  /* 1 of 1, or 0 of 0: all points; else see runner_shard */
+    bool fresh;               /* throw away what is there */
+    bool update;              /* rows that are no points of this sweep are moved aside, else they are refused */
+    bool repair;              /* lines of the journal that do not check are moved aside, else they are refused */
+    enum isolation isolation; /* where searches run */
+    struct crash_board *board; /* of the supervisor; NULL: there is none */
+    const char *command;       /* the command line, for provenance */
+    FILE *err;                 /* progress */
 };
 
 struct run_summary {
     size_t n_point;                       /* of this shard */
     size_t n_reused;                      /* were in the journal */
     size_t n_status[RESULT_STATUS_COUNT]; /* written by this run */
-    size_t n_task, n_shared;              /* searches done, and further uses of their results */
-    double seconds;
+    size_t n_task, n_shared;              /* searches planned, and further uses of their results */
+    int n_thread;                         /* threads that took searches */
+    double seconds;                       /* of the whole run */
+    double work_s;                        /* from the first search to the last, wall time */
+    double busy_s;                        /* time that threads searched and wrote, summed: work_s * n_thread at most */
+    double tail_s;                        /* from when the first thread found nothing more to do to the end */
     bool interrupted;
+    bool cube_is_old; /* interrupted, and building the cube would have taken too long */
 };
 
-/* Costs of tiles that the tasks of a run share at most; about 120 bytes each. */
+/* Costs of tiles that the searches of a run share at most; about 120 bytes each. */
 enum { RUN_CORE_COST_MAX = 1 << 20 };
 
-/* Run what is missing. Every finished point is in the journal at once; the cube is rebuilt every half minute and at the end. Points
- * that go wrong become rows. DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_IO from journal and cube; DSE_NO_MEMORY. */
+/* Finished rows are on the disk after so long at most, safe against power failure. */
+#define RUN_SYNC_S 1.0
+
+/* Run what is missing. Finished points are in the journal a tenth of a second later; the cube is rebuilt every half minute and at the
+ * end. Points that go wrong become rows. Forks worker processes, when searches need them, and so must be called while the process has one thread.
+ * DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_IO from journal and cube; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status runner_run(const struct sweep *sweep, const struct run_options *options,
                                           struct run_summary *summary, struct dse_error *err);
 
-/* Is point number p part of the shard? */
-bool runner_in_shard(const struct run_options *options, size_t p);
+/* The points of the shard, as bits by point number; release with bits_free. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status runner_shard(const struct sweep *sweep, const struct run_options *options,
+                                            struct bits *mine, struct dse_error *err);
 
 struct run_estimate {
     size_t n_point, n_reused; /* of this shard */
-    size_t n_task, n_shared;
-    double seconds; /* NaN when unknown */
-    bool at_least;  /* the sample was cut short */
-    double byte;    /* of all result files */
+    size_t n_task, n_shared;  /* estimated from the first ones when the sweep is large */
+    double seconds;           /* NaN when unknown */
+    bool at_least;            /* the sample was cut short */
+    double byte;              /* of all result files */
 };
 
-/* What runner_run would do, without writing anything: reads the journal, and tries a few tasks to learn how long they take. */
+/* What runner_run would do, without writing anything: reads the journal, and tries a few searches to learn how long they take. */
 DSE_MUST_CHECK enum dse_status runner_estimate(const struct sweep *sweep, const struct run_options *options,
                                                struct run_estimate *estimate, struct dse_error *err);
 

@@ -11,7 +11,8 @@
 static const char *const top_keys[] = {
     "experiment", "title",   "source",    "architecture", "network", "layers",      "batch",
     "engine",     "options", "objective", "seed",         "limits",  "constraints", "set",
-    "axes",       "zip",     "points",    "skip",         "only",    "plot",        "measure"};
+    "axes",       "zip",     "points",    "skip",         "only",    "plot",        "measure",
+    "isolation"};
 
 enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
 
@@ -161,26 +162,30 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
 
 static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *err)
 {
-    static const char *const keys[] = {"max_evaluations", "point_max_evaluations", "max_seconds",
-                                       "point_max_seconds"};
-    struct spec_text *const out[] = {&spec->max_evaluations, &spec->point_max_evaluations, &spec->max_seconds,
-                                     &spec->point_max_seconds};
+    enum { N_COUNT = 2, N_NUMBER = 5, N_KEY = 6 }; /* counts, then seconds, then a text with a unit */
+    static const char *const keys[] = {"max_evaluations",   "point_max_evaluations", "max_seconds",
+                                       "point_max_seconds", "grace_seconds",         "max_memory"};
+    struct spec_text *const out[] = {&spec->max_evaluations,   &spec->point_max_evaluations, &spec->max_seconds,
+                                     &spec->point_max_seconds, &spec->grace_seconds,         &spec->max_memory};
     const struct ynode *limits = yaml_find(spec->doc.root, "limits");
     if (!limits)
         return DSE_OK;
-    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", keys, 4, err));
-    for (size_t i = 0; i < 4; i++) {
+    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", keys, N_KEY, err));
+    for (size_t i = 0; i < N_KEY; i++) {
         const struct ynode *node = yaml_find(limits, keys[i]);
         char name[40];
+        const char *text;
         uint64_t count;
         double seconds;
         if (!node)
             continue;
         snprintf(name, sizeof name, "limits.%s", keys[i]);
-        if (i < 2)
+        if (i < N_COUNT)
             DSE_TRY(yaml_u64(&spec->doc, node, name, 0, UINT64_MAX / 2, &count, err));
-        else
+        else if (i < N_NUMBER)
             DSE_TRY(yaml_double(&spec->doc, node, name, 0, 1e9, &seconds, err));
+        else
+            DSE_TRY(yaml_text(&spec->doc, node, name, &text, err));
         *out[i] = (struct spec_text){node->text, node->line};
     }
     return DSE_OK;
@@ -226,6 +231,9 @@ static struct spec_text *setting(struct sweep_spec *spec, const char *key)
         {"limits.max_seconds", &spec->max_seconds},
         {"limits.point_max_evaluations", &spec->point_max_evaluations},
         {"limits.point_max_seconds", &spec->point_max_seconds},
+        {"limits.grace_seconds", &spec->grace_seconds},
+        {"limits.max_memory", &spec->max_memory},
+        {"isolation", &spec->isolation},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].key, key) == 0)
@@ -274,7 +282,8 @@ static enum dse_status keep_set(struct sweep_spec *spec, const char *const *set,
 static enum dse_status read_all(struct sweep_spec *spec, const char *const *set, size_t n_set,
                                 struct dse_error *err)
 {
-    static const char *const scalars[] = {"architecture", "network", "batch", "engine", "objective", "seed"};
+    static const char *const scalars[] = {"architecture", "network", "batch",    "engine",
+                                          "objective",    "seed",    "isolation"};
     DSE_TRY(yaml_check_keys(&spec->doc, spec->doc.root, "a sweep specification", top_keys, N_TOP_KEY, err));
     DSE_TRY(read_name(spec, err));
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)

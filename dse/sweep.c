@@ -15,6 +15,7 @@ enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, s
     sweep->spec = spec;
     arena_init(&sweep->arena);
     DSE_TRY(sweep_load(sweep, err));
+    DSE_TRY(sweep_isolation(sweep, err));
     DSE_TRY(sweep_variables(sweep, err));
     DSE_TRY(sweep_cells(sweep, err));
     DSE_TRY(sweep_plot(sweep, err));
@@ -75,11 +76,28 @@ static void apply(const struct sweep *sweep, size_t v, size_t i, size_t choice[3
     (void)status; /* sweep_load tried each value */
 }
 
+size_t sweep_point_at(const struct sweep *sweep, uint64_t cell)
+{
+    size_t low = 0, high = sweep->n_point;
+    if (cell >= sweep->n_cell)
+        return SIZE_MAX;
+    if (!sweep->cell)
+        return (size_t)cell;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sweep->cell[middle] < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sweep->n_point && sweep->cell[low] == cell ? low : SIZE_MAX;
+}
+
 void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
 {
     const struct sweep_spec *spec = sweep->spec;
     size_t choice[3] = {0, 0, 0}, engine = 0;
-    uint32_t cell = sweep->cell[p];
+    uint32_t cell = sweep->cell ? sweep->cell[p] : (uint32_t)p;
     out->n_override = 0;
     for (size_t d = spec->n_dimension; d-- > 0;) {
         out->index[d] = (uint32_t)(cell % spec->dimension[d].n_value);

@@ -17,7 +17,14 @@
 #include "results/schema.h"
 
 /* Documented limits (docs/sweeps.md). */
-enum { SWEEP_CELL_MAX = 1000000, SWEEP_OVERRIDE_MAX = 96 };
+enum { SWEEP_CELL_MAX = 100000000, SWEEP_OVERRIDE_MAX = 96 };
+
+/* Where searches run (docs/isolation.md). */
+enum isolation {
+    ISOLATION_AUTO,   /* in threads, under a supervisor; in worker processes when they cannot be contained there */
+    ISOLATION_THREAD, /* in threads, come what may */
+    ISOLATION_PROCESS /* all in worker processes */
+};
 
 /* A variable with its values understood. Numbers are SI. */
 struct sweep_variable {
@@ -46,11 +53,14 @@ struct sweep {
         *engine; /* (n_engine) with the fixed options, objective, seed and limits per search */
     uint64_t point_max_evaluations; /* of all searches of a point; 0: no limit */
     double point_max_seconds;
+    enum isolation isolation;
+    uint64_t max_memory_byte; /* of one search; 0: no limit of its own */
+    double grace_s;           /* after its limit of seconds a search is ended from outside */
     size_t n_scheduler; /* of the engines; the others are mappers */
     unsigned measures;  /* RESULT_MEASURE bits: which optional columns the result files have */
     uint64_t n_cell;
     size_t n_point;
-    uint32_t *cell;              /* (n_point) row-major cell of each point */
+    uint32_t *cell;              /* (n_point) row-major cell of each point, ascending; NULL: all cells are points */
     struct result_schema schema; /* without point keys */
     struct arena arena;
 };
@@ -71,6 +81,9 @@ struct sweep_point {
 DSE_MUST_CHECK enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec,
                                           struct dse_error *err);
 void sweep_free(struct sweep *sweep);
+
+/* The number of the point at a row-major cell; SIZE_MAX when the cell is filtered out or does not exist. */
+size_t sweep_point_at(const struct sweep *sweep, uint64_t cell);
 
 /* The point's parts; nothing can fail, as sweep_init tried every value. */
 void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out);
@@ -101,6 +114,8 @@ void sweep_print(const struct sweep *sweep, struct text_buffer *out);
 DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err); /* sweep_load.c */
 DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep,
                                                struct dse_error *err); /* sweep_variables.c */
+DSE_MUST_CHECK enum dse_status sweep_isolation(struct sweep *sweep,
+                                               struct dse_error *err); /* sweep_isolation.c */
 DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err); /* sweep_cells.c */
 DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err); /* sweep_check.c */
 DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep,
@@ -113,6 +128,9 @@ DSE_MUST_CHECK enum dse_status sweep_filter(struct sweep *sweep, const char *wha
 
 /* The position of a value written as `text` on variable v, or -1. */
 long sweep_find_value(const struct sweep *sweep, size_t v, const char *text);
+
+/* "auto", "thread" or "process"; returns false for any other word. */
+bool isolation_find(const char *word, enum isolation *isolation);
 
 /* DSE_NO_MEMORY about the sweep. */
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err);

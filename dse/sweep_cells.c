@@ -15,8 +15,22 @@ static enum dse_status count_cells(struct sweep *sweep, struct dse_error *err)
                 "the axes make more than %d cells; split the sweep into several specifications",
                 SWEEP_CELL_MAX);
     }
-    sweep->cell = malloc((size_t)sweep->n_cell * sizeof *sweep->cell);
-    return sweep->cell ? DSE_OK : sweep_no_memory(sweep, err);
+    return DSE_OK;
+}
+
+/* The cells whose mark is `wanted`. */
+static enum dse_status keep_cells(struct sweep *sweep, const unsigned char *mark, unsigned char wanted,
+                                  struct dse_error *err)
+{
+    for (uint32_t cell = 0; cell < sweep->n_cell; cell++)
+        sweep->n_point += mark[cell] == wanted;
+    sweep->cell = malloc((sweep->n_point + 1) * sizeof *sweep->cell);
+    if (!sweep->cell)
+        return sweep_no_memory(sweep, err);
+    for (uint32_t cell = 0, p = 0; cell < sweep->n_cell; cell++)
+        if (mark[cell] == wanted)
+            sweep->cell[p++] = cell;
+    return DSE_OK;
 }
 
 enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err)
@@ -25,6 +39,10 @@ enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err)
     const struct sweep_spec *spec = sweep->spec;
     enum dse_status status = DSE_OK;
     DSE_TRY(count_cells(sweep, err));
+    if (!spec->skip && !spec->only) {
+        sweep->n_point = (size_t)sweep->n_cell;
+        return DSE_OK;
+    }
     unsigned char *mark = calloc((size_t)sweep->n_cell, 1);
     if (!mark)
         return sweep_no_memory(sweep, err);
@@ -32,9 +50,8 @@ enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err)
         status = sweep_filter(sweep, "skip", spec->skip, SKIP, mark, err);
     if (status == DSE_OK && spec->only)
         status = sweep_filter(sweep, "only", spec->only, ONLY, mark, err);
-    for (uint32_t cell = 0; status == DSE_OK && cell < sweep->n_cell; cell++)
-        if (mark[cell] == (spec->only ? ONLY : 0))
-            sweep->cell[sweep->n_point++] = cell;
+    if (status == DSE_OK)
+        status = keep_cells(sweep, mark, spec->only ? ONLY : 0, err);
     free(mark);
     DSE_TRY(status);
     if (sweep->n_point == 0)

@@ -1,30 +1,38 @@
 #include "dse/watch.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "dse/supervisor.h"
+
 enum { TICK_NS = 100 * 1000 * 1000, INTERRUPTED = 130 };
+
+static void caught(struct watch *watch, int signal)
+{
+    if (atomic_load(&watch->signal))
+        _exit(INTERRUPTED);
+    atomic_store(&watch->signal, signal);
+    atomic_store(&watch->cancel, 1);
+    if (!watch->progress)
+        return;
+    progress_clear(watch->progress);
+    fprintf(watch->progress->out,
+            "dse: %s: stopping; points in flight are given up, finished ones are kept\n", strsignal(signal));
+}
 
 static void *watch_loop(void *user)
 {
     struct watch *watch = user;
     const struct timespec tick = {0, TICK_NS};
     while (!atomic_load(&watch->stop)) {
-        int caught = sigtimedwait(&watch->signals, NULL, &tick);
-        if (caught > 0 && atomic_load(&watch->cancel))
-            _exit(INTERRUPTED);
-        if (caught > 0) {
-            atomic_store(&watch->signal, caught);
-            atomic_store(&watch->cancel, 1);
-        }
-        if (caught > 0 && watch->progress) {
-            progress_clear(watch->progress);
-            fprintf(watch->progress->out,
-                    "dse: %s: stopping; points in flight are given up, finished ones are kept\n",
-                    strsignal(caught));
-        }
+        siginfo_t info;
+        int signal = sigtimedwait(&watch->signals, &info, &tick);
+        if (signal > 0 && !(watch->board && board_is_echo(watch->board, &info)))
+            caught(watch, signal);
+        if (watch->tick)
+            watch->tick(watch->user, clock_wall_s());
         if (watch->progress && !atomic_load(&watch->cancel))
             progress_tick(watch->progress);
     }
@@ -33,6 +41,8 @@ static void *watch_loop(void *user)
 
 void watch_block(struct watch *watch)
 {
+    watch->board = NULL;
+    watch->tick = NULL;
     atomic_init(&watch->cancel, 0);
     atomic_init(&watch->signal, 0);
     atomic_init(&watch->stop, 0);

@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include "dse/progress.h"
 
+struct crash_board; /* dse/supervisor.h */
+
 struct watch {
     pthread_t thread;
     sigset_t signals, before; /* blocked while watching; the mask to restore */
@@ -16,6 +18,9 @@ struct watch {
     atomic_int signal;        /* which one it was */
     atomic_int stop;
     struct progress *progress; /* borrowed; NULL: nothing is printed */
+    struct crash_board *board; /* of a supervised run, which may see a signal twice; or NULL */
+    void (*tick)(void *user, double now_s); /* called about ten times a second; or NULL. Set it before watch_start */
+    void *user;
 };
 
 /* Block the signals in this thread and in all that it starts from now on. Call it before the first parallel region: OpenMP keeps its

@@ -1,0 +1,25 @@
+#include "base/bits.h"
+
+#include <stdlib.h>
+
+int bits_init(struct bits *bits, size_t n)
+{
+    bits->n = n;
+    bits->word = calloc(n / 64 + 1, sizeof *bits->word);
+    return bits->word != NULL;
+}
+
+void bits_free(struct bits *bits)
+{
+    free(bits->word);
+    bits->word = NULL;
+    bits->n = 0;
+}
+
+size_t bits_count(const struct bits *bits)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < (bits->n + 63) / 64; i++)
+        n += (size_t)__builtin_popcountll(bits->word[i]);
+    return n;
+}

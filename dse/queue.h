@@ -1,0 +1,39 @@
+/* The points of a sweep that are still to be done, the dearest first. Eight bytes a point. */
+#ifndef DSE_QUEUE_H
+#define DSE_QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bits.h"
+#include "base/status.h"
+#include "dse/sweep.h"
+
+struct queue_entry {
+    uint32_t point;
+    float expected_s; /* of all its searches, as far as known when it was sorted */
+};
+
+/* How long all searches of a point take, as far as it can be told. */
+typedef double queue_expect(const void *user, const struct sweep_point *point);
+
+struct queue {
+    const struct sweep *sweep;
+    struct queue_entry *entry; /* (n) owned */
+    size_t n, next;            /* entry[next ...] are open */
+};
+
+/* All points that are in `mine` and not in `done` (bits by point number). DSE_NO_MEMORY. Release with queue_free. */
+DSE_MUST_CHECK enum dse_status queue_init(struct queue *queue, const struct sweep *sweep,
+                                          const struct bits *mine, const struct bits *done,
+                                          struct dse_error *err);
+
+/* Sort what is open by what is expected now: by seconds, descending, then in the order of the sweep. */
+void queue_sort(struct queue *queue, queue_expect *expect, const void *user);
+
+/* Take the next points, as many as have `link_max` searches together, at least one. Returns how many; `*entry` points into the queue. */
+size_t queue_take(struct queue *queue, size_t link_max, const struct queue_entry **entry);
+
+void queue_free(struct queue *queue);
+
+#endif

@@ -1,0 +1,83 @@
+/* What the journal holds already when a run begins. */
+#include <inttypes.h>
+
+#include "dse/keys.h"
+#include "dse/run_state.h"
+
+/* While the journal is read. */
+struct resume {
+    struct run *run;
+    struct machine machine;
+    uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
+};
+
+/* The number of the row's point when the row is what this sweep would compute, else SIZE_MAX. */
+static enum dse_status find_point(struct resume *resume, const struct journal_row *row, size_t *number,
+                                  struct dse_error *err)
+{
+    const struct sweep *sweep = resume->run->sweep;
+    struct sweep_point point;
+    struct point_keys keys;
+    size_t p = row->cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(sweep, row->cell);
+    *number = SIZE_MAX;
+    if (p == SIZE_MAX)
+        return DSE_OK;
+    sweep_point(sweep, p, &point);
+    if (!keys_of_point(&resume->machine, &point, &keys))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the key of a point");
+    if (keys.point == row->key)
+        *number = p;
+    return DSE_OK;
+}
+
+/* Rows of another specification: nothing is mixed, nothing thrown away unasked. */
+static enum dse_status refuse(const struct resume *resume, struct dse_error *err)
+{
+    char path[4096];
+    if (!result_path(path, sizeof path, resume->run->options->out, ".csv"))
+        path[0] = '\0';
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                       "%" PRIu64 " of its %" PRIu64 " points are of another specification; --update keeps what both "
+                       "have and moves the others to a file of their own, --fresh starts anew, -o writes elsewhere",
+                       resume->n_foreign, resume->n_foreign + resume->n_kept);
+}
+
+static enum dse_status visit(void *user, const struct journal_row *row, enum journal_verdict *verdict,
+                             struct dse_error *err)
+{
+    struct resume *resume = user;
+    struct run *run = resume->run;
+    size_t p;
+    if (!row)
+        return resume->n_foreign > 0 && !run->options->update ? refuse(resume, err) : DSE_OK;
+    DSE_TRY(find_point(resume, row, &p, err));
+    if (p == SIZE_MAX) {
+        resume->n_foreign++;
+        *verdict = run->options->update ? JOURNAL_DROP : JOURNAL_KEEP;
+        return DSE_OK;
+    }
+    resume->n_kept++;
+    bits_set(&run->done, p);
+    return DSE_OK;
+}
+
+enum dse_status run_resume(struct run *run, struct dse_error *err)
+{
+    struct resume resume = {.run = run};
+    struct journal_options how = {
+        .fresh = run->options->fresh && board_restarts(run->board) == 0,
+        .repair = run->options->repair,
+        .sync_s = RUN_SYNC_S,
+        .command = run->options->command,
+        .visit = visit,
+        .user = &resume,
+    };
+    machine_init(&resume.machine, run->sweep);
+    DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
+    for (size_t p = 0; p < run->sweep->n_point; p++) {
+        bool mine = bits_has(&run->mine, p);
+        run->summary->n_point += mine;
+        run->summary->n_reused += mine && bits_has(&run->done, p);
+    }
+    return DSE_OK;
+}

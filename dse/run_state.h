@@ -1,0 +1,114 @@
+/* The inside of a run, shared by runner.c and the run_*.c beside it. */
+#ifndef DSE_RUN_STATE_H
+#define DSE_RUN_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bits.h"
+#include "dse/machine.h"
+#include "dse/plan.h"
+#include "dse/progress.h"
+#include "dse/queue.h"
+#include "dse/runner.h"
+#include "dse/watch.h"
+#include "dse/watchdog.h"
+#include "dse/worker_pool.h"
+#include "results/journal.h"
+#include "results/provenance.h"
+
+/* One run. Workers share it; what comes after `lock` is only touched while holding it. */
+struct run {
+    const struct sweep *sweep;
+    const struct run_options *options;
+    struct run_summary *summary;
+    struct result_schema schema;
+    struct provenance provenance;
+    struct progress progress;
+    struct watch watch;
+    struct watchdog watchdog;
+    struct crash_board *board; /* borrowed, or own_board */
+    struct crash_board *own_board;
+    struct worker_pool *pool; /* NULL: no search needs a process of its own */
+    struct solve_shared shared;
+    int n_worker;           /* threads that take searches; each search may use shared.n_thread */
+    struct bits mine, done; /* (n_point) of this shard; in the journal when the run began */
+    pthread_mutex_t lock;
+    pthread_cond_t planned; /* a plan was added, or there will be none */
+    struct journal *journal;
+    struct queue queue; /* only touched by who has set `planning` */
+    struct plan *plan;  /* live plans, oldest first */
+    bool planning;      /* somebody makes the next plan */
+    bool building;      /* somebody builds the cube */
+    double sort_due_s;  /* when the order is to be made again from what was learnt */
+    double cube_due_s;  /* when the cube is to be built again */
+    double cube_took_s; /* the last building */
+    bool watching;          /* signals are blocked */
+    enum dse_status status; /* the first failure, which ends the run */
+    struct dse_error *err;
+};
+
+enum { RUN_BATCH_MAX = 64 };
+
+/* A search that was handed out. */
+struct run_job {
+    struct plan *plan;
+    struct plan_task *task;
+    struct solve_result *result; /* NULL: interrupted */
+    uint32_t ready;              /* first of the plan's points that can be written now; PLAN_NONE: none */
+};
+
+/* One thread of a run. */
+struct worker {
+    struct run *run;
+    size_t slot;
+    struct arena arena;     /* of a search */
+    struct arena row_arena; /* of a point's rows */
+    struct machine machine;
+    struct sweep_point point;
+    struct layer_record *layer;         /* (most layers of any point) */
+    const struct solve_result **result; /* (most searches of any point) */
+    struct journal_lines lines;
+    size_t n_job, batch; /* how many searches to take at once: cheap ones in handfuls */
+    struct run_job job[RUN_BATCH_MAX];
+    double busy_s; /* not waiting */
+    double idle_from_s;
+};
+
+DSE_MUST_CHECK enum dse_status worker_init(struct worker *worker, struct run *run, size_t slot,
+                                           struct dse_error *err);
+void worker_free(struct worker *worker);
+
+/* Take and do searches until there are none (run_work.c). */
+void run_work(struct worker *worker);
+
+/* Make the next plan from the queue, if there is more, and add it; rows of points without a machine are written. Called by who has set
+ * run->planning, which it clears. Without the lock. */
+void run_plan_next(struct worker *worker);
+
+/* Write the rows of a point whose searches are all done (run_rows.c). Without the lock. */
+DSE_MUST_CHECK enum dse_status run_write_point(struct worker *worker, struct plan *plan, struct plan_point *point,
+                                               struct dse_error *err);
+
+/* Note the first failure and end the run. Takes the lock. */
+void run_fail(struct run *run, enum dse_status status, const struct dse_error *err);
+
+/* Open the journal and mark what is there (run_resume.c). */
+DSE_MUST_CHECK enum dse_status run_resume(struct run *run, struct dse_error *err);
+
+/* Build the cube now; without the lock, one at a time. */
+DSE_MUST_CHECK enum dse_status run_build_cube(struct run *run, struct dse_error *err);
+
+/* About ten times a second in the thread that waits for signals (run_tick.c). */
+void run_tick(void *user, double now_s);
+
+/* Finished rows to the kernel, unless the lock cannot be had for a second. For the watchdog. */
+void run_flush(void *user);
+
+/* What queue_sort and plans go by. Under the lock. */
+double run_expect(const void *run, const struct sweep_point *point);
+
+#endif
