@@ -1,5 +1,6 @@
 /* What the journal holds already when a run begins. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "dse/keys.h"
 #include "dse/run_state.h"
@@ -8,6 +9,7 @@
 struct resume {
     struct run *run;
     struct machine machine;
+    size_t at_reason;           /* column of the reason */
     uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
 };
 
@@ -42,6 +44,32 @@ static enum dse_status refuse(const struct resume *resume, struct dse_error *err
                        resume->n_foreign, resume->n_foreign + resume->n_kept);
 }
 
+/* The reason stands behind the axes and the status. */
+static size_t reason_column(const struct result_schema *schema)
+{
+    size_t n = 1;
+    for (size_t a = 0; a < schema->n_axis; a++)
+        n += schema->axis[a].n_coordinate;
+    return n;
+}
+
+static void tell(const struct resume *resume, const struct journal_row *row, size_t number)
+{
+    const struct run_observer *observer = resume->run->options->observer;
+    struct point_record record;
+    if (!observer || !observer->point)
+        return;
+    point_record_init(&record);
+    record.index = row->index;
+    record.key = row->key;
+    record.outcome = row->outcome;
+    record.seconds = row->seconds;
+    record.reason = row->outcome != RESULT_OK && resume->at_reason < row->split->n
+                        ? row->split->field[resume->at_reason]
+                        : "";
+    observer->point(observer->user, number, &record, true);
+}
+
 static enum dse_status visit(void *user, const struct journal_row *row, enum journal_verdict *verdict,
                              struct dse_error *err)
 {
@@ -57,13 +85,18 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
         return DSE_OK;
     }
     resume->n_kept++;
+    if (run->options->retry && (row->outcome == RESULT_FAILED || row->outcome == RESULT_TIMEOUT)) {
+        *verdict = JOURNAL_DROP;
+        return DSE_OK;
+    }
     bits_set(&run->done, p);
+    tell(resume, row, p);
     return DSE_OK;
 }
 
 enum dse_status run_resume(struct run *run, struct dse_error *err)
 {
-    struct resume resume = {.run = run};
+    struct resume resume = {.run = run, .at_reason = reason_column(&run->schema)};
     struct journal_options how = {
         .fresh = run->options->fresh && board_restarts(run->board) == 0,
         .repair = run->options->repair,
@@ -74,10 +107,16 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     };
     machine_init(&resume.machine, run->sweep);
     DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
+    const struct journal_report *report = journal_report(run->journal);
+    run->summary->n_dropped = (size_t)report->n_dropped;
+    memcpy(run->summary->dropped_path, report->dropped_path, sizeof run->summary->dropped_path);
     for (size_t p = 0; p < run->sweep->n_point; p++) {
         bool mine = bits_has(&run->mine, p);
         run->summary->n_point += mine;
         run->summary->n_reused += mine && bits_has(&run->done, p);
     }
+    const struct run_observer *observer = run->options->observer;
+    if (observer && observer->begun)
+        observer->begun(observer->user, run->summary->n_point, run->summary->n_reused, run->options->n_thread);
     return DSE_OK;
 }

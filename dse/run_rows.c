@@ -48,6 +48,8 @@ static enum dse_status append(struct worker *worker, struct plan *plan, struct p
     DSE_TRY(run->status);
     DSE_TRY(journal_append(run->journal, &worker->lines, err));
     count_point(run, record->outcome);
+    if (run->options->observer && run->options->observer->point)
+        run->options->observer->point(run->options->observer->user, planned->number, record, false);
     plan_release(plan, planned);
     plan->n_unwritten--;
     return DSE_OK;

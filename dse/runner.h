@@ -15,6 +15,17 @@
 
 struct crash_board; /* dse/supervisor.h */
 
+/* Told what happens in a run, one call at a time, from any thread; must be quick. Members may be NULL. */
+struct run_observer {
+    void *user;
+    /* The journal has been read: `n_point` of this shard, of which `n_reused` are there. */
+    void (*begun)(void *user, size_t n_point, size_t n_reused, int n_thread);
+    /* A point is done, or (`reused`) was in the journal; then of `record` only index, key, outcome, reason and seconds are set. */
+    void (*point)(void *user, size_t number, const struct point_record *record, bool reused);
+    /* OUT.h5 has been built. */
+    void (*cube)(void *user, double seconds);
+};
+
 struct run_options {
     const char *out;          /* OUT.h5; OUT.csv and OUT.layers.csv lie beside it */
     int n_thread;             /* at least 1 */
@@ -23,6 +34,8 @@ struct run_options {
     bool update;              /* rows that are no points of this sweep are moved aside, else they are refused */
     bool repair;              /* lines of the journal that do not check are moved aside, else they are refused */
     enum isolation isolation; /* where searches run */
+    bool retry;               /* points that failed or timed out are computed again; their rows are moved aside */
+    const struct run_observer *observer; /* NULL: nobody is told */
     struct crash_board *board; /* of the supervisor; NULL: there is none */
     const char *command;       /* the command line, for provenance */
     FILE *err;                 /* progress */
@@ -31,6 +44,8 @@ struct run_options {
 struct run_summary {
     size_t n_point;                       /* of this shard */
     size_t n_reused;                      /* were in the journal */
+    size_t n_dropped;                     /* rows of the journal that were moved aside, and where to */
+    char dropped_path[4096];
     size_t n_status[RESULT_STATUS_COUNT]; /* written by this run */
     size_t n_task, n_shared;              /* searches planned, and further uses of their results */
     int n_thread;                         /* threads that took searches */
