@@ -10,6 +10,7 @@
 #include "dse/not_ok.h"
 #include "dse/resolve.h"
 #include "dse/runner.h"
+#include "dse/supervisor.h"
 #include "dse/table.h"
 #include "dse/threads.h"
 #include "results/journal.h"
@@ -117,6 +118,23 @@ static void print_summary(const struct run_summary *s, const struct run_options 
     if (s->n_reused)
         fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
     fprintf(err, "; results in %s\n", options->out);
+    if (s->n_dropped)
+        fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
+                s->dropped_path);
+}
+
+/* How well the threads were used: what is lost at the end shows whether long points came last. */
+static void print_efficiency(const struct run_summary *s, FILE *err)
+{
+    char tail[48], all[48];
+    if (s->n_task == 0 || s->work_s < 1)
+        return;
+    fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread, table_plural((unsigned long long)s->n_thread),
+            100 * s->busy_s / (s->work_s * s->n_thread), table_duration(s->work_s, all, sizeof all));
+    if (s->n_thread > 1)
+        fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
+    fprintf(err, "; %.0f %% of the searches were shared\n",
+            100 * (double)s->n_shared / (double)(s->n_task + s->n_shared));
 }
 
 /* Which layers cost nothing in this sweep, as information, in one line. */
@@ -142,8 +160,10 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
         note_unmapped(sweep, console->err);
     DSE_TRY(runner_run(sweep, options, &summary, err));
     print_summary(&summary, options, console->err);
+    print_efficiency(&summary, console->err);
     if (summary.interrupted) {
-        fprintf(console->err, "dse: interrupted; the same command resumes\n");
+        fprintf(console->err, "dse: interrupted; the same command resumes%s\n",
+                summary.cube_is_old ? ", and builds the cube, which is older than the table" : "");
         *code = EXIT_INTERRUPTED;
         return DSE_OK;
     }
@@ -166,6 +186,18 @@ static void join_command(const struct cli_args *args, char *text, size_t size)
     }
 }
 
+static enum dse_status read_isolation(const struct cli_args *args, const struct loaded *loaded,
+                                      struct run_options *options, struct dse_error *err)
+{
+    static const char *const words[] = {"auto", "thread", "process"};
+    size_t choice;
+    DSE_TRY(cli_choice(args, "isolation", words, 3, (size_t)options->isolation, &choice, err));
+    options->isolation = (enum isolation)choice;
+    if (options->isolation == ISOLATION_THREAD && loaded->sweep.max_memory_byte > 0)
+        return dse_fail(err, DSE_BAD_USAGE, "limits.max_memory needs worker processes; --isolation thread forbids them");
+    return DSE_OK;
+}
+
 static enum dse_status prepare_run(const struct cli_args *args, const struct loaded *loaded, char *out,
                                    struct run_options *options, struct dse_error *err)
 {
@@ -176,7 +208,11 @@ static enum dse_status prepare_run(const struct cli_args *args, const struct loa
     options->out = out;
     options->n_thread = threads ? (int)threads : threads_available();
     options->fresh = cli_has(args, "fresh");
-    return DSE_OK;
+    options->update = cli_has(args, "update");
+    options->repair = cli_has(args, "repair");
+    options->retry = cli_has(args, "retry");
+    options->isolation = loaded->sweep.isolation;
+    return read_isolation(args, loaded, options, err);
 }
 
 static enum dse_status print_dry_run(const struct sweep *sweep, const struct run_options *options,
@@ -194,12 +230,40 @@ static enum dse_status print_dry_run(const struct sweep *sweep, const struct run
     return status;
 }
 
+/* What a supervised run is given. */
+struct supervised {
+    const struct sweep *sweep;
+    struct run_options options;
+    const struct console *console;
+};
+
+static int run_supervised(void *user, struct crash_board *board)
+{
+    struct supervised *run = user;
+    struct dse_error err = {0};
+    int code = EXIT_DONE;
+    run->options.board = board;
+    enum dse_status status = run_sweep(run->sweep, &run->options, run->console, &code, &err);
+    return status == DSE_OK ? code : cli_report(run->console, status, &err);
+}
+
+static int run_or_estimate(const struct cli_args *args, const struct sweep *sweep,
+                           const struct run_options *options, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct supervised run = {sweep, *options, console};
+    if (cli_has(args, "dry-run"))
+        return cli_report(console, print_dry_run(sweep, options, console, &err), &err);
+    if (options->isolation == ISOLATION_AUTO)
+        return supervise(run_supervised, &run, console);
+    return run_supervised(&run, NULL);
+}
+
 static int command_run_main(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
     struct run_options options = {.err = console->err};
     char out[OUT_PATH_MAX], line[COMMAND_MAX];
-    int code = EXIT_DONE;
     struct loaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded)
         return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
@@ -208,13 +272,11 @@ static int command_run_main(const struct cli_args *args, const struct console *c
     enum dse_status status = load(args, loaded, &err);
     if (status == DSE_OK)
         status = prepare_run(args, loaded, out, &options, &err);
-    if (status == DSE_OK && cli_has(args, "dry-run"))
-        status = print_dry_run(&loaded->sweep, &options, console, &err);
-    else if (status == DSE_OK)
-        status = run_sweep(&loaded->sweep, &options, console, &code, &err);
+    int code = status == DSE_OK ? run_or_estimate(args, &loaded->sweep, &options, console)
+                                : cli_report(console, status, &err);
     unload(loaded);
     free(loaded);
-    return status == DSE_OK ? code : cli_report(console, status, &err);
+    return code;
 }
 
 static int command_check_main(const struct cli_args *args, const struct console *console)
@@ -236,6 +298,12 @@ static const struct cli_option run_options[] = {
     {"jobs", 'j', "N", "threads (default: the processors this process may use, SLURM_CPUS_PER_TASK)"},
     {"shard", 0, "K/N", "only every N-th point, from the K-th; into OUT.K-of-N.h5, for `dse merge`"},
     {"fresh", 0, NULL, "throw away what is there instead of resuming"},
+    {"update", 0, NULL,
+     "the specification has changed: keep the points it still has, move the others to OUT.dropped.csv"},
+    {"retry", 0, NULL, "compute failed and timed-out points again"},
+    {"repair", 0, NULL, "move damaged lines of the journal to OUT.damaged.csv and compute their points again"},
+    {"isolation", 0, "HOW",
+     "auto (threads; what crashes or hangs goes on in a process of its own), thread, or process"},
     {"dry-run", 'n', NULL, "say what would be done, how long it takes and how much it writes; write nothing"},
     {"set", 0, "KEY=VALUE",
      "replace a setting that is not swept: batch=4, limits.max_evaluations=1000, "

@@ -36,8 +36,11 @@ enum dse_status run_build_cube(struct run *run, struct dse_error *err)
     double end_s = clock_wall_s();
     run->cube_took_s = end_s - start_s;
     const struct run_observer *observer = run->options->observer;
-    if (status == DSE_OK && observer && observer->cube)
+    if (status == DSE_OK && observer && observer->cube) {
+        pthread_mutex_lock(&run->lock);
         observer->cube(observer->user, run->cube_took_s);
+        pthread_mutex_unlock(&run->lock);
+    }
     run->cube_due_s = end_s + fmax(cube_interval_s, cube_share * run->cube_took_s);
     return status;
 }
