@@ -129,8 +129,9 @@ static void print_efficiency(const struct run_summary *s, FILE *err)
     char tail[48], all[48];
     if (s->n_task == 0 || s->work_s < 1)
         return;
-    fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread, table_plural((unsigned long long)s->n_thread),
-            100 * s->busy_s / (s->work_s * s->n_thread), table_duration(s->work_s, all, sizeof all));
+    fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread,
+            table_plural((unsigned long long)s->n_thread), 100 * s->busy_s / (s->work_s * s->n_thread),
+            table_duration(s->work_s, all, sizeof all));
     if (s->n_thread > 1)
         fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
     fprintf(err, "; %.0f %% of the searches were shared\n",
@@ -194,7 +195,8 @@ static enum dse_status read_isolation(const struct cli_args *args, const struct 
     DSE_TRY(cli_choice(args, "isolation", words, 3, (size_t)options->isolation, &choice, err));
     options->isolation = (enum isolation)choice;
     if (options->isolation == ISOLATION_THREAD && loaded->sweep.max_memory_byte > 0)
-        return dse_fail(err, DSE_BAD_USAGE, "limits.max_memory needs worker processes; --isolation thread forbids them");
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "limits.max_memory needs worker processes; --isolation thread forbids them");
     return DSE_OK;
 }
 
@@ -301,7 +303,8 @@ static const struct cli_option run_options[] = {
     {"update", 0, NULL,
      "the specification has changed: keep the points it still has, move the others to OUT.dropped.csv"},
     {"retry", 0, NULL, "compute failed and timed-out points again"},
-    {"repair", 0, NULL, "move damaged lines of the journal to OUT.damaged.csv and compute their points again"},
+    {"repair", 0, NULL,
+     "move damaged lines of the journal to OUT.damaged.csv and compute their points again"},
     {"isolation", 0, "HOW",
      "auto (threads; what crashes or hangs goes on in a process of its own), thread, or process"},
     {"dry-run", 'n', NULL, "say what would be done, how long it takes and how much it writes; write nothing"},

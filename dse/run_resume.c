@@ -38,10 +38,11 @@ static enum dse_status refuse(const struct resume *resume, struct dse_error *err
     char path[4096];
     if (!result_path(path, sizeof path, resume->run->options->out, ".csv"))
         path[0] = '\0';
-    return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
-                       "%" PRIu64 " of its %" PRIu64 " points are of another specification; --update keeps what both "
-                       "have and moves the others to a file of their own, --fresh starts anew, -o writes elsewhere",
-                       resume->n_foreign, resume->n_foreign + resume->n_kept);
+    return dse_fail_at(
+        err, DSE_BAD_INPUT, path, 0,
+        "%" PRIu64 " of its %" PRIu64 " points are of another specification; --update keeps what both "
+        "have and moves the others to a file of their own, --fresh starts anew, -o writes elsewhere",
+        resume->n_foreign, resume->n_foreign + resume->n_kept);
 }
 
 /* The reason stands behind the axes and the status. */
@@ -117,6 +118,7 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     }
     const struct run_observer *observer = run->options->observer;
     if (observer && observer->begun)
-        observer->begun(observer->user, run->summary->n_point, run->summary->n_reused, run->options->n_thread);
+        observer->begun(observer->user, run->summary->n_point, run->summary->n_reused,
+                        run->options->n_thread);
     return DSE_OK;
 }

@@ -33,8 +33,8 @@ static enum dse_status make_record(struct worker *worker, const struct plan *pla
     }
     for (uint32_t t = 0; t < planned->n_task; t++)
         worker->result[t] = plan->task[plan->task_of[planned->first_task + t]].result;
-    struct record_source source = {point->workload, &worker->machine.arch, worker->result, schema->n_level,
-                                   schema->level,   true};
+    struct record_source source = {point->workload, &worker->machine.arch, worker->result,
+                                   schema->n_level, schema->level,         true};
     if (solve_is_scheduler(&point->settings))
         return record_make_network(&source, &worker->row_arena, record, worker->layer, err);
     return record_make(&source, &worker->row_arena, record, worker->layer, err);
@@ -63,7 +63,8 @@ enum dse_status run_write_point(struct worker *worker, struct plan *plan, struct
     arena_reset(&worker->row_arena);
     sweep_point(run->sweep, planned->number, &worker->point);
     DSE_TRY(make_record(worker, plan, planned, &record, err));
-    DSE_TRY(journal_format(&run->schema, &record, worker->layer, (size_t)record.n_layer, &worker->lines, err));
+    DSE_TRY(
+        journal_format(&run->schema, &record, worker->layer, (size_t)record.n_layer, &worker->lines, err));
     pthread_mutex_lock(&run->lock);
     enum dse_status status = append(worker, plan, planned, &record, err);
     pthread_mutex_unlock(&run->lock);

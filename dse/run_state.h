@@ -39,13 +39,13 @@ struct run {
     pthread_mutex_t lock;
     pthread_cond_t planned; /* a plan was added, or there will be none */
     struct journal *journal;
-    struct queue queue; /* only touched by who has set `planning` */
-    struct plan *plan;  /* live plans, oldest first */
-    bool planning;      /* somebody makes the next plan */
-    bool building;      /* somebody builds the cube */
-    double sort_due_s;  /* when the order is to be made again from what was learnt */
-    double cube_due_s;  /* when the cube is to be built again */
-    double cube_took_s; /* the last building */
+    struct queue queue;     /* only touched by who has set `planning` */
+    struct plan *plan;      /* live plans, oldest first */
+    bool planning;          /* somebody makes the next plan */
+    bool building;          /* somebody builds the cube */
+    double sort_due_s;      /* when the order is to be made again from what was learnt */
+    double cube_due_s;      /* when the cube is to be built again */
+    double cube_took_s;     /* the last building */
     bool watching;          /* signals are blocked */
     enum dse_status status; /* the first failure, which ends the run */
     struct dse_error *err;
@@ -90,8 +90,8 @@ void run_work(struct worker *worker);
 void run_plan_next(struct worker *worker);
 
 /* Write the rows of a point whose searches are all done (run_rows.c). Without the lock. */
-DSE_MUST_CHECK enum dse_status run_write_point(struct worker *worker, struct plan *plan, struct plan_point *point,
-                                               struct dse_error *err);
+DSE_MUST_CHECK enum dse_status run_write_point(struct worker *worker, struct plan *plan,
+                                               struct plan_point *point, struct dse_error *err);
 
 /* Note the first failure and end the run. Takes the lock. */
 void run_fail(struct run *run, enum dse_status status, const struct dse_error *err);

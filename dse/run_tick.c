@@ -24,7 +24,8 @@ void run_flush(void *user)
     struct run *run = user;
     for (int i = 0; i < TRY_MAX; i++) {
         if (pthread_mutex_trylock(&run->lock) == 0) {
-            (void)!journal_flush(run->journal, NULL); /* the process ends: what cannot be written is computed again */
+            (void)!journal_flush(run->journal,
+                                 NULL); /* the process ends: what cannot be written is computed again */
             pthread_mutex_unlock(&run->lock);
             return;
         }

@@ -195,7 +195,8 @@ static uint32_t engine_number(const struct sweep *sweep, const struct engine *en
     return i;
 }
 
-static bool must_isolate(const struct run *run, const struct solve_settings *settings, uint64_t key, uint32_t engine)
+static bool must_isolate(const struct run *run, const struct solve_settings *settings, uint64_t key,
+                         uint32_t engine)
 {
     if (!run->pool)
         return false;
@@ -216,9 +217,8 @@ static enum dse_status search_here(struct worker *worker, const struct plan_task
     arena_reset(&worker->arena);
     board_enter(run->board, worker->slot, task->key, engine,
                 limit_s > 0 ? clock_wall_s() + limit_s + run->sweep->grace_s : 0);
-    enum dse_status status =
-        sweep_point_solve(&worker->point, task->problem, &worker->machine.arch, &run->shared,
-                          &run->watch.cancel, &worker->arena, result);
+    enum dse_status status = sweep_point_solve(&worker->point, task->problem, &worker->machine.arch,
+                                               &run->shared, &run->watch.cancel, &worker->arena, result);
     board_leave(run->board, worker->slot);
     return status;
 }

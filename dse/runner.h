@@ -27,32 +27,32 @@ struct run_observer {
 };
 
 struct run_options {
-    const char *out;          /* OUT.h5; OUT.csv and OUT.layers.csv lie beside it */
-    int n_thread;             /* at least 1 */
-    uint32_t shard, n_shard;  /* 1 of 1, or 0 of 0: all points; else see runner_shard */
-    bool fresh;               /* throw away what is there */
-    bool update;              /* rows that are no points of this sweep are moved aside, else they are refused */
-    bool repair;              /* lines of the journal that do not check are moved aside, else they are refused */
+    const char *out;         /* OUT.h5; OUT.csv and OUT.layers.csv lie beside it */
+    int n_thread;            /* at least 1 */
+    uint32_t shard, n_shard; /* 1 of 1, or 0 of 0: all points; else see runner_shard */
+    bool fresh;              /* throw away what is there */
+    bool update; /* rows that are no points of this sweep are moved aside, else they are refused */
+    bool repair; /* lines of the journal that do not check are moved aside, else they are refused */
     enum isolation isolation; /* where searches run */
-    bool retry;               /* points that failed or timed out are computed again; their rows are moved aside */
+    bool retry; /* points that failed or timed out are computed again; their rows are moved aside */
     const struct run_observer *observer; /* NULL: nobody is told */
-    struct crash_board *board; /* of the supervisor; NULL: there is none */
-    const char *command;       /* the command line, for provenance */
-    FILE *err;                 /* progress */
+    struct crash_board *board;           /* of the supervisor; NULL: there is none */
+    const char *command;                 /* the command line, for provenance */
+    FILE *err;                           /* progress */
 };
 
 struct run_summary {
-    size_t n_point;                       /* of this shard */
-    size_t n_reused;                      /* were in the journal */
-    size_t n_dropped;                     /* rows of the journal that were moved aside, and where to */
+    size_t n_point;   /* of this shard */
+    size_t n_reused;  /* were in the journal */
+    size_t n_dropped; /* rows of the journal that were moved aside, and where to */
     char dropped_path[4096];
     size_t n_status[RESULT_STATUS_COUNT]; /* written by this run */
     size_t n_task, n_shared;              /* searches planned, and further uses of their results */
     int n_thread;                         /* threads that took searches */
     double seconds;                       /* of the whole run */
     double work_s;                        /* from the first search to the last, wall time */
-    double busy_s;                        /* time that threads searched and wrote, summed: work_s * n_thread at most */
-    double tail_s;                        /* from when the first thread found nothing more to do to the end */
+    double busy_s; /* time that threads searched and wrote, summed: work_s * n_thread at most */
+    double tail_s; /* from when the first thread found nothing more to do to the end */
     bool interrupted;
     bool cube_is_old; /* interrupted, and building the cube would have taken too long */
 };

@@ -77,7 +77,7 @@ struct sweep_spec {
     struct spec_text architecture, network, batch, engine, objective, seed;
     struct spec_text max_evaluations, max_seconds;             /* of one layer search */
     struct spec_text point_max_evaluations, point_max_seconds; /* of all layer searches of a point */
-    struct spec_text isolation, max_memory, grace_seconds;     /* where searches run, and what contains them */
+    struct spec_text isolation, max_memory, grace_seconds; /* where searches run, and what contains them */
     struct measure_settings measure;
     int measure_line;
     size_t n_layer;

@@ -9,10 +9,9 @@
 #include "dse/spec.h"
 
 static const char *const top_keys[] = {
-    "experiment", "title",   "source",    "architecture", "network", "layers",      "batch",
-    "engine",     "options", "objective", "seed",         "limits",  "constraints", "set",
-    "axes",       "zip",     "points",    "skip",         "only",    "plot",        "measure",
-    "isolation"};
+    "experiment", "title",     "source", "architecture", "network",     "layers",   "batch", "engine",
+    "options",    "objective", "seed",   "limits",       "constraints", "set",      "axes",  "zip",
+    "points",     "skip",      "only",   "plot",         "measure",     "isolation"};
 
 enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
 
@@ -165,8 +164,9 @@ static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *er
     enum { N_COUNT = 2, N_NUMBER = 5, N_KEY = 6 }; /* counts, then seconds, then a text with a unit */
     static const char *const keys[] = {"max_evaluations",   "point_max_evaluations", "max_seconds",
                                        "point_max_seconds", "grace_seconds",         "max_memory"};
-    struct spec_text *const out[] = {&spec->max_evaluations,   &spec->point_max_evaluations, &spec->max_seconds,
-                                     &spec->point_max_seconds, &spec->grace_seconds,         &spec->max_memory};
+    struct spec_text *const out[] = {&spec->max_evaluations, &spec->point_max_evaluations,
+                                     &spec->max_seconds,     &spec->point_max_seconds,
+                                     &spec->grace_seconds,   &spec->max_memory};
     const struct ynode *limits = yaml_find(spec->doc.root, "limits");
     if (!limits)
         return DSE_OK;

@@ -21,7 +21,7 @@ enum { SWEEP_CELL_MAX = 100000000, SWEEP_OVERRIDE_MAX = 96 };
 
 /* Where searches run (docs/isolation.md). */
 enum isolation {
-    ISOLATION_AUTO,   /* in threads, under a supervisor; in worker processes when they cannot be contained there */
+    ISOLATION_AUTO, /* in threads, under a supervisor; in worker processes when they cannot be contained there */
     ISOLATION_THREAD, /* in threads, come what may */
     ISOLATION_PROCESS /* all in worker processes */
 };
@@ -56,11 +56,11 @@ struct sweep {
     enum isolation isolation;
     uint64_t max_memory_byte; /* of one search; 0: no limit of its own */
     double grace_s;           /* after its limit of seconds a search is ended from outside */
-    size_t n_scheduler; /* of the engines; the others are mappers */
-    unsigned measures;  /* RESULT_MEASURE bits: which optional columns the result files have */
+    size_t n_scheduler;       /* of the engines; the others are mappers */
+    unsigned measures;        /* RESULT_MEASURE bits: which optional columns the result files have */
     uint64_t n_cell;
     size_t n_point;
-    uint32_t *cell;              /* (n_point) row-major cell of each point, ascending; NULL: all cells are points */
+    uint32_t *cell; /* (n_point) row-major cell of each point, ascending; NULL: all cells are points */
     struct result_schema schema; /* without point keys */
     struct arena arena;
 };

@@ -19,7 +19,8 @@ struct watch {
     atomic_int stop;
     struct progress *progress; /* borrowed; NULL: nothing is printed */
     struct crash_board *board; /* of a supervised run, which may see a signal twice; or NULL */
-    void (*tick)(void *user, double now_s); /* called about ten times a second; or NULL. Set it before watch_start */
+    void (*tick)(void *user,
+                 double now_s); /* called about ten times a second; or NULL. Set it before watch_start */
     void *user;
 };
 
