@@ -83,24 +83,6 @@ static void link_users(struct plan *plan)
         }
 }
 
-/* A scheduler's evaluations are of whole networks: dearer than all a mapper does for a layer. */
-static const double scheduler_effort = 1e6;
-
-double plan_effort(const struct sweep_point *point)
-{
-    double factors = 1;
-    if (solve_is_scheduler(
-            &point->settings)) /* a schedule is priced tile by tile, of which there are as many */
-        return scheduler_effort * (double)point->workload->network->n_layer * (double)point->workload->batch;
-    for (uint32_t i = 0; i < point->workload->n_problem; i++) {
-        const struct problem *p = &point->workload->problem[i];
-        for (uint32_t d = 0; d < p->n_dim; d++)
-            for (uint32_t rest = p->bound[d]; rest > 1; rest /= 2)
-                factors++;
-    }
-    return factors * (double)(point->settings.max_evaluations ? point->settings.max_evaluations : 10000);
-}
-
 /* What plan_sort compares. */
 struct sort_key {
     float expected_s;

@@ -59,9 +59,6 @@ DSE_MUST_CHECK enum dse_status plan_new(const struct sweep *sweep, const struct 
  * finished, and safe in the journal, one after the other. */
 void plan_sort(struct plan *plan);
 
-/* What all searches of a point take, in no unit: more prime factors mean a larger space. */
-double plan_effort(const struct sweep_point *point);
-
 /* One point of a search is written: release the result with the last one. */
 void plan_release(struct plan *plan, const struct plan_point *point);
 

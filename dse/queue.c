@@ -28,12 +28,12 @@ static int by_expectation(const void *a, const void *b)
     return (x->point > y->point) - (x->point < y->point);
 }
 
-void queue_sort(struct queue *queue, queue_expect *expect, const void *user)
+void queue_sort(struct queue *queue, const struct cost_model *model)
 {
     for (size_t i = queue->next; i < queue->n; i++) {
-        struct sweep_point point;
-        sweep_point(queue->sweep, queue->entry[i].point, &point);
-        queue->entry[i].expected_s = (float)expect(user, &point);
+        uint32_t index[SPEC_VARIABLE_MAX];
+        sweep_index(queue->sweep, queue->entry[i].point, index);
+        queue->entry[i].expected_s = (float)cost_model_predict_index(model, index);
     }
     if (queue->n > queue->next)
         qsort(queue->entry + queue->next, queue->n - queue->next, sizeof *queue->entry, by_expectation);

@@ -7,15 +7,13 @@
 
 #include "base/bits.h"
 #include "base/status.h"
+#include "dse/cost_model.h"
 #include "dse/sweep.h"
 
 struct queue_entry {
     uint32_t point;
     float expected_s; /* of all its searches, as far as known when it was sorted */
 };
-
-/* How long all searches of a point take, as far as it can be told. */
-typedef double queue_expect(const void *user, const struct sweep_point *point);
 
 struct queue {
     const struct sweep *sweep;
@@ -29,7 +27,7 @@ DSE_MUST_CHECK enum dse_status queue_init(struct queue *queue, const struct swee
                                           struct dse_error *err);
 
 /* Sort what is open by what is expected now: by seconds, descending, then in the order of the sweep. */
-void queue_sort(struct queue *queue, queue_expect *expect, const void *user);
+void queue_sort(struct queue *queue, const struct cost_model *model);
 
 /* Take the next points, as many as have `link_max` searches together, at least one. Returns how many; `*entry` points into the queue. */
 size_t queue_take(struct queue *queue, size_t link_max, const struct queue_entry **entry);

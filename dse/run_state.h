@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/bits.h"
+#include "dse/cost_model.h"
 #include "dse/machine.h"
 #include "dse/plan.h"
 #include "dse/progress.h"
@@ -58,6 +59,7 @@ struct run_job {
     struct plan *plan;
     struct plan_task *task;
     struct solve_result *result; /* NULL: interrupted */
+    double seconds;              /* that the search took */
     uint32_t ready;              /* first of the plan's points that can be written now; PLAN_NONE: none */
 };
 
@@ -107,8 +109,5 @@ void run_tick(void *user, double now_s);
 
 /* Finished rows to the kernel, unless the lock cannot be had for a second. For the watchdog. */
 void run_flush(void *user);
-
-/* What queue_sort and plans go by. Under the lock. */
-double run_expect(const void *run, const struct sweep_point *point);
 
 #endif

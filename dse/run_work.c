@@ -60,14 +60,14 @@ static void sort_queue(struct run *run)
     double start_s = clock_wall_s();
     if (start_s < run->sort_due_s)
         return;
-    queue_sort(&run->queue, run_expect, run);
+    queue_sort(&run->queue, run->cost);
     for (struct plan *plan = run->plan; plan; plan = plan->following) {
         if (plan->next == plan->n_task)
             continue;
         for (size_t i = 0; i < plan->n_point; i++) {
-            struct sweep_point point;
-            sweep_point(run->sweep, plan->point[i].number, &point);
-            plan->point[i].expected_s = (float)run_expect(run, &point);
+            uint32_t index[SPEC_VARIABLE_MAX];
+            sweep_index(run->sweep, plan->point[i].number, index);
+            plan->point[i].expected_s = (float)cost_model_predict_index(run->cost, index);
         }
         plan_sort(plan);
     }
@@ -146,7 +146,7 @@ static void take(struct worker *worker, struct plan *plan)
     size_t n = worker->batch < fair ? worker->batch : fair;
     n = n > 0 ? n : 1;
     for (size_t i = 0; i < n; i++)
-        worker->job[i] = (struct run_job){plan, &plan->task[plan->order[plan->next++]], NULL, PLAN_NONE};
+        worker->job[i] = (struct run_job){plan, &plan->task[plan->order[plan->next++]], NULL, 0, PLAN_NONE};
     worker->n_job = n;
 }
 
@@ -236,6 +236,7 @@ static void search(struct worker *worker, struct run_job *job)
     }
     sweep_point(run->sweep, number, &worker->point);
     uint32_t engine = engine_number(run->sweep, worker->point.settings.engine);
+    double start_s = clock_wall_s();
     enum dse_status status;
     if (must_isolate(run, &worker->point.settings, job->task->key, engine))
         status = worker_pool_solve(run->pool, worker->slot, number, job->task->problem,
@@ -244,6 +245,7 @@ static void search(struct worker *worker, struct run_job *job)
         status = search_here(worker, job->task, engine, result, &err);
     if (status == DSE_OK) {
         job->result = result;
+        job->seconds = clock_wall_s() - start_s;
         return;
     }
     free(result);
@@ -256,6 +258,9 @@ static void accept(struct run *run, struct run_job *job)
 {
     struct plan *plan = job->plan;
     struct plan_task *task = job->task;
+    uint32_t index[SPEC_VARIABLE_MAX];
+    sweep_index(run->sweep, plan->point[task->point].number, index);
+    cost_model_learn(run->cost, index, NULL, task->problem, job->seconds);
     task->result = job->result;
     atomic_fetch_add(&run->progress.task_done, task->n_user_all);
     for (uint32_t i = task->n_user_all; i-- > 0;) {

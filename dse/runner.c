@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "costmodel/core_cache.h"
 #include "dse/run_state.h"
+#include "dse/shards.h"
 #include "results/cube.h"
 
 /* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the time. */
@@ -20,11 +21,15 @@ static const double cube_stop_s = 5;
 enum dse_status runner_shard(const struct sweep *sweep, const struct run_options *options, struct bits *mine,
                              struct dse_error *err)
 {
+    struct shards *shards = NULL;
     if (!bits_init(mine, sweep->n_point))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu points", sweep->n_point);
+    if (options->n_shard > 1)
+        DSE_TRY(shards_new(sweep, options->shard, options->n_shard, &shards, err));
     for (size_t p = 0; p < sweep->n_point; p++)
-        if (options->n_shard <= 1 || p % options->n_shard == options->shard - 1)
+        if (!shards || shards_has(shards, p))
             bits_set(mine, p);
+    shards_free(shards);
     return DSE_OK;
 }
 
@@ -43,12 +48,6 @@ enum dse_status run_build_cube(struct run *run, struct dse_error *err)
     }
     run->cube_due_s = end_s + fmax(cube_interval_s, cube_share * run->cube_took_s);
     return status;
-}
-
-double run_expect(const void *user, const struct sweep_point *point)
-{
-    (void)user;
-    return plan_effort(point);
 }
 
 /* Fewer searches than threads: those left over are for the searches themselves, where an engine can use them. */
@@ -179,6 +178,7 @@ static enum dse_status prepare(struct run *run, struct dse_error *err)
              options->command ? options->command : "");
     if (run->sweep->n_scheduler)
         DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &run->shared.core_cache, err));
+    DSE_TRY(cost_model_new(run->sweep, &run->cost, err));
     run->schema = run->sweep->schema;
     run->schema.shard = options->shard;
     run->schema.n_shard = options->n_shard;
@@ -199,6 +199,7 @@ static void release(struct run *run)
     bits_free(&run->mine);
     bits_free(&run->done);
     core_cache_free(run->shared.core_cache);
+    cost_model_free(run->cost);
     worker_pool_free(run->pool);
     board_free(run->own_board);
     pthread_cond_destroy(&run->planned);

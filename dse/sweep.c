@@ -93,16 +93,22 @@ size_t sweep_point_at(const struct sweep *sweep, uint64_t cell)
     return low < sweep->n_point && sweep->cell[low] == cell ? low : SIZE_MAX;
 }
 
+void sweep_index(const struct sweep *sweep, size_t p, uint32_t *index)
+{
+    uint32_t cell = sweep->cell ? sweep->cell[p] : (uint32_t)p;
+    for (size_t d = sweep->spec->n_dimension; d-- > 0;) {
+        uint32_t n = (uint32_t)sweep->spec->dimension[d].n_value;
+        index[d] = cell % n;
+        cell /= n;
+    }
+}
+
 void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
 {
     const struct sweep_spec *spec = sweep->spec;
     size_t choice[3] = {0, 0, 0}, engine = 0;
-    uint32_t cell = sweep->cell ? sweep->cell[p] : (uint32_t)p;
     out->n_override = 0;
-    for (size_t d = spec->n_dimension; d-- > 0;) {
-        out->index[d] = (uint32_t)(cell % spec->dimension[d].n_value);
-        cell = (uint32_t)(cell / spec->dimension[d].n_value);
-    }
+    sweep_index(sweep, p, out->index);
     for (size_t d = 0; d < spec->n_dimension; d++)
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
             if (spec->variable[spec->dimension[d].variable[k]].target == SPEC_ENGINE)

@@ -85,6 +85,9 @@ void sweep_free(struct sweep *sweep);
 /* The number of the point at a row-major cell; SIZE_MAX when the cell is filtered out or does not exist. */
 size_t sweep_point_at(const struct sweep *sweep, uint64_t cell);
 
+/* The coordinates of point p: `index` (n_dimension). */
+void sweep_index(const struct sweep *sweep, size_t p, uint32_t *index);
+
 /* The point's parts; nothing can fail, as sweep_init tried every value. */
 void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out);
 
