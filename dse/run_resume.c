@@ -13,6 +13,18 @@ struct resume {
     uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
 };
 
+/* The seconds of a point that was done before, shared out over its searches as they are expected to differ. */
+static void learn(struct cost_model *cost, const struct sweep_point *point, double seconds)
+{
+    double sum_s = cost_model_predict_index(cost, point->index);
+    uint32_t n_task = sweep_point_n_task(point);
+    if (!(sum_s > 0) || !(seconds > 0))
+        return;
+    for (uint32_t t = 0; t < n_task; t++)
+        cost_model_learn(cost, point->index, NULL, t,
+                         seconds * cost_model_predict_task(cost, point->index, t) / sum_s);
+}
+
 /* The number of the row's point when the row is what this sweep would compute, else SIZE_MAX. */
 static enum dse_status find_point(struct resume *resume, const struct journal_row *row, size_t *number,
                                   struct dse_error *err)
@@ -54,18 +66,6 @@ static size_t reason_column(const struct result_schema *schema)
     for (size_t a = 0; a < schema->n_axis; a++)
         n += schema->axis[a].n_coordinate;
     return n;
-}
-
-/* The seconds of a point that was done before, shared out over its searches as they are expected to differ. */
-static void learn(struct cost_model *cost, const struct sweep_point *point, double seconds)
-{
-    double sum_s = cost_model_predict_index(cost, point->index);
-    uint32_t n_task = sweep_point_n_task(point);
-    if (!(sum_s > 0) || !(seconds > 0))
-        return;
-    for (uint32_t t = 0; t < n_task; t++)
-        cost_model_learn(cost, point->index, NULL, t,
-                         seconds * cost_model_predict_task(cost, point->index, t) / sum_s);
 }
 
 static void tell(const struct resume *resume, const struct journal_row *row, size_t number)

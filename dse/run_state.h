@@ -42,6 +42,7 @@ struct run {
     struct journal *journal;
     struct queue queue;     /* only touched by who has set `planning` */
     struct plan *plan;      /* live plans, oldest first */
+    struct cost_model *cost;
     bool planning;          /* somebody makes the next plan */
     bool building;          /* somebody builds the cube */
     double sort_due_s;      /* when the order is to be made again from what was learnt */
