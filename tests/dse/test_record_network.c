@@ -187,32 +187,37 @@ static void test_schedule_line_reads_back_to_the_same_tree(void **state)
     arena_free(&arena);
 }
 
-/* 8 points: 4 of the scheduler with one task each, of which the large batches are first of all; then the mapper's. */
+/* 8 points: 4 of the scheduler with one search each, 4 of the mapper with one for each different layer. */
 static void test_plan_has_one_task_for_a_schedulers_point(void **state)
 {
     (void)state;
     struct dse_error err = {0};
     struct sweep_case *opened = sweep_case_open(SPEC, NULL, 0, &err);
-    struct plan plan;
+    struct queue_entry entry[8];
+    struct machine machine;
+    struct plan *plan;
+    size_t n_scheduler = 0;
     if (!opened)
         fail_msg("%s", err.text);
     assert_int_equal(opened->sweep.n_point, 8);
     assert_int_equal(opened->sweep.n_scheduler, 1);
-    assert_int_equal(plan_init(&plan, &opened->sweep, 1, &err), DSE_OK);
-    assert_int_equal(plan_tasks(&plan, &err), DSE_OK);
+    for (uint32_t p = 0; p < 8; p++)
+        entry[p] = (struct queue_entry){p, 1};
+    machine_init(&machine, &opened->sweep);
+    assert_int_equal(plan_new(&opened->sweep, entry, 8, &machine, &plan, &err), DSE_OK);
     uint32_t n_problem = opened->sweep.workload[0].n_problem;
-    assert_int_equal(plan.n_link, 4 + 4 * n_problem);
-    for (size_t t = 0; t < 4; t++) {
+    assert_int_equal(plan->n_link, 4 + 4 * n_problem);
+    for (size_t p = 0; p < 8; p++) {
         struct sweep_point point;
-        sweep_point(&opened->sweep, plan.task[t].point, &point);
-        assert_true(solve_is_scheduler(&point.settings));
-        assert_int_equal(point.workload->batch, t < 2 ? 8 : 1);
-        assert_int_equal(sweep_point_n_task(&point), 1);
-    }
-    for (size_t p = 0; p < 8; p++)
+        sweep_point(&opened->sweep, plan->point[p].number, &point);
+        bool scheduler = solve_is_scheduler(&point.settings);
+        assert_int_equal(plan->point[p].n_task, scheduler ? 1 : n_problem);
+        n_scheduler += scheduler;
         for (size_t q = 0; q < p; q++)
-            assert_true(plan.point[p].key != plan.point[q].key);
-    plan_free(&plan);
+            assert_true(plan->point[p].key != plan->point[q].key);
+    }
+    assert_int_equal(n_scheduler, 4);
+    plan_free(plan);
     sweep_case_close(opened);
 }
 

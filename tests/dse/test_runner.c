@@ -73,7 +73,12 @@ static enum dse_status run_spec(const char *name, int n_thread, uint32_t shard, 
     assert_non_null(stream);
     assert_int_equal(spec_read(spec, in_folder("spec.yaml", spec_path), NULL, 0, &err), DSE_OK);
     enum dse_status status = sweep_init(sweep, spec, &err);
-    struct run_options options = {in_folder(name, out), n_thread, shard, n_shard, false, "test", stream};
+    struct run_options options = {.out = in_folder(name, out),
+                                  .n_thread = n_thread,
+                                  .shard = shard,
+                                  .n_shard = n_shard,
+                                  .command = "test",
+                                  .err = stream};
     if (status == DSE_OK)
         status = runner_run(sweep, &options, summary, &err);
     if (status != DSE_OK)

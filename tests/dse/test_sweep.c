@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "dse/plan.h"
+#include "dse/keys.h"
 #include "dse/sweep.h"
 #include "tests/support/sweep_case.h"
 
@@ -208,10 +208,20 @@ static void test_sweep_set_replaces_what_is_not_swept(void **state)
     sweep_case_close(o);
 }
 
+static uint64_t key_of(const struct sweep *sweep, size_t p)
+{
+    struct sweep_point point;
+    struct machine machine;
+    struct point_keys keys;
+    machine_init(&machine, sweep);
+    sweep_point(sweep, p, &point);
+    assert_true(keys_of_point(&machine, &point, &keys));
+    return keys.point;
+}
+
 static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
 {
     (void)state;
-    struct dse_error err = {0};
     static const char *const measure[] = {"",
                                           "measure: [noc]\nplot: {metric: noc_latency_cycle}\n",
                                           "measure: [cosa]\n",
@@ -227,13 +237,10 @@ static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
     uint64_t key[6];
     for (size_t i = 0; i < 6; i++) {
         char text[512];
-        struct plan plan;
         snprintf(text, sizeof text, HEAD "engine: random\n%s", measure[i]);
         struct sweep_case *o = open_text(text, NULL, 0);
         assert_int_equal(o->sweep.schema.measures, what[i]);
-        assert_int_equal(plan_init(&plan, &o->sweep, 1, &err), DSE_OK);
-        key[i] = plan.point_key[0];
-        plan_free(&plan);
+        key[i] = key_of(&o->sweep, 0);
         sweep_case_close(o);
     }
     for (size_t i = 0; i < 5; i++)
@@ -245,7 +252,6 @@ static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
 static void test_sweep_keys_depend_on_what_matters(void **state)
 {
     (void)state;
-    struct dse_error err = {0};
     static const char *const text[] = {
         HEAD "engine: random\naxes: {batch: [1, 2]}\n",
         HEAD "engine: random\ntitle: another title\naxes: {batch: [2, 1]}\n",
@@ -258,12 +264,9 @@ static void test_sweep_keys_depend_on_what_matters(void **state)
     };
     uint64_t key[8][2];
     for (size_t i = 0; i < 8; i++) {
-        struct plan plan;
         struct sweep_case *o = open_text(text[i], NULL, 0);
-        assert_int_equal(plan_init(&plan, &o->sweep, 1, &err), DSE_OK);
-        key[i][0] = plan.point_key[0];
-        key[i][1] = plan.point_key[1];
-        plan_free(&plan);
+        key[i][0] = key_of(&o->sweep, 0);
+        key[i][1] = key_of(&o->sweep, 1);
         sweep_case_close(o);
     }
     assert_true(key[0][0] != key[0][1]);
