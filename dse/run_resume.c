@@ -1,9 +1,11 @@
 /* What the journal holds already when a run begins. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "dse/keys.h"
 #include "dse/run_state.h"
+#include "dse/spec_diff.h"
 
 /* While the journal is read. */
 struct resume {
@@ -46,17 +48,48 @@ static enum dse_status find_point(struct resume *resume, const struct journal_ro
     return DSE_OK;
 }
 
+/* What the result file that is there differs by from this sweep, a line for each; empty when that cannot be told. */
+static void differences(const struct run *run, struct text_buffer *text, struct spec_changes *changes)
+{
+    memset(changes, 0, sizeof *changes);
+    if (spec_diff(run->options->out, run->sweep, text, changes, NULL) != DSE_OK)
+        text_clear(text); /* no cube, or none that can be read: the table alone does not say */
+}
+
 /* Rows of another specification: nothing is mixed, nothing thrown away unasked. */
 static enum dse_status refuse(const struct resume *resume, struct dse_error *err)
 {
     char path[4096];
-    if (!result_path(path, sizeof path, resume->run->options->out, ".csv"))
+    struct text_buffer text;
+    struct spec_changes changes;
+    const struct run *run = resume->run;
+    if (!result_path(path, sizeof path, run->options->out, ".csv"))
         path[0] = '\0';
-    return dse_fail_at(
-        err, DSE_BAD_INPUT, path, 0,
-        "%" PRIu64 " of its %" PRIu64 " points are of another specification; --update keeps what both "
-        "have and moves the others to a file of their own, --fresh starts anew, -o writes elsewhere",
-        resume->n_foreign, resume->n_foreign + resume->n_kept);
+    text_init(&text);
+    differences(run, &text, &changes);
+    if (text.length > 0)
+        fprintf(run->options->err, "dse: the specification differs from that of %s:\n%s", run->options->out,
+                text.data);
+    else
+        fprintf(run->options->err, "dse: the points that are there were computed by another version of dse\n");
+    text_free(&text);
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                       "%" PRIu64 " of its %" PRIu64 " points are not of this specification; --update keeps "
+                       "what both have and moves the others aside, --fresh starts anew, -o writes elsewhere",
+                       resume->n_foreign, resume->n_foreign + resume->n_kept);
+}
+
+/* All points that are there are of this sweep, but it has changed: say how. */
+static void note_growth(const struct run *run)
+{
+    struct text_buffer text;
+    struct spec_changes changes;
+    text_init(&text);
+    differences(run, &text, &changes);
+    if (text.length > 0 && changes.n_result + changes.n_axis > 0)
+        fprintf(run->options->err, "dse: the specification has changed; the points that are there are kept:\n%s",
+                text.data);
+    text_free(&text);
 }
 
 /* The reason stands behind the axes and the status. */
@@ -91,8 +124,13 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
     struct resume *resume = user;
     struct run *run = resume->run;
     size_t p;
-    if (!row)
-        return resume->n_foreign > 0 && !run->options->update ? refuse(resume, err) : DSE_OK;
+    if (!row && resume->n_foreign > 0 && !run->options->update)
+        return refuse(resume, err);
+    if (!row) {
+        if (resume->n_kept > 0 || resume->n_foreign > 0)
+            note_growth(run);
+        return DSE_OK;
+    }
     DSE_TRY(find_point(resume, row, &p, err));
     if (p == SIZE_MAX) {
         resume->n_foreign++;
