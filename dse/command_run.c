@@ -256,7 +256,8 @@ static int run_or_estimate(const struct cli_args *args, const struct sweep *swee
     struct supervised run = {sweep, *options, console};
     if (cli_has(args, "dry-run"))
         return cli_report(console, print_dry_run(sweep, options, console, &err), &err);
-    if (options->isolation == ISOLATION_AUTO)
+    /* a stream in memory would stay in the child */
+    if (options->isolation == ISOLATION_AUTO && fileno(console->err) >= 0)
         return supervise(run_supervised, &run, console);
     return run_supervised(&run, NULL);
 }

@@ -56,6 +56,16 @@ static void differences(const struct run *run, struct text_buffer *text, struct 
         text_clear(text); /* no cube, or none that can be read: the table alone does not say */
 }
 
+/* The lines of `text`, indented. */
+static void print_lines(const struct text_buffer *text, FILE *out)
+{
+    for (const char *at = text->data; at && *at;) {
+        int length = (int)strcspn(at, "\n");
+        fprintf(out, "  %.*s\n", length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
 /* Rows of another specification: nothing is mixed, nothing thrown away unasked. */
 static enum dse_status refuse(const struct resume *resume, struct dse_error *err)
 {
@@ -68,10 +78,11 @@ static enum dse_status refuse(const struct resume *resume, struct dse_error *err
     text_init(&text);
     differences(run, &text, &changes);
     if (text.length > 0)
-        fprintf(run->options->err, "dse: the specification differs from that of %s:\n%s", run->options->out,
-                text.data);
+        fprintf(run->options->err, "dse: the specification differs from that of %s:\n", run->options->out);
     else
-        fprintf(run->options->err, "dse: the points that are there were computed by another version of dse\n");
+        fprintf(run->options->err,
+                "dse: some points that are there are of another specification or version of dse\n");
+    print_lines(&text, run->options->err);
     text_free(&text);
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                        "%" PRIu64 " of its %" PRIu64 " points are not of this specification; --update keeps "
@@ -87,8 +98,10 @@ static void note_growth(const struct run *run)
     text_init(&text);
     differences(run, &text, &changes);
     if (text.length > 0 && changes.n_result + changes.n_axis > 0)
-        fprintf(run->options->err, "dse: the specification has changed; the points that are there are kept:\n%s",
-                text.data);
+        fprintf(run->options->err,
+                "dse: the specification has changed; all points that are there are kept:\n");
+    if (changes.n_result + changes.n_axis > 0)
+        print_lines(&text, run->options->err);
     text_free(&text);
 }
 
@@ -127,7 +140,7 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
     if (!row && resume->n_foreign > 0 && !run->options->update)
         return refuse(resume, err);
     if (!row) {
-        if (resume->n_kept > 0 || resume->n_foreign > 0)
+        if (resume->n_kept > 0 && resume->n_foreign == 0)
             note_growth(run);
         return DSE_OK;
     }

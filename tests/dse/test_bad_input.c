@@ -127,8 +127,10 @@ static const struct bad_case cases[] = {
      "  DRAM.bandwidth: [1 GB/s, 2 GB/s, 3 GB/s, 4 GB/s, 5 GB/s, 6 GB/s, 7 GB/s, 8 GB/s, 9 GB/s, 10 GB/s]\n"
      "  DRAM.access_energy: [1 pJ, 2 pJ, 3 pJ, 4 pJ, 5 pJ, 6 pJ, 7 pJ, 8 pJ, 9 pJ, 10 pJ]\n"
      "  Buffer.access_energy: [1 pJ, 2 pJ, 3 pJ, 4 pJ, 5 pJ, 6 pJ, 7 pJ, 8 pJ, 9 pJ, 10 pJ]\n"
+     "  DRAM.word: [1 bit, 2 bit, 3 bit, 4 bit, 5 bit, 6 bit, 7 bit, 8 bit, 9 bit, 10 bit]\n"
+     "  Buffer.word: [1 bit, 2 bit, 3 bit, 4 bit, 5 bit, 6 bit, 7 bit, 8 bit, 9 bit, 10 bit]\n"
      "  clock: [1 GHz, 2 GHz]\n",
-     "spec.yaml:12", "1000000"},
+     "spec.yaml:14", "100000000"},
     {"bad constraint", "spec.yaml", SPEC "constraints:\n- {target: Bufer, type: temporal}\n", "spec.yaml:6",
      "Buffer"},
     {"constraints axis without names", "spec.yaml",

@@ -199,13 +199,23 @@ check 'shard 2' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --sh
 check 'merge' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.1-of-2.h5" "$folder/part.2-of-2.h5"
 check 'merged has all' test "$(wc -l <"$folder/part.csv")" -eq 5
 check 'set' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set batch=2 --set limits.max_evaluations=50
-# A changed axis: rows of the earlier version stay in the journal but are no points of this one.
+# A changed axis: results of two specifications are never mixed.
 sed 's/64 KiB, 128 KiB/64 KiB, 256 KiB/' "$folder/small.yaml" >"$folder/changed.yaml"
 for ending in h5 csv layers.csv; do cp "$folder/small.$ending" "$folder/changed.$ending"; done
-check 'a changed specification' code 0 "$DSE" run "$folder/changed.yaml" -o "$folder/changed.h5"
+check 'a changed specification is refused' code 2 "$DSE" run "$folder/changed.yaml" -o "$folder/changed.h5"
+check 'says what differs' grep -q '^  axis GlobalBuffer.capacity: 256 KiB is new; 128 KiB is gone' "$folder/err"
+check 'and how many points' grep -q 'changed.csv: 2 of its 4 points are not of this specification; --update' "$folder/err"
+check 'nothing is changed' cmp "$folder/small.csv" "$folder/changed.csv"
+check 'an update' code 0 "$DSE" run "$folder/changed.yaml" -o "$folder/changed.h5" --update
+check 'computes what is new' grep -q '^dse: 2 points in .*; 2 were there already' "$folder/err"
+check 'and says where the others are' grep -q 'dse: 2 rows were moved to .*changed.dropped.csv' "$folder/err"
+check 'they are' test "$(wc -l <"$folder/changed.dropped.csv")" -eq 3
 check 'status of it' code 0 "$DSE" status "$folder/changed.h5"
 check 'counts its own points' grep -q '^points *4 of 4$' "$folder/out"
-check 'and the others besides' grep -q '^besides *2 rows of earlier versions of the specification$' "$folder/out"
+sed 's/64 KiB, 256 KiB/64 KiB, 256 KiB, 512 KiB/' "$folder/changed.yaml" >"$folder/grown.yaml"
+check 'a grown specification goes on' code 0 "$DSE" run "$folder/grown.yaml" -o "$folder/changed.h5"
+check 'says what is new' grep -q 'GlobalBuffer.capacity: 512 KiB is new' "$folder/err"
+check 'and keeps all' grep -q '^dse: 2 points in .*; 4 were there already' "$folder/err"
 check 'set of an axis is refused' code 2 "$DSE" run "$folder/small.yaml" -o "$folder/set.h5" --set DRAM.bandwidth='1 GB/s'
 
 # One and many, and the note about layers without multiply-accumulates: of each network once, when a sweep starts.
@@ -231,7 +241,9 @@ check 'run with a measure' code 0 "$DSE" run "$folder/measured.yaml" -o "$folder
 check 'has its column' sh -c "head -1 '$folder/measured.csv' | grep -q ',noc_latency_cycle,'"
 check 'plots it' code 0 "$DSE" plot "$folder/measured.h5" -m noc_latency_cycle -o "$folder/measured.svg"
 sed -i 's/max_steps: 2/max_steps: 3/' "$folder/measured.yaml"
-check 'run with more steps' code 0 "$DSE" run "$folder/measured.yaml" -o "$folder/measured.h5"
+check 'run with more steps is refused' code 2 "$DSE" run "$folder/measured.yaml" -o "$folder/measured.h5"
+check 'and names them' grep -q 'max_steps: was 2, is 3' "$folder/err"
+check 'run with more steps' code 0 "$DSE" run "$folder/measured.yaml" -o "$folder/measured.h5" --update
 check 'computes all of it' grep -q '^dse: 4 points' "$folder/err"
 check 'status with two generations' code 0 "$DSE" status "$folder/measured.h5"
 check 'counts the second' grep -q '^points *4 of 4$' "$folder/out"
