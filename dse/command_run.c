@@ -132,7 +132,7 @@ static void print_efficiency(const struct run_summary *s, FILE *err)
     fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread,
             table_plural((unsigned long long)s->n_thread), 100 * s->busy_s / (s->work_s * s->n_thread),
             table_duration(s->work_s, all, sizeof all));
-    if (s->n_thread > 1)
+    if (s->n_thread > 1 && !s->interrupted)
         fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
     fprintf(err, "; %.0f %% of the searches were shared\n",
             100 * (double)s->n_shared / (double)(s->n_task + s->n_shared));

@@ -160,6 +160,25 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
     return DSE_OK;
 }
 
+/* What the run before left, and what became of it. */
+static void note_recovery(const struct run *run, const struct journal_report *report)
+{
+    FILE *err = run->options->err;
+    if (report->stale.pid > 0 && board_restarts(run->board) == 0)
+        fprintf(
+            err,
+            "dse: note: the run of process %ld on %s, begun %s, was cut short; going on from what it wrote\n",
+            report->stale.pid, report->stale.host, report->stale.since);
+    if (report->n_damaged + report->n_cut > 0)
+        fprintf(err,
+                "dse: note: %" PRIu64
+                " line%s of the tables did not check or lacked %s layers; moved to %s, and computed again\n",
+                report->n_damaged + report->n_cut, report->n_damaged + report->n_cut == 1 ? "" : "s",
+                report->n_damaged + report->n_cut == 1 ? "its" : "their", report->damaged_path);
+    else if (report->torn)
+        fprintf(err, "dse: note: the last line of the tables was not whole; its point is computed again\n");
+}
+
 enum dse_status run_resume(struct run *run, struct dse_error *err)
 {
     struct resume resume = {.run = run, .at_reason = reason_column(&run->schema)};
@@ -174,6 +193,7 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     machine_init(&resume.machine, run->sweep);
     DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
     const struct journal_report *report = journal_report(run->journal);
+    note_recovery(run, report);
     run->summary->n_dropped = (size_t)report->n_dropped;
     memcpy(run->summary->dropped_path, report->dropped_path, sizeof run->summary->dropped_path);
     for (size_t p = 0; p < run->sweep->n_point; p++) {
