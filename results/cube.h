@@ -7,9 +7,8 @@
 #include "results/provenance.h"
 #include "results/schema.h"
 
-/* Build `h5_path` from OUT.csv and OUT.layers.csv beside it: written to a temporary file, flushed, renamed. Rows whose key
- * is not in schema->point_key (when given) or whose coordinates are not on the axes are left out; a torn last line is
- * ignored. May be called while the journal is open for appending in this process (not at the same time as an append).
+/* Build `h5_path` from OUT.csv and OUT.layers.csv beside it: written to a temporary file, flushed, renamed. Rows whose
+ * coordinates are not on the axes are left out; a torn last line is ignored. May be called while the journal is open for appending in this process (not at the same time as an append).
  * With no points yet it writes a cube of missing cells, so that `dse status` and readers find the axes.
  * DSE_BAD_INPUT: a bad journal line (file, line) or two rows for one cell. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,

@@ -1,7 +1,6 @@
 #include "results/cube_rows.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Lines beyond what an error can hold count as not known. */
@@ -10,28 +9,8 @@ static int line_number(uint64_t line)
     return line <= INT32_MAX ? (int)line : 0;
 }
 
-static int by_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The keys that count, sorted; NULL when all do. */
-static enum dse_status sorted_keys(const struct result_schema *schema, uint64_t **key, struct dse_error *err)
-{
-    *key = NULL;
-    if (!schema->point_key || schema->n_point == 0)
-        return DSE_OK;
-    *key = malloc(schema->n_point * sizeof **key);
-    if (!*key)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %" PRIu64 " point keys", schema->n_point);
-    memcpy(*key, schema->point_key, schema->n_point * sizeof **key);
-    qsort(*key, schema->n_point, sizeof **key, by_u64);
-    return DSE_OK;
-}
-
 /* The order of all rows; the layers are checked on the way. */
-static enum dse_status index_rows(struct cube_rows *rows, const uint64_t *key, struct dse_error *err)
+static enum dse_status index_rows(struct cube_rows *rows, struct dse_error *err)
 {
     struct journal_row row;
     bool more = true;
@@ -39,8 +18,7 @@ static enum dse_status index_rows(struct cube_rows *rows, const uint64_t *key, s
         DSE_TRY(journal_scan_next(rows->scan, &row, &more, err));
         if (!more)
             return cube_index_finish(&rows->index, err);
-        if (row.cell == JOURNAL_NO_CELL ||
-            (key && !bsearch(&row.key, key, rows->schema->n_point, sizeof *key, by_u64)))
+        if (row.cell == JOURNAL_NO_CELL)
             continue;
         const struct cube_entry entry = {row.cell,       row.line,         row.offset,      row.length,
                                          row.layer_line, row.layer_offset, row.layer_length};
@@ -58,12 +36,9 @@ enum dse_status cube_rows_open(struct cube_rows *rows, const char *out, const st
     cube_index_init(&rows->index, n_entry, near);
     DSE_TRY(schema_check(schema, err));
     rows->n_cell = schema_n_cell(schema);
-    uint64_t *key;
-    DSE_TRY(sorted_keys(schema, &key, err));
     enum dse_status status = journal_scan_open(out, schema, &rows->scan, err);
     if (status == DSE_OK)
-        status = index_rows(rows, key, err);
-    free(key);
+        status = index_rows(rows, err);
     rows->n = rows->index.n_all;
     if (status != DSE_OK)
         cube_rows_close(rows);
