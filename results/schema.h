@@ -115,9 +115,8 @@ struct result_schema {
     const struct result_input *input; /* (n_input) */
     size_t n_set;                     /* what --set replaced on the command line */
     const char *const *set;           /* (n_set) "KEY=VALUE" */
-    uint32_t shard, n_shard;   /* which part of the points these files are about; 0 of 0 and 1 of 1: all */
-    uint64_t n_point;          /* points the specification expands to (cells that are not filtered out) */
-    const uint64_t *point_key; /* (n_point) their keys, or NULL when not known: then every row counts */
+    uint32_t shard, n_shard; /* which part of the points these files are about; 0 of 0 and 1 of 1: all */
+    uint64_t n_point;        /* points the specification expands to (cells that are not filtered out) */
 };
 
 /* Values of one level. */
