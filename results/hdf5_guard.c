@@ -24,7 +24,7 @@ enum {
     BLOCK_BYTE = 1 << 20,
     EMPTY_MAX = 1 << 26, /* values */
     DEFLATE_MOST = 1032,
-    TRIAL_CPU_S = 10, /* for small files */
+    TRIAL_CPU_S = 3, /* for small files */
     TRIAL_BYTE_PER_CPU_S =
         1 << 22, /* slower than any disk or deflate, so that an honest file is never blamed */
 };
