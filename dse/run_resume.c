@@ -6,6 +6,7 @@
 #include "dse/keys.h"
 #include "dse/run_state.h"
 #include "dse/spec_diff.h"
+#include "results/merge.h"
 
 /* While the journal is read. */
 struct resume {
@@ -190,7 +191,9 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
         .visit = visit,
         .user = &resume,
     };
+    bool finished;
     machine_init(&resume.machine, run->sweep);
+    DSE_TRY(merge_finish(run->options->out, &finished, err)); /* a merge that was killed between its renames */
     DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
     const struct journal_report *report = journal_report(run->journal);
     note_recovery(run, report);
