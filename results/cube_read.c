@@ -122,7 +122,6 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
 {
     struct schema_reader reader = {.file = file, .arena = arena};
     const char *hash, *measures;
-    uint64_t n_point = 0;
     memset(schema, 0, sizeof *schema);
     DSE_TRY(read_axes(&reader, err));
     DSE_TRY(hdf5_read_word(file, "name", arena, &schema->name, err));
@@ -135,12 +134,7 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
         schema->measures |= result_measure_find(at, strcspn(at, " "));
         at += strcspn(at, " ");
     }
-    hid_t attribute = H5Aopen(file, "n_point", H5P_DEFAULT);
-    if (attribute < 0 || H5Aread(attribute, H5T_NATIVE_UINT64, &n_point) < 0)
-        n_point = 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    schema->n_point = n_point;
+    schema->n_point = hdf5_read_count(file, "n_point");
     DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
     DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));
     struct result_axis *axis = arena_alloc(arena, reader.n_axis + 1, sizeof *axis);

@@ -7,21 +7,6 @@
 #include "results/hdf5_file.h"
 #include "results/hdf5_read.h"
 
-/* A whole number as an attribute, or 0. */
-static uint64_t read_count(hid_t file, const char *name)
-{
-    uint64_t value = 0;
-    if (H5Aexists(file, name) <= 0)
-        return 0;
-    hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
-    if (attribute < 0)
-        return 0;
-    if (H5Aread(attribute, H5T_NATIVE_UINT64, &value) < 0)
-        value = 0;
-    H5Aclose(attribute);
-    return value;
-}
-
 /* One text dataset of the group `inputs`, which must have `n` values (*n SIZE_MAX: any number, which is put there). */
 static enum dse_status read_column(hid_t group, const char *name, struct arena *arena, const char ***text,
                                    size_t *n, struct dse_error *err)
@@ -85,7 +70,7 @@ static enum dse_status read_provenance(hid_t file, struct arena *arena, struct p
         DSE_TRY(hdf5_read_word(file, table[i].name, arena, &word, err));
         (void)text_copy(table[i].text, table[i].size, word);
     }
-    provenance->n_thread = (unsigned)read_count(file, "n_thread");
+    provenance->n_thread = (unsigned)hdf5_read_count(file, "n_thread");
     return DSE_OK;
 }
 
@@ -97,8 +82,8 @@ static enum dse_status read_all(hid_t file, struct arena *arena, struct result_s
     schema->n_input = 0;
     DSE_TRY(hdf5_read_attribute(file, "set", arena, &set, &schema->n_set, err));
     schema->set = set;
-    schema->shard = (uint32_t)read_count(file, "shard");
-    schema->n_shard = (uint32_t)read_count(file, "n_shard");
+    schema->shard = (uint32_t)hdf5_read_count(file, "shard");
+    schema->n_shard = (uint32_t)hdf5_read_count(file, "n_shard");
     if (provenance)
         DSE_TRY(read_provenance(file, arena, provenance, err));
     if (H5Lexists(file, "inputs", H5P_DEFAULT) <= 0)

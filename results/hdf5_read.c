@@ -113,6 +113,25 @@ enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size
     return result >= 0 ? DSE_OK : dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
 }
 
+uint64_t hdf5_read_count(hid_t object, const char *name)
+{
+    uint64_t value = 0;
+    hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    hid_t stored = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    /* HDF5 writes as many values as the attribute has. */
+    if (space >= 0 && stored >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+        H5Tget_class(stored) == H5T_INTEGER && H5Aread(attribute, H5T_NATIVE_UINT64, &value) < 0)
+        value = 0;
+    if (stored >= 0)
+        H5Tclose(stored);
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return value;
+}
+
 /* A dataset as texts or as numbers, whichever it is. */
 enum dse_status hdf5_read_dataset(hid_t dataset, struct arena *arena, const char ***text, double **number,
                                   size_t *n, struct dse_error *err)

@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -15,6 +16,9 @@ DSE_MUST_CHECK enum dse_status hdf5_read_attribute(hid_t object, const char *nam
 /* One text attribute, or "" when it is not there. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status hdf5_read_word(hid_t object, const char *name, struct arena *arena,
                                               const char **word, struct dse_error *err);
+
+/* A whole number as an attribute, or 0 when it is not there or not one whole number. */
+uint64_t hdf5_read_count(hid_t object, const char *name);
 
 /* The selected `n` numbers as doubles; the missing-value mark of whole numbers becomes NaN. DSE_BAD_INPUT, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size_t n,

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "results/hdf5_file.h"
 #include "results/hdf5_guard.h"
+#include "results/hdf5_read.h"
 
 enum {
     FILE_MAX_BYTE = 1 << 16,
@@ -158,6 +159,26 @@ static void test_hdf5_guard_survives_what_hdf5_does_not(void **state)
     check_is(DSE_BAD_INPUT, "damaged: the HDF5 library crashes on ");
 }
 
+/* Found by fuzz_cube: HDF5 writes all values of an attribute, however many are asked for. */
+static void test_hdf5_read_count_takes_one_whole_number_only(void **state)
+{
+    (void)state;
+    static const uint64_t four[] = {7, 8, 9, 10};
+    static const double real = 7;
+    make(&image);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(file >= 0);
+    assert_true(hdf5_put_attribute(file, "one", H5T_NATIVE_UINT64, four, 0) >= 0);
+    assert_true(hdf5_put_attribute(file, "four", H5T_NATIVE_UINT64, four, 4) >= 0);
+    assert_true(hdf5_put_attribute(file, "real", H5T_NATIVE_DOUBLE, &real, 0) >= 0);
+    assert_int_equal(hdf5_read_count(file, "one"), 7);
+    assert_int_equal(hdf5_read_count(file, "four"), 0);
+    assert_int_equal(hdf5_read_count(file, "real"), 0);
+    assert_int_equal(hdf5_read_count(file, "specification"), 0);
+    assert_int_equal(hdf5_read_count(file, "none"), 0);
+    assert_true(H5Fclose(file) >= 0);
+}
+
 static void test_hdf5_guard_cut_files_are_refused(void **state)
 {
     (void)state;
@@ -212,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_hdf5_guard_files_without_a_seal_are_tried),
         cmocka_unit_test(test_hdf5_guard_edits_by_hdf5_drop_the_seal),
         cmocka_unit_test(test_hdf5_guard_survives_what_hdf5_does_not),
+        cmocka_unit_test(test_hdf5_read_count_takes_one_whole_number_only),
         cmocka_unit_test(test_hdf5_guard_cut_files_are_refused),
         cmocka_unit_test(test_hdf5_guard_other_kinds_of_file_do_not_hang),
     };
