@@ -3,7 +3,7 @@
 #   dse_title, dse_subtitle, dse_foot, dse_x_title, dse_y_title, dse_colour_title
 #   dse_x_title_offset, dse_y_title_offset   points from the panels
 #   dse_x_ticks, dse_y_ticks, dse_colour_ticks   commands
-#   dse_n_x, dse_n_y, dse_low, dse_high, dse_log, dse_print
+#   dse_n_x, dse_n_y, dse_low, dse_high, dse_log, dse_print, dse_fine (too many cells for boxes: draw images)
 #   dse_n_panel, panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_ticks_x[], panel_ticks_y[],
 #   panel_title[]
 #   $cells, one index per panel: x y value look text ink mark
@@ -12,7 +12,7 @@
 # Viridis (S. van der Walt, N. Smith; CC0): even steps for every kind of colour vision, and in grey.
 set palette defined (0 '#440154', 1 '#482878', 2 '#3e4a89', 3 '#31688e', 4 '#26828e', 5 '#1f9e89', \
     6 '#35b779', 7 '#6ece58', 8 '#b5de2b', 9 '#fde725')
-set datafile missing 'NaN'
+if (!dse_fine) set datafile missing 'NaN' # an image must have all of its cells
 unset key
 unset colorbox
 set border 0 lc rgb 'white' # ticks of length 0 would still show as dots
@@ -93,21 +93,31 @@ do for [p = 1:dse_n_panel] {
     set title panel_title[p] font ',8.5' offset 0,-0.8
     if (panel_ticks_x[p]) { eval dse_x_ticks; set xtics font ',8' tc rgb 'black' offset 0,0.3 } else { unset xtics }
     if (panel_ticks_y[p]) { eval dse_y_ticks; set ytics font ',8' tc rgb 'black' offset 0.8,0 } else { unset ytics }
-    plot $cells index p-1 using ($4 == 3 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#eeeeee' lw 0.6 \
-            fs solid border rgb 'white', \
-        '' index p-1 using ($4 == 1 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#999999' lw 0.5 \
-            fs pattern 4 border rgb '#bbbbbb', \
-        '' index p-1 using ($4 == 2 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#999999' lw 0.5 \
-            fs pattern 1 border rgb '#bbbbbb', \
-        '' index p-1 using ($4 == 0 ? $1 : NaN):2:(0.5):(0.5):3 with boxxyerror fc palette lw 0.6 \
-            fs solid border rgb 'white', \
-        '' index p-1 using ($7 > 0 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'black' \
-            lw 3.2 fs empty, \
-        '' index p-1 using ($7 == 1 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'white' \
-            lw 1.8 fs empty, \
-        '' index p-1 using ($7 == 2 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb '#ff7f2a' \
-            lw 2.2 fs empty, \
-        '' index p-1 using (dse_print && $4 == 0 ? $1 : NaN):2:5:6 with labels tc rgb variable font ',7.5'
+    # An image takes seconds for a million cells, boxes take minutes. Grey: not computed (light), infeasible, failed (dark).
+    grey(look) = look == 3 ? 238 : look == 1 ? 170 : 90
+    if (dse_fine) {
+        plot $cells index p-1 using 1:2:($4 == 0 ? $3 : dse_low) with image, \
+            '' index p-1 using 1:2:(grey($4)):(grey($4)):(grey($4)):($4 > 0 ? 255 : 0) with rgbalpha, \
+            '' index p-1 using ($7 > 0 ? $1 : NaN):2 with points pt 6 ps 1.2 lw 3.2 lc rgb 'black', \
+            '' index p-1 using ($7 == 1 ? $1 : NaN):2 with points pt 6 ps 1.2 lw 1.6 lc rgb 'white', \
+            '' index p-1 using ($7 == 2 ? $1 : NaN):2 with points pt 6 ps 1.2 lw 2.0 lc rgb '#ff7f2a'
+    } else {
+        plot $cells index p-1 using ($4 == 3 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#eeeeee' lw 0.6 \
+                fs solid border rgb 'white', \
+            '' index p-1 using ($4 == 1 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#999999' lw 0.5 \
+                fs pattern 4 border rgb '#bbbbbb', \
+            '' index p-1 using ($4 == 2 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#999999' lw 0.5 \
+                fs pattern 1 border rgb '#bbbbbb', \
+            '' index p-1 using ($4 == 0 ? $1 : NaN):2:(0.5):(0.5):3 with boxxyerror fc palette lw 0.6 \
+                fs solid border rgb 'white', \
+            '' index p-1 using ($7 > 0 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'black' \
+                lw 3.2 fs empty, \
+            '' index p-1 using ($7 == 1 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'white' \
+                lw 1.8 fs empty, \
+            '' index p-1 using ($7 == 2 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb '#ff7f2a' \
+                lw 2.2 fs empty, \
+            '' index p-1 using (dse_print && $4 == 0 ? $1 : NaN):2:5:6 with labels tc rgb variable font ',7.5'
+    }
     if (p == 1) {
         unset colorbox
         do for [i = 1:20] { unset label i; unset object i }

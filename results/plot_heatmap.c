@@ -8,6 +8,7 @@
 
 /* How a cell is drawn: the status column of the data block. */
 enum cell_look { CELL_VALUE, CELL_INFEASIBLE, CELL_FAILED, CELL_MISSING };
+enum { BOX_MAX = 10000 }; /* cells that are drawn one by one; more become an image */
 
 /* Everything about one heatmap that is worked out before the script is written. */
 struct heatmap {
@@ -211,10 +212,11 @@ static void put_scale(struct plot_job *job, const struct heatmap *map)
     gnuplot_set_text(&job->script, "dse_colour_title", title);
     gnuplot_set_text(&job->script, "dse_x_title", map->x_title);
     gnuplot_set_text(&job->script, "dse_y_title", map->y_title);
-    text_append(
-        &job->script,
-        "dse_low = %.9g\ndse_high = %.9g\ndse_log = %d\ndse_print = %d\ndse_n_x = %zu\ndse_n_y = %zu\n",
-        map->low, map->high, map->log_scale, map->print_values, map->n_x, map->n_y);
+    text_append(&job->script,
+                "dse_low = %.9g\ndse_high = %.9g\ndse_log = %d\ndse_print = %d\ndse_n_x = %zu\ndse_n_y = "
+                "%zu\ndse_fine = %d\n",
+                map->low, map->high, map->log_scale, map->print_values, map->n_x, map->n_y,
+                map->n_x * map->n_y * map->n_panel > BOX_MAX);
     text_append(&job->script, "dse_colour_ticks = 'set cbtics");
     /* On a logarithmic scale: powers of ten, and between them as many steps as there is room for. */
     if (map->log_scale) {
