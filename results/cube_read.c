@@ -208,7 +208,9 @@ static enum dse_status read_cell(hid_t dataset, const uint32_t *index, size_t n_
             start[i] = index[i];
             count[i] = 1;
         }
-        *n *= count[i];
+        if (__builtin_mul_overflow(*n, (size_t)count[i], n) || !hdf5_can_hold(dataset, *n))
+            status =
+                dse_fail(err, DSE_BAD_INPUT, "a dataset is longer than what the file holds of it (damaged?)");
     }
     if (status == DSE_OK) {
         memory = H5Screate_simple(rank, count, NULL);

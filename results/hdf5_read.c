@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "results/hdf5_file.h"
+#include "results/hdf5_guard.h"
 #include "results/schema.h"
 
 static enum dse_status no_memory(struct dse_error *err)
@@ -145,6 +146,9 @@ enum dse_status hdf5_read_dataset(hid_t dataset, struct arena *arena, const char
     *n = count > 0 ? (size_t)count : 0;
     if (count < 0)
         status = dse_fail(err, DSE_BAD_INPUT, "a dataset has no readable shape");
+    else if (!hdf5_can_hold(dataset, *n))
+        status =
+            dse_fail(err, DSE_BAD_INPUT, "a dataset is longer than what the file holds of it (damaged?)");
     else if (class == H5T_STRING && H5Tis_variable_str(stored) > 0)
         status = read_texts(dataset, space, *n, arena, text, err);
     else if (class == H5T_FLOAT || class == H5T_INTEGER)

@@ -179,6 +179,32 @@ static void test_hdf5_read_count_takes_one_whole_number_only(void **state)
     assert_true(H5Fclose(file) >= 0);
 }
 
+/* Found by fuzz_cube: a dataset of 2^40 numbers that holds none takes no room in the file, and 8 TiB of memory. */
+static void test_hdf5_read_dataset_asks_for_no_memory_that_the_file_cannot_fill(void **state)
+{
+    (void)state;
+    const hsize_t n = (hsize_t)1 << 40, chunk = 1024;
+    const char **text;
+    double *number;
+    size_t n_read;
+    struct arena arena;
+    struct dse_error err = {0};
+    make(&image);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(1, &n, NULL);
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(file >= 0 && space >= 0 && list >= 0 && H5Pset_chunk(list, 1, &chunk) >= 0);
+    hid_t dataset = H5Dcreate2(file, "long", H5T_IEEE_F64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    arena_init(&arena);
+    assert_int_equal(hdf5_read_dataset(dataset, &arena, &text, &number, &n_read, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "longer than what the file holds"));
+    arena_free(&arena);
+    H5Dclose(dataset);
+    H5Pclose(list);
+    H5Sclose(space);
+    assert_true(H5Fclose(file) >= 0);
+    check_is(DSE_OK, ""); /* it is sound HDF5, and the trial does not read it either */
+}
+
 static void test_hdf5_guard_cut_files_are_refused(void **state)
 {
     (void)state;
@@ -234,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_hdf5_guard_edits_by_hdf5_drop_the_seal),
         cmocka_unit_test(test_hdf5_guard_survives_what_hdf5_does_not),
         cmocka_unit_test(test_hdf5_read_count_takes_one_whole_number_only),
+        cmocka_unit_test(test_hdf5_read_dataset_asks_for_no_memory_that_the_file_cannot_fill),
         cmocka_unit_test(test_hdf5_guard_cut_files_are_refused),
         cmocka_unit_test(test_hdf5_guard_other_kinds_of_file_do_not_hang),
     };
