@@ -1,7 +1,5 @@
 /* From finished searches to the rows of a point. */
-#include <string.h>
-
-#include "dse/record.h"
+#include "dse/point_rows.h"
 #include "dse/run_state.h"
 
 static void count_point(struct run *run, enum result_status outcome)
@@ -17,27 +15,13 @@ static enum dse_status make_record(struct worker *worker, const struct plan *pla
                                    const struct plan_point *planned, struct point_record *record,
                                    struct dse_error *err)
 {
-    const struct result_schema *schema = &worker->run->schema;
     const struct sweep_point *point = &worker->point;
-    *record = (struct point_record){.index = point->index, .key = planned->key};
-    if (machine_of(&worker->machine, point) != DSE_OK) {
-        char reason[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX + 32];
-        point_record_init(record);
-        record->index = point->index;
-        record->key = planned->key;
-        record->outcome = RESULT_FAILED;
-        dse_error_print(&worker->machine.why, reason, sizeof reason);
-        record->reason = arena_copy_text(&worker->row_arena, reason, strlen(reason));
-        record->n_layer = 0;
-        return record->reason ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for a row");
-    }
+    if (machine_of(&worker->machine, point) != DSE_OK)
+        return point_rows_unbuilt(point, &worker->machine.why, planned->key, &worker->row_arena, record, err);
     for (uint32_t t = 0; t < planned->n_task; t++)
         worker->result[t] = plan->task[plan->task_of[planned->first_task + t]].result;
-    struct record_source source = {point->workload, &worker->machine.arch, worker->result,
-                                   schema->n_level, schema->level,         true};
-    if (solve_is_scheduler(&point->settings))
-        return record_make_network(&source, &worker->row_arena, record, worker->layer, err);
-    return record_make(&source, &worker->row_arena, record, worker->layer, err);
+    return point_rows_make(worker->run->sweep, point, &worker->machine.arch, worker->result, planned->key,
+                           &worker->row_arena, record, worker->layer, err);
 }
 
 /* Under the lock. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "dse/point_rows.h"
 #include "dse/run_state.h"
 
 static const double batch_s = 1e-3;  /* searches are taken in handfuls of about so long, */
@@ -11,7 +12,7 @@ static const double sort_share = 50; /* or later, so that sorting takes at most 
 
 enum dse_status worker_init(struct worker *worker, struct run *run, size_t slot, struct dse_error *err)
 {
-    size_t n_layer = 1, n_problem = 1;
+    size_t n_layer, n_task;
     memset(worker, 0, sizeof *worker);
     worker->run = run;
     worker->slot = slot;
@@ -20,13 +21,9 @@ enum dse_status worker_init(struct worker *worker, struct run *run, size_t slot,
     arena_init(&worker->row_arena);
     machine_init(&worker->machine, run->sweep);
     journal_lines_init(&worker->lines);
-    for (size_t w = 0; w < run->sweep->n_network * run->sweep->n_batch; w++) {
-        const struct workload *workload = &run->sweep->workload[w];
-        n_layer = workload->n_layer > n_layer ? workload->n_layer : n_layer;
-        n_problem = workload->n_problem > n_problem ? workload->n_problem : n_problem;
-    }
+    point_rows_most(run->sweep, &n_layer, &n_task);
     worker->layer = calloc(n_layer, sizeof *worker->layer);
-    worker->result = calloc(n_problem, sizeof *worker->result);
+    worker->result = calloc(n_task, sizeof *worker->result);
     return worker->layer && worker->result ? DSE_OK
                                            : dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows");
 }
@@ -54,13 +51,29 @@ void run_fail(struct run *run, enum dse_status status, const struct dse_error *e
 
 /* ------------------------------------------------------------------------------------------------------ planning */
 
+/* When to sort again, after a sorting from `start_s` to now. */
+static double next_sort_s(double start_s)
+{
+    double end_s = clock_wall_s(), wait_s = sort_share * (end_s - start_s);
+    return end_s + (wait_s > sort_s ? wait_s : sort_s);
+}
+
 /* Sort the queue when it is time. Under the lock, as what is expected changes with each search. */
 static void sort_queue(struct run *run)
 {
     double start_s = clock_wall_s();
-    if (start_s < run->sort_due_s)
+    if (start_s < run->sort_queue_due_s)
         return;
     queue_sort(&run->queue, run->cost);
+    run->sort_queue_due_s = next_sort_s(start_s);
+}
+
+/* The same for what is planned and not handed out yet. */
+static void sort_plans(struct run *run)
+{
+    double start_s = clock_wall_s();
+    if (start_s < run->sort_plan_due_s)
+        return;
     for (struct plan *plan = run->plan; plan; plan = plan->following) {
         if (plan->next == plan->n_task)
             continue;
@@ -71,8 +84,7 @@ static void sort_queue(struct run *run)
         }
         plan_sort(plan);
     }
-    double end_s = clock_wall_s(), took_s = end_s - start_s;
-    run->sort_due_s = end_s + (sort_share * took_s > sort_s ? sort_share * took_s : sort_s);
+    run->sort_plan_due_s = next_sort_s(start_s);
 }
 
 /* The points that need no search, as their machine cannot be built. */
@@ -157,6 +169,7 @@ static bool get_jobs(struct worker *worker)
     bool plan_more = false;
     worker->n_job = 0;
     pthread_mutex_lock(&run->lock);
+    sort_plans(run);
     while (!atomic_load(&run->watch.cancel)) {
         struct plan *plan = open_plan(run);
         bool more = run->queue.next < run->queue.n;
@@ -201,7 +214,7 @@ static bool must_isolate(const struct run *run, const struct solve_settings *set
     if (!run->pool)
         return false;
     return run->options->isolation == ISOLATION_PROCESS || run->sweep->max_memory_byte > 0 ||
-           (settings->engine->untrusted && settings->engine->untrusted(settings->option)) ||
+           engine_is_untrusted(settings->engine, settings->option) ||
            board_must_isolate(run->board, key, engine);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "dse/plan.h"
+#include "dse/keys.h"
 #include "tests/support/sweep_case.h"
 
 #define HEAD "experiment: e\narchitecture: simba\nnetwork: resnet50\nlayers: [conv1, fc]\n"
@@ -92,34 +92,39 @@ static void test_sweep_constraints_axis_prices_given_mappings(void **state)
     sweep_case_close(o);
 }
 
+static struct point_keys keys_of(const struct sweep *sweep, size_t p)
+{
+    struct sweep_point point;
+    struct machine machine;
+    struct point_keys keys;
+    machine_init(&machine, sweep);
+    sweep_point(sweep, p, &point);
+    assert_true(keys_of_point(&machine, &point, &keys));
+    return keys;
+}
+
 static void test_sweep_constraints_axis_is_part_of_the_keys(void **state)
 {
     (void)state;
-    struct dse_error err = {0};
     static const char head[] = HEAD "engine: random\naxes:\n  constraints:\n";
     static const char *const lists[] = {
         "    one: [{target: DRAM, type: temporal, permutation: K}]\n    none: []\n",
         "    one: [{target: DRAM, type: temporal, permutation: C}]\n    none: []\n",
         ("    one: [{target: DRAM, type: temporal, permutation: K}]\n"
          "    two: [{target: DRAM, type: temporal, permutation: K}]\n")};
-    uint64_t key[3][2], settings_key[3][2];
+    struct point_keys keys[3][2];
     for (size_t i = 0; i < 3; i++) {
         char text[512];
-        struct plan plan;
         snprintf(text, sizeof text, "%s%s", head, lists[i]);
         struct sweep_case *o = open_text(text, NULL, 0);
-        assert_int_equal(plan_init(&plan, &o->sweep, 1, &err), DSE_OK);
-        for (size_t p = 0; p < 2; p++) {
-            key[i][p] = plan.point_key[p];
-            settings_key[i][p] = plan.point[p].settings_key;
-        }
-        plan_free(&plan);
+        for (size_t p = 0; p < 2; p++)
+            keys[i][p] = keys_of(&o->sweep, p);
         sweep_case_close(o);
     }
-    assert_true(key[0][0] != key[1][0]);
-    assert_true(key[0][1] == key[1][1]);
-    assert_true(settings_key[2][0] == settings_key[2][1]); /* the same search */
-    assert_true(key[2][0] != key[2][1]);                   /* two points */
+    assert_true(keys[0][0].point != keys[1][0].point);
+    assert_true(keys[0][1].point == keys[1][1].point);
+    assert_true(keys[2][0].settings == keys[2][1].settings); /* the same search */
+    assert_true(keys[2][0].point != keys[2][1].point);       /* two points */
 }
 
 int main(void)
