@@ -40,16 +40,16 @@ struct run {
     pthread_mutex_t lock;
     pthread_cond_t planned; /* a plan was added, or there will be none */
     struct journal *journal;
-    struct queue queue;     /* only touched by who has set `planning` */
-    struct plan *plan;      /* live plans, oldest first */
+    struct queue queue; /* only touched by who has set `planning` */
+    struct plan *plan;  /* live plans, oldest first */
     struct cost_model *cost;
-    bool planning;          /* somebody makes the next plan */
-    bool building;          /* somebody builds the cube */
-    double sort_due_s;      /* when the order is to be made again from what was learnt */
-    double cube_due_s;      /* when the cube is to be built again */
-    double cube_took_s;     /* the last building */
-    bool watching;          /* signals are blocked */
-    enum dse_status status; /* the first failure, which ends the run */
+    bool planning;                            /* somebody makes the next plan */
+    bool building;                            /* somebody builds the cube */
+    double sort_queue_due_s, sort_plan_due_s; /* when the order is to be made again from what was learnt */
+    double cube_due_s;                        /* when the cube is to be built again */
+    double cube_took_s;                       /* the last building */
+    bool watching;                            /* signals are blocked */
+    enum dse_status status;                   /* the first failure, which ends the run */
     struct dse_error *err;
 };
 
