@@ -289,10 +289,11 @@ enum dse_status journal_finish(struct journal *journal, struct dse_error *err)
         status = journal_flush(journal, err);
         if (status == DSE_OK)
             status = sync_both(journal, err);
-        if (status == DSE_OK && (close(journal->layer_fd) != 0) | (close(journal->csv_fd) != 0))
-            status = dse_fail_at(err, DSE_IO, journal->csv_path, 0, "cannot be closed: %s", strerror(errno));
-        else if (status != DSE_OK)
-            close(journal->layer_fd), close(journal->csv_fd);
+        int failed = close(journal->layer_fd) != 0 ? errno : 0;
+        if (close(journal->csv_fd) != 0)
+            failed = errno;
+        if (status == DSE_OK && failed)
+            status = dse_fail_at(err, DSE_IO, journal->csv_path, 0, "cannot be closed: %s", strerror(failed));
         journal->layer_fd = journal->csv_fd = -1;
     }
     let_go(journal);

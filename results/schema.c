@@ -3,8 +3,10 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/name_table.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -271,36 +273,65 @@ static int same_place(const struct result_axis *axis, size_t i, size_t j)
     return 1;
 }
 
+static int by_place(const void *a, const void *b, void *user)
+{
+    const struct result_axis *axis = user;
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    for (size_t k = 0; k < axis->n_coordinate; k++) {
+        const struct result_coordinate *c = &axis->coordinate[k];
+        int order = c->text ? strcmp(c->text[i], c->text[j])
+                            : (c->number[i] > c->number[j]) - (c->number[i] < c->number[j]);
+        if (order != 0)
+            return order;
+    }
+    return (i > j) - (i < j);
+}
+
+/* No two positions agree in all coordinates. */
+static enum dse_status places_check(const struct result_axis *axis, struct dse_error *err)
+{
+    enum dse_status status = DSE_OK;
+    size_t *place = malloc(axis->n_value * sizeof *place);
+    if (!place)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for an axis of %zu values", axis->n_value);
+    for (size_t i = 0; i < axis->n_value; i++)
+        place[i] = i;
+    qsort_r(place, axis->n_value, sizeof *place, by_place, (void *)(uintptr_t)axis);
+    for (size_t i = 1; i < axis->n_value && status == DSE_OK; i++) {
+        char text[64];
+        if (same_place(axis, place[i], place[i - 1]))
+            status = dse_fail(err, DSE_BAD_INPUT, "axis %s has the value %s twice", axis->coordinate[0].name,
+                              coordinate_label(&axis->coordinate[0], place[i], text, sizeof text));
+    }
+    free(place);
+    return status;
+}
+
 static enum dse_status axis_check(const struct result_axis *axis, struct dse_error *err)
 {
     if (axis->n_coordinate == 0 || axis->n_value == 0)
         return dse_fail(err, DSE_BAD_INPUT, "an axis needs a name and at least one value");
     for (size_t k = 0; k < axis->n_coordinate; k++)
         DSE_TRY(coordinate_check(&axis->coordinate[k], axis->n_value, err));
-    for (size_t i = 0; i < axis->n_value; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (same_place(axis, i, j)) {
-                char text[64];
-                return dse_fail(err, DSE_BAD_INPUT, "axis %s has the value %s twice",
-                                axis->coordinate[0].name,
-                                coordinate_label(&axis->coordinate[0], i, text, sizeof text));
-            }
-        }
-    }
-    return DSE_OK;
+    return places_check(axis, err);
 }
 
 static enum dse_status names_check(const char *what, const char *const *name, size_t n, struct dse_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    struct name_table seen;
+    enum dse_status status = DSE_OK;
+    size_t at;
+    name_table_init(&seen);
+    for (size_t i = 0; i < n && status == DSE_OK; i++) {
         if (!is_one_line(name[i]))
-            return dse_fail(err, DSE_BAD_INPUT, "%s %zu has no usable name", what, i + 1);
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(name[i], name[j]) == 0)
-                return dse_fail(err, DSE_BAD_INPUT, "%s %s is there twice", what, name[i]);
-        }
+            status = dse_fail(err, DSE_BAD_INPUT, "%s %zu has no usable name", what, i + 1);
+        else if (name_table_get(&seen, name[i], &at))
+            status = dse_fail(err, DSE_BAD_INPUT, "%s %s is there twice", what, name[i]);
+        else if (!name_table_put(&seen, name[i], i))
+            status = dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu names", n);
     }
-    return DSE_OK;
+    name_table_free(&seen);
+    return status;
 }
 
 enum dse_status schema_check(const struct result_schema *schema, struct dse_error *err)
