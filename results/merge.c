@@ -131,45 +131,68 @@ static enum dse_status write_merged(struct merge *merge, const char *out, const 
     return merge_files_rename(out, &whole, err);
 }
 
-/* `out` must be new, or one of the shards. */
-static enum dse_status check_out(const char *out, const char *const *path, size_t n, struct dse_error *err)
+/* Is there an `out`, and is it one of the shards? */
+static enum dse_status look_at_out(const char *out, const char *const *path, size_t n, bool *there,
+                                   bool *is_shard, struct dse_error *err)
 {
     char target[MERGE_PATH_MAX], source[MERGE_PATH_MAX];
+    *there = *is_shard = false;
     if (!result_path(target, sizeof target, out, ".csv"))
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    if (access(target, F_OK) != 0)
+    *there = access(target, F_OK) == 0;
+    if (!*there)
         return DSE_OK;
     char *real = realpath(target, NULL);
-    int is_shard = 0;
     for (size_t i = 0; i < n && real; i++) {
         char *other = result_path(source, sizeof source, path[i], ".csv") ? realpath(source, NULL) : NULL;
-        is_shard |= other && strcmp(real, other) == 0;
+        *is_shard |= other && strcmp(real, other) == 0;
         free(other);
     }
     free(real);
-    return is_shard
-               ? DSE_OK
-               : dse_fail_at(err, DSE_BAD_USAGE, target, 0,
-                             "exists and is not one of the shards; name it among them, delete it, or choose "
-                             "another output");
+    return DSE_OK;
+}
+
+/* `out` must be new, or one of the shards; or what a killed merge left, whose rows are taken in like those of a shard, so that its
+ * command succeeds when it is given again and nothing can be lost. */
+static enum dse_status choose_shards(const char *out, const char *const *shard, size_t n, bool finished,
+                                     const char ***chosen, size_t *n_chosen, struct dse_error *err)
+{
+    char target[MERGE_PATH_MAX];
+    bool there = false, is_shard;
+    DSE_TRY(look_at_out(out, shard, n, &there, &is_shard, err));
+    if (there && !is_shard && !finished)
+        return dse_fail_at(err, DSE_BAD_USAGE, result_path(target, sizeof target, out, ".csv") ? target : out,
+                           0,
+                           "exists and is not one of the shards; name it among them, delete it, or choose "
+                           "another output");
+    *chosen = malloc((n + 1) * sizeof **chosen);
+    if (!*chosen)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu shards", n);
+    memcpy(*chosen, shard, n * sizeof **chosen);
+    *n_chosen = n;
+    if (there && !is_shard)
+        (*chosen)[(*n_chosen)++] = out;
+    return DSE_OK;
 }
 
 static enum dse_status merge_locked(const char *out, const char *const *shard, size_t n_shard,
                                     const struct provenance *provenance, struct merge_summary *summary,
                                     struct dse_error *err)
 {
-    bool whole;
+    bool finished;
+    const char **chosen;
     struct merge merge = {.summary = summary};
-    DSE_TRY(merge_files_rename(out, &whole, err));
-    DSE_TRY(check_out(out, shard, n_shard, err));
+    DSE_TRY(merge_files_rename(out, &finished, err));
+    DSE_TRY(choose_shards(out, shard, n_shard, finished, &chosen, &n_shard, err));
     arena_init(&merge.arena);
     enum dse_status status = merge_rows_init(&merge.rows, n_shard, err);
     if (status == DSE_OK)
-        status = open_shards(&merge, shard, out, err);
+        status = open_shards(&merge, chosen, out, err);
     if (status == DSE_OK)
         status = write_merged(&merge, out, provenance, err);
     merge_rows_free(&merge.rows);
     free(merge.present);
+    free(chosen);
     arena_free(&merge.arena);
     return status;
 }

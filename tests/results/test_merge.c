@@ -216,6 +216,14 @@ static void test_merge_goes_on_after_a_kill(void **state)
         for (size_t i = 0; i < 3; i++)
             assert_int_not_equal(access(files_path(to, sizeof to, shards.folder, merging[i]), F_OK), 0);
     }
+    /* The same command, as it was: it finishes the renames and takes in what is there. */
+    assert_int_equal(rename(files_path(from, sizeof from, shards.folder, part[2]),
+                            files_path(to, sizeof to, shards.folder, merging[2])),
+                     0);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+                     DSE_OK);
+    assert_same_files(&shards, "merged.csv", "whole.csv");
+    assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
     /* Killed while it wrote: the tables are not whole, and count for nothing. */
     files_write(files_path(to, sizeof to, shards.folder, merging[1]), "half", 4);
     assert_int_equal(merge_finish(shards.out, &finished, &err), DSE_OK);
