@@ -117,8 +117,9 @@ static enum dse_status mark_done(const struct sweep *sweep, const struct run_opt
     while ((status = journal_scan_next(scan, &row, &more, err)) == DSE_OK && more) {
         struct sweep_point point;
         struct point_keys keys;
+        bool again = options->retry && (row.outcome == RESULT_FAILED || row.outcome == RESULT_TIMEOUT);
         size_t p = row.cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(sweep, row.cell);
-        if (p == SIZE_MAX)
+        if (p == SIZE_MAX || again)
             continue;
         sweep_point(sweep, p, &point);
         if (keys_of_point(&machine, &point, &keys) && keys.point == row.key)

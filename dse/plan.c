@@ -99,20 +99,30 @@ static int by_expectation(const void *a, const void *b)
     return x->problem < y->problem ? -1 : x->problem > y->problem;
 }
 
+/* Where the searches of the point end that is being handed out: it is finished first, whatever is dearer now. */
+static size_t end_of_point(const struct plan *plan)
+{
+    size_t at = plan->next;
+    while (at > 0 && at < plan->n_task &&
+           plan->task[plan->order[at]].point == plan->task[plan->order[at - 1]].point)
+        at++;
+    return at;
+}
+
 void plan_sort(struct plan *plan)
 {
-    size_t n = plan->n_task - plan->next;
+    size_t first = end_of_point(plan), n = plan->n_task - first;
     struct sort_key *key = malloc((n + 1) * sizeof *key);
     if (!key)
         return; /* the order is a matter of speed alone */
     for (size_t i = 0; i < n; i++) {
-        uint32_t t = plan->order[plan->next + i];
+        uint32_t t = plan->order[first + i];
         const struct plan_point *point = &plan->point[plan->task[t].point];
         key[i] = (struct sort_key){point->expected_s, point->number, plan->task[t].problem, t};
     }
     qsort(key, n, sizeof *key, by_expectation);
     for (size_t i = 0; i < n; i++)
-        plan->order[plan->next + i] = key[i].task;
+        plan->order[first + i] = key[i].task;
     free(key);
 }
 

@@ -13,6 +13,7 @@ struct resume {
     struct run *run;
     struct machine machine;
     size_t at_reason;           /* column of the reason */
+    bool retry;                 /* failed and timed-out points are computed again */
     uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
 };
 
@@ -138,6 +139,10 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
     struct resume *resume = user;
     struct run *run = resume->run;
     size_t p;
+    if (atomic_load(&run->watch.cancel))
+        return dse_fail(
+            err, DSE_INTERRUPTED,
+            "interrupted while what is there was read; nothing was changed, the same command resumes");
     if (!row && resume->n_foreign > 0 && !run->options->update)
         return refuse(resume, err);
     if (!row) {
@@ -152,7 +157,7 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
         return DSE_OK;
     }
     resume->n_kept++;
-    if (run->options->retry && (row->outcome == RESULT_FAILED || row->outcome == RESULT_TIMEOUT)) {
+    if (resume->retry && (row->outcome == RESULT_FAILED || row->outcome == RESULT_TIMEOUT)) {
         *verdict = JOURNAL_DROP;
         return DSE_OK;
     }
@@ -182,9 +187,12 @@ static void note_recovery(const struct run *run, const struct journal_report *re
 
 enum dse_status run_resume(struct run *run, struct dse_error *err)
 {
-    struct resume resume = {.run = run, .at_reason = reason_column(&run->schema)};
+    bool first =
+        board_restarts(run->board) == 0; /* else what is to go has gone, and what is there is of this run */
+    struct resume resume = {
+        .run = run, .at_reason = reason_column(&run->schema), .retry = run->options->retry && first};
     struct journal_options how = {
-        .fresh = run->options->fresh && board_restarts(run->board) == 0,
+        .fresh = run->options->fresh && first,
         .repair = run->options->repair,
         .sync_s = RUN_SYNC_S,
         .command = run->options->command,
@@ -193,7 +201,8 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     };
     bool finished;
     machine_init(&resume.machine, run->sweep);
-    DSE_TRY(merge_finish(run->options->out, &finished, err)); /* a merge that was killed between its renames */
+    DSE_TRY(
+        merge_finish(run->options->out, &finished, err)); /* a merge that was killed between its renames */
     DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
     const struct journal_report *report = journal_report(run->journal);
     note_recovery(run, report);

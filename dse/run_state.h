@@ -47,8 +47,10 @@ struct run {
     bool building;                            /* somebody builds the cube */
     double sort_queue_due_s, sort_plan_due_s; /* when the order is to be made again from what was learnt */
     double cube_due_s;                        /* when the cube is to be built again */
-    double cube_took_s;                       /* the last building */
-    bool watching;                            /* signals are blocked */
+    double cube_took_s;                       /* the last building, */
+    size_t cube_n;                            /* and its points */
+    bool blocked;                             /* signals are */
+    bool watching;                            /* the thread of `watch` runs */
     enum dse_status status;                   /* the first failure, which ends the run */
     struct dse_error *err;
 };
@@ -102,7 +104,7 @@ void run_fail(struct run *run, enum dse_status status, const struct dse_error *e
 /* Open the journal and mark what is there (run_resume.c). */
 DSE_MUST_CHECK enum dse_status run_resume(struct run *run, struct dse_error *err);
 
-/* Build the cube now; without the lock, one at a time. */
+/* Build the cube of all points so far; without the lock, one at a time. */
 DSE_MUST_CHECK enum dse_status run_build_cube(struct run *run, struct dse_error *err);
 
 /* About ten times a second in the thread that waits for signals (run_tick.c). */

@@ -116,7 +116,8 @@ void run_plan_next(struct worker *worker)
     pthread_mutex_lock(&run->lock);
     sort_queue(run);
     pthread_mutex_unlock(&run->lock);
-    size_t n = queue_take(&run->queue, PLAN_LINK_MAX, &entry);
+    size_t window = run->options->window ? run->options->window : PLAN_LINK_MAX;
+    size_t n = queue_take(&run->queue, window, &entry);
     if (n > 0)
         status = plan_new(run->sweep, entry, n, &worker->machine, &plan, &err);
     if (status == DSE_OK && plan)
@@ -172,11 +173,11 @@ static bool get_jobs(struct worker *worker)
     sort_plans(run);
     while (!atomic_load(&run->watch.cancel)) {
         struct plan *plan = open_plan(run);
-        bool more = run->queue.next < run->queue.n;
+        bool more = !run->planning && run->queue.next < run->queue.n; /* else who plans knows */
         if (plan) {
             take(worker, plan);
             /* the next plan is made while this one is worked on */
-            plan_more = more && !run->planning && !plan->following && 2 * plan->next > plan->n_task;
+            plan_more = more && !plan->following && 2 * plan->next > plan->n_task;
             run->planning = run->planning || plan_more;
             break;
         }
@@ -309,16 +310,15 @@ static void deliver(struct worker *worker)
 static void build_cube_if_due(struct run *run)
 {
     struct dse_error err = {0};
+    enum dse_status status;
     pthread_mutex_lock(&run->lock);
     bool due = run->status == DSE_OK && !run->building && clock_wall_s() >= run->cube_due_s &&
                !atomic_load(&run->watch.cancel);
     run->building = run->building || due;
-    enum dse_status status = due ? journal_flush(run->journal, &err) : DSE_OK;
     pthread_mutex_unlock(&run->lock);
     if (!due)
         return;
-    if (status == DSE_OK)
-        status = run_build_cube(run, &err);
+    status = run_build_cube(run, &err);
     if (status != DSE_OK)
         run_fail(run, status, &err);
     pthread_mutex_lock(&run->lock);

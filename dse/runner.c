@@ -15,8 +15,12 @@
 /* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the time. */
 static const double cube_interval_s = 30, cube_share = 20;
 
-/* A run that is told to stop still builds the cube when that took no longer the last time. */
+/* A run that is told to stop still builds the cube when that is expected to take no longer. */
 static const double cube_stop_s = 5;
+
+/* Of one point, where no cube of many points has been built yet. */
+static const double cube_point_s = 50e-6;
+enum { CUBE_MANY = 10000 };
 
 enum dse_status runner_shard(const struct sweep *sweep, const struct run_options *options, struct bits *mine,
                              struct dse_error *err)
@@ -36,10 +40,16 @@ enum dse_status runner_shard(const struct sweep *sweep, const struct run_options
 enum dse_status run_build_cube(struct run *run, struct dse_error *err)
 {
     double start_s = clock_wall_s();
+    pthread_mutex_lock(&run->lock);
+    enum dse_status status = journal_flush(run->journal, err);
+    size_t n = journal_count(run->journal);
+    pthread_mutex_unlock(&run->lock);
+    DSE_TRY(status);
     provenance_finish(&run->provenance);
-    enum dse_status status = cube_build(run->options->out, &run->schema, &run->provenance, err);
+    status = cube_build(run->options->out, &run->schema, &run->provenance, err);
     double end_s = clock_wall_s();
     run->cube_took_s = end_s - start_s;
+    run->cube_n = n;
     const struct run_observer *observer = run->options->observer;
     if (status == DSE_OK && observer && observer->cube) {
         pthread_mutex_lock(&run->lock);
@@ -68,16 +78,39 @@ static void share_threads(struct run *run)
 static void work_all(struct run *run, struct worker *worker)
 {
     double start_s = clock_wall_s(), first_s = INFINITY;
-#pragma omp parallel num_threads(run->n_worker)
-    run_work(&worker[omp_get_thread_num()]);
+    int n_worker = run->n_worker;
+#pragma omp parallel num_threads(n_worker)
+    {
+#pragma omp single nowait
+        n_worker = omp_get_num_threads(); /* a limit of OpenMP's may leave fewer */
+        run_work(&worker[omp_get_thread_num()]);
+    }
     double end_s = clock_wall_s();
-    for (int i = 0; i < run->n_worker; i++) {
+    for (int i = 0; i < n_worker; i++) {
         run->summary->busy_s += worker[i].busy_s;
         first_s = fmin(first_s, worker[i].idle_from_s);
     }
-    run->summary->n_thread = run->n_worker;
+    run->summary->n_thread = n_worker;
     run->summary->work_s = end_s - start_s;
-    run->summary->tail_s = isfinite(first_s) ? end_s - first_s : 0;
+    run->summary->tail_s = end_s - first_s;
+}
+
+static void stop_watch(struct run *run)
+{
+    if (run->watching)
+        watch_stop(&run->watch);
+    run->watching = false;
+}
+
+/* Watch for signals, and for nothing else before there is work. */
+static enum dse_status watch_again(struct run *run, bool at_work, struct dse_error *err)
+{
+    stop_watch(run);
+    run->watch.tick = at_work ? run_tick : NULL;
+    run->watch.user = run;
+    enum dse_status status = watch_start(&run->watch, at_work ? &run->progress : NULL, err);
+    run->watching = status == DSE_OK;
+    return status;
 }
 
 /* The first plan is made by the first worker alone; then the threads start. */
@@ -96,13 +129,10 @@ static enum dse_status run_workers(struct run *run, struct dse_error *err)
         share_threads(run);
         watchdog_init(&run->watchdog, run->board, (size_t)run->n_worker, run->sweep->grace_s, run_flush, run,
                       run->options->err);
-        status = watch_start(&run->watch, &run->progress, err);
+        status = watch_again(run, true, err);
     }
-    if (status == DSE_OK) {
+    if (status == DSE_OK)
         work_all(run, worker);
-        watch_stop(&run->watch);
-        progress_clear(&run->progress);
-    }
     for (size_t i = 0; i < made; i++)
         worker_free(&worker[i]);
     free(worker);
@@ -120,12 +150,27 @@ static size_t count_uses(const struct queue *queue)
     return n;
 }
 
+/* How long a cube is expected to take now. */
+static double cube_expected_s(const struct run *run)
+{
+    double n = (double)journal_count(run->journal);
+    return run->cube_n >= CUBE_MANY ? run->cube_took_s * n / (double)run->cube_n
+                                    : run->cube_took_s + cube_point_s * n;
+}
+
 /* The last cube; a run that was told to stop must end soon. */
 static enum dse_status finish_cube(struct run *run, struct dse_error *err)
 {
-    run->summary->interrupted = atomic_load(&run->watch.signal) != 0;
-    run->summary->cube_is_old = run->summary->interrupted && run->cube_took_s > cube_stop_s;
-    return run->summary->cube_is_old ? DSE_OK : run_build_cube(run, err);
+    struct run_summary *s = run->summary;
+    size_t n = s->n_reused;
+    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
+        n += s->n_status[i];
+    s->interrupted = n < s->n_point; /* a signal behind the last point interrupts nothing */
+    if (s->interrupted && !atomic_load(&run->watch.signal))
+        return dse_fail(err, DSE_INTERNAL, "%zu points were not computed; the same command resumes",
+                        s->n_point - n);
+    s->cube_is_old = s->interrupted && cube_expected_s(run) > cube_stop_s;
+    return s->cube_is_old ? DSE_OK : run_build_cube(run, err);
 }
 
 /* With the journal open: everything from the queue to the last cube. */
@@ -138,9 +183,12 @@ static enum dse_status run_open(struct run *run, struct dse_error *err)
     progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,
                   count_uses(&run->queue));
     enum dse_status status = run_workers(run, err);
+    if (status == DSE_OK)
+        status = finish_cube(run, err);
+    stop_watch(run); /* it ticks until here, and may fail */
+    progress_clear(&run->progress);
     DSE_TRY(status);
-    DSE_TRY(journal_flush(run->journal, err));
-    DSE_TRY(finish_cube(run, err));
+    DSE_TRY(run->status);
     status = journal_finish(run->journal, err);
     run->journal = NULL;
     return status;
@@ -168,9 +216,7 @@ static enum dse_status prepare(struct run *run, struct dse_error *err)
     if (needs_pool(run))
         DSE_TRY(worker_pool_new(run->sweep, (size_t)options->n_thread, &limits, &run->pool, err));
     watch_block(&run->watch);
-    run->watching = true;
-    run->watch.tick = run_tick;
-    run->watch.user = run;
+    run->blocked = true;
     run->watch.board = run->board;
     provenance_make(&run->provenance);
     run->provenance.n_thread = (unsigned)options->n_thread;
@@ -189,6 +235,7 @@ static enum dse_status prepare(struct run *run, struct dse_error *err)
 
 static void release(struct run *run)
 {
+    stop_watch(run);
     journal_close(run->journal);
     while (run->plan) {
         struct plan *plan = run->plan;
@@ -204,7 +251,7 @@ static void release(struct run *run)
     board_free(run->own_board);
     pthread_cond_destroy(&run->planned);
     pthread_mutex_destroy(&run->lock);
-    if (run->watching)
+    if (run->blocked)
         watch_unblock(&run->watch);
     free(run);
 }
@@ -226,6 +273,8 @@ enum dse_status runner_run(const struct sweep *sweep, const struct run_options *
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->planned, NULL);
     enum dse_status status = prepare(run, &why);
+    if (status == DSE_OK)
+        status = watch_again(run, false, &why);
     if (status == DSE_OK)
         status = run_resume(run, &why);
     if (status == DSE_OK)

@@ -37,6 +37,7 @@ struct run_options {
     bool retry; /* points that failed or timed out are computed again; their rows are moved aside */
     const struct run_observer *observer; /* NULL: nobody is told */
     struct crash_board *board;           /* of the supervisor; NULL: there is none */
+    size_t window;                       /* searches that are planned at once; 0: PLAN_LINK_MAX */
     const char *command;                 /* the command line, for provenance */
     FILE *err;                           /* progress */
 };

@@ -220,7 +220,8 @@ struct sweep_classes {
 static uint32_t class_of_point(const void *user, size_t p)
 {
     const struct sweep_classes *classes = user;
-    return cost_prior_class_of_cell(&classes->prior, classes->sweep->cell ? classes->sweep->cell[p] : (uint32_t)p);
+    return cost_prior_class_of_cell(&classes->prior,
+                                    classes->sweep->cell ? classes->sweep->cell[p] : (uint32_t)p);
 }
 
 enum dse_status shards_new(const struct sweep *sweep, uint32_t shard, uint32_t n_shard, struct shards **out,

@@ -56,6 +56,7 @@ void watch_block(struct watch *watch)
 enum dse_status watch_start(struct watch *watch, struct progress *progress, struct dse_error *err)
 {
     watch->progress = progress;
+    atomic_store(&watch->stop, 0);
     int code = pthread_create(&watch->thread, NULL, watch_loop, watch);
     if (code == 0)
         return DSE_OK;

@@ -28,7 +28,7 @@ struct watch {
  * threads, and one that does not block a signal would be killed by it. */
 void watch_block(struct watch *watch);
 
-/* Start watching; `progress` may be NULL. A second signal ends the program at once with exit code 130; the journal is safe.
+/* Start watching, again after watch_stop; `progress` may be NULL. A second signal ends the program at once with exit code 130; the journal is safe.
  * DSE_INTERNAL when no thread can be made. */
 DSE_MUST_CHECK enum dse_status watch_start(struct watch *watch, struct progress *progress,
                                            struct dse_error *err);

@@ -65,7 +65,7 @@ void watchdog_tick(struct watchdog *watchdog, double now_s)
     if (watchdog->stopping_s > 0) {
         if (now_s - watchdog->stopping_s <= watchdog->grace_s)
             return;
-        fprintf(watchdog->err, "dse: a search does not stop; ending without it, finished points are kept\n");
+        fprintf(watchdog->err, "dse: not stopped in time; ending at once, finished points are kept\n");
         leave(watchdog, INTERRUPTED);
     }
     if (now_s >= watchdog->quiet_s)

@@ -141,15 +141,17 @@ static void test_dear_points_come_first_and_their_searches_stay_together(void **
         assert_int_equal(plan->point[task->point].number, 11 - i / 2);
         assert_int_equal(task->problem, i % 2);
     }
-    /* what is handed out stays as it is when the rest is sorted anew */
+    /* what is handed out stays as it is when the rest is sorted anew, and its point is finished first */
     uint32_t first = plan->order[0];
     plan->next = 1;
     for (size_t i = 0; i < plan->n_point; i++)
         plan->point[i].expected_s = -plan->point[i].expected_s;
     plan_sort(plan);
     assert_int_equal(plan->order[0], first);
-    assert_int_equal(plan->point[plan->task[plan->order[1]].point].number, 0);
-    assert_int_equal(plan->point[plan->task[plan->order[23]].point].number, 11);
+    assert_int_equal(plan->point[plan->task[plan->order[1]].point].number, 11);
+    assert_int_equal(plan->task[plan->order[1]].problem, 1);
+    assert_int_equal(plan->point[plan->task[plan->order[2]].point].number, 0);
+    assert_int_equal(plan->point[plan->task[plan->order[23]].point].number, 10);
     plan_free(plan);
     sweep_case_close(opened);
 }
