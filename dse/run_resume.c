@@ -213,6 +213,7 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
         run->summary->n_point += mine;
         run->summary->n_reused += mine && bits_has(&run->done, p);
     }
+    run->schema.n_point_shard = run->summary->n_point;
     const struct run_observer *observer = run->options->observer;
     if (observer && observer->begun)
         observer->begun(observer->user, run->summary->n_point, run->summary->n_reused,

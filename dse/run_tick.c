@@ -3,6 +3,14 @@
 
 #include "dse/run_state.h"
 
+/* Under the lock. */
+static void tell_tick(const struct run *run)
+{
+    const struct run_observer *observer = run->options->observer;
+    if (observer && observer->tick)
+        observer->tick(observer->user);
+}
+
 /* Finished rows to the kernel, and to the disk from time to time: rows of a moment ago survive a kill, and those of a second ago a power
  * failure, whatever the searches do. */
 static void save(struct run *run)
@@ -10,6 +18,7 @@ static void save(struct run *run)
     struct dse_error err = {0};
     pthread_mutex_lock(&run->lock);
     enum dse_status status = run->status == DSE_OK ? journal_flush(run->journal, &err) : DSE_OK;
+    tell_tick(run);
     pthread_mutex_unlock(&run->lock);
     if (status == DSE_OK)
         status = journal_sync(run->journal, &err);
@@ -26,6 +35,7 @@ void run_flush(void *user)
         if (pthread_mutex_trylock(&run->lock) == 0) {
             (void)!journal_flush(run->journal,
                                  NULL); /* the process ends: what cannot be written is computed again */
+            tell_tick(run);
             pthread_mutex_unlock(&run->lock);
             return;
         }

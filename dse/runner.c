@@ -166,7 +166,8 @@ static enum dse_status finish_cube(struct run *run, struct dse_error *err)
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         n += s->n_status[i];
     s->interrupted = n < s->n_point; /* a signal behind the last point interrupts nothing */
-    if (s->interrupted && !atomic_load(&run->watch.signal))
+    s->signal = s->interrupted ? atomic_load(&run->watch.signal) : 0;
+    if (s->interrupted && s->signal == 0)
         return dse_fail(err, DSE_INTERNAL, "%zu points were not computed; the same command resumes",
                         s->n_point - n);
     s->cube_is_old = s->interrupted && cube_expected_s(run) > cube_stop_s;

@@ -24,6 +24,8 @@ struct run_observer {
     void (*point)(void *user, size_t number, const struct point_record *record, bool reused);
     /* OUT.h5 has been built. */
     void (*cube)(void *user, double seconds);
+    /* About ten times a second, and before the process ends itself: what is kept back should be written now. */
+    void (*tick)(void *user);
 };
 
 struct run_options {
@@ -55,6 +57,7 @@ struct run_summary {
     double busy_s; /* time that threads searched and wrote, summed: work_s * n_thread at most */
     double tail_s; /* from when the first thread found nothing more to do to the end */
     bool interrupted;
+    int signal;       /* that interrupted it; 0: none */
     bool cube_is_old; /* interrupted, and building the cube would have taken too long */
 };
 

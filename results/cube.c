@@ -58,7 +58,8 @@ static int write_attributes(hid_t file, const struct result_schema *schema,
         return -1;
     if (put_u64(file, "n_point_done", n_done) < 0 ||
         put_u64(file, "shard", schema->n_shard ? schema->shard : 1) < 0 ||
-        put_u64(file, "n_shard", schema->n_shard ? schema->n_shard : 1) < 0)
+        put_u64(file, "n_shard", schema->n_shard ? schema->n_shard : 1) < 0 ||
+        put_u64(file, "n_point_shard", schema->n_point_shard ? schema->n_point_shard : schema->n_point) < 0)
         return -1;
     return schema->n_set ? hdf5_put_texts(file, "set", schema->set, schema->n_set) : 0;
 }

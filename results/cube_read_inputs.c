@@ -84,6 +84,7 @@ static enum dse_status read_all(hid_t file, struct arena *arena, struct result_s
     schema->set = set;
     schema->shard = (uint32_t)hdf5_read_count(file, "shard");
     schema->n_shard = (uint32_t)hdf5_read_count(file, "n_shard");
+    schema->n_point_shard = hdf5_read_count(file, "n_point_shard");
     if (provenance)
         DSE_TRY(read_provenance(file, arena, provenance, err));
     if (H5Lexists(file, "inputs", H5P_DEFAULT) <= 0)

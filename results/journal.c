@@ -25,6 +25,7 @@ static enum dse_status open_parts(struct journal *journal, const char *out,
     DSE_TRY(lock_take(out, options->command, &journal->lock, &journal->report.stale, err));
     DSE_TRY(journal_recover(journal, out, options, err));
     journal->n = (size_t)journal->report.n_point;
+    lock_note_points(journal->lock, journal->n);
     journal->flushed_s = journal->synced_s = journal->touched_s = clock_wall_s();
     return options->visit
                ? DSE_OK

@@ -114,6 +114,8 @@ static bool read_owner(int fd, struct lock_owner *owner, bool *by_flock)
     take_value(text, "start: ", word, sizeof word);
     if (text_parse_u64(word, &number))
         owner->start = number;
+    take_value(text, "points: ", word, sizeof word);
+    owner->n_point = text_parse_u64(word, &number) ? number : UINT64_MAX;
     take_value(text, "held by: ", word, sizeof word);
     *by_flock = strcmp(word, "flock") == 0;
     return n > 0;
@@ -320,6 +322,15 @@ void lock_touch(const struct lock *lock)
 {
     if (lock)
         (void)futimens(lock->fd, NULL);
+}
+
+void lock_note_points(const struct lock *lock, uint64_t n_point)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "points: %" PRIu64 "\n", n_point);
+    off_t end = lock ? lseek(lock->fd, 0, SEEK_END) : -1;
+    if (end > 0 && n > 0)
+        (void)!pwrite(lock->fd, line, (size_t)n, end); /* it is for people only */
 }
 
 void lock_release(struct lock *lock)

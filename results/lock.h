@@ -23,6 +23,7 @@ struct lock_owner {
     uint64_t start;    /* when that process began, clock ticks since its host started; 0: not known */
     char host[256];    /* "" when not known */
     char since[32];    /* "2026-01-31 12:00:00 UTC" */
+    uint64_t n_point;  /* rows that were there when it began to write; UINT64_MAX: not known */
     char command[512]; /* its command line, cut when longer */
 };
 
@@ -34,6 +35,9 @@ DSE_MUST_CHECK enum dse_status lock_take(const char *out, const char *command, s
 
 /* Say that the holder is alive; to be called every LOCK_TOUCH_S. Any thread. NULL is fine. */
 void lock_touch(const struct lock *lock);
+
+/* Add how many rows there were when the holder began, so that `dse status` can tell how fast it is. NULL is fine. */
+void lock_note_points(const struct lock *lock, uint64_t n_point);
 
 /* Remove the lock file and release; NULL is fine. */
 void lock_release(struct lock *lock);

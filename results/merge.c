@@ -74,6 +74,7 @@ static enum dse_status open_shards(struct merge *merge, const char *const *path,
         DSE_TRY(check_part(merge, &schema, h5_path, err));
     }
     merge->schema.shard = merge->schema.n_shard = 1;
+    merge->schema.n_point_shard = 0; /* all of them */
     for (size_t i = 0; i < merge->rows.n; i++)
         DSE_TRY(merge_rows_add(&merge->rows, i, path[i], &merge->schema, near, err));
     return DSE_OK;

@@ -116,6 +116,7 @@ struct result_schema {
     size_t n_set;                     /* what --set replaced on the command line */
     const char *const *set;           /* (n_set) "KEY=VALUE" */
     uint32_t shard, n_shard; /* which part of the points these files are about; 0 of 0 and 1 of 1: all */
+    uint64_t n_point_shard;  /* how many points that part has; 0: not known */
     uint64_t n_point;        /* points the specification expands to (cells that are not filtered out) */
 };
 
