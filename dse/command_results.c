@@ -1,9 +1,7 @@
-/* dse status, dse merge, dse plot: what there is to do with result files. */
+/* dse merge, dse plot: what there is to do with result files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -11,116 +9,15 @@
 #include "base/yaml.h"
 #include "dse/commands.h"
 #include "dse/input_store.h"
-#include "dse/not_ok.h"
 #include "dse/sweep.h"
 #include "dse/table.h"
 #include "dse/timeline.h"
 #include "results/cube_read.h"
-#include "results/journal.h"
 #include "results/merge.h"
 #include "results/merge_missing.h"
 #include "results/plot.h"
 
 enum { FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };
-
-/* ------------------------------------------------------------------------------------------------------- status */
-
-/* Whether the cube was built after the last change of the journal. */
-static bool cube_is_current(const char *h5, const struct journal_summary *s)
-{
-    struct stat info;
-    return !s->running && stat(h5, &info) == 0 &&
-           (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec >= s->modified_s;
-}
-
-/* Count the cells of a cube instead of the lines of a journal, which also has those of earlier versions of the specification. */
-static void count_cells(const char *h5, struct arena *arena, struct journal_summary *s)
-{
-    struct journal_summary cells = *s;
-    const char *const *word;
-    enum result_status outcome;
-    size_t n;
-    cells.n_point = 0;
-    memset(cells.n_status, 0, sizeof cells.n_status);
-    if (cube_read_text(h5, "status", arena, &word, &n, NULL) != DSE_OK)
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (result_status_find(word[i], &outcome)) {
-            cells.n_point++;
-            cells.n_status[outcome]++;
-        }
-    if (cells.n_point <= s->n_point)
-        *s = cells;
-}
-
-static void print_counts(const struct journal_summary *s, const struct journal_summary *lines,
-                         uint64_t n_expected, FILE *out)
-{
-    char a[64], when[64];
-    uint64_t n_earlier = lines->n_point - s->n_point;
-    fprintf(out, "state        %s\n",
-            s->running                               ? "running"
-            : n_expected && s->n_point >= n_expected ? "complete"
-                                                     : "stopped");
-    fprintf(out, "points       %s", text_thousands(s->n_point, a, sizeof a));
-    if (n_expected)
-        fprintf(out, " of %s", text_thousands(n_expected, a, sizeof a));
-    fputs("\n", out);
-    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
-        if (s->n_status[i])
-            fprintf(out, "  %-10s %s\n", result_status_text((enum result_status)i),
-                    text_thousands(s->n_status[i], a, sizeof a));
-    if (n_earlier)
-        fprintf(out, "besides      %s row%s of earlier versions of the specification\n",
-                text_thousands(n_earlier, a, sizeof a), table_plural(n_earlier));
-    fprintf(out, "evaluations  %s in %s of search\n", text_thousands(s->evaluations, a, sizeof a),
-            table_duration(s->seconds, when, sizeof when));
-    time_t changed = (time_t)s->modified_s;
-    struct tm utc;
-    if (gmtime_r(&changed, &utc) && strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc) > 0)
-        fprintf(out, "last change  %s\n", when);
-    if (s->n_bad_line)
-        fprintf(out, "damaged      %" PRIu64 " line%s, the first is line %d\n", s->n_bad_line,
-                table_plural(s->n_bad_line), s->first_bad_line);
-}
-
-static enum dse_status print_status(const char *out, const struct console *console, struct dse_error *err)
-{
-    struct journal_summary s, lines;
-    struct result_schema schema = {0};
-    struct arena arena;
-    char h5[FIGURE_PATH_MAX];
-    DSE_TRY(journal_summarise(out, &lines, err));
-    s = lines;
-    if (!result_path(h5, sizeof h5, out, ".h5"))
-        return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    arena_init(&arena);
-    bool known = cube_read_schema(h5, &arena, &schema, NULL) == DSE_OK;
-    if (!known)
-        schema.n_point = 0; /* no cube yet, or it is being made: the journal says enough */
-    if (known && (cube_is_current(h5, &s) || s.n_point > schema.n_point))
-        count_cells(h5, &arena, &s);
-    print_counts(&s, &lines, schema.n_point, console->out);
-    enum dse_status status = not_ok_list(out, known ? &schema : NULL, "\n", "", console->out, err);
-    arena_free(&arena);
-    return status;
-}
-
-static int status_main(const struct cli_args *args, const struct console *console)
-{
-    struct dse_error err = {0};
-    return cli_report(console, print_status(args->operand[0], console, &err), &err);
-}
-
-const struct cli_command command_status = {
-    .name = "status",
-    .operands = "OUT.h5",
-    .summary = "Show how far a sweep is, also while it runs, and which points are not ok.",
-    .help = "Takes OUT.h5 or OUT.csv. Reading needs no lock and disturbs no run.\n",
-    .min_operand = 1,
-    .max_operand = 1,
-    .run = status_main,
-};
 
 /* -------------------------------------------------------------------------------------------------------- merge */
 

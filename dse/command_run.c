@@ -7,13 +7,13 @@
 
 #include "base/text.h"
 #include "dse/commands.h"
-#include "dse/not_ok.h"
+#include "dse/event_log.h"
 #include "dse/resolve.h"
+#include "dse/run_report.h"
 #include "dse/runner.h"
 #include "dse/supervisor.h"
 #include "dse/table.h"
 #include "dse/threads.h"
-#include "results/journal.h"
 
 enum { OUT_PATH_MAX = 4096, COMMAND_MAX = 1024 };
 
@@ -117,6 +117,8 @@ static void print_summary(const struct run_summary *s, const struct run_options 
             fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
     if (s->n_reused)
         fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
+    if (s->n_reused && n)
+        fprintf(err, " (%.0f %%)", 100 * (double)s->n_reused / (double)(s->n_reused + n));
     fprintf(err, "; results in %s\n", options->out);
     if (s->n_dropped)
         fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
@@ -134,8 +136,10 @@ static void print_efficiency(const struct run_summary *s, FILE *err)
             table_duration(s->work_s, all, sizeof all));
     if (s->n_thread > 1 && !s->interrupted)
         fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
-    fprintf(err, "; %.0f %% of the searches were shared\n",
-            100 * (double)s->n_shared / (double)(s->n_task + s->n_shared));
+    if (s->n_shared > 0)
+        fprintf(err, "; %.0f %% of the searches were shared",
+                100 * (double)s->n_shared / (double)(s->n_task + s->n_shared));
+    fputs("\n", err);
 }
 
 /* Which layers cost nothing in this sweep, as information, in one line. */
@@ -152,27 +156,88 @@ static void note_unmapped(const struct sweep *sweep, FILE *err)
         fputs(" (no multiply-accumulates)\n", err);
 }
 
+/* Who is told what happens. */
+struct audience {
+    struct run_report *report;
+    struct event_log *log; /* NULL: there is none */
+    struct run_observer each[2], all;
+    struct observer_list list;
+};
+
+static enum dse_status audience_open(struct audience *audience, const struct sweep *sweep,
+                                     const struct run_options *options, const char *log_path,
+                                     struct dse_error *err)
+{
+    memset(audience, 0, sizeof *audience);
+    DSE_TRY(run_report_new(&sweep->schema, &audience->report, err));
+    audience->each[0] = run_report_observer(audience->report);
+    audience->list = (struct observer_list){1, {&audience->each[0], &audience->each[1]}};
+    audience->all = observer_of_list(&audience->list);
+    if (!log_path)
+        return DSE_OK;
+    struct event_log_options log = {
+        .path = log_path,
+        .out = options->out,
+        .command = options->command,
+        .shard = options->shard,
+        .n_shard = options->n_shard,
+        .n_restart = options->board ? board_restarts(options->board) : 0,
+        .err = options->err,
+    };
+    DSE_TRY(event_log_open(&sweep->schema, &log, &audience->log, err));
+    audience->each[1] = event_log_observer(audience->log);
+    audience->list.n = 2;
+    return DSE_OK;
+}
+
+static void audience_close(struct audience *audience)
+{
+    event_log_close(audience->log);
+    run_report_free(audience->report);
+}
+
+static void print_report(struct run_report *report, const struct run_summary *summary, FILE *err)
+{
+    struct text_buffer text;
+    text_init(&text);
+    run_report_print(report, summary, &text);
+    if (text.length > 0)
+        fputs(text.data, err);
+    text_free(&text);
+}
+
+/* Failed and timed-out points count when the sweep is through, also those of earlier runs. */
+static int exit_code_of(const struct run_summary *summary, const struct run_report *report)
+{
+    if (summary->interrupted)
+        return EXIT_INTERRUPTED;
+    return run_report_count(report, RESULT_FAILED) + run_report_count(report, RESULT_TIMEOUT) > 0
+               ? EXIT_SOME_FAILED
+               : EXIT_DONE;
+}
+
 static enum dse_status run_sweep(const struct sweep *sweep, const struct run_options *options,
-                                 const struct console *console, int *code, struct dse_error *err)
+                                 const struct console *console, struct audience *audience, int *code,
+                                 struct dse_error *err)
 {
     struct run_summary summary;
-    struct journal_summary all;
     if (options->fresh || access(options->out, F_OK) != 0) /* a resumed run has said it before */
         note_unmapped(sweep, console->err);
-    DSE_TRY(runner_run(sweep, options, &summary, err));
+    enum dse_status status = runner_run(sweep, options, &summary, err);
+    if (status == DSE_OK)
+        *code = exit_code_of(&summary, audience->report);
+    if (audience->log)
+        event_log_end(audience->log, &summary, status, err,
+                      status == DSE_OK            ? *code
+                      : status == DSE_INTERRUPTED ? EXIT_INTERRUPTED
+                                                  : EXIT_BAD_USE);
+    DSE_TRY(status);
     print_summary(&summary, options, console->err);
     print_efficiency(&summary, console->err);
-    if (summary.interrupted) {
+    print_report(audience->report, &summary, console->err);
+    if (summary.interrupted)
         fprintf(console->err, "dse: interrupted; the same command resumes%s\n",
                 summary.cube_is_old ? ", and builds the cube, which is older than the table" : "");
-        *code = EXIT_INTERRUPTED;
-        return DSE_OK;
-    }
-    DSE_TRY(journal_summarise(options->out, &all, err));
-    uint64_t n_failed = all.n_status[RESULT_FAILED] + all.n_status[RESULT_TIMEOUT];
-    if (n_failed + all.n_status[RESULT_INFEASIBLE] > 0)
-        DSE_TRY(not_ok_list(options->out, &sweep->schema, "", "  ", console->err, err));
-    *code = n_failed > 0 ? EXIT_SOME_FAILED : EXIT_DONE;
     return DSE_OK;
 }
 
@@ -237,6 +302,7 @@ struct supervised {
     const struct sweep *sweep;
     struct run_options options;
     const struct console *console;
+    const char *log_path; /* NULL: no event log */
 };
 
 static int run_supervised(void *user, struct crash_board *board)
@@ -244,8 +310,13 @@ static int run_supervised(void *user, struct crash_board *board)
     struct supervised *run = user;
     struct dse_error err = {0};
     int code = EXIT_DONE;
+    struct audience audience;
     run->options.board = board;
-    enum dse_status status = run_sweep(run->sweep, &run->options, run->console, &code, &err);
+    enum dse_status status = audience_open(&audience, run->sweep, &run->options, run->log_path, &err);
+    run->options.observer = &audience.all;
+    if (status == DSE_OK)
+        status = run_sweep(run->sweep, &run->options, run->console, &audience, &code, &err);
+    audience_close(&audience);
     return status == DSE_OK ? code : cli_report(run->console, status, &err);
 }
 
@@ -253,7 +324,7 @@ static int run_or_estimate(const struct cli_args *args, const struct sweep *swee
                            const struct run_options *options, const struct console *console)
 {
     struct dse_error err = {0};
-    struct supervised run = {sweep, *options, console};
+    struct supervised run = {sweep, *options, console, cli_value(args, "log-json")};
     if (cli_has(args, "dry-run"))
         return cli_report(console, print_dry_run(sweep, options, console, &err), &err);
     /* a stream in memory would stay in the child */
@@ -308,6 +379,7 @@ static const struct cli_option run_options[] = {
      "move damaged lines of the journal to OUT.damaged.csv and compute their points again"},
     {"isolation", 0, "HOW",
      "auto (threads; what crashes or hangs goes on in a process of its own), thread, or process"},
+    {"log-json", 0, "FILE", "append what happens to FILE, one JSON object per line (docs/observing.md)"},
     {"dry-run", 'n', NULL, "say what would be done, how long it takes and how much it writes; write nothing"},
     {"set", 0, "KEY=VALUE",
      "replace a setting that is not swept: batch=4, limits.max_evaluations=1000, "

@@ -6,8 +6,9 @@
 #include "results/provenance.h"
 
 static const struct cli_command *const commands[] = {
-    &command_run,   &command_eval,   &command_map,   &command_sample,    &command_list,  &command_plot,
-    &command_merge, &command_status, &command_check, &command_calibrate, &command_rerun, &command_slurm,
+    &command_run,       &command_eval,  &command_map,    &command_sample, &command_list,
+    &command_plot,      &command_merge, &command_status, &command_watch,  &command_check,
+    &command_calibrate, &command_rerun, &command_slurm,
 };
 
 enum { N_COMMAND = sizeof commands / sizeof commands[0] };

@@ -16,5 +16,6 @@ extern const struct cli_command command_check;
 extern const struct cli_command command_rerun;
 extern const struct cli_command command_calibrate;
 extern const struct cli_command command_slurm;
+extern const struct cli_command command_watch;
 
 #endif

@@ -12,4 +12,10 @@
 DSE_MUST_CHECK enum dse_status json_text_append(json_t *root, int good, struct text_buffer *out,
                                                 struct dse_error *err);
 
+/* Append `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. NULL: an empty string. */
+void json_text_quote(struct text_buffer *out, const char *text);
+
+/* Append a number as JSON has it; null when it is not finite. */
+void json_text_number(struct text_buffer *out, double value);
+
 #endif

@@ -1,4 +1,5 @@
 SRC_DSE := \
+	dse/best_slices.c \
 	dse/cli.c \
 	dse/command_calibrate.c \
 	dse/command_eval.c \
@@ -9,11 +10,13 @@ SRC_DSE := \
 	dse/command_run.c \
 	dse/command_sample.c \
 	dse/command_slurm.c \
+	dse/command_status.c \
 	dse/command_table.c \
 	dse/crash_board.c \
 	dse/cost_model.c \
 	dse/cost_prior.c \
 	dse/estimate.c \
+	dse/event_log.c \
 	dse/fork_server.c \
 	dse/input_store.c \
 	dse/inputs.c \
@@ -30,6 +33,7 @@ SRC_DSE := \
 	dse/point_rows.c \
 	dse/progress.c \
 	dse/queue.c \
+	dse/reason_groups.c \
 	dse/record.c \
 	dse/record_network.c \
 	dse/report_csv.c \
@@ -42,6 +46,7 @@ SRC_DSE := \
 	dse/rerun_compare.c \
 	dse/rerun_select.c \
 	dse/resolve.c \
+	dse/run_report.c \
 	dse/run_resume.c \
 	dse/run_rows.c \
 	dse/run_tick.c \
@@ -57,11 +62,14 @@ SRC_DSE := \
 	dse/spec_diff_tree.c \
 	dse/spec_measure.c \
 	dse/spec_read.c \
+	dse/status_json.c \
+	dse/status_report.c \
 	dse/supervisor.c \
 	dse/sweep.c \
 	dse/sweep_cells.c \
 	dse/sweep_check.c \
 	dse/sweep_filter.c \
+	dse/sweep_follow.c \
 	dse/sweep_isolation.c \
 	dse/sweep_load.c \
 	dse/sweep_plot.c \

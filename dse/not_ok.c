@@ -5,10 +5,9 @@
 
 #include "results/journal.h"
 
-enum { LIST_MAX = 20, LABEL_MAX = 256 };
+enum { LABEL_MAX = 256 };
 
-/* Letters of a column's name without the unit: "DRAM.bandwidth" of "DRAM.bandwidth_byte_per_s". */
-static size_t length_without_unit(const struct result_coordinate *c)
+size_t not_ok_name_length(const struct result_coordinate *c)
 {
     char ending[64] = "_";
     size_t n = 1, length = strlen(c->name);
@@ -43,7 +42,7 @@ static const char *append_coordinate(const struct result_axis *axis, const struc
     }
     if (longest == 0)
         return NULL;
-    text_append(out, "%s%.*s=%s", out->length ? " " : "", (int)length_without_unit(c), c->name,
+    text_append(out, "%s%.*s=%s", out->length ? " " : "", (int)not_ok_name_length(c), c->name,
                 coordinate_label(c, found, buffer, sizeof buffer));
     return at[longest] == ' ' ? at + longest + 1 : at + longest;
 }
@@ -60,11 +59,22 @@ void not_ok_place(const struct result_schema *schema, const char *place, struct 
     text_free(&text);
 }
 
+void not_ok_place_of(const struct result_schema *schema, const uint32_t *index, struct text_buffer *out)
+{
+    char label[LABEL_MAX];
+    size_t n = 0;
+    for (size_t a = 0; a < schema->n_axis; a++)
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++) {
+            const struct result_coordinate *c = &schema->axis[a].coordinate[k];
+            text_append(out, "%s%.*s=%s", n++ ? " " : "", (int)not_ok_name_length(c), c->name,
+                        coordinate_label(c, index[a], label, sizeof label));
+        }
+}
+
 struct list {
     const struct result_schema *schema;
-    const char *before, *indent;
     FILE *stream;
-    size_t n;
+    size_t n, most;
 };
 
 static bool print_one(void *user, uint64_t key, const char *place, const char *status, const char *reason)
@@ -72,24 +82,22 @@ static bool print_one(void *user, uint64_t key, const char *place, const char *s
     struct list *list = user;
     struct text_buffer text;
     (void)key;
-    if (list->n++ == 0)
-        fputs(list->before, list->stream);
-    if (list->n > LIST_MAX)
+    if (list->n++ >= list->most)
         return true;
     text_init(&text);
     not_ok_place(list->schema, place, &text);
     const char *shown = text.failed || !text.data ? place : text.data;
-    fprintf(list->stream, "%s%-10s %s%s%s\n", list->indent, status, shown, shown[0] ? ": " : "", reason);
+    fprintf(list->stream, "%-10s %s%s%s\n", status, shown, shown[0] ? ": " : "", reason);
     text_free(&text);
     return true;
 }
 
-enum dse_status not_ok_list(const char *out, const struct result_schema *schema, const char *before,
-                            const char *indent, FILE *stream, struct dse_error *err)
+enum dse_status not_ok_list(const char *out, const struct result_schema *schema, size_t most, FILE *stream,
+                            struct dse_error *err)
 {
-    struct list list = {schema, before, indent, stream, 0};
+    struct list list = {schema, stream, 0, most};
     DSE_TRY(journal_each_not_ok(out, print_one, &list, err));
-    if (list.n > LIST_MAX)
-        fprintf(stream, "%s... and %zu more: see the columns status and reason\n", indent, list.n - LIST_MAX);
+    if (list.n > most)
+        fprintf(stream, "... and %zu more\n", list.n - most);
     return DSE_OK;
 }

@@ -69,6 +69,8 @@ _dse_value() {
         *--engine) _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         *--objective) _dse_reply 'latency energy edp ed2p' "$word" ;;
         map--format) _dse_reply 'table yaml csv json' "$word" ;;
+        status--format | watch--format) _dse_reply 'table json' "$word" ;;
+        *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply 'levels networks summary noc tiles tensors instructions' "$word" ;;
         eval--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
@@ -82,7 +84,7 @@ _dse_value() {
             _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
         plot--arch) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         plot--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
-        *--output | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
+        *--output | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
     esac
 }
 

@@ -4,7 +4,7 @@ set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
 
-for command in run eval map sample list plot merge status check calibrate rerun; do
+for command in run eval map sample list plot merge status watch check calibrate rerun; do
     check "dse $command --help" code 0 "$DSE" $command --help
     check "dse $command --help has a usage line" grep -q "^Usage: dse $command" "$folder/out"
     check "dse --help names $command" sh -c "'$DSE' --help | grep -q '^  $command '"
@@ -262,13 +262,16 @@ check 'mapping of the table' code 0 "$DSE" eval simba resnet50:conv2_0_a "$folde
     echo 'set: {GlobalBuffer.block: 1 word}'
 } >"$folder/tight.yaml"
 check 'infeasible points' code 0 "$DSE" run "$folder/tight.yaml" -o "$folder/tight.h5"
-check 'are listed with a reason' grep -q '^  infeasible GlobalBuffer.capacity=1 B DRAM.bandwidth=10 GB/s: .*GlobalBuffer needs' "$folder/err"
+check 'are one line with the reason' grep -q '^  2 infeasible  layer .*: GlobalBuffer needs' "$folder/err"
+check 'with an example' grep -q '^ *e\.g\. GlobalBuffer.capacity=1 B DRAM.bandwidth=10 GB/s$' "$folder/err"
 check 'status of them' code 0 "$DSE" status "$folder/tight.csv"
-check 'lists them alike' grep -q '^infeasible GlobalBuffer.capacity=1 B DRAM.bandwidth=10 GB/s: .*GlobalBuffer needs' "$folder/out"
+check 'groups them alike' grep -q '^  2 infeasible  layer .*: GlobalBuffer needs' "$folder/out"
+check 'status, one by one' code 0 "$DSE" status "$folder/tight.csv" --list 9
+check 'lists them' grep -q '^infeasible GlobalBuffer.capacity=1 B DRAM.bandwidth=10 GB/s: .*GlobalBuffer needs' "$folder/out"
 sed '/^axes/,$d' "$folder/small.yaml" >"$folder/lone.yaml"
 echo 'set: {GlobalBuffer.block: 1 word, GlobalBuffer.capacity: 1 B}' >>"$folder/lone.yaml"
 check 'one infeasible point without axes' code 0 "$DSE" run "$folder/lone.yaml" -o "$folder/lone.h5"
-check 'is listed without a place' grep -q '^  infeasible layer conv2_0_a: GlobalBuffer needs' "$folder/err"
+check 'is said without a place' sh -c "grep -q '^  1 infeasible  layer conv2_0_a: GlobalBuffer needs' '$folder/err' && ! grep -q '^ *at ' '$folder/err'"
 
 # Each value is good on its own, one combination is not: a failed row, listed, exit code 1.
 {
@@ -276,7 +279,8 @@ check 'is listed without a place' grep -q '^  infeasible layer conv2_0_a: Global
     echo '  GlobalBuffer.block: [1 word, 16 word]'
 } >"$folder/clash.yaml"
 check 'failed points' code 1 "$DSE" run "$folder/clash.yaml" -o "$folder/clash.h5"
-check 'are listed with values and reason' grep -q 'failed .*GlobalBuffer.block.*16.*less than one block' "$folder/err"
+check 'are listed with the reason' grep -q 'failed .*less than one block' "$folder/err"
+check 'and values' grep -q '^ *e\.g\. .*GlobalBuffer.block.*16' "$folder/err"
 check 'and are not run again' code 1 "$DSE" run "$folder/clash.yaml" -o "$folder/clash.h5"
 check 'all eight are there' grep -q '8 were there already' "$folder/err"
 

@@ -48,7 +48,7 @@ has() {
     esac
 }
 
-is 'run eval map sample list plot merge status check calibrate rerun slurm --help --version' ''
+is 'run eval map sample list plot merge status watch check calibrate rerun slurm --help --version' ''
 is 'map merge' m
 is 'engines architectures networks experiments engine' list ''
 is 'random' list engine ran
@@ -97,6 +97,9 @@ is "$("$DSE" map soma_edge resnet50_soma -e soma -o core=? 2>&1 | sed -n 's/.*\(
 
 printf 'a_byte,status,edp_js,energy_j\n' >"$folder/x.csv"
 is 'edp_js energy_j' plot "$folder/x.h5" --metric e
+is 'a_byte' status "$folder/x.h5" --by ''
+is 'table json' watch --format ''
+is "$(accepted status "$folder/x.h5" --format '?')" status --format ''
 
 echo "$n checks, $bad failed"
 [ "$bad" -eq 0 ]
