@@ -54,7 +54,7 @@ static struct arena_block *add_block(struct arena *arena, size_t need)
     return block;
 }
 
-void *arena_alloc(struct arena *arena, size_t count, size_t size)
+void *arena_alloc_unset(struct arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - ARENA_ALIGN) / size)
         return NULL;
@@ -71,7 +71,14 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     void *result = block->data + block->used_byte;
     block->used_byte += step;
     arena->used_byte += wanted;
-    memset(result, 0, wanted);
+    return result;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    void *result = arena_alloc_unset(arena, count, size);
+    if (result)
+        memset(result, 0, count * size);
     return result;
 }
 
@@ -79,9 +86,12 @@ char *arena_copy_text(struct arena *arena, const char *text, size_t length)
 {
     if (length == SIZE_MAX)
         return NULL;
-    char *copy = arena_alloc(arena, length + 1, 1);
-    if (copy && length > 0)
+    char *copy = arena_alloc_unset(arena, length + 1, 1);
+    if (!copy)
+        return NULL;
+    if (length > 0)
         memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
 }
 

@@ -19,6 +19,9 @@ void arena_init(struct arena *arena);
  * Owned by the arena. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
+/* The same, not zeroed: for large things of which little is used. */
+void *arena_alloc_unset(struct arena *arena, size_t count, size_t size);
+
 /* A copy of `length` bytes of `text` plus a terminator; NULL when out of memory. Owned by the arena. */
 char *arena_copy_text(struct arena *arena, const char *text, size_t length);
 

@@ -194,7 +194,8 @@ enum dse_status evaluator_detail(const struct evaluator *evaluator, const struct
     const struct architecture *arch = &evaluator->arch;
     struct evaluation *total = &out->total;
     struct nest nest;
-    memset(out, 0, sizeof *out);
+    memset(total, 0, sizeof *total);
+    memset(out->level, 0, arch->n_level * sizeof out->level[0]);
     if (!nest_build(problem, arch, mapping, &nest, &total->fit) ||
         !nest_fits(problem, arch, mapping, &nest, &total->fit))
         return DSE_OK;

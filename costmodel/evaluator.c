@@ -67,18 +67,16 @@ static double most_words(const struct problem *problem, uint32_t t)
 
 /* Counts and cycles are 64-bit: what no mapping can bring beyond 2^62 need not be watched in each evaluation. Every word is
  * read, filled and updated at most twice each (a partial sum that travels is both). */
-static enum dse_status check_counts(const struct problem *problem, const struct architecture *arch,
+static enum dse_status check_counts(const struct evaluator *evaluator, const struct architecture *arch,
                                     struct dse_error *err)
 {
-    double most = 0;
-    for (uint32_t t = 0; t < problem->n_tensor; t++)
-        most += 6 * most_words(problem, t);
+    const double most = evaluator->most_word;
     if (most >= COUNT_MAX)
         return dse_fail(
             err, DSE_LIMIT,
             "problem %s: a mapping could move %.2g words; counts below 2^62 = 4.6e18 are supported "
             "(the iterations times the strides)",
-            problem->name, most);
+            evaluator->problem.name, most);
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct storage_level *level = &arch->level[l];
         double slowest =
@@ -89,7 +87,7 @@ static enum dse_status check_counts(const struct problem *problem, const struct 
                 err, DSE_LIMIT,
                 "%s: with %.3g words per cycle a mapping of problem %s could take more than 2^62 = 4.6e18 "
                 "cycles, which is not supported",
-                level->name, slowest, problem->name);
+                level->name, slowest, evaluator->problem.name);
     }
     return DSE_OK;
 }
@@ -109,16 +107,15 @@ static void compile_level(struct evaluator *evaluator, uint32_t l)
     const struct storage_level *level = &evaluator->arch.level[l];
     architecture_fanout(&evaluator->arch, l, &evaluator->fan_x[l], &evaluator->fan_y[l]);
     evaluator->usable_word[l] = architecture_usable_words(level);
+    evaluator->may_keep[l] = 0;
     evaluator->least_word[l] = evaluator->usable_word[l] == ARCH_UNLIMITED
                                    ? 0
                                    : (double)evaluator->usable_word[l] * level->min_utilization;
     for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++)
         evaluator->may_keep[l] |= (level->keep_role >> evaluator->problem.tensor[t].role & 1u) << t;
     evaluator->n_cluster[l] = level->instances / level->cluster_size;
-    evaluator->block_shift[l] = -1;
-    for (int shift = 0; shift < 32; shift++)
-        if (level->block_word == 1u << shift)
-            evaluator->block_shift[l] = shift;
+    evaluator->block_shift[l] =
+        __builtin_popcount(level->block_word) == 1 ? __builtin_ctz(level->block_word) : -1;
     evaluator->network_costs[l] =
         level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0;
     evaluator->bandwidth_limited[l] = isfinite(level->read_bandwidth_word_per_cycle) ||
@@ -137,41 +134,75 @@ static uint64_t widest_children(const struct architecture *arch, uint32_t l)
     return l ? arch->level[l - 1].mesh_x * arch->level[l - 1].mesh_y : arch->mac.mesh_x * arch->mac.mesh_y;
 }
 
+/* Widest fan-out of all levels. */
+static enum dse_status count_children(const struct architecture *arch, uint64_t *most, struct dse_error *err)
+{
+    *most = 1;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        uint64_t children = widest_children(arch, l);
+        if (children > *most)
+            *most = children;
+    }
+    return *most > CHILD_MAX
+               ? dse_fail(err, DSE_LIMIT, "a level has more than %u instances inside it", (unsigned)CHILD_MAX)
+               : DSE_OK;
+}
+
+static enum dse_status compile_problem(struct evaluator *evaluator, struct dse_error *err)
+{
+    const struct problem *problem = &evaluator->problem;
+    for (uint32_t t = 0; t < problem->n_tensor; t++) {
+        DSE_TRY(compile_code(problem, t, &evaluator->code[t], err));
+        compile_plan(&problem->tensor[t], &evaluator->plan[t]);
+        if (problem->tensor[t].read_write)
+            evaluator->output = t;
+    }
+    return DSE_OK;
+}
+
+/* A machine that has been checked. */
+static enum dse_status compile_machine(struct evaluator *evaluator, const struct architecture *arch,
+                                       struct dse_error *err)
+{
+    uint64_t max_children;
+    DSE_TRY(count_children(arch, &max_children, err));
+    evaluator->arch = *arch;
+    evaluator->max_children = max_children;
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        compile_level(evaluator, l);
+    return DSE_OK;
+}
+
+enum dse_status evaluator_move(struct evaluator *evaluator, const struct architecture *arch,
+                               struct dse_error *err)
+{
+    DSE_TRY(architecture_check(arch, err));
+    DSE_TRY(check_counts(evaluator, arch, err));
+    return compile_machine(evaluator, arch, err);
+}
+
 enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch,
                               struct evaluator **out, struct dse_error *err)
 {
     *out = NULL;
     DSE_TRY(problem_check(problem, err));
     DSE_TRY(architecture_check(arch, err));
-    DSE_TRY(check_counts(problem, arch, err));
     struct evaluator *evaluator = calloc(1, sizeof *evaluator);
     if (!evaluator)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluator");
     evaluator->problem = *problem;
-    evaluator->arch = *arch;
-    evaluator->max_children = 1;
-    for (uint32_t t = 0; t < problem->n_tensor; t++) {
-        enum dse_status status = compile_code(problem, t, &evaluator->code[t], err);
-        if (status != DSE_OK) {
-            free(evaluator);
-            return status;
-        }
-        compile_plan(&problem->tensor[t], &evaluator->plan[t]);
-        if (problem->tensor[t].read_write)
-            evaluator->output = t;
-    }
-    for (uint32_t l = 0; l < arch->n_level; l++) {
-        compile_level(evaluator, l);
-        uint64_t children = widest_children(arch, l);
-        if (children > evaluator->max_children)
-            evaluator->max_children = children;
-    }
-    if (evaluator->max_children > CHILD_MAX) {
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        evaluator->most_word += 6 * most_words(problem, t);
+    enum dse_status status = check_counts(evaluator, arch, err);
+    if (status == DSE_OK)
+        status = compile_problem(evaluator, err);
+    if (status == DSE_OK)
+        status = compile_machine(evaluator, arch, err);
+    if (status == DSE_OK)
+        *out = evaluator;
+    else
         free(evaluator);
-        return dse_fail(err, DSE_LIMIT, "a level has more than %u instances inside it", (unsigned)CHILD_MAX);
-    }
-    *out = evaluator;
-    return DSE_OK;
+    return status;
 }
 
 void evaluator_delete(struct evaluator *evaluator)

@@ -96,13 +96,17 @@ struct level_detail {
 
 struct evaluation_detail {
     struct evaluation total;
-    struct level_detail level[ARCH_LEVEL_MAX];
+    struct level_detail level[ARCH_LEVEL_MAX]; /* (n_level) */
 };
 
 /* Compile. `*out` is owned by the caller (evaluator_delete). The problem and architecture are copied.
  * DSE_BAD_INPUT when either does not check, DSE_LIMIT beyond the documented limits, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch,
                                              struct evaluator **out, struct dse_error *err);
+/* Compile the same problem for another machine, without an allocation; no search may be using it. On failure (as of evaluator_new) it stays
+ * what it was. */
+DSE_MUST_CHECK enum dse_status evaluator_move(struct evaluator *evaluator, const struct architecture *arch,
+                                              struct dse_error *err);
 void evaluator_delete(struct evaluator *evaluator);
 const struct problem *evaluator_problem(const struct evaluator *evaluator);
 const struct architecture *evaluator_architecture(const struct evaluator *evaluator);
@@ -110,6 +114,8 @@ const struct architecture *evaluator_architecture(const struct evaluator *evalua
 /* Scratch for one thread. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status eval_workspace_new(const struct evaluator *evaluator,
                                                   struct eval_workspace **out, struct dse_error *err);
+/* Is it what eval_workspace_new would make for this evaluator? */
+bool eval_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator);
 void eval_workspace_delete(struct eval_workspace *workspace);
 
 /* Evaluate one mapping: allocates nothing, touches only `workspace` and `out`. Returns whether it fits (out->fit says why

@@ -9,6 +9,7 @@
 #include "costmodel/nest.h"
 
 struct eval_workspace {
+    uint64_t max_children;
     struct fast_nest nest;
     struct fast_mesh mesh;
     struct fast_counts counts[PROBLEM_TENSOR_MAX][ARCH_LEVEL_MAX];
@@ -20,12 +21,18 @@ enum dse_status eval_workspace_new(const struct evaluator *evaluator, struct eva
     *out = calloc(1, sizeof **out);
     if (!*out)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluation workspace");
+    (*out)->max_children = evaluator->max_children;
     enum dse_status status = fast_mesh_init(&(*out)->mesh, evaluator->max_children, err);
     if (status != DSE_OK) {
         free(*out);
         *out = NULL;
     }
     return status;
+}
+
+bool eval_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator)
+{
+    return workspace->max_children == evaluator->max_children;
 }
 
 void eval_workspace_delete(struct eval_workspace *workspace)

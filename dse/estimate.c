@@ -135,7 +135,7 @@ static enum dse_status estimate_queue(struct queue *queue, const struct run_opti
 {
     const struct sweep *sweep = queue->sweep;
     const struct queue_entry *entry;
-    struct solve_shared shared = {NULL, 1};
+    struct solve_shared shared = {.n_thread = 1};
     struct task_sample sample = {0};
     struct machine machine;
     struct plan *plan = NULL;

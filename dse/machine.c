@@ -31,6 +31,7 @@ enum dse_status machine_of(struct machine *machine, const struct sweep_point *po
     if (machine->known && machine->number == number)
         return machine->status;
     machine->known = true;
+    machine->n_built++;
     machine->number = number;
     machine->key = 0;
     machine->status = sweep_point_build(point, &machine->arch, &machine->why);

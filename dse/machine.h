@@ -14,6 +14,7 @@
 struct machine {
     const struct sweep *sweep; /* borrowed */
     bool known;                /* `number` is set */
+    uint64_t n_built;          /* how many were built here: another number, another machine */
     uint64_t number;           /* which machine of the sweep */
     enum dse_status status;
     struct architecture arch; /* valid when status is DSE_OK */

@@ -68,7 +68,7 @@ enum dse_status map_network(const struct solve_settings *settings, const struct 
                             struct text_buffer *out, enum result_status *outcome, char *reason,
                             struct dse_error *err)
 {
-    const struct solve_shared shared = {NULL, n_thread};
+    const struct solve_shared shared = {.n_thread = n_thread};
     struct solve_result result;
     struct arena arena;
     arena_init(&arena);

@@ -57,6 +57,7 @@ SRC_DSE := \
 	dse/slurm.c \
 	dse/shards.c \
 	dse/solve.c \
+	dse/solve_cache.c \
 	dse/spec_axes.c \
 	dse/spec_diff.c \
 	dse/spec_diff_tree.c \

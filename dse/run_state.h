@@ -15,6 +15,7 @@
 #include "dse/progress.h"
 #include "dse/queue.h"
 #include "dse/runner.h"
+#include "dse/solve_cache.h"
 #include "dse/watch.h"
 #include "dse/watchdog.h"
 #include "dse/worker_pool.h"
@@ -73,6 +74,7 @@ struct worker {
     struct arena arena;     /* of a search */
     struct arena row_arena; /* of a point's rows */
     struct machine machine;
+    struct solve_cache *cache;
     struct sweep_point point;
     struct layer_record *layer;         /* (most layers of any point) */
     const struct solve_result **result; /* (most searches of any point) */

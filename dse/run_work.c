@@ -22,6 +22,7 @@ enum dse_status worker_init(struct worker *worker, struct run *run, size_t slot,
     machine_init(&worker->machine, run->sweep);
     journal_lines_init(&worker->lines);
     point_rows_most(run->sweep, &n_layer, &n_task);
+    DSE_TRY(solve_cache_new(&worker->cache, err));
     worker->layer = calloc(n_layer, sizeof *worker->layer);
     worker->result = calloc(n_task, sizeof *worker->result);
     return worker->layer && worker->result ? DSE_OK
@@ -33,6 +34,7 @@ void worker_free(struct worker *worker)
     arena_free(&worker->arena);
     arena_free(&worker->row_arena);
     journal_lines_free(&worker->lines);
+    solve_cache_free(worker->cache);
     free(worker->layer);
     free(worker->result);
 }
@@ -231,8 +233,11 @@ static enum dse_status search_here(struct worker *worker, const struct plan_task
     arena_reset(&worker->arena);
     board_enter(run->board, worker->slot, task->key, engine,
                 limit_s > 0 ? clock_wall_s() + limit_s + run->sweep->grace_s : 0);
-    enum dse_status status = sweep_point_solve(&worker->point, task->problem, &worker->machine.arch,
-                                               &run->shared, &run->watch.cancel, &worker->arena, result);
+    struct solve_shared shared = run->shared;
+    shared.cache = worker->cache;
+    solve_cache_machine(worker->cache, worker->machine.n_built);
+    enum dse_status status = sweep_point_solve(&worker->point, task->problem, &worker->machine.arch, &shared,
+                                               &run->watch.cancel, &worker->arena, result);
     board_leave(run->board, worker->slot);
     return status;
 }

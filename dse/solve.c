@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/evaluator.h"
+#include "dse/solve_cache.h"
 
 /* Goes up when the same inputs give other results: then old journals are not resumed. */
 enum { RESULT_VERSION = 1 };
@@ -207,50 +208,71 @@ enum dse_status solve_constraints(const struct solve_settings *s, const struct p
     return DSE_OK;
 }
 
-static enum dse_status search(const struct solve_settings *s, const struct problem *problem,
-                              const struct architecture *arch, const struct evaluator *evaluator,
-                              const atomic_int *cancel, struct arena *arena, struct engine_result *found,
-                              struct dse_error *err)
+static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,
+                              const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
+                              struct engine_result *found, struct dse_error *err)
 {
     struct mapspace_constraints *constraints = NULL;
     if (s->constraints || s->further) {
         constraints = arena_alloc(arena, 1, sizeof *constraints);
         if (!constraints)
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for the constraints");
-        DSE_TRY(solve_constraints(s, problem, arch, constraints, err));
+        DSE_TRY(solve_constraints(s, compiled->problem, arch, constraints, err));
     }
     struct engine_task task = {
-        .evaluator = evaluator,
+        .evaluator = compiled->evaluator,
+        .workspace = compiled->workspace,
+        .bound = &compiled->bound,
         .constraints = constraints,
-        .architecture = evaluator_architecture(evaluator),
+        .architecture = evaluator_architecture(compiled->evaluator),
         .batch = 1,
         .objective = s->objective,
         .option = s->option,
         .seed = s->seed,
-        .key = stream_key(s->engine, problem_hash(problem)),
+        .key = stream_key(s->engine, compiled->problem_key),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
     };
     return engine_solve(s->engine, &task, arena, found, err);
+}
+
+/* A result that says nothing yet. Most of it is room that few searches use: it is left unset. */
+static void result_init(struct solve_result *result)
+{
+    result->outcome = RESULT_OK;
+    result->reason[0] = '\0';
+    engine_result_init(&result->found);
+    memset(&result->bound, 0, sizeof result->bound);
+    result->bounded = false;
+    measure_values_init(&result->measured);
+    result->schedule = NULL;
 }
 
 enum dse_status solve_task(const struct solve_settings *settings, const struct problem *problem,
                            const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
                            struct solve_result *result)
 {
-    struct dse_error err = {0};
-    struct evaluator *evaluator;
-    memset(result, 0, sizeof *result);
-    measure_values_init(&result->measured);
-    enum dse_status status = evaluator_new(problem, arch, &evaluator, &err);
-    if (status == DSE_OK) {
-        status = search(settings, problem, arch, evaluator, cancel, arena, &result->found, &err);
-        evaluator_delete(evaluator);
-    }
+    const struct solve_shared none = {.n_thread = 1};
+    return solve_task_shared(settings, problem, arch, &none, cancel, arena, result);
+}
+
+enum dse_status solve_task_shared(const struct solve_settings *settings, const struct problem *problem,
+                                  const struct architecture *arch, const struct solve_shared *shared,
+                                  const atomic_int *cancel, struct arena *arena, struct solve_result *result)
+{
+    struct dse_error err;
+    struct solve_compiled own = {0};
+    const struct solve_compiled *compiled = &own;
+    result_init(result);
+    enum dse_status status = shared->cache ? solve_cache_get(shared->cache, problem, arch, &compiled, &err)
+                                           : solve_compile(problem, arch, &own, &err);
+    if (status == DSE_OK)
+        status = search(settings, compiled, arch, cancel, arena, &result->found, &err);
+    solve_compiled_free(&own);
     if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
         return DSE_INTERRUPTED;
     if (status == DSE_OK) {
         judge(settings, result, problem, arch);
-        if (result->outcome == RESULT_OK)
+        if (result->outcome == RESULT_OK && settings->measure.what)
             status = measure(settings, problem, arch, cancel, arena, result, &err);
     }
     if (status == DSE_INTERRUPTED)
@@ -278,9 +300,8 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
                               const struct architecture *arch, const struct solve_shared *shared,
                               const atomic_int *cancel, struct arena *arena, struct solve_result *result)
 {
-    struct dse_error err = {0};
-    memset(result, 0, sizeof *result);
-    measure_values_init(&result->measured);
+    struct dse_error err;
+    result_init(result);
     struct engine_task task = {
         .network = workload->network,
         .architecture = arch,

@@ -18,6 +18,8 @@
 #include "engines/objective.h"
 #include "results/schema.h"
 
+struct solve_cache; /* dse/solve_cache.h */
+
 enum { SOLVE_OPTION_MAX = 64, SOLVE_REASON_MAX = 512 };
 
 /* How to search. */
@@ -51,6 +53,7 @@ struct solve_result {
 struct solve_shared {
     struct core_cache *core_cache; /* costs of tiles; may be NULL */
     int n_thread;                  /* for one task; at least 1 */
+    struct solve_cache *cache;     /* of this thread, for the machine at hand; NULL: none */
 };
 
 /* Any engine. Fills the defaults. DSE_BAD_INPUT: unknown, with the nearest; DSE_LIMIT: its table is too long. */
@@ -86,6 +89,13 @@ DSE_MUST_CHECK enum dse_status solve_task(const struct solve_settings *settings,
                                           const struct problem *problem, const struct architecture *arch,
                                           const atomic_int *cancel, struct arena *arena,
                                           struct solve_result *result);
+
+/* The same with what `shared` keeps. */
+DSE_MUST_CHECK enum dse_status solve_task_shared(const struct solve_settings *settings,
+                                                 const struct problem *problem,
+                                                 const struct architecture *arch,
+                                                 const struct solve_shared *shared, const atomic_int *cancel,
+                                                 struct arena *arena, struct solve_result *result);
 
 /* The same for a scheduler and a whole network. Release the result with solve_result_clear. */
 DSE_MUST_CHECK enum dse_status solve_network(const struct solve_settings *settings,

@@ -135,7 +135,7 @@ uint32_t sweep_point_n_task(const struct sweep_point *point)
 uint64_t sweep_point_task_hash(const struct sweep_point *point, uint32_t t)
 {
     return solve_is_scheduler(&point->settings) ? point->workload->network_hash
-                                                : problem_hash(&point->workload->problem[t]);
+                                                : point->workload->problem_key[t];
 }
 
 enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
@@ -144,7 +144,8 @@ enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
 {
     if (solve_is_scheduler(&point->settings))
         return solve_network(&point->settings, point->workload, arch, shared, cancel, arena, result);
-    return solve_task(&point->settings, &point->workload->problem[t], arch, cancel, arena, result);
+    return solve_task_shared(&point->settings, &point->workload->problem[t], arch, shared, cancel, arena,
+                             result);
 }
 
 enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,

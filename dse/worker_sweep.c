@@ -22,7 +22,7 @@ static enum dse_status search_sweep(void *user, size_t p, uint32_t task, int n_t
     DSE_TRY(sweep_point_build(&point, &arch, err));
     if (solve_is_scheduler(&point.settings) && !search->core_cache)
         DSE_TRY(core_cache_new(CORE_COST_MAX, &search->core_cache, err));
-    const struct solve_shared shared = {search->core_cache, n_thread};
+    const struct solve_shared shared = {.core_cache = search->core_cache, .n_thread = n_thread};
     return sweep_point_solve(&point, task, &arch, &shared, NULL, arena, result);
 }
 

@@ -40,6 +40,7 @@ static enum dse_status add_layer(struct workload *w, uint32_t index, struct dse_
     if (status != DSE_OK)
         return dse_fail_at(err, status, inner.file[0] ? inner.file : w->network->path,
                            inner.file[0] ? inner.line : layer->line, "%s", inner.text);
+    w->problem_key[w->n_problem] = problem_hash(&w->problem[w->n_problem]);
     w->problem_of[w->n_layer++] = w->n_problem++;
     return DSE_OK;
 }
@@ -54,7 +55,7 @@ static enum dse_status hash_workload(struct workload *w, struct dse_error *err)
         const struct layer *layer = &w->network->layer[w->layer[i]];
         hash_text(&state, layer->name);
         hash_u64(&state, layer->count);
-        hash_u64(&state, problem_hash(&w->problem[w->problem_of[i]]));
+        hash_u64(&state, w->problem_key[w->problem_of[i]]);
     }
     w->hash = hash_end(&state);
     return DSE_OK;
@@ -148,7 +149,8 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
     w->layer = calloc(n, sizeof *w->layer);
     w->problem_of = calloc(n, sizeof *w->problem_of);
     w->problem = calloc(n_chosen, sizeof *w->problem);
-    if (!w->layer || !w->problem_of || !w->problem)
+    w->problem_key = calloc(n_chosen, sizeof *w->problem_key);
+    if (!w->layer || !w->problem_of || !w->problem || !w->problem_key)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the layers of %s", network->name);
     for (uint32_t i = 0; i < network->n_layer; i++) {
         if (!is_chosen(&network->layer[i], name, n_name))
@@ -167,6 +169,7 @@ void workload_free(struct workload *workload)
     free(workload->layer);
     free(workload->problem_of);
     free(workload->problem);
+    free(workload->problem_key);
     memset(workload, 0, sizeof *workload);
 }
 

@@ -19,6 +19,7 @@ struct workload {
     uint32_t *problem_of; /* (n_layer) which problem the layer is */
     uint32_t n_problem;
     struct problem *problem; /* (n_problem) distinct loop nests, in order of their first layer */
+    uint64_t *problem_key;   /* (n_problem) problem_hash of each */
     uint32_t n_skipped;
     uint64_t hash;         /* of the loop nests with their counts and the layers' names */
     uint64_t network_hash; /* of the whole network as a graph, names included, and the batch; never 0 */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,15 +50,24 @@ static enum dse_status use_evaluator(struct engine_context *context, const struc
                                      struct dse_error *err)
 {
     struct engine_result *result = context->result;
-    eval_workspace_delete(context->workspace);
-    context->workspace = NULL;
+    const struct engine_task *task = context->task;
+    const bool padded = evaluator != task->evaluator;
     context->evaluator = evaluator;
     context->problem = evaluator_problem(evaluator);
     context->arch = evaluator_architecture(evaluator);
-    lower_bound_compute(context->problem, context->arch, &result->lower_bound);
+    if (task->bound && !padded)
+        result->lower_bound = *task->bound;
+    else
+        lower_bound_compute(context->problem, context->arch, &result->lower_bound);
     result->bound = objective_bound(&context->task->objective, &result->lower_bound);
     context->good_enough = result->bound * (1 + 1e-12);
-    return eval_workspace_new(evaluator, &context->workspace, err);
+    context->workspace = padded ? NULL : task->workspace;
+    eval_workspace_delete(context->own_workspace);
+    context->own_workspace = NULL;
+    if (!context->workspace)
+        DSE_TRY(eval_workspace_new(evaluator, &context->own_workspace, err));
+    context->workspace = context->workspace ? context->workspace : context->own_workspace;
+    return DSE_OK;
 }
 
 enum dse_status engine_context_pad(struct engine_context *context, const uint32_t *bound,
@@ -94,6 +104,9 @@ static void count_misfit(struct engine_context *context, uint64_t n, const struc
     context->n_misfit_total += n;
     if (!fit || fit->what == FITS || fit->level < -1 || fit->level >= ARCH_LEVEL_MAX)
         return;
+    if (!context->counted)
+        memset(context->misfit, 0, sizeof context->misfit);
+    context->counted = true;
     struct misfit_count *count = &context->misfit[fit->what][fit->level + 1];
     bool closer = fit->what == MISFIT_UTILIZATION ? fit->needed > count->sample.needed
                                                   : fit->needed < count->sample.needed;
@@ -224,7 +237,7 @@ static void explain(struct engine_context *context)
     struct engine_result *result = context->result;
     const char *empty = context->space ? mapspace_is_empty(context->space) : NULL;
     const struct misfit_count *most = NULL;
-    for (int what = 0; what < N_MISFIT; what++)
+    for (int what = 0; what < N_MISFIT && context->counted; what++)
         for (int l = 0; l <= ARCH_LEVEL_MAX; l++)
             if (context->misfit[what][l].n > (most ? most->n : 0))
                 most = &context->misfit[what][l];
@@ -341,7 +354,7 @@ static enum dse_status confirm(struct engine_context *context, struct dse_error 
     DSE_TRY(check_constraints(context, err));
     DSE_TRY(driver_check_cost(context, objective_cost(&context->task->objective, &result->evaluation),
                               lower_bound_applies(context->problem, context->arch, &result->mapping), err));
-    struct evaluation_detail *plain = arena_alloc(context->arena, 1, sizeof *plain);
+    struct evaluation_detail *plain = arena_alloc_unset(context->arena, 1, sizeof *plain);
     if (!plain)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");
     DSE_TRY(evaluator_detail(context->evaluator, &result->mapping, context->arena, plain, err));
@@ -407,16 +420,22 @@ char *engine_result_padding_text(const struct engine_result *result, const struc
     return buffer;
 }
 
+void engine_result_init(struct engine_result *result)
+{
+    memset(result, 0, offsetof(struct engine_result, trace));
+}
+
 enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task, struct arena *arena,
                              struct engine_result *result, struct dse_error *err)
 {
     double start_s = clock_wall_s();
-    memset(result, 0, sizeof *result);
+    engine_result_init(result);
     DSE_TRY(check_task(engine, task, err));
-    struct engine_context *context = arena_alloc(arena, 1, sizeof *context);
+    struct engine_context *context = arena_alloc_unset(arena, 1, sizeof *context);
     void *state = arena_alloc(arena, 1, engine->state_byte ? engine->state_byte : 1);
     if (!context || !state)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for engine %s", engine->name);
+    memset(context, 0, offsetof(struct engine_context, misfit));
     context->engine = engine;
     context->task = task;
     context->arena = arena;
@@ -437,7 +456,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
             engine->kind == ENGINE_SCHEDULER ? driver_confirm_schedule(context, err) : confirm(context, err);
     if (status == DSE_OK && !result->feasible)
         explain(context);
-    eval_workspace_delete(context->workspace);
+    eval_workspace_delete(context->own_workspace);
     evaluator_delete(context->padded);
     text_free(&context->text);
     result->seconds = clock_wall_s() - start_s;

@@ -19,10 +19,11 @@ struct engine_context {
     const struct problem *problem;
     const struct architecture *arch;
     struct arena *arena;
-    const struct evaluator *evaluator; /* the task's, or `padded` */
-    struct evaluator *padded;          /* owned; NULL when nothing is padded */
-    double useful_macs;                /* of the task's problem */
-    struct eval_workspace *workspace;
+    const struct evaluator *evaluator;    /* the task's, or `padded` */
+    struct evaluator *padded;             /* owned; NULL when nothing is padded */
+    double useful_macs;                   /* of the task's problem */
+    struct eval_workspace *workspace;     /* the task's, or: */
+    struct eval_workspace *own_workspace; /* owned; NULL when the task has one */
     const struct mapspace *space;
     struct engine_result *result;
     struct evaluation last; /* of the mapping priced last */
@@ -32,6 +33,7 @@ struct engine_context {
     char reason[ENGINE_REASON_MAX]; /* the engine's own */
     struct text_buffer text;        /* of the best schedule */
     uint64_t n_misfit_total;
+    bool counted; /* `misfit` is set; what stands before it is zeroed at the start */
     struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
 };
 

@@ -63,7 +63,10 @@ struct engine_budget {
 
 /* What is to be solved. All pointers are borrowed and const for the whole search. */
 struct engine_task {
-    const struct evaluator *evaluator;              /* mapper: problem + architecture, compiled */
+    const struct evaluator *evaluator; /* mapper: problem + architecture, compiled */
+    struct eval_workspace *workspace;  /* mapper: scratch for it; NULL: the driver's own */
+    const struct lower_bound
+        *bound; /* mapper: lower_bound_compute of the same; NULL: the driver computes it */
     const struct mapspace_constraints *constraints; /* mapper: may be NULL (none) */
     const struct network *network;                  /* scheduler: the whole network; NULL for a mapper */
     const struct architecture *architecture;        /* always set */
@@ -105,7 +108,8 @@ struct engine_result {
     double seconds;                 /* wall time; never part of any decision except max_seconds */
     char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
     uint32_t n_trace;
-    struct trace_point trace[ENGINE_TRACE_MAX]; /* thinned so that first and last stay */
+    struct trace_point
+        trace[ENGINE_TRACE_MAX]; /* (n_trace) thinned so that first and last stay; the rest is unset */
 };
 
 struct engine_context; /* what the driver lends to a running engine: engines/driver.h */
@@ -156,6 +160,9 @@ char *engine_option_print(const struct engine_option *option, double value, char
  * 1 byte; cut when too small). */
 char *engine_result_padding_text(const struct engine_result *result, const struct problem *problem,
                                  char *buffer, size_t size);
+
+/* Nothing found yet: everything zero, but for the room for the trace, which is left as it is. */
+void engine_result_init(struct engine_result *result);
 
 /* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and re-evaluated by
  * the plain cost model before it counts, the best schedule is read back from its text and evaluated again (DSE_INTERNAL when

@@ -36,7 +36,7 @@ struct bench {
 
 static int do_stage(struct bench *b, int stage, size_t p)
 {
-    const struct solve_shared shared = {NULL, 1};
+    const struct solve_shared shared = {.n_thread = 1};
     const struct solve_result *result = &b->result;
     struct record_source source = {.workload = b->point.workload,
                                    .arch = &b->arch,

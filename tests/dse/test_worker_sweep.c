@@ -62,7 +62,7 @@ static void close_sweep(struct opened *opened)
 
 static void solve_here(const struct sweep *sweep, size_t p, uint32_t task, struct solve_result *result)
 {
-    const struct solve_shared shared = {NULL, 1};
+    const struct solve_shared shared = {.n_thread = 1};
     struct sweep_point point;
     struct architecture arch;
     struct dse_error err;
