@@ -156,20 +156,32 @@ bool journal_write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
+/* What every further call says, whichever thread it was that could not write. */
 static enum dse_status fail_broken(const struct journal *journal, struct dse_error *err)
 {
-    return dse_fail_at(err, DSE_IO, journal->csv_path, 0,
-                       "an earlier write failed; the journal takes no more points");
+    if (err)
+        *err = journal->why;
+    return journal->why.status;
 }
 
-/* A write or a sync failed for the reason in errno: back to what the kernel had before. */
+/* From now on nothing is taken. A flush and a sync may fail at the same time: the first says why. */
+static void set_broken(struct journal *journal, const struct dse_error *why)
+{
+    if (atomic_exchange(&journal->breaking, true))
+        return;
+    journal->why = *why;
+    atomic_store(&journal->broken, true);
+}
+
+/* A write failed for the reason in errno: back to what the kernel had before. */
 static enum dse_status break_off(struct journal *journal, const char *path, struct dse_error *err)
 {
-    enum dse_status status = dse_fail_at(err, DSE_IO, path, 0,
-                                         "cannot be written: %s; the points before it are kept, and the same "
-                                         "command resumes when this is put right",
-                                         strerror(errno));
-    atomic_store(&journal->broken, true);
+    struct dse_error why = {0};
+    dse_fail_at(
+        &why, DSE_IO, path, 0,
+        "cannot be written: %s; the points before it are kept, and the same command resumes when this "
+        "is put right",
+        strerror(errno));
     /* What cannot be cut now is when the journal is opened next. */
     if (ftruncate(journal->csv_fd, (off_t)journal->csv_byte) != 0 ||
         ftruncate(journal->layer_fd, (off_t)journal->layer_byte) != 0)
@@ -178,7 +190,10 @@ static enum dse_status break_off(struct journal *journal, const char *path, stru
     journal->n_waiting = 0;
     text_clear(&journal->point);
     text_clear(&journal->layers);
-    return status;
+    set_broken(journal, &why);
+    if (err)
+        *err = why;
+    return why.status;
 }
 
 enum dse_status journal_flush(struct journal *journal, struct dse_error *err)
@@ -257,12 +272,16 @@ static enum dse_status sync_both(struct journal *journal, struct dse_error *err)
 {
     if (!atomic_exchange(&journal->unsynced, false))
         return DSE_OK;
+    struct dse_error why = {0};
     bool layers = sync_file(journal->layer_fd);
     if (layers && sync_file(journal->csv_fd))
         return DSE_OK;
-    atomic_store(&journal->broken, true); /* the kernel may have given up pages that it could not write */
-    return dse_fail_at(err, DSE_IO, layers ? journal->csv_path : journal->layer_path, 0,
-                       "cannot be written to the disk: %s", strerror(errno));
+    dse_fail_at(&why, DSE_IO, layers ? journal->csv_path : journal->layer_path, 0,
+                "cannot be written to the disk: %s", strerror(errno));
+    set_broken(journal, &why); /* the kernel may have given up pages that it could not write */
+    if (err)
+        *err = why;
+    return why.status;
 }
 
 enum dse_status journal_sync(struct journal *journal, struct dse_error *err)

@@ -17,7 +17,9 @@ struct journal {
     struct lock *lock;
     double sync_s;
     double flushed_s, synced_s, touched_s; /* when: clock_wall_s */
-    atomic_bool broken;                    /* a write or a sync failed */
+    atomic_bool breaking;                  /* a write or a sync failed; who sets it writes `why`, */
+    struct dse_error why;                  /* why, */
+    atomic_bool broken;                    /* and then this: nothing is taken any more */
     atomic_bool unsynced;                  /* something has been written since the last sync */
     size_t n;                              /* points, those that wait included */
     size_t n_waiting;

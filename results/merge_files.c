@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -94,8 +95,9 @@ enum dse_status merge_files_rename(const char *out, bool *whole, struct dse_erro
 {
     static const char *const ending[] = {".layers.csv", ".csv", ".h5"};
     char from[MERGE_PATH_MAX], to[MERGE_PATH_MAX];
+    struct stat info;
     DSE_TRY(temporary_path(out, ".h5", from, err));
-    *whole = access(from, F_OK) == 0;
+    *whole = stat(from, &info) == 0 && S_ISREG(info.st_mode);
     for (size_t i = 0; i < sizeof ending / sizeof *ending && *whole; i++) {
         DSE_TRY(temporary_path(out, ending[i], from, err));
         if (!result_path(to, sizeof to, out, ending[i]))

@@ -28,8 +28,8 @@ static int fill_under_limit(const struct place *place, rlim_t limit)
         if (status != DSE_IO || !strstr(err.text, "File too large") || journal_count(journal) != cell)
             return WRONG;
         /* It takes no more, and closing says it no second time. */
-        if (append_cells(journal, cell, cell + 1, &err) != DSE_IO || journal_flush(journal, &err) != DSE_IO ||
-            journal_sync(journal, &err) != DSE_IO)
+        if (append_cells(journal, cell, cell + 1, &err) != DSE_IO || !strstr(err.text, "File too large") ||
+            journal_flush(journal, &err) != DSE_IO || journal_sync(journal, &err) != DSE_IO)
             return WRONG;
         return journal_finish(journal, &err) == DSE_OK ? WRITE_FAILED : SAID_TWICE;
     }
