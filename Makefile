@@ -41,7 +41,7 @@ OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-rec
 OPT ?= $(OPT_$(VARIANT))
 
 ENV_asan := ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
-ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
+ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=$(CURDIR)/tests/tsan.supp OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
 EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 
 # ------------------------------------------------------------------------------------------- compiler and flags

@@ -474,7 +474,7 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const name[] = {"spec.yaml", "arch.yaml", "net.yaml", "net2.yaml"};
+    static const char *const name[] = {"spec.yaml", "arch.yaml", "net.yaml", "net2.yaml", "clusters.yaml"};
     char path[2 * PATH_BYTE];
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++)
