@@ -64,7 +64,7 @@ check 'and one more' says '^\.\.\. and 1 more$'
 check 'by an axis' code 0 "$DSE" status "$folder/small.h5" --by GlobalBuffer.capacity --metric latency_s
 check 'a line for each value, in order' sh -c "sed -n '/^Best/,\$p' '$folder/out' | grep -o '^ *[0-9]* [KM]*i*B ' | tr -s ' \n' ' ' | grep -qx ' 1 B 64 KiB 128 KiB '"
 check 'of which one has none' says ' 1 B  *-  no point is ok$'
-check 'the others have' says '128 KiB .* s  DRAM.bandwidth=.* batch=[12]$'
+check 'the others have' says '128 KiB .*s  DRAM.bandwidth=.* batch=[12]$'
 check 'by two axes' code 0 "$DSE" status "$folder/small.h5" --by batch --by DRAM.bandwidth_byte_per_s
 check 'a line for each pair' test "$(grep -c 'J s  GlobalBuffer.capacity=' "$folder/out")" -eq 4
 check 'unknown axis' code 2 "$DSE" status "$folder/small.h5" --by batches
