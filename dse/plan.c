@@ -40,7 +40,7 @@ static bool link_point(struct plan *plan, struct task_table *table, struct machi
     out->key = keys.point;
     out->first_task = (uint32_t)plan->n_link;
     out->n_task = keys.arch ? sweep_point_n_task(&point) : 0;
-    out->n_left = out->n_task;
+    atomic_init(&out->n_left, out->n_task);
     for (uint32_t t = 0; t < out->n_task; t++) {
         bool is_new;
         uint64_t key = keys_of_task(&keys, &point, t);

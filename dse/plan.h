@@ -3,6 +3,7 @@
 #ifndef DSE_PLAN_H
 #define DSE_PLAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,11 +19,11 @@ enum { PLAN_LINK_MAX = 1 << 17, PLAN_NONE = UINT32_MAX };
 struct plan_point {
     uint64_t key;
     uint32_t number;     /* of the point in the sweep */
-    uint32_t n_left;     /* searches that are still open */
+    atomic_uint n_left;  /* searches that are still open; who does the last one writes the point */
     uint32_t n_task;     /* 0: the machine cannot be built */
     uint32_t first_task; /* its searches are plan->task_of[first_task ... + n_task] */
     uint32_t next_ready; /* the next of a list of points that can be written; PLAN_NONE ends it */
-    float expected_s;    /* of all its searches */
+    float expected_s;    /* queue_expected_s of it */
 };
 
 struct plan_task {

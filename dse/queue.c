@@ -1,5 +1,6 @@
 #include "dse/queue.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,23 @@ static int by_expectation(const void *a, const void *b)
     return (x->point > y->point) - (x->point < y->point);
 }
 
+float queue_expected_s(const struct cost_model *model, const uint32_t *index)
+{
+    static const double least_s = 2e-3; /* no order can gain more than that */
+    double seconds = cost_model_predict_index(model, index);
+    int exponent;
+    if (!(seconds >= least_s))
+        return 0;
+    double fraction = frexp(seconds, &exponent); /* 0.5 to 1 */
+    return (float)ldexp(floor(16 * fraction), exponent - 4);
+}
+
 void queue_sort(struct queue *queue, const struct cost_model *model)
 {
     for (size_t i = queue->next; i < queue->n; i++) {
         uint32_t index[SPEC_VARIABLE_MAX];
         sweep_index(queue->sweep, queue->entry[i].point, index);
-        queue->entry[i].expected_s = (float)cost_model_predict_index(model, index);
+        queue->entry[i].expected_s = queue_expected_s(model, index);
     }
     if (queue->n > queue->next)
         qsort(queue->entry + queue->next, queue->n - queue->next, sizeof *queue->entry, by_expectation);

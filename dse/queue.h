@@ -12,7 +12,7 @@
 
 struct queue_entry {
     uint32_t point;
-    float expected_s; /* of all its searches, as far as known when it was sorted */
+    float expected_s; /* queue_expected_s when it was sorted */
 };
 
 struct queue {
@@ -25,6 +25,10 @@ struct queue {
 DSE_MUST_CHECK enum dse_status queue_init(struct queue *queue, const struct sweep *sweep,
                                           const struct bits *mine, const struct bits *done,
                                           struct dse_error *err);
+
+/* Seconds of all searches of a point, as exactly as the order of work needs them: to an eighth, and short points are all alike. Points that
+ * are much the same then stay in the order of the sweep, in which neighbours share machines and searches. */
+float queue_expected_s(const struct cost_model *model, const uint32_t *index);
 
 /* Sort what is open by what is expected now: by seconds, descending, then in the order of the sweep. */
 void queue_sort(struct queue *queue, const struct cost_model *model);

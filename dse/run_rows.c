@@ -1,6 +1,24 @@
 /* From finished searches to the rows of a point. */
+#include <string.h>
+
 #include "dse/point_rows.h"
 #include "dse/run_state.h"
+
+enum { WAITING_BYTE = 65536 }; /* of lines: then they go to the journal */
+
+/* How long the searches took. Under the lock. */
+static void learn(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->n_job; i++) {
+        uint32_t index[SPEC_VARIABLE_MAX];
+        struct run_job *job = &worker->job[i];
+        if (!job->done)
+            continue;
+        job->done = false;
+        sweep_index(worker->run->sweep, job->number, index);
+        cost_model_learn(worker->run->cost, index, NULL, job->problem, job->seconds);
+    }
+}
 
 static void count_point(struct run *run, enum result_status outcome)
 {
@@ -24,33 +42,54 @@ static enum dse_status make_record(struct worker *worker, const struct plan *pla
                            &worker->row_arena, record, worker->layer, err);
 }
 
-/* Under the lock. */
-static enum dse_status append(struct worker *worker, struct plan *plan, struct plan_point *planned,
-                              const struct point_record *record, struct dse_error *err)
+enum dse_status run_add_row(struct worker *worker, struct plan *plan, struct plan_point *planned,
+                            struct dse_error *err)
 {
     struct run *run = worker->run;
-    DSE_TRY(run->status);
-    DSE_TRY(journal_append(run->journal, &worker->lines, err));
-    count_point(run, record->outcome);
-    if (run->options->observer && run->options->observer->point)
-        run->options->observer->point(run->options->observer->user, planned->number, record, false);
-    plan_release(plan, planned);
-    plan->n_unwritten--;
+    if (worker->n_row == RUN_BATCH_MAX || worker->lines.layers.length > WAITING_BYTE)
+        DSE_TRY(run_write_rows(worker, err));
+    struct run_row *row = &worker->row[worker->n_row];
+    sweep_point(run->sweep, planned->number, &worker->point);
+    DSE_TRY(make_record(worker, plan, planned, &row->record, err));
+    DSE_TRY(journal_format_more(&run->schema, &row->record, worker->layer, (size_t)row->record.n_layer,
+                                &worker->lines, err));
+    row->plan = plan;
+    row->point = planned;
+    memcpy(row->index, worker->point.index, sizeof row->index);
+    row->record.index = row->index;
+    worker->n_row++;
     return DSE_OK;
 }
 
-enum dse_status run_write_point(struct worker *worker, struct plan *plan, struct plan_point *planned,
-                                struct dse_error *err)
+/* Under the lock. */
+static enum dse_status append(struct worker *worker, struct dse_error *err)
 {
     struct run *run = worker->run;
-    struct point_record record;
-    arena_reset(&worker->row_arena);
-    sweep_point(run->sweep, planned->number, &worker->point);
-    DSE_TRY(make_record(worker, plan, planned, &record, err));
-    DSE_TRY(
-        journal_format(&run->schema, &record, worker->layer, (size_t)record.n_layer, &worker->lines, err));
+    const struct run_observer *observer = run->options->observer;
+    DSE_TRY(run->status);
+    DSE_TRY(journal_append(run->journal, &worker->lines, err));
+    for (size_t i = 0; i < worker->n_row; i++) {
+        struct run_row *row = &worker->row[i];
+        count_point(run, row->record.outcome);
+        if (observer && observer->point)
+            observer->point(observer->user, row->point->number, &row->record, false);
+        plan_release(row->plan, row->point);
+        row->plan->n_unwritten--;
+    }
+    return DSE_OK;
+}
+
+enum dse_status run_write_rows(struct worker *worker, struct dse_error *err)
+{
+    struct run *run = worker->run;
+    enum dse_status status = DSE_OK;
     pthread_mutex_lock(&run->lock);
-    enum dse_status status = append(worker, plan, planned, &record, err);
+    learn(worker);
+    if (worker->n_row > 0)
+        status = append(worker, err);
     pthread_mutex_unlock(&run->lock);
+    worker->n_row = 0;
+    journal_lines_clear(&worker->lines);
+    arena_reset(&worker->row_arena);
     return status;
 }

@@ -62,9 +62,18 @@ enum { RUN_BATCH_MAX = 64 };
 struct run_job {
     struct plan *plan;
     struct plan_task *task;
-    struct solve_result *result; /* NULL: interrupted */
-    double seconds;              /* that the search took */
-    uint32_t ready;              /* first of the plan's points that can be written now; PLAN_NONE: none */
+    bool done;        /* else interrupted */
+    double seconds;   /* that the search took */
+    uint32_t number;  /* of the point in the sweep that it was made for, */
+    uint32_t problem; /* and which of its searches it is */
+};
+
+/* A point whose lines are made and not in the journal yet. */
+struct run_row {
+    struct plan *plan;
+    struct plan_point *point;
+    uint32_t index[SPEC_VARIABLE_MAX];
+    struct point_record record;
 };
 
 /* One thread of a run. */
@@ -72,14 +81,16 @@ struct worker {
     struct run *run;
     size_t slot;
     struct arena arena;     /* of a search */
-    struct arena row_arena; /* of a point's rows */
+    struct arena row_arena; /* of the rows at hand */
     struct machine machine;
     struct solve_cache *cache;
     struct sweep_point point;
     struct layer_record *layer;         /* (most layers of any point) */
     const struct solve_result **result; /* (most searches of any point) */
-    struct journal_lines lines;
-    size_t n_job, batch; /* how many searches to take at once: cheap ones in handfuls */
+    size_t n_row;
+    struct run_row row[RUN_BATCH_MAX];
+    struct journal_lines lines; /* (n_row) of them */
+    size_t n_job, batch;        /* how many searches to take at once: cheap ones in handfuls */
     struct run_job job[RUN_BATCH_MAX];
     double busy_s; /* not waiting */
     double idle_from_s;
@@ -96,9 +107,12 @@ void run_work(struct worker *worker);
  * run->planning, which it clears. Without the lock. */
 void run_plan_next(struct worker *worker);
 
-/* Write the rows of a point whose searches are all done (run_rows.c). Without the lock. */
-DSE_MUST_CHECK enum dse_status run_write_point(struct worker *worker, struct plan *plan,
-                                               struct plan_point *point, struct dse_error *err);
+/* Make the lines of a point whose searches are all done; they wait in the worker (run_rows.c). Without the lock. */
+DSE_MUST_CHECK enum dse_status run_add_row(struct worker *worker, struct plan *plan, struct plan_point *point,
+                                           struct dse_error *err);
+
+/* What waits in the worker into the journal, and what `worker->job` took (n_job) into the cost model. Without the lock. */
+DSE_MUST_CHECK enum dse_status run_write_rows(struct worker *worker, struct dse_error *err);
 
 /* Note the first failure and end the run. Takes the lock. */
 void run_fail(struct run *run, enum dse_status status, const struct dse_error *err);

@@ -82,7 +82,7 @@ static void sort_plans(struct run *run)
         for (size_t i = 0; i < plan->n_point; i++) {
             uint32_t index[SPEC_VARIABLE_MAX];
             sweep_index(run->sweep, plan->point[i].number, index);
-            plan->point[i].expected_s = (float)cost_model_predict_index(run->cost, index);
+            plan->point[i].expected_s = queue_expected_s(run->cost, index);
         }
         plan_sort(plan);
     }
@@ -94,8 +94,8 @@ static enum dse_status write_unbuilt(struct worker *worker, struct plan *plan, s
 {
     for (size_t i = 0; i < plan->n_point; i++)
         if (plan->point[i].n_task == 0)
-            DSE_TRY(run_write_point(worker, plan, &plan->point[i], err));
-    return DSE_OK;
+            DSE_TRY(run_add_row(worker, plan, &plan->point[i], err));
+    return run_write_rows(worker, err);
 }
 
 static void add_plan(struct run *run, struct plan *plan)
@@ -161,7 +161,7 @@ static void take(struct worker *worker, struct plan *plan)
     size_t n = worker->batch < fair ? worker->batch : fair;
     n = n > 0 ? n : 1;
     for (size_t i = 0; i < n; i++)
-        worker->job[i] = (struct run_job){plan, &plan->task[plan->order[plan->next++]], NULL, 0, PLAN_NONE};
+        worker->job[i] = (struct run_job){.plan = plan, .task = &plan->task[plan->order[plan->next++]]};
     worker->n_job = n;
 }
 
@@ -242,73 +242,73 @@ static enum dse_status search_here(struct worker *worker, const struct plan_task
     return status;
 }
 
-static void search(struct worker *worker, struct run_job *job)
-{
-    struct run *run = worker->run;
-    struct dse_error err = {0};
-    size_t number = job->plan->point[job->task->point].number;
-    struct solve_result *result = malloc(sizeof *result);
-    if (!result) {
-        dse_fail(&err, DSE_NO_MEMORY, "out of memory for a result");
-        run_fail(run, DSE_NO_MEMORY, &err);
-        return;
-    }
-    sweep_point(run->sweep, number, &worker->point);
-    uint32_t engine = engine_number(run->sweep, worker->point.settings.engine);
-    double start_s = clock_wall_s();
-    enum dse_status status;
-    if (must_isolate(run, &worker->point.settings, job->task->key, engine))
-        status = worker_pool_solve(run->pool, worker->slot, number, job->task->problem,
-                                   worker->point.settings.max_seconds, &run->watch.cancel, result, &err);
-    else
-        status = search_here(worker, job->task, engine, result, &err);
-    if (status == DSE_OK) {
-        job->result = result;
-        job->seconds = clock_wall_s() - start_s;
-        return;
-    }
-    free(result);
-    if (status != DSE_INTERRUPTED)
-        run_fail(run, status, &err);
-}
-
-/* Under the lock: a result has come; list the points that waited only for it. */
-static void accept(struct run *run, struct run_job *job)
+/* A result has come: make the lines of the points that waited only for it. Without the lock: a point belongs to who does its last search. */
+static enum dse_status accept(struct worker *worker, struct run_job *job, struct solve_result *result,
+                              struct dse_error *err)
 {
     struct plan *plan = job->plan;
     struct plan_task *task = job->task;
-    uint32_t index[SPEC_VARIABLE_MAX];
-    sweep_index(run->sweep, plan->point[task->point].number, index);
-    cost_model_learn(run->cost, index, NULL, task->problem, job->seconds);
-    task->result = job->result;
-    atomic_fetch_add(&run->progress.task_done, task->n_user_all);
+    uint32_t ready = PLAN_NONE;
+    enum dse_status status = DSE_OK;
+    task->result = result;
+    atomic_fetch_add(&worker->run->progress.task_done, task->n_user_all);
+    /* all users first, as the plan may go with its last point, which may be another thread's */
     for (uint32_t i = task->n_user_all; i-- > 0;) {
         uint32_t at = plan->user_of[task->first_user + i];
-        if (--plan->point[at].n_left > 0)
+        if (atomic_fetch_sub(&plan->point[at].n_left, 1) > 1)
             continue;
-        plan->point[at].next_ready = job->ready;
-        job->ready = at;
+        plan->point[at].next_ready = ready;
+        ready = at;
     }
+    while (ready != PLAN_NONE && status == DSE_OK) {
+        struct plan_point *point = &plan->point[ready];
+        ready = point->next_ready;
+        status = run_add_row(worker, plan, point, err);
+    }
+    return status;
 }
 
-static void deliver(struct worker *worker)
+/* Search, and make the lines of points that are done then. */
+static enum dse_status search(struct worker *worker, struct run_job *job, struct dse_error *err)
 {
     struct run *run = worker->run;
-    struct dse_error err = {0};
+    enum dse_status status;
+    job->number = job->plan->point[job->task->point].number;
+    job->problem = job->task->problem;
+    struct solve_result *result = malloc(sizeof *result);
+    if (!result)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a result");
+    sweep_point(run->sweep, job->number, &worker->point);
+    uint32_t engine = engine_number(run->sweep, worker->point.settings.engine);
+    double start_s = clock_wall_s();
+    if (must_isolate(run, &worker->point.settings, job->task->key, engine))
+        status = worker_pool_solve(run->pool, worker->slot, job->number, job->problem,
+                                   worker->point.settings.max_seconds, &run->watch.cancel, result, err);
+    else
+        status = search_here(worker, job->task, engine, result, err);
+    if (status != DSE_OK) {
+        free(result);
+        return status;
+    }
+    job->done = true;
+    job->seconds = clock_wall_s() - start_s;
+    return accept(worker, job, result, err);
+}
+
+static void do_jobs(struct worker *worker)
+{
+    struct dse_error err, later;
     enum dse_status status = DSE_OK;
-    pthread_mutex_lock(&run->lock);
-    for (size_t i = 0; i < worker->n_job; i++)
-        if (worker->job[i].result)
-            accept(run, &worker->job[i]);
-    pthread_mutex_unlock(&run->lock);
-    for (size_t i = 0; i < worker->n_job && status == DSE_OK; i++)
-        for (uint32_t at = worker->job[i].ready, next; at != PLAN_NONE && status == DSE_OK; at = next) {
-            struct plan_point *point = &worker->job[i].plan->point[at];
-            next = point->next_ready;
-            status = run_write_point(worker, worker->job[i].plan, point, &err);
-        }
-    if (status != DSE_OK)
-        run_fail(run, status, &err);
+    for (size_t i = 0; i < worker->n_job && (status == DSE_OK || status == DSE_INTERRUPTED) &&
+                       !atomic_load(&worker->run->watch.cancel);
+         i++)
+        status = search(worker, &worker->job[i], &err);
+    /* what was found before a failure is kept */
+    enum dse_status written = run_write_rows(worker, &later);
+    if (status != DSE_OK && status != DSE_INTERRUPTED)
+        run_fail(worker->run, status, &err);
+    else if (written != DSE_OK)
+        run_fail(worker->run, written, &later);
 }
 
 /* One thread at a time, while the others go on. */
@@ -335,9 +335,7 @@ void run_work(struct worker *worker)
 {
     while (get_jobs(worker)) {
         double start_s = clock_wall_s();
-        for (size_t i = 0; i < worker->n_job && !atomic_load(&worker->run->watch.cancel); i++)
-            search(worker, &worker->job[i]);
-        deliver(worker);
+        do_jobs(worker);
         double took_s = clock_wall_s() - start_s;
         if (took_s > 2 * batch_s)
             worker->batch = worker->batch > 1 ? worker->batch / 2 : 1;

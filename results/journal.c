@@ -97,12 +97,21 @@ void journal_lines_init(struct journal_lines *lines)
 {
     text_init(&lines->point);
     text_init(&lines->layers);
+    lines->n_point = 0;
+}
+
+void journal_lines_clear(struct journal_lines *lines)
+{
+    text_clear(&lines->point);
+    text_clear(&lines->layers);
+    lines->n_point = 0;
 }
 
 void journal_lines_free(struct journal_lines *lines)
 {
     text_free(&lines->point);
     text_free(&lines->layers);
+    lines->n_point = 0;
 }
 
 /* A layer of this point must be known to the schema (the cube has a place for it). The layers of a point mostly follow each other
@@ -120,23 +129,53 @@ static enum dse_status check_layer(const struct result_schema *schema, const cha
     return dse_fail(err, DSE_INTERNAL, "layer %s is not in the result schema", layer);
 }
 
+/* Take back what is behind `length`, when the other half of a point did not fit into memory. */
+static void cut_back(struct text_buffer *text, size_t length)
+{
+    text->failed = 0;
+    text->length = length;
+    if (text->data)
+        text->data[length] = '\0';
+}
+
+static enum dse_status add_layers(const struct result_schema *schema, const struct point_record *point,
+                                  const struct layer_record *layer, size_t n_layer, struct text_buffer *lines,
+                                  struct dse_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n_layer; i++) {
+        DSE_TRY(check_layer(schema, layer[i].layer, &at, err));
+        csv_layer_line(lines, schema, point, &layer[i]);
+    }
+    return DSE_OK;
+}
+
+enum dse_status journal_format_more(const struct result_schema *schema, const struct point_record *point,
+                                    const struct layer_record *layer, size_t n_layer,
+                                    struct journal_lines *lines, struct dse_error *err)
+{
+    struct point_record counted = *point;
+    size_t point_length = lines->point.length, layer_length = lines->layers.length;
+    enum dse_status status = add_layers(schema, point, layer, n_layer, &lines->layers, err);
+    counted.n_layer = n_layer;
+    csv_point_line(&lines->point, schema, &counted);
+    if (status == DSE_OK && (lines->point.failed || lines->layers.failed))
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for a line of the journal");
+    if (status != DSE_OK) {
+        cut_back(&lines->layers, layer_length);
+        cut_back(&lines->point, point_length);
+        return status;
+    }
+    lines->n_point++;
+    return DSE_OK;
+}
+
 enum dse_status journal_format(const struct result_schema *schema, const struct point_record *point,
                                const struct layer_record *layer, size_t n_layer, struct journal_lines *lines,
                                struct dse_error *err)
 {
-    struct point_record counted = *point;
-    size_t at = 0;
-    text_clear(&lines->point);
-    text_clear(&lines->layers);
-    for (size_t i = 0; i < n_layer; i++) {
-        DSE_TRY(check_layer(schema, layer[i].layer, &at, err));
-        csv_layer_line(&lines->layers, schema, point, &layer[i]);
-    }
-    counted.n_layer = n_layer;
-    csv_point_line(&lines->point, schema, &counted);
-    return lines->point.failed || lines->layers.failed
-               ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a line of the journal")
-               : DSE_OK;
+    journal_lines_clear(lines);
+    return journal_format_more(schema, point, layer, n_layer, lines, err);
 }
 
 /* --------------------------------------------------------------------------------------------------------- append */
@@ -217,15 +256,6 @@ enum dse_status journal_flush(struct journal *journal, struct dse_error *err)
     return DSE_OK;
 }
 
-/* Take back what is behind `length`, when the other half of a point did not fit into memory. */
-static void cut_waiting(struct text_buffer *text, size_t length)
-{
-    text->failed = 0;
-    text->length = length;
-    if (text->data)
-        text->data[length] = '\0';
-}
-
 enum dse_status journal_append(struct journal *journal, const struct journal_lines *lines,
                                struct dse_error *err)
 {
@@ -235,12 +265,12 @@ enum dse_status journal_append(struct journal *journal, const struct journal_lin
     text_append_bytes(&journal->layers, lines->layers.data, lines->layers.length);
     text_append_bytes(&journal->point, lines->point.data, lines->point.length);
     if (journal->layers.failed || journal->point.failed) {
-        cut_waiting(&journal->layers, layer_length);
-        cut_waiting(&journal->point, point_length);
+        cut_back(&journal->layers, layer_length);
+        cut_back(&journal->point, point_length);
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the lines of a point");
     }
-    journal->n++;
-    journal->n_waiting++;
+    journal->n += lines->n_point;
+    journal->n_waiting += lines->n_point;
     if (journal->layers.length + journal->point.length < WAITING_BYTE &&
         clock_wall_s() - journal->flushed_s < flush_s)
         return DSE_OK;

@@ -66,9 +66,10 @@ const struct journal_report *journal_report(const struct journal *journal);
 /* Points that are in the journal; grows with each append. */
 size_t journal_count(const struct journal *journal);
 
-/* The lines of one point. */
+/* The lines of some points. */
 struct journal_lines {
     struct text_buffer point, layers;
+    size_t n_point;
 };
 
 void journal_lines_init(struct journal_lines *lines);
@@ -81,7 +82,15 @@ DSE_MUST_CHECK enum dse_status journal_format(const struct result_schema *schema
                                               const struct layer_record *layer, size_t n_layer,
                                               struct journal_lines *lines, struct dse_error *err);
 
-/* Append one point. It goes to a buffer, and from there to the kernel when 64 KiB are waiting or the last writing is longer ago
+/* The same behind what is in `lines`, which a failure leaves as it was. */
+DSE_MUST_CHECK enum dse_status journal_format_more(const struct result_schema *schema,
+                                                   const struct point_record *point,
+                                                   const struct layer_record *layer, size_t n_layer,
+                                                   struct journal_lines *lines, struct dse_error *err);
+
+void journal_lines_clear(struct journal_lines *lines);
+
+/* Append the points of `lines`, all or none. They go to a buffer, and from there to the kernel when 64 KiB are waiting or the last writing is longer ago
  * than 0.1 s, layers first. One writer at a time. DSE_IO when the disk is full or gone: the files are cut back to the
  * last whole point that they hold, and the journal takes no more points; opening it again resumes. */
 DSE_MUST_CHECK enum dse_status journal_append(struct journal *journal, const struct journal_lines *lines,
