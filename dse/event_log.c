@@ -30,7 +30,7 @@ struct event_log {
     struct text_buffer waiting;
     double flushed_s;
     bool begun;
-    char run[TEXT_HEX_LENGTH + 1]; /* the same in all lines of one start of a run */
+    char run[TEXT_HEX_LENGTH + 2]; /* "r" and hex digits: the same in all lines of one start of a run */
     time_t second;                 /* of `time` */
     char time[32];                 /* "2026-01-31T12:00:00" */
     struct arena arena;
@@ -228,7 +228,8 @@ static void name_run(struct event_log *log)
     clock_gettime(CLOCK_REALTIME, &now);
     int n = snprintf(text, sizeof text, "%s %ld %lld.%09ld", log->provenance.host, (long)getpid(),
                      (long long)now.tv_sec, now.tv_nsec);
-    log->run[text_hex_bytes(hash_of_bytes(text, n > 0 ? strlen(text) : 0), log->run)] = '\0';
+    log->run[0] = 'r'; /* digits alone would be read as a number by some */
+    log->run[1 + text_hex_bytes(hash_of_bytes(text, n > 0 ? strlen(text) : 0), log->run + 1)] = '\0';
 }
 
 enum dse_status event_log_open(const struct result_schema *schema, const struct event_log_options *options,

@@ -11,8 +11,8 @@ enum { SLOWEST_MAX = 3, GROUP_SHOWN_MAX = 8 };
 
 /* The slowest points are of interest when a run took so long, */
 static const double long_run_s = 10;
-/* and when the slowest took so many times the mean. */
-static const double slow_factor = 1.5;
+/* and when the slowest took so long, and so many times the mean. */
+static const double slow_s = 1, slow_factor = 1.5;
 
 struct slow_point {
     double seconds;
@@ -155,7 +155,7 @@ void run_report_print(struct run_report *report, const struct run_summary *summa
     reason_groups_print(&report->groups, GROUP_SHOWN_MAX, "  ", out);
     double mean_s = report->n_computed ? report->seconds / (double)report->n_computed : 0;
     if (summary->seconds < long_run_s || report->n_computed <= SLOWEST_MAX ||
-        report->slow[0].seconds < slow_factor * mean_s)
+        report->slow[0].seconds < slow_s || report->slow[0].seconds < slow_factor * mean_s)
         return;
     text_append_string(out, "dse: the slowest points:\n");
     for (size_t i = 0; i < report->n_slow; i++)
