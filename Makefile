@@ -12,6 +12,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+HAMMER_KILLS ?= 200
 PAPER ?=
 FRESH ?= 0
 WERROR ?= 0
@@ -132,7 +133,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-rerun check-slurm bench figures fuzz valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-rerun check-slurm bench figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -150,6 +151,7 @@ help:
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
+#: make hammer         kill sweeps and merges HAMMER_KILLS (200) times, fill disks, try hostile engines, compare 24 ways to run a sweep
 #: make valgrind       run the C test programs of the debug build under valgrind
 #: make install        install to DESTDIR/PREFIX (/usr/local); make uninstall takes it away again
 #: make packages       install the Debian packages the build needs (apt-get, as root or by sudo)
@@ -187,6 +189,10 @@ fuzz:
 	@scripts/install-packages build clang
 	$(SUBMAKE) fuzz-run VARIANT=fuzz
 
+hammer:
+	@scripts/install-packages build check
+	$(SUBMAKE) hammer-run
+
 valgrind:
 	@scripts/install-packages build check valgrind
 	$(SUBMAKE) check-run VARIANT=debug KINDS=c \
@@ -194,7 +200,7 @@ valgrind:
 
 # ---------------------------------------------------------------- the same, once the packages are there
 
-.PHONY: quickstart-run check-run tests bench-run figures-run fuzz-run
+.PHONY: quickstart-run check-run tests bench-run figures-run fuzz-run hammer-run
 
 quickstart-run: all
 	@mkdir -p output
@@ -229,6 +235,13 @@ fuzz-run: $(FUZZ_BIN)
 	        { tail -n 60 "$$log"; echo "$$name: broken; all of its output is in $$log"; exit 1; }; \
 	    awk -v name="$$name" '$$1 ~ /executed_units/ { n = $$2 } $$1 ~ /new_units/ { new = $$2 } \
 	        END { printf "ok   %-20s %9d inputs %7d new\n", name, n, new }' "$$log"; done
+
+# One after the other, as they measure times. What they found is in the report, with or without failures.
+hammer-run: all
+	@rm -f $(OUT)/hammer.txt
+	@echo 'figures go to $(OUT)/hammer.txt'
+	@$(TEST_ENV) HAMMER_KILLS='$(HAMMER_KILLS)' HAMMER_REPORT='$(abspath $(OUT))/hammer.txt' \
+	    scripts/run-tests --jobs 1 --timeout 7200 $(foreach h,kill disk combos hostile,tests/hammer/$(h).py)
 
 # -------------------------------------------------------------------------------------------------- build rules
 
