@@ -97,7 +97,7 @@ check 'one row more' until_ 10 has 30001
 after=$(sed -n 's/^rchar: //p' "/proc/$watch/io")
 [ -z "$before" ] || check 'is all that is read' test $((after - before)) -lt 1000000
 check 'which is little' test "$(wc -c <"$folder/big.csv")" -gt 6000000
-head -3 "$folder/long.csv" >"$folder/new.csv"
+sed -n "1p;2{p;p}" "$folder/long.csv" >"$folder/new.csv"
 mv "$folder/new.csv" "$folder/big.csv"
 check 'a table that begins anew' until_ 10 has 2
 cp "$folder/long.csv" "$folder/absent.csv"
