@@ -76,25 +76,37 @@ enum dse_status line_reader_seek(struct line_reader *reader, uint64_t offset, in
     return DSE_OK;
 }
 
-enum dse_status line_reader_check(const struct line_reader *reader, struct dse_error *err)
+static enum dse_status check_seal(const char *path, int number, const char *line, size_t length,
+                                  struct dse_error *err)
 {
-    if (!csv_seal_holds(reader->line, reader->length))
+    if (!csv_seal_holds(line, length))
         return dse_fail_at(
-            err, DSE_BAD_INPUT, reader->path, reader->number,
+            err, DSE_BAD_INPUT, path, number,
             "the line does not match its checksum (edited or damaged); restore it from a copy, or use "
             "--repair to move it aside and compute its point again");
     return DSE_OK;
 }
 
+enum dse_status line_split(const char *path, int number, const char *line, size_t length, struct csv_row *row,
+                           struct dse_error *err)
+{
+    struct dse_error why;
+    DSE_TRY(check_seal(path, number, line, length, err));
+    enum dse_status status = csv_split(line, length, row, &why);
+    if (status != DSE_OK)
+        return dse_fail_at(err, status, path, number, "%s", why.text);
+    return DSE_OK;
+}
+
+enum dse_status line_reader_check(const struct line_reader *reader, struct dse_error *err)
+{
+    return check_seal(reader->path, reader->number, reader->line, reader->length, err);
+}
+
 enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
                                   struct dse_error *err)
 {
-    struct dse_error why;
-    DSE_TRY(line_reader_check(reader, err));
-    enum dse_status status = csv_split(reader->line, reader->length, row, &why);
-    if (status != DSE_OK)
-        return dse_fail_at(err, status, reader->path, reader->number, "%s", why.text);
-    return DSE_OK;
+    return line_split(reader->path, reader->number, reader->line, reader->length, row, err);
 }
 
 size_t csv_column_find(const struct csv_row *header, const char *name)

@@ -44,6 +44,10 @@ DSE_MUST_CHECK enum dse_status line_reader_check(const struct line_reader *reade
 DSE_MUST_CHECK enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
                                                  struct dse_error *err);
 
+/* The same for a line (length, without its line break) that is number `number` of the file `path`. */
+DSE_MUST_CHECK enum dse_status line_split(const char *path, int number, const char *line, size_t length,
+                                          struct csv_row *row, struct dse_error *err);
+
 /* One point of the journal. */
 struct journal_entry {
     uint64_t key;

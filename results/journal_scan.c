@@ -84,7 +84,6 @@ enum dse_status journal_scan_open(const char *out, const struct result_schema *s
     scan->schema = schema;
     csv_row_init(&scan->header);
     csv_row_init(&scan->split);
-    text_init(&scan->at);
     enum dse_status status;
     if (!result_path(scan->csv_path, sizeof scan->csv_path, out, ".csv") ||
         !result_path(scan->layer_path, sizeof scan->layer_path, out, ".layers.csv"))
@@ -109,7 +108,8 @@ void journal_scan_close(struct journal_scan *scan)
     csv_row_free(&scan->split);
     axis_places_free(scan->places);
     journal_keys_free(&scan->keys);
-    text_free(&scan->at);
+    free(scan->window[0].data);
+    free(scan->window[1].data);
     free(scan);
 }
 

@@ -24,6 +24,14 @@ DSE_MUST_CHECK enum dse_status journal_scan_step(struct journal_scan *scan, enum
 
 enum { SCAN_PATH_MAX = 4096 };
 
+/* A piece of a file. */
+struct scan_window {
+    char *data; /* (capacity) owned */
+    size_t capacity, length;
+    uint64_t offset; /* of data[0] */
+    uint64_t end;    /* of what was asked for last */
+};
+
 /* A scan; for journal_scan.c and journal_scan_at.c. */
 struct journal_scan {
     const struct result_schema *schema; /* NULL: loose */
@@ -44,7 +52,8 @@ struct journal_scan {
     uint64_t layer_key;
     bool has_keys;
     struct journal_keys keys;
-    struct text_buffer at; /* of the lines read by place */
+    struct scan_window
+        window[2]; /* of the points and of the layers, for lines that are read by their place */
 };
 
 #endif
