@@ -152,9 +152,11 @@ static bool header_fits(const struct follow *f)
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-static void close_table(struct follow *f)
+static void forget_rows(struct follow *f)
 {
-    line_reader_close(&f->reader);
+    f->begun = false;
+    f->next = 0;
+    f->number = 0;
     f->header.n = 0;
     f->n_point = f->n_foreign = f->n_bad_line = f->first_bad_line = f->evaluations = 0;
     memset(f->n_status, 0, sizeof f->n_status);
@@ -162,30 +164,43 @@ static void close_table(struct follow *f)
     f->n_sample = f->first_sample = 0;
 }
 
-/* Open OUT.csv if it is there; `*changed` when the one that was being read is no longer the same. */
+/* Look whether OUT.csv is there and how long it is; `*changed` when it is no longer the one that was being read. */
 static enum dse_status refresh_table(struct follow *f, bool *changed, struct dse_error *err)
 {
     struct stat info;
     bool there = stat(f->csv_path, &info) == 0;
     f->modified_s = there ? (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec : 0;
-    if (f->reader.file && (!there || info.st_ino != f->inode || info.st_dev != f->device ||
-                           (uint64_t)info.st_size < f->reader.next)) {
-        close_table(f);
+    if (f->begun &&
+        (!there || info.st_ino != f->inode || info.st_dev != f->device || (uint64_t)info.st_size < f->next)) {
+        forget_rows(f);
         *changed = true;
     }
-    if (f->reader.file || !there)
-        return DSE_OK;
-    if (!S_ISREG(info.st_mode))
+    if (there && !S_ISREG(info.st_mode))
         return dse_fail_at(err, DSE_BAD_INPUT, f->csv_path, 0, "not a file");
-    DSE_TRY(line_reader_open(&f->reader, f->csv_path, err));
-    if (!f->reader.file)
-        return DSE_OK;
-    (void)setvbuf(f->reader.file, NULL, _IOFBF, READ_BUFFER);
-    if (fstat(fileno(f->reader.file), &info) == 0) {
-        f->inode = info.st_ino;
+    if (there) {
+        f->begun = true;
         f->device = info.st_dev;
+        f->inode = info.st_ino;
+        f->size = (uint64_t)info.st_size;
     }
     return DSE_OK;
+}
+
+/* Open OUT.csv where reading ended; false when there is nothing to read: no more than before, or another file now, as the next look
+ * will find. */
+static bool open_table(struct follow *f, enum dse_status *status, struct dse_error *err)
+{
+    struct stat info;
+    *status = DSE_OK;
+    if (!f->begun || f->size <= f->next)
+        return false;
+    *status = line_reader_open(&f->reader, f->csv_path, err);
+    if (*status != DSE_OK || !f->reader.file || fstat(fileno(f->reader.file), &info) != 0 ||
+        info.st_ino != f->inode || info.st_dev != f->device)
+        return false;
+    (void)setvbuf(f->reader.file, NULL, _IOFBF, READ_BUFFER);
+    *status = line_reader_seek(&f->reader, f->next, f->number + 1, err);
+    return *status == DSE_OK;
 }
 
 static enum dse_status take_header(struct follow *f, struct follow_set *set, struct dse_error *err)
@@ -250,16 +265,10 @@ static enum dse_status take_row(struct follow *f, struct follow_set *set, bool f
     return best_slices_add(set->best, &source, &f->split, outcome == RESULT_OK, index, err);
 }
 
-/* All whole lines that are there now. */
-static enum dse_status read_rows(struct follow *f, struct follow_set *set, struct dse_error *err)
+/* All whole lines that are there now; the table is open. */
+static enum dse_status read_lines(struct follow *f, struct follow_set *set, struct dse_error *err)
 {
-    bool more = true, fits = false;
-    if (!f->reader.file)
-        return DSE_OK;
-    f->reader.torn = false; /* more may have come behind the piece of a line */
-    DSE_TRY(line_reader_seek(&f->reader, f->reader.next, f->reader.number + 1, err));
-    if (f->header.n > 0)
-        fits = f->known && header_fits(f);
+    bool more = true, fits = f->header.n > 0 && f->known && header_fits(f);
     for (;;) {
         DSE_TRY(line_reader_next(&f->reader, &more, err));
         if (!more)
@@ -271,6 +280,18 @@ static enum dse_status read_rows(struct follow *f, struct follow_set *set, struc
         DSE_TRY(take_header(f, set, err));
         fits = f->known && header_fits(f);
     }
+}
+
+static enum dse_status read_rows(struct follow *f, struct follow_set *set, struct dse_error *err)
+{
+    enum dse_status status;
+    if (open_table(f, &status, err)) {
+        status = read_lines(f, set, err);
+        f->next = f->reader.next;
+        f->number = f->reader.number;
+    }
+    line_reader_close(&f->reader);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
@@ -329,7 +350,7 @@ static void judge_state(struct follow *f)
 {
     if (f->state == FOLLOW_RUNNING)
         return;
-    if (!f->reader.file)
+    if (!f->begun)
         f->state = FOLLOW_ABSENT;
     else if (f->n_expected > 0 && f->n_point >= f->n_expected)
         f->state = FOLLOW_COMPLETE;
@@ -345,7 +366,7 @@ enum dse_status follow_set_poll(struct follow_set *set, struct dse_error *err)
         if (set->best)
             best_slices_clear(set->best);
         for (size_t i = 0; i < set->n; i++) {
-            close_table(&set->each[i]);
+            forget_rows(&set->each[i]);
             DSE_TRY(refresh_table(&set->each[i], &changed, err));
         }
     }

@@ -40,8 +40,11 @@ struct follow_sample {
 struct follow {
     const char *out; /* as it was given; borrowed */
     char csv_path[FOLLOW_PATH_MAX], h5_path[FOLLOW_PATH_MAX];
+    bool begun; /* OUT.csv is there; it is open while it is read only, as there may be many */
+    uint64_t device, inode, size; /* of OUT.csv */
     struct line_reader reader;
-    uint64_t device, inode; /* of the open OUT.csv */
+    uint64_t next; /* byte up to which it was read */
+    int number;    /* of the last line that was read */
     struct csv_row header, split;
     size_t at_status, at_reason, at_seconds, at_evaluations, at_metric;
     struct arena arena; /* of the schema */
