@@ -117,8 +117,8 @@ void plan_sort(struct plan *plan)
         return; /* the order is a matter of speed alone */
     for (size_t i = 0; i < n; i++) {
         uint32_t t = plan->order[first + i];
-        const struct plan_point *point = &plan->point[plan->task[t].point];
-        key[i] = (struct sort_key){point->expected_s, point->number, plan->task[t].problem, t};
+        uint32_t point = plan->task[t].point;
+        key[i] = (struct sort_key){plan->point[point].expected_s, point, plan->task[t].problem, t};
     }
     qsort(key, n, sizeof *key, by_expectation);
     for (size_t i = 0; i < n; i++)

@@ -56,7 +56,7 @@ struct plan {
 DSE_MUST_CHECK enum dse_status plan_new(const struct sweep *sweep, const struct queue_entry *entry, size_t n,
                                         struct machine *machine, struct plan **plan, struct dse_error *err);
 
-/* Sort what is not handed out yet by plan_point.expected_s, descending; the searches of a point stay together, and those of the point
+/* Sort what is not handed out yet by plan_point.expected_s, descending, then in the order of the queue; the searches of a point stay together, and those of the point
  * that is being handed out stay first, so that points are finished, and safe in the journal, one after the other. */
 void plan_sort(struct plan *plan);
 

@@ -1,4 +1,5 @@
-/* The points of a sweep that are still to be done, the dearest first. Eight bytes a point. */
+/* The points of a sweep that are still to be done, the dearest first. Eight bytes a point. Points that differ in nothing but the network
+ * stand together, as networks share layers and a window (dse/plan.h) shares their searches. */
 #ifndef DSE_QUEUE_H
 #define DSE_QUEUE_H
 
@@ -19,6 +20,9 @@ struct queue {
     const struct sweep *sweep;
     struct queue_entry *entry; /* (n) owned */
     size_t n, next;            /* entry[next ...] are open */
+    uint32_t n_network;        /* values of the dimension of networks; 1: there is none */
+    uint32_t at_network;       /* which dimension it is */
+    uint32_t stride;           /* cells from one of them to the next */
 };
 
 /* All points that are in `mine` and not in `done` (bits by point number). DSE_NO_MEMORY. Release with queue_free. */
@@ -26,11 +30,12 @@ DSE_MUST_CHECK enum dse_status queue_init(struct queue *queue, const struct swee
                                           const struct bits *mine, const struct bits *done,
                                           struct dse_error *err);
 
-/* Seconds of all searches of a point, as exactly as the order of work needs them: to an eighth, and short points are all alike. Points that
- * are much the same then stay in the order of the sweep, in which neighbours share machines and searches. */
-float queue_expected_s(const struct cost_model *model, const uint32_t *index);
+/* Seconds of all searches of a point (the most of those that differ from it in the network alone), as exactly as the order of work needs
+ * them: to an eighth, and short points are all alike. Points that are much the same then stay in the order of the sweep, in which
+ * neighbours share machines and searches. */
+float queue_expected_s(const struct queue *queue, const struct cost_model *model, uint32_t point);
 
-/* Sort what is open by what is expected now: by seconds, descending, then in the order of the sweep. */
+/* Sort what is open by what is expected now: by seconds, descending, then in the order of the sweep with the networks innermost. */
 void queue_sort(struct queue *queue, const struct cost_model *model);
 
 /* Take the next points, as many as have `link_max` searches together, at least one. Returns how many; `*entry` points into the queue. */

@@ -79,11 +79,8 @@ static void sort_plans(struct run *run)
     for (struct plan *plan = run->plan; plan; plan = plan->following) {
         if (plan->next == plan->n_task)
             continue;
-        for (size_t i = 0; i < plan->n_point; i++) {
-            uint32_t index[SPEC_VARIABLE_MAX];
-            sweep_index(run->sweep, plan->point[i].number, index);
-            plan->point[i].expected_s = queue_expected_s(run->cost, index);
-        }
+        for (size_t i = 0; i < plan->n_point; i++)
+            plan->point[i].expected_s = queue_expected_s(&run->queue, run->cost, plan->point[i].number);
         plan_sort(plan);
     }
     run->sort_plan_due_s = next_sort_s(start_s);
@@ -295,14 +292,31 @@ static enum dse_status search(struct worker *worker, struct run_job *job, struct
     return accept(worker, job, result, err);
 }
 
+/* The handful takes longer than it should: all but the first `n` are for whoever comes next. */
+static void give_back(struct worker *worker, size_t n)
+{
+    pthread_mutex_lock(&worker->run->lock);
+    while (worker->n_job > n) {
+        const struct run_job *job = &worker->job[--worker->n_job];
+        struct plan *plan = job->plan;
+        plan->order[--plan->next] = (uint32_t)(job->task - plan->task);
+    }
+    pthread_cond_broadcast(&worker->run->planned);
+    pthread_mutex_unlock(&worker->run->lock);
+}
+
 static void do_jobs(struct worker *worker)
 {
     struct dse_error err, later;
     enum dse_status status = DSE_OK;
+    double start_s = clock_wall_s();
     for (size_t i = 0; i < worker->n_job && (status == DSE_OK || status == DSE_INTERRUPTED) &&
                        !atomic_load(&worker->run->watch.cancel);
-         i++)
+         i++) {
         status = search(worker, &worker->job[i], &err);
+        if (i + 1 < worker->n_job && clock_wall_s() - start_s > 2 * batch_s)
+            give_back(worker, i + 1);
+    }
     /* what was found before a failure is kept */
     enum dse_status written = run_write_rows(worker, &later);
     if (status != DSE_OK && status != DSE_INTERRUPTED)

@@ -417,6 +417,8 @@ static void test_runner_same_results_for_any_window(void **state)
         assert_int_equal(run_spec("x1.h5", 4, 1, 1, &summary), DSE_OK);
         assert_int_equal(summary.n_status[RESULT_FAILED], 20);
         assert_int_equal(summary.n_status[RESULT_OK], 60);
+        assert_int_equal(summary.n_task,
+                         window == 1 ? 120 : 60); /* both networks of a machine in each window */
         assert_same_rows("x0.csv", "x1.csv");
         assert_same_rows("x0.layers.csv", "x1.layers.csv");
         assert_same_cubes("x0.h5", "x1.h5");
