@@ -66,16 +66,17 @@ class Report:
 
 # -------------------------------------------------------------------------------------------------------- running
 
-def environment():
-    """Some threads more than there are processors must be no surprise to OpenMP."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "SLURM_"))}
+def environment(more=None):
+    """That of the user, without what changes the number of threads."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "SLURM_"))}
+    return {**kept, **(more or {})}
 
 
-def dse(*args, preexec=None, timeout=TIMEOUT_S, cwd=None, command=(DSE,)):
-    """(exit code, standard error) of a command that is left alone."""
-    done = subprocess.run([*command, *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, errors="replace", preexec_fn=preexec, timeout=timeout, cwd=cwd,
-                          env=environment(), check=False)
+def dse(*args, preexec=None, timeout=TIMEOUT_S, more=None):
+    """(exit code, standard error) of a command that is left alone; `more` goes into its environment."""
+    done = subprocess.run([DSE, *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, errors="replace", preexec_fn=preexec, timeout=timeout,
+                          env=environment(more), check=False)
     return done.returncode, done.stderr
 
 

@@ -2,9 +2,10 @@
 """Disks that are full, limits on files, folders that cannot be written, paths that are folders, several writers: `dse run` and `dse merge` say
 once what is wrong, end with exit code 1 or 2 and lose nothing; when it is put right the same command ends with the files of an undisturbed run.
 
-usage: disk.py        DSE=build/dse; about two minutes; as root also with real full disks, quotas and read-only file systems
+usage: disk.py        DSE=build/dse; about two minutes; as root also with real full disks and read-only file systems
 """
 import collections
+import errno
 import os
 import re
 import resource
@@ -169,16 +170,32 @@ class Disk:
         os.unlink(image)
         return None
 
-    def quota(self):
-        place = self.folder.join("quota")
-        with Mount(place, "size=64m,mode=777,usrquota,usrquota_block_hardlimit=600k") as done:
-            if not done:
-                return self.report.skip("quota", "needs root and a tmpfs with quotas (Linux 6.6)")
-            out = os.path.join(place, "out.h5")
-            code, err = common.dse("run", self.spec, "-o", out, preexec=become_nobody)
-            self.broken("run beyond a quota", code, err, "Disk quota exceeded")
-            self.mended("run as one without a quota", "run", self.spec, "-o", out)
+    def broken_disk(self):
+        """Each call on a file that may fail does, for once or from then on."""
+        library = self.folder.join("fault.so")
+        source = os.path.join(common.ROOT, "tests", "hammer", "fault.c")
+        if not tool(os.environ.get("CC") or "gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, source, "-ldl"):
+            return self.report.skip("broken disk", "fault.c cannot be compiled")
+        for name in ("run", "merge"):
+            for call, at in (("write", (1, 2, 3, 4, 5, 7, 10, 13)), ("pwrite", (1, 2, 3, 4, 6)), ("fsync", (1, 2, 3, 4, 5, 6)),
+                             ("fdatasync", (1, 2)), ("rename", (1, 2, 3)), ("open", (1, 2, 3, 4, 5)), ("close", (1, 2, 3, 5, 8)),
+                             ("ftruncate", (1,))):
+                for i, first in enumerate(at):
+                    self.break_call(name, call, (errno.EIO, errno.EDQUOT, errno.ENOSPC)[i % 3], first, first + 1, library)
+                    self.break_call(name, call, (errno.EDQUOT, errno.EIO, errno.ESTALE)[i % 3], first, 1 << 30, library)
         return None
+
+    def break_call(self, name, call, number, first, last, library):
+        _, out = self.fresh()
+        args = self.commands(out)[name]
+        what = f"{name}, {call} {first} to {last} says {os.strerror(number)}"
+        more = {"LD_PRELOAD": library, "HAMMER_FAULT": f"{call}:{number}:{first}:{last}"}
+        code, err = common.dse(*args, more=more)
+        if code == 0:  # so late or so little that it did no harm
+            self.report.check(not common.differences(self.reference, out), what, "ended well, but the files differ")
+            return
+        self.broken(what, code, err, re.escape(os.strerror(number)))
+        self.mended(what + " no more", *args, out=out)
 
     def limited_files(self):
         sizes = sizes_of(self.reference)
@@ -324,7 +341,7 @@ class Disk:
 
     def run(self):
         for part in (self.two_writers, self.folders_in_the_way, self.odd_paths, self.read_only, self.limited_files, self.full_tmpfs,
-                     self.full_ext4, self.quota):
+                     self.full_ext4, self.broken_disk):
             began = self.report.n
             part()
             self.report.figure(f"{part.__name__.replace('_', ' ')}: {self.report.n - began} checks")

@@ -8,6 +8,7 @@ Moments: at any time of the run, and at what inotify sees (lock made, journal wr
 a small random delay. Killed are the process that the user knows, its whole group, or only the child that computes.
 """
 import collections
+import json
 import os
 import random
 import shutil
@@ -148,7 +149,8 @@ class Hammer:
             threads = self.random.choice((1, 2))
             out = os.path.join(place, "out.h5")
             how = self.random.choice(("auto", "auto", "auto", "thread", "process"))
-            return (["run", self.folder.join(f"{case}.yaml"), "-o", out, "-j", str(threads), "--isolation", how], out,
+            log = ["--log-json", os.path.join(place, "log.jsonl")] if self.random.random() < 0.3 else []
+            return (["run", self.folder.join(f"{case}.yaml"), "-o", out, "-j", str(threads), *log, "--isolation", how], out,
                     self.seconds[case, threads], threads)
         self.prepare_shards()
         if "place" not in name:
@@ -240,6 +242,16 @@ class Hammer:
         self.sessions.append(process.pid)
         return True
 
+    def check_log(self, path, what):
+        """Every line is an event, whatever was killed."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                events = [json.loads(line)["event"] for line in file]
+        except (ValueError, KeyError) as error:
+            events = [str(error)]
+        self.tally["event logs"] += 1
+        self.report.check(events[-1] == "run_end", what, f"event log: {events[-3:]}")
+
     def finish(self, command, place, n, what):
         """The same command again. A merge whose last rename came before the kill is whole, and not done again unasked."""
         if command[0][0] == "merge" and os.path.exists(command[1]) and "place" not in what and \
@@ -265,6 +277,8 @@ class Hammer:
         good = self.finish(command, place, n, what)
         found = common.differences(self.reference[case], command[1]) if good else []
         self.report.check(not found, what, "; ".join(found[:5]))
+        if "--log-json" in command[0]:
+            self.check_log(command[0][command[0].index("--log-json") + 1], what)
         self.report.check(not common.left_over(place), what, f"left behind: {common.left_over(place)}")
         left = [pid for session in self.sessions for pid in common.wait_until_gone(session)]
         self.report.check(not left, what, f"still running: {left}")
