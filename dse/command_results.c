@@ -9,6 +9,7 @@
 #include "base/yaml.h"
 #include "dse/commands.h"
 #include "dse/input_store.h"
+#include "dse/not_ok.h"
 #include "dse/sweep.h"
 #include "dse/table.h"
 #include "dse/timeline.h"
@@ -55,6 +56,16 @@ static void print_command(const char *out, const struct result_schema *schema, F
     fputs("\n", to);
 }
 
+/* As people write it. */
+static void print_place(const struct result_schema *schema, const char *place, FILE *to)
+{
+    struct text_buffer text;
+    text_init(&text);
+    not_ok_place(schema, place, &text);
+    fprintf(to, "       %s\n", text.failed || !text.data ? place : text.data);
+    text_free(&text);
+}
+
 static void print_missing(const char *out, struct merge_summary *summary, FILE *to)
 {
     char n[64];
@@ -68,7 +79,7 @@ static void print_missing(const char *out, struct merge_summary *summary, FILE *
         fputs(summary->n_example < summary->n_missing ? ", the first of them:" : ":", to);
     fputs("\n", to);
     for (size_t i = 0; i < summary->n_example; i++)
-        fprintf(to, "       %s\n", summary->example[i]);
+        print_place(&schema, summary->example[i], to);
     if (summary->n_absent) {
         fprintf(to, "dse: of %" PRIu32 " shards these were not named:", summary->n_shard);
         for (uint32_t i = 0; i < summary->n_absent && i < MERGE_ABSENT_MAX; i++)

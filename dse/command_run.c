@@ -94,9 +94,15 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
         text_append(out, "in this shard    %s\n", text_thousands(e.n_point, a, sizeof a));
     text_append(out, "to compute       %s\n", text_thousands(e.n_point - e.n_reused, a, sizeof a));
     text_append(out, "to reuse         %s\n", text_thousands(e.n_reused, a, sizeof a));
-    text_append(out, "searches         %s, whose results serve %s further time%s\n",
-                text_thousands(e.n_task, a, sizeof a), text_thousands(e.n_shared, b, sizeof b),
-                table_plural(e.n_shared));
+    if (e.n_foreign > 0)
+        text_append(out, "%s %s point%s of another specification%s\n",
+                    options->update ? "to move aside   " : "in the way      ",
+                    text_thousands(e.n_foreign, a, sizeof a), table_plural(e.n_foreign),
+                    options->update ? "" : ": dse run needs --update, --fresh or another -o");
+    text_append(out, "searches         %s", text_thousands(e.n_task, a, sizeof a));
+    if (e.n_shared > 0)
+        text_append(out, ", and %s equal to one of them", text_thousands(e.n_shared, b, sizeof b));
+    text_append_string(out, "\n");
     text_append(out, "estimated time   %s%s on %d thread%s\n", e.at_least ? "more than " : "about ",
                 table_duration(e.seconds, a, sizeof a), options->n_thread,
                 table_plural((unsigned long long)options->n_thread));
@@ -105,20 +111,24 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
     return DSE_OK;
 }
 
-static void print_summary(const struct run_summary *s, const struct run_options *options, FILE *err)
+static size_t n_written(const struct run_summary *s)
 {
-    char time[48];
     size_t n = 0;
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         n += s->n_status[i];
+    return n;
+}
+
+static void print_summary(const struct run_summary *s, const struct run_options *options, FILE *err)
+{
+    char time[48];
+    size_t n = n_written(s);
     fprintf(err, "dse: %zu point%s in %s", n, table_plural(n), table_duration(s->seconds, time, sizeof time));
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         if (s->n_status[i])
             fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
     if (s->n_reused)
         fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
-    if (s->n_reused && n)
-        fprintf(err, " (%.0f %%)", 100 * (double)s->n_reused / (double)(s->n_reused + n));
     fprintf(err, "; results in %s\n", options->out);
     if (s->n_dropped)
         fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
@@ -235,8 +245,11 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
     print_summary(&summary, options, console->err);
     print_efficiency(&summary, console->err);
     print_report(audience->report, &summary, console->err);
+    if (*code == EXIT_SOME_FAILED && !options->retry)
+        fputs("dse: --retry computes failed and timed-out points again\n", console->err);
     if (summary.interrupted)
-        fprintf(console->err, "dse: interrupted; the same command resumes%s\n",
+        fprintf(console->err, "dse: interrupted with %zu of %zu points to go; the same command resumes%s\n",
+                summary.n_point - summary.n_reused - n_written(&summary), summary.n_point,
                 summary.cube_is_old ? ", and builds the cube, which is older than the table" : "");
     return DSE_OK;
 }
@@ -370,7 +383,7 @@ static int command_check_main(const struct cli_args *args, const struct console 
 static const struct cli_option run_options[] = {
     {"output", 'o', "OUT.h5", "where results go (default ./NAME.h5); OUT.csv and OUT.layers.csv beside it"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use, SLURM_CPUS_PER_TASK)"},
-    {"shard", 0, "K/N", "only every N-th point, from the K-th; into OUT.K-of-N.h5, for `dse merge`"},
+    {"shard", 0, "K/N", "only the K-th of N parts of the points; into OUT.K-of-N.h5, for `dse merge`"},
     {"fresh", 0, NULL, "throw away what is there instead of resuming"},
     {"update", 0, NULL,
      "the specification has changed: keep the points it still has, move the others to OUT.dropped.csv"},

@@ -18,6 +18,9 @@ enum { OUTPUT_MAX = 1024 };
 /* A run that is started again after a crash gives its lock away for a moment: it has ended when it does not run so often in a row. */
 enum { LOOK_MIN = 2 };
 
+/* A run that has just been started makes its table when it has read its specification. */
+static const double begin_s = 3;
+
 static const char standard_metric[] = "edp_js";
 
 /* ------------------------------------------------------------------------------------------------------- both */
@@ -161,12 +164,28 @@ static bool is_over(const struct follow_set *set)
     return !follow_set_any(set, FOLLOW_RUNNING) && !follow_set_any(set, FOLLOW_ABSENT);
 }
 
+/* Give the first run a moment to begin. True when a signal says to end. */
+static bool wait_for_begin(struct follow_set *set, const sigset_t *signals)
+{
+    const double step_s = 0.1;
+    struct dse_error err; /* whatever is wrong comes up again */
+    for (double waited_s = 0; waited_s < begin_s; waited_s += step_s) {
+        if (follow_set_poll(set, &err) != DSE_OK || check_there(set, &err) == DSE_OK)
+            return false;
+        if (wait_for_end(signals, step_s))
+            return true;
+    }
+    return false;
+}
+
 static enum dse_status watch_loop(struct view *view, double interval_s, const sigset_t *signals, FILE *out,
                                   struct dse_error *err)
 {
     struct text_buffer text;
     enum dse_status status = DSE_OK;
     bool terminal = fileno(out) >= 0 && isatty(fileno(out)), first = true;
+    if (wait_for_begin(&view->set, signals))
+        return DSE_OK;
     text_init(&text);
     if (terminal && !view->json)
         fputs("\033[H\033[2J", out);
@@ -269,9 +288,9 @@ const struct cli_command command_watch = {
     .help =
         "What `dse status` shows, on a terminal always in the same place, else one block per look. Only new "
         "lines are read. Ends with\n"
-        "exit code 0 when no run writes any of the outputs any more, or with Ctrl-C; an output that is not "
-        "there "
-        "yet is waited for.\n"
+        "exit code 0 when no run writes any of the outputs any more, or with Ctrl-C, which does not end the "
+        "run. An output that\n"
+        "is not there yet is waited for; when none is there after 3 s, that is an error.\n"
         "\n"
         "  dse watch out.h5\n"
         "  dse watch out.1-of-2.h5 out.2-of-2.h5 --interval 10\n",

@@ -39,8 +39,8 @@ static void print_overview(FILE *out)
           "  dse map soma_edge resnet50_soma -e soma   schedule a network with its layers fused\n"
           "  dse run quickstart                        run (or resume) a sweep\n"
           "  dse plot quickstart.h5 -o edp.png         draw it\n\n"
-          "Exit codes: 0 done; 1 some points failed (they are listed); 2 wrong use or a bad input file;\n"
-          "130 interrupted, and the same command resumes.\n",
+          "Exit codes: 0 done; 1 some points failed (they are listed); 2 wrong use, bad input, or a\n"
+          "file that cannot be written; 130 interrupted, and the same command resumes.\n",
           out);
 }
 

@@ -99,9 +99,9 @@ static double disk_byte(const struct sweep *sweep, size_t n_point, double schedu
     return (double)n_point * ((1 + cube_share) * row_byte + 2 * text_byte);
 }
 
-/* Which points of the shard are in the journal. */
+/* Which points of the shard are in the journal, and how many rows are not of this specification. */
 static enum dse_status mark_done(const struct sweep *sweep, const struct run_options *options,
-                                 struct bits *done, struct dse_error *err)
+                                 struct bits *done, size_t *n_foreign, struct dse_error *err)
 {
     struct journal_scan *scan;
     struct journal_row row;
@@ -119,10 +119,11 @@ static enum dse_status mark_done(const struct sweep *sweep, const struct run_opt
         struct point_keys keys;
         bool again = options->retry && (row.outcome == RESULT_FAILED || row.outcome == RESULT_TIMEOUT);
         size_t p = row.cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(sweep, row.cell);
-        if (p == SIZE_MAX || again)
-            continue;
-        sweep_point(sweep, p, &point);
-        if (keys_of_point(&machine, &point, &keys) && keys.point == row.key)
+        if (p != SIZE_MAX)
+            sweep_point(sweep, p, &point);
+        if (p == SIZE_MAX || !keys_of_point(&machine, &point, &keys) || keys.point != row.key)
+            ++*n_foreign;
+        else if (!again)
             bits_set(done, p);
     }
     journal_scan_close(scan);
@@ -169,7 +170,7 @@ enum dse_status runner_estimate(const struct sweep *sweep, const struct run_opti
     memset(estimate, 0, sizeof *estimate);
     enum dse_status status = runner_shard(sweep, options, &mine, err);
     if (status == DSE_OK)
-        status = mark_done(sweep, options, &done, err);
+        status = mark_done(sweep, options, &done, &estimate->n_foreign, err);
     for (size_t p = 0; status == DSE_OK && p < sweep->n_point; p++) {
         estimate->n_point += bits_has(&mine, p);
         estimate->n_reused += bits_has(&mine, p) && bits_has(&done, p);

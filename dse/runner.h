@@ -79,6 +79,7 @@ DSE_MUST_CHECK enum dse_status runner_shard(const struct sweep *sweep, const str
 
 struct run_estimate {
     size_t n_point, n_reused; /* of this shard */
+    size_t n_foreign;         /* rows that are there and not of this specification */
     size_t n_task, n_shared;  /* estimated from the first ones when the sweep is large */
     double seconds;           /* NaN when unknown */
     bool at_least;            /* the sample was cut short */

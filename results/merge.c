@@ -162,10 +162,11 @@ static enum dse_status choose_shards(const char *out, const char *const *shard, 
     bool there = false, is_shard;
     DSE_TRY(look_at_out(out, shard, n, &there, &is_shard, err));
     if (there && !is_shard && !finished)
-        return dse_fail_at(err, DSE_BAD_USAGE, result_path(target, sizeof target, out, ".csv") ? target : out,
-                           0,
-                           "exists and is not one of the shards; name it among them, delete it, or choose "
-                           "another output");
+        return dse_fail_at(
+            err, DSE_BAD_USAGE, result_path(target, sizeof target, out, ".csv") ? target : out, 0,
+            "exists and is not one of the shards; to add to it, name it among them (dse merge %s "
+            "%s SHARD.h5...), else delete it or choose another output",
+            out, out);
     *chosen = malloc((n + 1) * sizeof **chosen);
     if (!*chosen)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu shards", n);

@@ -30,8 +30,8 @@ check 'shard 2' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --sh
 n_other=$(($(wc -l <"$folder/part.1-of-2.csv") - 1))
 check 'merge of one' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.2-of-2.h5"
 check 'counts what is missing' grep -q "^dse: $n_other points* \(is\|are\) missing" "$folder/err"
-check 'names each of them, and not the cell that is skipped' test "$(grep -c '^ *GlobalBuffer.capacity_byte=' "$folder/err")" -eq "$n_other"
-check 'not that one' sh -c "! grep -q 'GlobalBuffer.capacity_byte=131072 DRAM.bandwidth_byte_per_s=10000000000' '$folder/err'"
+check 'names each of them, and not the cell that is skipped' test "$(grep -c '^ *GlobalBuffer.capacity=' "$folder/err")" -eq "$n_other"
+check 'not that one' sh -c "! grep -q 'GlobalBuffer.capacity=128 KiB DRAM.bandwidth=10 GB/s' '$folder/err'"
 command=$(sed -n 's/^dse: to compute what is missing: dse //p' "$folder/err")
 check 'a command' test -n "$command"
 # shellcheck disable=SC2086

@@ -54,7 +54,7 @@ axes:
   DRAM.bandwidth: [10 GB/s, 20 GB/s]
 YAML
 check 'SIGINT ends a run that simulates' interrupted INT "$DSE" run "$folder/noc.yaml" -j 1 -o "$folder/noc.h5"
-check 'says that it resumes' grep -qx 'dse: interrupted; the same command resumes' "$folder/err"
+check 'says that it resumes' grep -qx 'dse: interrupted with [0-9]* of [0-9]* points to go; the same command resumes' "$folder/err"
 check 'without a row of what was simulated' test "$(wc -l <"$folder/noc.csv")" -eq 1
 
 for signal in INT TERM; do
