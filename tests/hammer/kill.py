@@ -43,6 +43,8 @@ CASES = {
     # what sweeps are made of
     "searches": SEARCHES,
 }
+# A sweep of before, with 200 points that "cheap" has not, and 800 that it has.
+BEFORE = CASES["cheap"].replace(common.numbers(range(1, 51)), common.numbers(list(range(51, 56)) + list(range(1, 21))))
 W = common.Watch
 # (name, case, at which event; None: at any time). The first six are what `make check` does.
 SCENARIOS = [
@@ -52,6 +54,8 @@ SCENARIOS = [
     ("merge", "cheap", None),
     ("journal written", "searches", (W.MODIFY, ".csv", (1, 30))),
     ("merge in place", "cheap", (W.MOVED_FROM, "", (1, 3))),
+    ("update", "cheap", (W.MOVED_TO, "", (1, 5))),
+    ("repair", "cheap", (W.MOVED_TO, "", (1, 5))),
     ("run", "cheap", None),
     ("run", "steady", None),
     ("cube written", "cheap", (W.MODIFY, ".h5.tmp", (1, 40))),
@@ -65,6 +69,8 @@ SCENARIOS = [
     ("merge in place", "cheap", None),
     ("merge renamed", "cheap", (W.MOVED_FROM, "", (1, 3))),
     ("run", "searches", None),
+    ("update", "cheap", (W.CREATE, "", (1, 8))),
+    ("repair", "cheap", None),
     ("cube renamed", "searches", (W.MOVED_TO, ".h5", (1, 2))),
 ]
 
@@ -128,6 +134,40 @@ class Hammer:
                 raise SystemExit(f"{case}: exit code {code}: {err}")
         self.reference[case] = out
 
+    def prepare_before(self, name, place, out):
+        """What is there when rows are to be moved aside; how many these are."""
+        before = self.reference["cheap"]
+        if name == "update":
+            before = self.folder.join("before.h5")
+            if not os.path.exists(before):
+                code, err = common.dse("run", self.folder.write("before.yaml", BEFORE), "-o", before)
+                if code != 0:
+                    raise SystemExit(f"before: exit code {code}: {err}")
+        for end in (".h5", ".csv", ".layers.csv"):
+            shutil.copy(before[:-len(".h5")] + end, out[:-len(".h5")] + end)
+        if name == "update":
+            return 200
+        bad = set()
+        for end in (".csv", ".layers.csv"):  # one line of each point, in the same order
+            with open(out[:-len(".h5")] + end, "rb") as file:
+                lines = file.read().splitlines(keepends=True)
+            for line in self.random.sample(range(1, len(lines) - 3), 5):
+                at = self.random.randrange(len(lines[line]) - 20, len(lines[line]) - 1)  # in key or checksum
+                lines[line] = lines[line][:at] + bytes([lines[line][at] ^ 1]) + lines[line][at + 1:]
+                bad.add(line)
+            with open(out[:-len(".h5")] + end, "wb") as file:
+                file.write(b"".join(lines))
+        return len(bad)
+
+    def count_aside(self, place):
+        """Different rows in OUT.dropped*.csv and OUT.damaged*.csv."""
+        rows = set()
+        for name in os.listdir(place):
+            if (".dropped" in name or ".damaged" in name) and name.endswith(".csv") and ".layers" not in name:
+                with open(os.path.join(place, name), "rb") as file:
+                    rows |= set(file.read().splitlines()[1:])
+        return len(rows)
+
     def prepare_shards(self):
         if self.shards:
             return
@@ -149,6 +189,9 @@ class Hammer:
             threads = self.random.choice((1, 2))
             out = os.path.join(place, "out.h5")
             how = self.random.choice(("auto", "auto", "auto", "thread", "process"))
+            if name in ("update", "repair"):
+                return (["run", self.folder.join(f"{case}.yaml"), "-o", out, "-j", str(threads), f"--{name}", "--isolation", how],
+                        out, 0.3 * self.seconds[case, threads], threads)
             log = ["--log-json", os.path.join(place, "log.jsonl")] if self.random.random() < 0.3 else []
             return (["run", self.folder.join(f"{case}.yaml"), "-o", out, "-j", str(threads), *log, "--isolation", how], out,
                     self.seconds[case, threads], threads)
@@ -237,7 +280,7 @@ class Hammer:
         self.n_kill += 1
         self.tally[f"in {self.phase(place, out, case)}"] += 1
         self.tally[f"of the {who}"] += 1
-        if counted is not None and args[0] == "run" and case != "searches":
+        if counted is not None and args[0] == "run" and name not in ("update", "repair") and case != "searches":
             self.count_lost(case, threads, before, counted, out, what)
         self.sessions.append(process.pid)
         return True
@@ -270,6 +313,7 @@ class Hammer:
         os.mkdir(place)
         what = f"case {i} ({name}, {case})"
         command = self.command(name, case, place)
+        n_aside = self.prepare_before(name, place, command[1]) if name in ("update", "repair") else 0
         in_a_row = self.random.choice((2, 3)) if i % 5 == 4 else 1
         self.sessions = []
         n = sum(self.kill_once(scenario if k == 0 else (name, case, None), command, place, what)
@@ -277,6 +321,7 @@ class Hammer:
         good = self.finish(command, place, n, what)
         found = common.differences(self.reference[case], command[1]) if good else []
         self.report.check(not found, what, "; ".join(found[:5]))
+        self.report.check(self.count_aside(place) >= n_aside, what, f"{self.count_aside(place)} rows moved aside, not {n_aside}")
         if "--log-json" in command[0]:
             self.check_log(command[0][command[0].index("--log-json") + 1], what)
         self.report.check(not common.left_over(place), what, f"left behind: {common.left_over(place)}")
