@@ -27,9 +27,7 @@ static enum dse_status open_parts(struct journal *journal, const char *out,
     journal->n = (size_t)journal->report.n_point;
     lock_note_points(journal->lock, journal->n);
     journal->flushed_s = journal->synced_s = journal->touched_s = clock_wall_s();
-    return options->visit
-               ? DSE_OK
-               : journal_index_read(journal->csv_path, NULL, journal->schema, &journal->index, err);
+    return DSE_OK;
 }
 
 /* Free all and release the lock, without a flush. */
@@ -40,7 +38,6 @@ static void let_go(struct journal *journal)
     if (journal->csv_fd >= 0)
         close(journal->csv_fd);
     lock_release(journal->lock);
-    journal_index_free(&journal->index);
     text_free(&journal->point);
     text_free(&journal->layers);
     free(journal);
@@ -76,19 +73,6 @@ const struct journal_report *journal_report(const struct journal *journal)
 size_t journal_count(const struct journal *journal)
 {
     return journal->n;
-}
-
-uint64_t journal_key(const struct journal *journal, size_t i)
-{
-    return journal->index.entry[i].key;
-}
-
-bool journal_find(const struct journal *journal, uint64_t key, enum result_status *status)
-{
-    const struct journal_entry *entry = journal_index_find(&journal->index, key);
-    if (entry && status)
-        *status = entry->outcome;
-    return entry != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lines */

@@ -115,10 +115,6 @@ DSE_MUST_CHECK enum dse_status journal_finish(struct journal *journal, struct ds
 /* The same where nobody can be told of a failure. */
 void journal_close(struct journal *journal);
 
-/* Going away: the key of entry `i`, and whether a key is there. Use `visit`. */
-uint64_t journal_key(const struct journal *journal, size_t i);
-bool journal_find(const struct journal *journal, uint64_t key, enum result_status *status);
-
 /* What `dse status` shows, read without a lock from a journal that may be growing. */
 struct journal_summary {
     uint64_t n_point; /* whole lines that check */

@@ -25,7 +25,6 @@ struct journal {
     size_t n_waiting;
     uint64_t csv_byte, layer_byte;    /* with the kernel */
     struct text_buffer point, layers; /* waiting */
-    struct journal_index index;       /* for journal_find, when opened without `visit` */
     struct journal_report report;
 };
 

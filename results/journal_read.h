@@ -1,4 +1,4 @@
-/* Reading a journal: line by line with place and checksum, and as an index of points with their layer lines. */
+/* Reading a journal line by line, with place and checksum. */
 #ifndef RESULTS_JOURNAL_READ_H
 #define RESULTS_JOURNAL_READ_H
 
@@ -47,43 +47,6 @@ DSE_MUST_CHECK enum dse_status line_reader_split(const struct line_reader *reade
 /* The same for a line (length, without its line break) that is number `number` of the file `path`. */
 DSE_MUST_CHECK enum dse_status line_split(const char *path, int number, const char *line, size_t length,
                                           struct csv_row *row, struct dse_error *err);
-
-/* One point of the journal. */
-struct journal_entry {
-    uint64_t key;
-    uint64_t offset;       /* of its line in OUT.csv */
-    uint64_t length;       /* with the line break */
-    uint64_t layer_offset; /* of its first line in OUT.layers.csv */
-    uint64_t layer_length; /* of all its lines */
-    uint64_t n_layer;      /* as its line says */
-    uint64_t n_layer_found;
-    int line, layer_line;
-    enum result_status outcome;
-};
-
-/* All points of a journal, in file order, and a hash table over their keys. */
-struct journal_index {
-    struct journal_entry *entry; /* (n) owned */
-    size_t n, capacity;
-    size_t *slot; /* (n_slot, a power of two) entry number + 1; 0 is free; owned */
-    size_t n_slot;
-    uint64_t good_byte;       /* end of the last whole line of OUT.csv; 0: not even the header */
-    uint64_t layer_good_byte; /* end of the last layer line that belongs to a point */
-};
-
-/* Read and check both files in full (see journal_open for the rules). Nothing is changed on disk. `layer_path` NULL
- * leaves the layers out. Missing files count as empty. On failure `index` needs no release. */
-DSE_MUST_CHECK enum dse_status journal_index_read(const char *csv_path, const char *layer_path,
-                                                  const struct result_schema *schema,
-                                                  struct journal_index *index, struct dse_error *err);
-void journal_index_free(struct journal_index *index);
-
-/* The entry of a key, or NULL. */
-struct journal_entry *journal_index_find(const struct journal_index *index, uint64_t key);
-
-/* Add an entry whose key is not there yet. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status journal_index_add(struct journal_index *index,
-                                                 const struct journal_entry *entry, struct dse_error *err);
 
 /* Where a column stands in a header row, or row->n. */
 size_t csv_column_find(const struct csv_row *header, const char *name);

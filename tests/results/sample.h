@@ -130,12 +130,27 @@ static inline size_t sample_point(unsigned cell, struct point_record *point,
     return n;
 }
 
+/* For journal_options.visit: note in `user`, bool[SAMPLE_CELL], which cells are there. */
+static inline enum dse_status sample_see(void *user, const struct journal_row *row,
+                                         enum journal_verdict *verdict, struct dse_error *err)
+{
+    bool *there = user;
+    (void)verdict;
+    (void)err;
+    if (row && row->cell < SAMPLE_CELL)
+        there[row->cell] = true;
+    return DSE_OK;
+}
+
 /* Append cells first .. last (without the missing one) in the order given by `step` (coprime to 24); `shard` of `n_shard`.
  * Returns 0 on success. */
 static inline int sample_write(const char *out, unsigned step, unsigned shard, unsigned n_shard,
-                               const struct journal_options options)
+                               struct journal_options options)
 {
+    bool there[SAMPLE_CELL] = {false};
     struct dse_error err = {0};
+    options.visit = sample_see;
+    options.user = there;
     struct journal *journal;
     if (journal_open(out, &sample_schema, options, &journal, &err) != DSE_OK) {
         fprintf(stderr, "%s: %s\n", err.file, err.text);
@@ -148,8 +163,7 @@ static inline int sample_write(const char *out, unsigned step, unsigned shard, u
         struct layer_record layer[SAMPLE_LAYER];
         struct level_values level[SAMPLE_LEVEL];
         uint32_t index[3];
-        if (cell == SAMPLE_MISSING || cell % n_shard != shard ||
-            journal_find(journal, sample_key(cell), NULL))
+        if (cell == SAMPLE_MISSING || cell % n_shard != shard || there[cell])
             continue;
         size_t n = sample_point(cell, &point, layer, index, level);
         bad = journal_append_record(journal, &point, layer, n, &err) != DSE_OK;

@@ -42,26 +42,6 @@ static void append(const char *path, const char *bytes)
     fclose(file);
 }
 
-static void test_journal_finds_what_was_appended(void **state)
-{
-    (void)state;
-    struct place place;
-    struct journal *journal;
-    struct dse_error err;
-    enum result_status status;
-    make_full(&place);
-    assert_int_equal(journal_open(place.out, &sample_schema, (struct journal_options){0}, &journal, &err),
-                     DSE_OK);
-    assert_int_equal(journal_count(journal), SAMPLE_CELL - 1);
-    assert_true(journal_find(journal, sample_key(SAMPLE_INFEASIBLE), &status));
-    assert_int_equal(status, RESULT_INFEASIBLE);
-    assert_true(journal_find(journal, sample_key(0), &status));
-    assert_int_equal(status, RESULT_OK);
-    assert_false(journal_find(journal, sample_key(SAMPLE_MISSING), NULL));
-    assert_int_equal(journal_key(journal, 3), sample_key(3));
-    journal_close(journal);
-}
-
 static void test_journal_is_locked_against_a_second_run(void **state)
 {
     (void)state;
@@ -265,7 +245,6 @@ static void test_journal_full_disk_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_journal_finds_what_was_appended),
         cmocka_unit_test(test_journal_is_locked_against_a_second_run),
         cmocka_unit_test(test_journal_torn_last_line_is_computed_again),
         cmocka_unit_test(test_journal_torn_layer_and_torn_header_are_dropped),
