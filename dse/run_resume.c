@@ -2,10 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dse/keys.h"
 #include "dse/run_state.h"
 #include "dse/spec_diff.h"
+#include "results/cube_read.h"
 #include "results/merge.h"
 
 /* While the journal is read. */
@@ -185,6 +187,23 @@ static void note_recovery(const struct run *run, const struct journal_report *re
         fprintf(err, "dse: note: the last line of the tables was not whole; its point is computed again\n");
 }
 
+/* A cube without its table may be all that is left of a sweep. */
+static enum dse_status guard_cube(const struct run *run, struct dse_error *err)
+{
+    char csv[4096];
+    const char *out = run->options->out;
+    if (run->options->fresh || board_restarts(run->board) > 0 ||
+        !result_path(csv, sizeof csv, out, ".csv") || access(csv, F_OK) == 0)
+        return DSE_OK;
+    uint64_t n = cube_read_count(out);
+    if (n == 0)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_BAD_INPUT, out, 0,
+                       "holds %" PRIu64 " point%s, but its table %s is gone; restore that file from a copy, or "
+                       "use --fresh to throw the points away and start anew, or -o to write elsewhere",
+                       n, n == 1 ? "" : "s", csv);
+}
+
 enum dse_status run_resume(struct run *run, struct dse_error *err)
 {
     bool first =
@@ -203,6 +222,7 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     machine_init(&resume.machine, run->sweep);
     DSE_TRY(
         merge_finish(run->options->out, &finished, err)); /* a merge that was killed between its renames */
+    DSE_TRY(guard_cube(run, err));
     DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
     const struct journal_report *report = journal_report(run->journal);
     note_recovery(run, report);

@@ -11,6 +11,7 @@
 #include "dse/run_state.h"
 #include "dse/shards.h"
 #include "results/cube.h"
+#include "results/cube_read.h"
 
 /* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the time. */
 static const double cube_interval_s = 30, cube_share = 20;
@@ -174,11 +175,26 @@ static enum dse_status finish_cube(struct run *run, struct dse_error *err)
     return s->cube_is_old ? DSE_OK : run_build_cube(run, err);
 }
 
+/* The cube that is there is of this specification. One of another must go before the first row is written: dse merge takes rows for
+ * those of the specification in the cube beside them. */
+static bool cube_is_ours(const struct run *run)
+{
+    struct arena arena;
+    struct result_schema schema;
+    if (run->options->fresh || access(run->options->out, F_OK) != 0)
+        return false;
+    arena_init(&arena);
+    bool ours = cube_read_schema(run->options->out, &arena, &schema, NULL) == DSE_OK &&
+                schema.specification_hash == run->schema.specification_hash;
+    arena_free(&arena);
+    return ours;
+}
+
 /* With the journal open: everything from the queue to the last cube. */
 static enum dse_status run_open(struct run *run, struct dse_error *err)
 {
     DSE_TRY(queue_init(&run->queue, run->sweep, &run->mine, &run->done, err));
-    if (run->options->fresh || access(run->options->out, F_OK) != 0)
+    if (!cube_is_ours(run))
         DSE_TRY(run_build_cube(run, err)); /* so that `dse status` knows the axes from the start */
     run->cube_due_s = run->options->n_shard > 1 ? INFINITY : clock_wall_s() + cube_interval_s;
     progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,

@@ -256,6 +256,16 @@ enum dse_status cube_read_text(const char *path, const char *dataset, struct are
     return text ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "dataset %s is not text", dataset);
 }
 
+uint64_t cube_read_count(const char *path)
+{
+    hid_t file;
+    if (hdf5_open(path, &file, NULL) != DSE_OK)
+        return 0;
+    uint64_t n = hdf5_read_count(file, "n_point_done");
+    H5Fclose(file);
+    return n;
+}
+
 const char *cube_read_attribute(const char *path, const char *name, struct arena *arena)
 {
     hid_t file;

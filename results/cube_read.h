@@ -37,6 +37,9 @@ DSE_MUST_CHECK enum dse_status cube_read_cell(const char *path, const char *data
 DSE_MUST_CHECK enum dse_status cube_read_text(const char *path, const char *dataset, struct arena *arena,
                                               const char *const **value, size_t *n, struct dse_error *err);
 
+/* How many points a cube holds; 0 also when there is none, or none that can be read. */
+uint64_t cube_read_count(const char *path);
+
 /* A text attribute of the root ("specification", "git_revision"), or NULL when it is not there. */
 const char *cube_read_attribute(const char *path, const char *name, struct arena *arena);
 

@@ -1,0 +1,63 @@
+#!/bin/sh
+# What an unlucky user does to a sweep: no result of one specification gets among those of another, none is lost without a word.
+set -u
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
+
+# One point takes half a minute, the others next to nothing.
+cat >"$folder/long.yaml" <<'YAML'
+experiment: long
+architecture: simba
+network: alexnet
+layers: [conv1]
+engine: drill
+axes:
+  option.work: [0, 30]
+  seed: [1, 2, 3, 4]
+skip: [{option.work: 30, seed: [2, 3, 4]}]
+YAML
+sed 's/^skip.*/only: [{option.work: 0}]/' "$folder/long.yaml" >"$folder/short.yaml"
+sed 's/^engine/batch: 4\nengine/' "$folder/long.yaml" >"$folder/other.yaml"
+
+# rows FILE: how many there are
+rows() {
+    echo $(($(wc -l <"$1") - 1))
+}
+# killed N FILE OUT COMMAND...: kill -9 to the command when there is FILE, and N rows in OUT.csv
+killed() {
+    wanted=$1 file=$2 table=$3.csv
+    shift 3
+    "$@" >"$folder/out" 2>"$folder/err" &
+    job=$!
+    for _ in $(seq 200); do
+        [ -e "$file" ] && [ "$(rows "$table")" -ge "$wanted" ] && break
+        sleep 0.1
+    done
+    kill -9 $job
+    wait $job 2>/dev/null
+    [ "$(rows "$table")" -ge "$wanted" ] && return 0
+    cat "$folder/err"
+    return 1
+}
+
+# A run that was killed had moved the rows of the old specification aside and written some of the new one: the cube beside them must
+# not be the old one, since a merge takes the rows for what the cube says.
+check 'a sweep is begun' killed 4 "$folder/a.csv" "$folder/a" "$DSE" run "$folder/long.yaml" -o "$folder/a.h5" -j 2
+cp "$folder/a.h5" "$folder/b.h5" && cp "$folder/a.csv" "$folder/b.csv" && cp "$folder/a.layers.csv" "$folder/b.layers.csv"
+check 'its specification changes' killed 4 "$folder/a.dropped.csv" "$folder/a" "$DSE" run "$folder/other.yaml" -o "$folder/a.h5" -j 2 --update
+check 'the old rows are aside' test "$(rows "$folder/a.dropped.csv")" -eq 4
+check 'no merge of the two' code 2 "$DSE" merge "$folder/m.h5" "$folder/a.h5" "$folder/b.h5"
+check 'no merge in the other order' code 2 "$DSE" merge "$folder/m.h5" "$folder/b.h5" "$folder/a.h5"
+check 'going back is refused' code 2 "$DSE" run "$folder/long.yaml" -o "$folder/a.h5" -j 2
+check 'and what differs is said' grep -q 'batch: was 4' "$folder/err"
+
+# A cube whose table is gone is the last copy of its points.
+check 'a finished sweep' code 0 "$DSE" run "$folder/short.yaml" -o "$folder/c.h5"
+cp "$folder/c.h5" "$folder/copy.h5"
+rm "$folder/c.csv"
+check 'without its table' code 2 "$DSE" run "$folder/short.yaml" -o "$folder/c.h5"
+check 'says what is gone' grep -q 'holds 4 points, but its table .*c.csv is gone' "$folder/err"
+check 'and keeps the cube' cmp "$folder/c.h5" "$folder/copy.h5"
+check 'unless told so' code 0 "$DSE" run "$folder/short.yaml" -o "$folder/c.h5" --fresh
+check 'with all points' test "$(rows "$folder/c.csv")" -eq 4
+finish
