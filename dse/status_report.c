@@ -24,7 +24,12 @@ char *status_rate(double per_s, char *buffer, size_t size)
     while (i < 2 && per_s * unit[i].second < 0.95)
         i++;
     double value = per_s * unit[i].second;
-    snprintf(buffer, size, "%.*f points/%s", value < 99.95 ? 1 : 0, value, unit[i].word);
+    char whole[32];
+    if (value < 99.95 || value > 1e15)
+        snprintf(buffer, size, "%.1f points/%s", value, unit[i].word);
+    else
+        snprintf(buffer, size, "%s points/%s", text_thousands((uint64_t)(value + 0.5), whole, sizeof whole),
+                 unit[i].word);
     return buffer;
 }
 
@@ -80,6 +85,8 @@ static void print_owner(const struct follow *f, struct text_buffer *out)
 static void print_rate(const struct follow *f, struct text_buffer *out)
 {
     char rate[48], eta[48];
+    if (f->state == FOLLOW_RUNNING && f->eta_s <= 0) /* false for NaN */
+        text_append(out, "to do        OUT.h5 is being built\n");
     if (f->state != FOLLOW_RUNNING || !isfinite(f->rate))
         return;
     text_append(out, "rate         %s", status_rate(f->rate, rate, sizeof rate));

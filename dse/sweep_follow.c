@@ -80,10 +80,12 @@ static void judge_rate(struct follow *f)
         sample[i] = f->sample[(f->first_sample + i) % FOLLOW_SAMPLE_MAX];
     f->running_s = seconds_since(f->owner.since);
     f->rate = follow_rate(sample, f->n_sample, f->running_s, f->owner.n_point);
-    if (f->n_expected > 0 && f->n_point >= f->n_expected)
-        f->eta_s = 0;
-    else if (f->n_expected > 0 && f->rate > 0)
+    if (f->n_expected > 0 && f->n_point >= f->n_expected) {
+        f->eta_s = 0; /* the cube is being built */
+        f->rate = NAN;
+    } else if (f->n_expected > 0 && f->rate > 0) {
         f->eta_s = (double)(f->n_expected - f->n_point) / f->rate;
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- schema */

@@ -11,6 +11,7 @@
 
 #include "dse/reason_groups.h"
 #include "dse/run_report.h"
+#include "dse/status_report.h"
 #include "dse/sweep_follow.h"
 #include "tests/results/sample.h"
 
@@ -248,6 +249,20 @@ static void test_follow_rate_prefers_what_was_seen(void **state)
     assert_true(isnan(follow_rate(slow, 1, 5, 50))); /* nothing done yet */
 }
 
+static void test_status_rate_is_readable_at_any_speed(void **state)
+{
+    (void)state;
+    static const struct {
+        double per_s;
+        const char *wanted;
+    } known[] = {
+        {19132.4, "19,132 points/s"}, {12.34, "12.3 points/s"}, {1, "1.0 points/s"}, {0.5, "30.0 points/min"},
+        {1.0 / 3600, "1.0 points/h"}, {0, "0.0 points/h"},      {NAN, "-"},          {INFINITY, "-"}};
+    char text[64];
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        assert_string_equal(status_rate(known[i].per_s, text, sizeof text), known[i].wanted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_run_report_is_silent_when_all_is_well),
         cmocka_unit_test(test_run_report_names_failures_and_the_slowest),
         cmocka_unit_test(test_follow_rate_prefers_what_was_seen),
+        cmocka_unit_test(test_status_rate_is_readable_at_any_speed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
