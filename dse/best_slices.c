@@ -28,6 +28,13 @@ static const struct result_field *field_of(const char *metric)
     return NULL;
 }
 
+/* Does `name`, as in a specification, mean this column? "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
+static bool means(const char *name, const char *column)
+{
+    size_t n = strlen(name);
+    return n > 0 && strncmp(column, name, n) == 0 && (column[n] == '\0' || column[n] == '_');
+}
+
 enum dse_status best_slices_init(struct best_slices *best, const char *const *by, size_t n_by,
                                  const char *metric, struct dse_error *err)
 {
@@ -48,6 +55,8 @@ enum dse_status best_slices_init(struct best_slices *best, const char *const *by
         if (plot_direction(&all[i]) != 0)
             known[n++] = all[i].name;
     const char *near = text_nearest(metric, known, n);
+    for (size_t i = 0; i < n && !near; i++)
+        near = means(metric, known[i]) ? known[i] : NULL; /* the unit is missing */
     return dse_fail(err, DSE_BAD_USAGE, "--metric %s: %s%s%s%s", text_excerpt(metric, shown, sizeof shown),
                     field ? "there is no best of it" : "no such metric",
                     near && !field ? "; did you mean " : "; for instance edp_js, latency_s or energy_j",
@@ -58,13 +67,6 @@ const char *best_slices_unit(const struct best_slices *best)
 {
     const struct result_field *field = field_of(best->metric);
     return field && strcmp(field->unit, "1") != 0 ? field->unit : "";
-}
-
-/* Does `name`, as in a specification, mean this column? "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
-static bool means(const char *name, const char *column)
-{
-    size_t n = strlen(name);
-    return n > 0 && strncmp(column, name, n) == 0 && (column[n] == '\0' || column[n] == '_');
 }
 
 static enum dse_status unknown_axis(const char *name, const struct csv_row *header, size_t n_axis,
