@@ -10,6 +10,7 @@
 #include "dse/commands.h"
 #include "dse/input_store.h"
 #include "dse/not_ok.h"
+#include "dse/slurm.h"
 #include "dse/sweep.h"
 #include "dse/table.h"
 #include "dse/timeline.h"
@@ -50,10 +51,18 @@ static void print_command(const char *out, const struct result_schema *schema, F
     for (size_t i = 0; i < schema->n_input; i++)
         if (strcmp(schema->input[i].role, INPUT_ROLE_SPECIFICATION) == 0 && schema->input[i].path[0])
             path = schema->input[i].path;
-    fprintf(to, "dse: to compute what is missing: dse run %s -o %s", path, out);
-    for (size_t i = 0; i < schema->n_set; i++)
-        fprintf(to, strpbrk(schema->set[i], " '\"") ? " --set '%s'" : " --set %s", schema->set[i]);
-    fputs("\n", to);
+    struct text_buffer text;
+    text_init(&text);
+    slurm_quote(&text, path);
+    text_append(&text, " -o ");
+    slurm_quote(&text, out);
+    for (size_t i = 0; i < schema->n_set; i++) {
+        text_append(&text, " --set ");
+        slurm_quote(&text, schema->set[i]);
+    }
+    if (!text.failed)
+        fprintf(to, "dse: to compute what is missing: dse run %s\n", text.data);
+    text_free(&text);
 }
 
 /* As people write it. */
@@ -109,6 +118,12 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
     if (summary.n_duplicate)
         fprintf(console->err, "; %" PRIu64 " %s in more than one shard and agreed", summary.n_duplicate,
                 summary.n_duplicate == 1 ? "was" : "were");
+    if (summary.n_chosen)
+        fprintf(console->err,
+                "; %" PRIu64
+                " differed between shards, as one failed or met a limit of seconds: the better row "
+                "was taken",
+                summary.n_chosen);
     fputs("\n", console->err);
     if (summary.n_missing)
         print_missing(out, &summary, console->err);

@@ -192,14 +192,15 @@ static enum dse_status guard_cube(const struct run *run, struct dse_error *err)
 {
     char csv[4096];
     const char *out = run->options->out;
-    if (run->options->fresh || board_restarts(run->board) > 0 ||
-        !result_path(csv, sizeof csv, out, ".csv") || access(csv, F_OK) == 0)
+    if (run->options->fresh || board_restarts(run->board) > 0 || !result_path(csv, sizeof csv, out, ".csv") ||
+        access(csv, F_OK) == 0)
         return DSE_OK;
     uint64_t n = cube_read_count(out);
     if (n == 0)
         return DSE_OK;
     return dse_fail_at(err, DSE_BAD_INPUT, out, 0,
-                       "holds %" PRIu64 " point%s, but its table %s is gone; restore that file from a copy, or "
+                       "holds %" PRIu64
+                       " point%s, but its table %s is gone; restore that file from a copy, or "
                        "use --fresh to throw the points away and start anew, or -o to write elsewhere",
                        n, n == 1 ? "" : "s", csv);
 }

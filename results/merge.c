@@ -69,7 +69,8 @@ static enum dse_status open_shards(struct merge *merge, const char *const *path,
             merge->schema = schema;
         else if (schema.specification_hash != merge->schema.specification_hash)
             return dse_fail_at(err, DSE_BAD_INPUT, h5_path, 0,
-                               "from another specification (hash %016" PRIx64 ") than %s (%016" PRIx64 ")",
+                               "from another specification (hash %016" PRIx64 ") than %s (%016" PRIx64
+                               "); run both with the same one, which keeps the points that it has",
                                schema.specification_hash, path[0], merge->schema.specification_hash);
         DSE_TRY(check_part(merge, &schema, h5_path, err));
     }
@@ -95,7 +96,8 @@ static enum dse_status copy_rows(struct merge *merge, struct dse_error *err)
     struct merge_summary *summary = merge->summary;
     uint64_t cell, next = 0;
     for (;;) {
-        DSE_TRY(merge_rows_next(&merge->rows, &merge->files, &cell, &summary->n_duplicate, err));
+        DSE_TRY(merge_rows_next(&merge->rows, &merge->files, &cell, &summary->n_duplicate, &summary->n_chosen,
+                                err));
         if (cell == UINT64_MAX)
             break;
         note_gap(merge, next, cell);

@@ -14,6 +14,7 @@ enum { MERGE_MISSING_MAX = 10, MERGE_MISSING_TEXT_MAX = 512, MERGE_ABSENT_MAX = 
 struct merge_summary {
     uint64_t n_point;     /* points in the merged journal */
     uint64_t n_duplicate; /* points found in more than one shard (they agreed) */
+    uint64_t n_chosen;    /* points that differed, since one failed, timed out or was ended by max_seconds */
     uint64_t n_expected;  /* points of the specification */
     uint64_t n_missing;   /* of these, those that no shard has */
     size_t
@@ -29,7 +30,7 @@ struct merge_summary {
  * in cell order, in constant memory. Lines are copied as they are. An existing journal `out` is refused unless it is itself one of the
  * shards; the lock of `out` is taken. A merge that was killed while it renamed is finished first (merge_finish).
  * DSE_BAD_INPUT: specification hash or columns differ, shards of different N, the same shard twice, a bad line, one point with two
- * different results (both places are named; wall times may differ). DSE_BAD_USAGE: no shards, or `out` exists or is being written.
+ * different results (both places are named; wall times may differ, and see n_chosen). DSE_BAD_USAGE: no shards, or `out` exists or is being written.
  * DSE_IO, DSE_NO_MEMORY. Whatever fails, `out` stays as it was. */
 DSE_MUST_CHECK enum dse_status merge_shards(const char *out, const char *const *shard, size_t n_shard,
                                             const struct provenance *provenance,

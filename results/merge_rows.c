@@ -151,31 +151,80 @@ static enum dse_status same_lines(const struct text_buffer *header, const struct
     return status;
 }
 
-/* Rows of one cell in two shards must agree. */
-static enum dse_status compare(struct merge_rows *rows, struct merge_shard *a, struct merge_shard *b,
-                               struct dse_error *err)
+/* What a row is worth beside one of the same point that differs. */
+enum worth { WORTH_FAILED, WORTH_TIMEOUT, WORTH_TIMED, WORTH_SURE }; /* TIMED: a limit of seconds ended it */
+
+static enum dse_status worth_of(const struct text_buffer *header, const struct text_buffer *line,
+                                enum worth *worth, struct dse_error *err)
 {
-    bool same = true;
-    for (int table = POINT; table <= LAYERS && same; table++) {
-        struct text_buffer header;
-        DSE_TRY(read_row(a, table, &rows->line[0], err));
-        DSE_TRY(read_row(b, table, &rows->line[1], err));
-        text_init(&header);
-        if (table == POINT)
-            csv_point_header(&header, a->rows.schema);
-        else
-            csv_layer_header(&header, a->rows.schema);
-        enum dse_status status = same_lines(&header, &rows->line[0], &rows->line[1], &same, err);
-        text_free(&header);
-        DSE_TRY(status);
+    struct csv_row names, row;
+    csv_row_init(&names);
+    csv_row_init(&row);
+    enum dse_status status =
+        header->failed ? no_memory(err) : csv_split(header->data, header->length - 1, &names, err);
+    if (status == DSE_OK)
+        status = csv_split(line->data, line->length - 1, &row, err);
+    *worth = WORTH_SURE;
+    for (size_t i = 0; status == DSE_OK && i < names.n && i < row.n; i++) {
+        if (strcmp(names.field[i], "status") == 0 && strcmp(row.field[i], "failed") == 0)
+            *worth = WORTH_FAILED;
+        else if (strcmp(names.field[i], "status") == 0 && strcmp(row.field[i], "timeout") == 0)
+            *worth = WORTH_TIMEOUT;
+        else if (*worth == WORTH_SURE && strcmp(names.field[i], "stop") == 0 &&
+                 strcmp(row.field[i], "max_seconds") == 0)
+            *worth = WORTH_TIMED;
     }
-    if (same)
-        return DSE_OK;
+    csv_row_free(&names);
+    csv_row_free(&row);
+    return status;
+}
+
+/* Which of two rows that differ stays: the one that is worth more, else the first. When neither failed nor met a limit of seconds, one of
+ * them is wrong. The line of `a` is in rows->line[0], of `b` in rows->line[1]. */
+static enum dse_status choose(struct merge_rows *rows, const struct text_buffer *header,
+                              const struct merge_shard *a, const struct merge_shard *b, bool *second,
+                              struct dse_error *err)
+{
+    enum worth one, two;
     uint64_t line = b->rows.at.line;
-    return dse_fail_at(err, DSE_BAD_INPUT, journal_scan_csv_path(b->rows.scan),
-                       line <= INT32_MAX ? (int)line : 0,
-                       "the same point as %s:%" PRIu64 " with another result",
-                       journal_scan_csv_path(a->rows.scan), a->rows.at.line);
+    DSE_TRY(worth_of(header, &rows->line[0], &one, err));
+    DSE_TRY(worth_of(header, &rows->line[1], &two, err));
+    *second = two > one;
+    if (one < WORTH_SURE || two < WORTH_SURE)
+        return DSE_OK;
+    return dse_fail_at(
+        err, DSE_BAD_INPUT, journal_scan_csv_path(b->rows.scan), line <= INT32_MAX ? (int)line : 0,
+        "the same point as %s:%" PRIu64 " with another result; delete the wrong one of the two lines, "
+        "or compute one of the files anew (--fresh)",
+        journal_scan_csv_path(a->rows.scan), a->rows.at.line);
+}
+
+/* Rows of one cell in two shards must agree, or one of them must be no loss: `*same`, else `*second`: that of `b` stays. */
+static enum dse_status compare(struct merge_rows *rows, struct merge_shard *a, struct merge_shard *b,
+                               bool *same, bool *second, struct dse_error *err)
+{
+    enum dse_status status = DSE_OK;
+    struct text_buffer header[2];
+    *same = true;
+    *second = false;
+    text_init(&header[POINT]);
+    text_init(&header[LAYERS]);
+    csv_point_header(&header[POINT], a->rows.schema);
+    csv_layer_header(&header[LAYERS], a->rows.schema);
+    for (int table = LAYERS; table >= POINT && status == DSE_OK; table--) {
+        bool agree = true;
+        status = read_row(a, table, &rows->line[0], err);
+        if (status == DSE_OK)
+            status = read_row(b, table, &rows->line[1], err);
+        if (status == DSE_OK && *same)
+            status = same_lines(&header[table], &rows->line[0], &rows->line[1], &agree, err);
+        *same = *same && agree;
+    }
+    if (status == DSE_OK && !*same)
+        status = choose(rows, &header[POINT], a, b, second, err);
+    text_free(&header[POINT]);
+    text_free(&header[LAYERS]);
+    return status;
 }
 
 static enum dse_status write_line(const struct text_buffer *line, FILE *file, const char *path,
@@ -188,8 +237,9 @@ static enum dse_status write_line(const struct text_buffer *line, FILE *file, co
 }
 
 enum dse_status merge_rows_next(struct merge_rows *rows, const struct merge_files *files, uint64_t *cell,
-                                uint64_t *n_twin, struct dse_error *err)
+                                uint64_t *n_twin, uint64_t *n_chosen, struct dse_error *err)
 {
+    bool same, second;
     size_t lowest = 0;
     for (size_t i = 1; i < rows->n; i++)
         if (rows->cell[i] < rows->cell[lowest])
@@ -197,14 +247,15 @@ enum dse_status merge_rows_next(struct merge_rows *rows, const struct merge_file
     *cell = rows->cell[lowest];
     if (*cell == UINT64_MAX)
         return DSE_OK;
-    struct merge_shard *shard = &rows->shard[lowest];
     for (size_t i = lowest + 1; i < rows->n; i++) {
         if (rows->cell[i] != *cell)
             continue;
-        DSE_TRY(compare(rows, shard, &rows->shard[i], err));
-        DSE_TRY(step(rows, i, err));
-        ++*n_twin;
+        DSE_TRY(compare(rows, &rows->shard[lowest], &rows->shard[i], &same, &second, err));
+        DSE_TRY(step(rows, second ? lowest : i, err));
+        lowest = second ? i : lowest;
+        ++*(same ? n_twin : n_chosen);
     }
+    struct merge_shard *shard = &rows->shard[lowest];
     DSE_TRY(read_row(shard, LAYERS, &rows->line[1], err));
     DSE_TRY(write_line(&rows->line[1], files->layers, files->layer_path, err));
     DSE_TRY(read_row(shard, POINT, &rows->line[0], err));

@@ -50,4 +50,12 @@ check 'nothing else is left' test "$(find "$folder" -name 'part.*' | wc -l)" -eq
 check 'an output that is there' code 2 "$DSE" merge "$folder/whole.h5" "$folder/part.1-of-2.h5"
 check 'no such shard' code 2 "$DSE" merge "$folder/new.h5" "$folder/none.h5"
 check 'leaves nothing' test ! -e "$folder/new.csv" -a ! -e "$folder/new.lock"
+
+# The command holds in a shell whatever the names are.
+cp "$folder/small.yaml" "$folder/it's \$x.yaml"
+check 'a name with a quote' code 0 "$DSE" run "$folder/it's \$x.yaml" -o "$folder/o u't.h5" --shard 1/2
+check 'merged' code 0 "$DSE" merge "$folder/m u't.h5" "$folder/o u't.1-of-2.h5"
+command=$(sed -n 's/^dse: to compute what is missing: dse //p' "$folder/err")
+check 'gives a command for a shell' sh -c "\"$DSE\" $command -j 1"
+check 'that computes the rest' test "$(wc -l <"$folder/m u't.csv")" -eq 6
 finish

@@ -117,6 +117,54 @@ static void test_merge_refuses_results_that_differ(void **state)
     assert_non_null(strstr(err.text, "with another result"));
 }
 
+/* Two rows of one point may differ when a failure or a limit of seconds had a part: shard 1 has a worse row of a cell of shard 0. */
+static void test_merge_takes_the_better_of_two_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        enum result_status outcome;
+        const char *reason, *stop;
+    } row[] = {
+        {RESULT_TIMEOUT, "out of time", "max_seconds"},
+        {RESULT_FAILED, "the engine crashed", ""},
+        {RESULT_OK, "", "max_seconds"}, /* the other ended by itself */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct shards shards;
+        struct merge_summary summary;
+        struct journal *journal;
+        struct point_record point;
+        struct layer_record layer[SAMPLE_LAYER];
+        struct level_values level[SAMPLE_LEVEL];
+        struct dse_error err;
+        uint32_t index[3];
+        make_shards(&shards);
+        assert_int_equal(
+            journal_open(shards.path[1], &sample_schema, (struct journal_options){0}, &journal, &err),
+            DSE_OK);
+        size_t n = sample_point(0, &point, layer, index, level);
+        point.outcome = row[i].outcome;
+        point.reason = row[i].reason;
+        point.stop = row[i].stop;
+        point.energy_j *= 2;
+        assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
+        journal_close(journal);
+        for (int turned = 0; turned < 2; turned++) {
+            const char *name[N_SHARD];
+            char csv[600];
+            for (unsigned k = 0; k < N_SHARD; k++)
+                name[k] = shards.name[turned ? N_SHARD - 1 - k : k];
+            assert_int_equal(merge_shards(shards.out, name, N_SHARD, &shards.provenance, &summary, &err),
+                             DSE_OK);
+            assert_int_equal(summary.n_chosen, 1);
+            assert_int_equal(summary.n_duplicate, 0);
+            assert_same_files(&shards, "merged.csv", "whole.csv");
+            assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
+            unlink(files_path(csv, sizeof csv, shards.folder, "merged.csv"));
+        }
+    }
+}
+
 static void test_merge_refuses_other_specifications_and_nothing(void **state)
 {
     (void)state;
@@ -264,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge_gives_the_unsharded_journal),
         cmocka_unit_test(test_merge_refuses_results_that_differ),
+        cmocka_unit_test(test_merge_takes_the_better_of_two_rows),
         cmocka_unit_test(test_merge_refuses_other_specifications_and_nothing),
         cmocka_unit_test(test_merge_says_what_is_missing),
         cmocka_unit_test(test_merge_refuses_shards_that_do_not_belong_together),
