@@ -44,6 +44,7 @@ SRC_DSE := \
 	dse/report_table.c \
 	dse/rerun.c \
 	dse/rerun_compare.c \
+	dse/rerun_file.c \
 	dse/rerun_select.c \
 	dse/resolve.c \
 	dse/run_report.c \

@@ -161,12 +161,23 @@ static void compare_layer(struct comparison *c, const struct stored_point *was, 
     compare_levels(c, where, was->layer[l].level, is->level);
 }
 
+/* A file without keys (0) is as good. */
+static void compare_keys(struct comparison *c, uint64_t was, uint64_t is)
+{
+    char a[24], b[24];
+    snprintf(a, sizeof a, "%016" PRIx64, was);
+    snprintf(b, sizeof b, "%016" PRIx64, is);
+    if (was && c->keys)
+        compare_texts(c, "", "point_key", a, b);
+}
+
 void compare_point(struct comparison *c, const struct stored_point *was, const struct point_record *point,
                    const struct layer_record *layer, size_t n_layer)
 {
     size_t n_field;
     const struct result_field *field = point_field_all(&n_field);
     compare_texts(c, "", "status", was->status, result_status_text(point->outcome));
+    compare_keys(c, was->point.key, point->key);
     for (size_t f = 0; f < n_field; f++)
         if (is_compared(c, &field[f], false, f))
             compare_field(c, "", &field[f], &was->point, point);

@@ -19,6 +19,7 @@ struct comparison {
     const struct result_schema *now;    /* of the program; layers and levels are matched by name */
     struct text_buffer
         *lines; /* what differs: "COLUMN: file VALUE, now VALUE", ended by line breaks; may be NULL */
+    bool keys;  /* compare keys of points, too, which say nothing where the specification is another one */
     size_t n_compared, n_different; /* values that are on at least one side */
 };
 
