@@ -121,7 +121,7 @@ check 'is told' grep -q 'the scheme is for network "resnet50_soma", not resnet50
 
 # Wrong use.
 check 'no such file' code 2 eval_schedule "$folder/none.yaml"
-check 'says so' grep -q 'none.yaml: cannot be opened: ' "$folder/err"
+check 'says so' grep -q 'none.yaml: cannot read: No such file' "$folder/err"
 check 'the same without rules' code 2 "$DSE" eval soma_edge resnet50_soma "$folder/none.yaml"
 check 'says what a network needs' grep -q 'a whole network, which needs a fused schedule that can be read; for a mapping write NETWORK:LAYER' "$folder/err"
 check 'a layer' code 2 "$DSE" eval soma_edge resnet50_soma:conv1 $stage1 --compat
