@@ -1,5 +1,6 @@
 /* dse run SPEC and dse check SPEC */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,6 +341,7 @@ static int run_or_estimate(const struct cli_args *args, const struct sweep *swee
     struct supervised run = {sweep, *options, console, cli_value(args, "log-json")};
     if (cli_has(args, "dry-run"))
         return cli_report(console, print_dry_run(sweep, options, console, &err), &err);
+    signal(SIGPIPE, SIG_IGN); /* nobody reads what is said any more: no reason to end a sweep */
     /* a stream in memory would stay in the child */
     if (options->isolation == ISOLATION_AUTO && fileno(console->err) >= 0)
         return supervise(run_supervised, &run, console);
@@ -406,7 +408,9 @@ const struct cli_command command_run = {
     .help = "SPEC is a YAML file, or a name of `dse list experiments`.\n"
             "Points that are in OUT.csv already are not computed again, whatever order the specification now "
             "has them in.\n"
-            "Ctrl-C (SIGINT), SIGTERM and SIGUSR1 end a run within seconds; the same command resumes it. "
+            "Ctrl-C (SIGINT), SIGTERM, SIGUSR1 and a closed terminal (SIGHUP, unless under nohup) end a run "
+            "within seconds; the "
+            "same command resumes it. "
             "Results do not depend\n"
             "on the number of threads, on interruptions or on shards. Infeasible points are results; failed "
             "and timed-out ones\n"

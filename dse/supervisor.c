@@ -12,6 +12,7 @@
 
 #include "dse/crash_board.h"
 #include "dse/table.h"
+#include "dse/watch.h"
 #include "dse/worker_limits.h"
 #include "dse/worker_reason.h"
 
@@ -190,6 +191,8 @@ static void block_signals(struct supervisor *s, struct sigaction *child_action)
     sigemptyset(&s->signals);
     for (size_t i = 0; i < sizeof waited / sizeof waited[0]; i++)
         sigaddset(&s->signals, waited[i]);
+    if (!watch_ignores(SIGHUP))
+        sigaddset(&s->signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &s->signals, &s->before);
     sigaction(SIGCHLD, &standard, child_action); /* where it is ignored there would be no status */
 }

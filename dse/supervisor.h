@@ -24,7 +24,7 @@ struct crash_board;
 typedef int supervise_body(void *user, struct crash_board *board);
 
 /* Run `body` in a child, forked while this process has one thread, and return its exit code (128 + N when signal N ended it).
- * SIGINT, SIGTERM and SIGUSR1 that were sent to this process alone are passed on; the child dies with this process. After a crash
+ * SIGINT, SIGTERM, SIGUSR1 and SIGHUP that were sent to this process alone are passed on; the child dies with this process. After a crash
  * (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGKILL by lack of memory) with searches in flight, or when the run asks
  * for it, the body is called again in a new child and a line on console->err says so; a crash without a search in flight ends in
  * exit code 2 with a line. */

@@ -39,6 +39,12 @@ static void *watch_loop(void *user)
     return NULL;
 }
 
+bool watch_ignores(int signal)
+{
+    struct sigaction now;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 void watch_block(struct watch *watch)
 {
     watch->board = NULL;
@@ -50,6 +56,8 @@ void watch_block(struct watch *watch)
     sigaddset(&watch->signals, SIGINT);
     sigaddset(&watch->signals, SIGTERM);
     sigaddset(&watch->signals, SIGUSR1);
+    if (!watch_ignores(SIGHUP))
+        sigaddset(&watch->signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &watch->signals, &watch->before);
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "base/status.h"
 #include "dse/progress.h"
@@ -14,7 +15,7 @@ struct crash_board; /* dse/supervisor.h */
 struct watch {
     pthread_t thread;
     sigset_t signals, before; /* blocked while watching; the mask to restore */
-    atomic_int cancel;        /* set by SIGINT, SIGTERM or SIGUSR1: workers stop as soon as they can */
+    atomic_int cancel;        /* set by one of the signals: workers stop as soon as they can */
     atomic_int signal;        /* which one it was */
     atomic_int stop;
     struct progress *progress; /* borrowed; NULL: nothing is printed */
@@ -24,7 +25,10 @@ struct watch {
     void *user;
 };
 
-/* Block the signals in this thread and in all that it starts from now on. Call it before the first parallel region: OpenMP keeps its
+/* Is `signal` ignored, as nohup has it for SIGHUP? Blocked it would come all the same. */
+bool watch_ignores(int signal);
+
+/* Block SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored, SIGHUP in this thread and in all that it starts from now on. Call it before the first parallel region: OpenMP keeps its
  * threads, and one that does not block a signal would be killed by it. */
 void watch_block(struct watch *watch);
 

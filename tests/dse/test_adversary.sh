@@ -60,4 +60,25 @@ check 'says what is gone' grep -q 'holds 4 points, but its table .*c.csv is gone
 check 'and keeps the cube' cmp "$folder/c.h5" "$folder/copy.h5"
 check 'unless told so' code 0 "$DSE" run "$folder/short.yaml" -o "$folder/c.h5" --fresh
 check 'with all points' test "$(rows "$folder/c.csv")" -eq 4
+# The terminal is closed under nohup; nobody reads the messages: the sweep goes on.
+cat >"$folder/slow.yaml" <<'YAML'
+experiment: slow
+architecture: simba
+network: alexnet
+layers: [conv1]
+engine: drill
+options: {work: 0.2}
+axes:
+  seed: [1, 2, 3, 4]
+YAML
+nohup "$DSE" run "$folder/slow.yaml" -o "$folder/nohup.h5" -j 1 >"$folder/out" 2>&1 &
+job=$!
+sleep 0.3
+kill -HUP $job
+check 'SIGHUP under nohup is ignored' wait $job
+check 'so all points are there' test "$(rows "$folder/nohup.csv")" -eq 4
+sed 's/work: 0.2/fault: abort, fault_every: 2/' "$folder/slow.yaml" >"$folder/abort.yaml"
+("$DSE" run "$folder/abort.yaml" -o "$folder/pipe.h5" -j 1 2>&1; echo $? >"$folder/code") | true
+check 'a closed pipe ends nothing' test "$(cat "$folder/code")" -eq 1
+check 'and loses nothing' test "$(rows "$folder/pipe.csv")" -eq 4
 finish

@@ -34,7 +34,7 @@ limits: {max_evaluations: 100000000}
 axes:
   GlobalBuffer.capacity: [64 KiB, 128 KiB]
 YAML
-for signal in INT TERM USR1; do
+for signal in INT TERM USR1 HUP; do
     check "SIG$signal ends a run" interrupted $signal "$DSE" run "$folder/long.yaml" -o "$folder/long.h5"
     check "the cube is there after SIG$signal" code 0 "$DSE" status "$folder/long.h5"
 done
