@@ -14,6 +14,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 HAMMER_KILLS ?= 200
 PAPER ?=
+POINTS ?=
 FRESH ?= 0
 WERROR ?= 0
 V ?= 0
@@ -133,7 +134,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-rerun check-slurm bench figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-rerun check-slurm bench bench-million figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -148,6 +149,7 @@ help:
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
+#: make bench-million  what a sweep of 1,000,000 points costs apart from its searches, against its limits: POINTS=20000 takes fewer
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
@@ -180,6 +182,11 @@ check-slurm:
 bench:
 	@scripts/install-packages build
 	$(SUBMAKE) bench-run
+
+bench-million:
+	@scripts/install-packages build check
+	$(SUBMAKE) all
+	@DSE='$(PROGRAM)' $(PYTHON) scripts/bench-sweep $(POINTS)
 
 figures:
 	@scripts/install-packages build plot figures
