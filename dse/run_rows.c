@@ -51,8 +51,8 @@ enum dse_status run_add_row(struct worker *worker, struct plan *plan, struct pla
     struct run_row *row = &worker->row[worker->n_row];
     sweep_point(run->sweep, planned->number, &worker->point);
     DSE_TRY(make_record(worker, plan, planned, &row->record, err));
-    DSE_TRY(journal_format_more(&run->schema, &row->record, worker->layer, (size_t)row->record.n_layer,
-                                &worker->lines, err));
+    DSE_TRY(journal_format(&run->schema, &row->record, worker->layer, (size_t)row->record.n_layer,
+                           &worker->lines, err));
     row->plan = plan;
     row->point = planned;
     memcpy(row->index, worker->point.index, sizeof row->index);

@@ -55,15 +55,3 @@ int threads_available(void)
     }
     return n > 0 ? n : 1;
 }
-
-void threads_unbind(void)
-{
-    size_t size = CPU_ALLOC_SIZE(CPU_MAX);
-    cpu_set_t *set = CPU_ALLOC(CPU_MAX);
-    if (set) {
-        places(set, size);
-        if (CPU_COUNT_S(size, set) > 0)
-            (void)sched_setaffinity(0, size, set); /* where it cannot, the thread stays where it is */
-    }
-    CPU_FREE(set);
-}

@@ -1,4 +1,4 @@
-/* How many threads to use, and on which processors. */
+/* How many threads to use. */
 #ifndef DSE_THREADS_H
 #define DSE_THREADS_H
 
@@ -6,9 +6,5 @@
  * least 1. With OMP_PROC_BIND the OpenMP library has bound the first thread to its own place before main begins, so that its
  * affinity says too little: then the processors of all places count. */
 int threads_available(void);
-
-/* Let the calling thread run on all processors of the process. A child process begins with the affinity of the thread that forked
- * it: with OMP_PROC_BIND all children of one thread would share one core. Does nothing where OpenMP binds no threads. */
-void threads_unbind(void);
 
 #endif

@@ -1,7 +1,6 @@
 #include "results/journal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,9 +133,9 @@ static enum dse_status add_layers(const struct result_schema *schema, const stru
     return DSE_OK;
 }
 
-enum dse_status journal_format_more(const struct result_schema *schema, const struct point_record *point,
-                                    const struct layer_record *layer, size_t n_layer,
-                                    struct journal_lines *lines, struct dse_error *err)
+enum dse_status journal_format(const struct result_schema *schema, const struct point_record *point,
+                               const struct layer_record *layer, size_t n_layer, struct journal_lines *lines,
+                               struct dse_error *err)
 {
     struct point_record counted = *point;
     size_t point_length = lines->point.length, layer_length = lines->layers.length;
@@ -152,14 +151,6 @@ enum dse_status journal_format_more(const struct result_schema *schema, const st
     }
     lines->n_point++;
     return DSE_OK;
-}
-
-enum dse_status journal_format(const struct result_schema *schema, const struct point_record *point,
-                               const struct layer_record *layer, size_t n_layer, struct journal_lines *lines,
-                               struct dse_error *err)
-{
-    journal_lines_clear(lines);
-    return journal_format_more(schema, point, layer, n_layer, lines, err);
 }
 
 /* --------------------------------------------------------------------------------------------------------- append */

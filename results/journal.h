@@ -75,18 +75,12 @@ struct journal_lines {
 void journal_lines_init(struct journal_lines *lines);
 void journal_lines_free(struct journal_lines *lines);
 
-/* Make the lines of a point with its layers (n_layer; may be 0), replacing what is in `lines`. Needs no lock: workers call it.
- * DSE_INTERNAL: a layer that the schema does not know. DSE_NO_MEMORY. */
+/* Make the lines of a point with its layers (n_layer; may be 0), behind what is in `lines`, which a failure leaves as it was. Needs no
+ * lock: workers call it. DSE_INTERNAL: a layer that the schema does not know. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status journal_format(const struct result_schema *schema,
                                               const struct point_record *point,
                                               const struct layer_record *layer, size_t n_layer,
                                               struct journal_lines *lines, struct dse_error *err);
-
-/* The same behind what is in `lines`, which a failure leaves as it was. */
-DSE_MUST_CHECK enum dse_status journal_format_more(const struct result_schema *schema,
-                                                   const struct point_record *point,
-                                                   const struct layer_record *layer, size_t n_layer,
-                                                   struct journal_lines *lines, struct dse_error *err);
 
 void journal_lines_clear(struct journal_lines *lines);
 
