@@ -155,15 +155,15 @@ static enum dse_status look_at_out(const char *out, const char *const *path, siz
     return DSE_OK;
 }
 
-/* `out` must be new, or one of the shards; or what a killed merge left, whose rows are taken in like those of a shard, so that its
- * command succeeds when it is given again and nothing can be lost. */
-static enum dse_status choose_shards(const char *out, const char *const *shard, size_t n, bool finished,
+/* `out` must be new, or one of the shards. When a merge into it was killed, its rows are taken in like those of a shard, so that the
+ * same command succeeds and nothing can be lost. */
+static enum dse_status choose_shards(const char *out, const char *const *shard, size_t n, bool killed,
                                      const char ***chosen, size_t *n_chosen, struct dse_error *err)
 {
     char target[MERGE_PATH_MAX];
     bool there = false, is_shard;
     DSE_TRY(look_at_out(out, shard, n, &there, &is_shard, err));
-    if (there && !is_shard && !finished)
+    if (there && !is_shard && !killed)
         return dse_fail_at(
             err, DSE_BAD_USAGE, result_path(target, sizeof target, out, ".csv") ? target : out, 0,
             "exists and is not one of the shards; to add to it, name it among them (dse merge %s "
@@ -187,7 +187,8 @@ static enum dse_status merge_locked(const char *out, const char *const *shard, s
     const char **chosen;
     struct merge merge = {.summary = summary};
     DSE_TRY(merge_files_rename(out, &finished, err));
-    DSE_TRY(choose_shards(out, shard, n_shard, finished, &chosen, &n_shard, err));
+    bool killed = finished || merge_files_begun(out);
+    DSE_TRY(choose_shards(out, shard, n_shard, killed, &chosen, &n_shard, err));
     arena_init(&merge.arena);
     enum dse_status status = merge_rows_init(&merge.rows, n_shard, err);
     if (status == DSE_OK)

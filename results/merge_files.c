@@ -91,6 +91,12 @@ void merge_files_discard(struct merge_files *files)
     unlink(files->layer_path);
 }
 
+bool merge_files_begun(const char *out)
+{
+    char path[MERGE_PATH_MAX];
+    return temporary_path(out, ".csv", path, NULL) == DSE_OK && access(path, F_OK) == 0;
+}
+
 enum dse_status merge_files_rename(const char *out, bool *whole, struct dse_error *err)
 {
     static const char *const ending[] = {".layers.csv", ".csv", ".h5"};

@@ -26,6 +26,9 @@ DSE_MUST_CHECK enum dse_status merge_files_close(struct merge_files *files, stru
 /* Close and remove everything. */
 void merge_files_discard(struct merge_files *files);
 
+/* Was a merge into `out` killed while it wrote its tables? */
+bool merge_files_begun(const char *out);
+
 /* Rename all that is there of a whole set: layers, points, cube. `*whole` is false, and nothing happens, when OUT.merging.h5 is missing.
  * DSE_IO, DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status merge_files_rename(const char *out, bool *whole, struct dse_error *err);

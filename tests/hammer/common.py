@@ -73,11 +73,12 @@ def environment(more=None):
 
 
 def dse(*args, preexec=None, timeout=TIMEOUT_S, more=None):
-    """(exit code, standard error) of a command that is left alone; `more` goes into its environment."""
+    """(exit code, standard error) of a command that is left alone; -99 when a sanitizer has found something. `more` goes into its environment."""
     done = subprocess.run([DSE, *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, errors="replace", preexec_fn=preexec, timeout=timeout,
                           env=environment(more), check=False)
-    return done.returncode, done.stderr
+    found = "Sanitizer" in done.stderr or "runtime error" in done.stderr
+    return -99 if found else done.returncode, done.stderr
 
 
 def start(*args, preexec=None):

@@ -272,6 +272,12 @@ static void test_merge_goes_on_after_a_kill(void **state)
                      DSE_OK);
     assert_same_files(&shards, "merged.csv", "whole.csv");
     assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
+    /* Killed in its renames, and again while it wrote anew: there is a whole output, and a merge has begun. */
+    files_write(files_path(to, sizeof to, shards.folder, merging[1]), "half", 4);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+                     DSE_OK);
+    assert_same_files(&shards, "merged.csv", "whole.csv");
+    assert_int_not_equal(access(to, F_OK), 0);
     /* Killed while it wrote: the tables are not whole, and count for nothing. */
     files_write(files_path(to, sizeof to, shards.folder, merging[1]), "half", 4);
     assert_int_equal(merge_finish(shards.out, &finished, &err), DSE_OK);
