@@ -24,7 +24,7 @@ static void write_journal(unsigned at_once, char *file[2])
         struct level_values level[SAMPLE_LEVEL];
         uint32_t index[3];
         size_t n = sample_point(cell, &point, layer, index, level);
-        assert_int_equal(journal_format_more(&sample_schema, &point, layer, n, &lines, NULL), DSE_OK);
+        assert_int_equal(journal_format(&sample_schema, &point, layer, n, &lines, NULL), DSE_OK);
         assert_int_equal(lines.n_point, cell % at_once + 1);
         if ((cell + 1) % at_once > 0 && cell + 1 < N_POINT)
             continue;
@@ -62,10 +62,10 @@ static void test_journal_lines_stay_as_they_are_when_a_point_is_refused(void **s
     uint32_t index[3];
     size_t n = sample_point(0, &point, layer, index, level);
     journal_lines_init(&lines);
-    assert_int_equal(journal_format_more(&sample_schema, &point, layer, n, &lines, &err), DSE_OK);
+    assert_int_equal(journal_format(&sample_schema, &point, layer, n, &lines, &err), DSE_OK);
     size_t point_length = lines.point.length, layer_length = lines.layers.length;
     layer[n - 1].layer = "nowhere";
-    assert_int_equal(journal_format_more(&sample_schema, &point, layer, n, &lines, &err), DSE_INTERNAL);
+    assert_int_equal(journal_format(&sample_schema, &point, layer, n, &lines, &err), DSE_INTERNAL);
     assert_int_equal(lines.n_point, 1);
     assert_int_equal(lines.point.length, point_length);
     assert_int_equal(lines.layers.length, layer_length);
