@@ -73,7 +73,7 @@ static enum dse_status read_out(const struct cli_args *args, const struct sweep_
                                 const struct run_options *options, char *out, size_t size,
                                 struct dse_error *err)
 {
-    char ending[64], name[SPEC_NAME_MAX + 8];
+    char ending[64], name[SPEC_NAME_MAX + 8], shown[128];
     snprintf(name, sizeof name, "./%s.h5", spec->name);
     const char *given = cli_value(args, "output") ? cli_value(args, "output") : name;
     if (options->n_shard > 1)
@@ -82,6 +82,12 @@ static enum dse_status read_out(const struct cli_args *args, const struct sweep_
         snprintf(ending, sizeof ending, ".h5");
     if (!given[0] || !result_path(out, size, given, ending))
         return dse_fail(err, DSE_BAD_USAGE, "--output: the path is empty or too long");
+    const char *slash = strrchr(given, '/'), *base = slash ? slash + 1 : given;
+    if (strcmp(base, "") == 0 || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--output %s: is a folder; a file in it is expected, such as %.*s%s.h5",
+                        text_excerpt(given, shown, sizeof shown), slash ? (int)(slash + 1 - given) : 0, given,
+                        spec->name);
     return DSE_OK;
 }
 

@@ -39,8 +39,10 @@ enum dse_status sweep_isolation(struct sweep *sweep, struct dse_error *err)
     if (quantity_parse(spec->max_memory.text, UNIT_BYTE, "limits.max_memory", &byte, &inner) != DSE_OK)
         return spec_blame(spec, &spec->max_memory, &inner, err);
     if (!(byte >= memory_lowest_byte && byte <= memory_highest_byte))
-        return spec_fail(spec, &spec->max_memory, err, "limits.max_memory %s: at least 1 MiB is expected",
-                         text_excerpt(spec->max_memory.text, shown, sizeof shown));
+        return spec_fail(
+            spec, &spec->max_memory, err,
+            "limits.max_memory %s: from 1 MiB to 1000 TB is expected; without the key there is no limit",
+            text_excerpt(spec->max_memory.text, shown, sizeof shown));
     if (sweep->isolation == ISOLATION_THREAD)
         return spec_fail(spec, &spec->max_memory, err,
                          "limits.max_memory needs worker processes; isolation: thread forbids them");

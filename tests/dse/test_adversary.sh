@@ -60,6 +60,14 @@ check 'says what is gone' grep -q 'holds 4 points, but its table .*c.csv is gone
 check 'and keeps the cube' cmp "$folder/c.h5" "$folder/copy.h5"
 check 'unless told so' code 0 "$DSE" run "$folder/short.yaml" -o "$folder/c.h5" --fresh
 check 'with all points' test "$(rows "$folder/c.csv")" -eq 4
+# A folder is no name for results: nothing is written there under a name that nobody finds.
+mkdir "$folder/results"
+for out in "$folder/results/" "$folder/results/." "$folder/results/.." .; do
+    check "-o $out" code 2 "$DSE" run "$folder/short.yaml" -o "$out"
+    check 'says so' grep -q 'is a folder; a file in it is expected' "$folder/err"
+done
+check 'and leaves nothing' test -z "$(ls -A "$folder/results")"
+
 # The terminal is closed under nohup; nobody reads the messages: the sweep goes on.
 cat >"$folder/slow.yaml" <<'YAML'
 experiment: slow
