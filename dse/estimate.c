@@ -26,7 +26,7 @@ struct task_sample {
     bool cut; /* some searches were ended early */
 };
 
-/* Its wall time. */
+/* Its wall time. An engine that may hang or crash is not tried: nothing is known of it. */
 static double try_task(const struct plan *plan, const struct plan_task *task,
                        const struct solve_shared *shared, struct arena *arena, struct solve_result *result,
                        struct task_sample *sample)
@@ -35,6 +35,10 @@ static double try_task(const struct plan *plan, const struct plan_task *task,
     struct architecture arch;
     double start_s = clock_wall_s();
     sweep_point(plan->sweep, plan->point[task->point].number, &point);
+    if (engine_is_untrusted(point.settings.engine, point.settings.option)) {
+        sample->cut = true;
+        return 0;
+    }
     bool shortened = point.settings.max_seconds <= 0 || point.settings.max_seconds > sample_s;
     if (shortened) /* a limit of the sweep's own will end the real search as well */
         point.settings.max_seconds = sample_s;

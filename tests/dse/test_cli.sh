@@ -175,6 +175,11 @@ check 'dry run of searches that take 0.1 s' code 0 "$DSE" run "$folder/small.yam
 check 'shows the limits' grep -q '^point limits *0.3 s$' "$folder/out"
 check 'and the share of each' grep -q '^search limits *0.1 s$' "$folder/out"
 check 'knows how long they take' grep -q '^estimated time *about' "$folder/out"
+for fault in loop segfault; do
+    check "dry run of an engine with the fault $fault" code 0 timeout 20 "$DSE" run "$folder/small.yaml" --dry-run \
+        -o "$folder/small.h5" --set engine=drill --set option.fault=$fault --set limits.max_evaluations=0
+    check 'does not try it' grep -q '^estimated time *more than' "$folder/out"
+done
 check 'run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" -j 2
 check 'results are there' test -s "$folder/small.h5" -a -s "$folder/small.csv" -a -s "$folder/small.layers.csv"
 check 'four points' test "$(wc -l <"$folder/small.csv")" -eq 5
@@ -206,6 +211,8 @@ check 'a changed specification is refused' code 2 "$DSE" run "$folder/changed.ya
 check 'says what differs' grep -q '^  axis GlobalBuffer.capacity: 256 KiB is new; 128 KiB is gone' "$folder/err"
 check 'and how many points' grep -q 'changed.csv: 2 of its 4 points are not of this specification; --update' "$folder/err"
 check 'nothing is changed' cmp "$folder/small.csv" "$folder/changed.csv"
+check 'a dry run says it before' code 0 "$DSE" run "$folder/changed.yaml" --dry-run -o "$folder/changed.h5"
+check 'and how many' grep -q '^in the way *2 points of another specification' "$folder/out"
 check 'an update' code 0 "$DSE" run "$folder/changed.yaml" -o "$folder/changed.h5" --update
 check 'computes what is new' grep -q '^dse: 2 points in .*; 2 were there already' "$folder/err"
 check 'and says where the others are' grep -q 'dse: 2 rows were moved to .*changed.dropped.csv' "$folder/err"
