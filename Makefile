@@ -154,7 +154,7 @@ help:
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make hammer         kill sweeps and merges HAMMER_KILLS (200) times, fill disks, try hostile engines, compare 24 ways to run a sweep
-#: make valgrind       run the C test programs of the debug build under valgrind
+#: make valgrind       run the C test programs of the debug build, and short sweeps, under valgrind
 #: make install        install to DESTDIR/PREFIX (/usr/local); make uninstall takes it away again
 #: make packages       install the Debian packages the build needs (apt-get, as root or by sudo)
 #: make clean          delete what was built; output/ is kept
@@ -204,6 +204,8 @@ valgrind:
 	@scripts/install-packages build check valgrind
 	$(SUBMAKE) check-run VARIANT=debug KINDS=c \
 	    WRAP='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+	$(SUBMAKE) all VARIANT=debug
+	@scripts/valgrind-sweeps $(BUILD)/debug/dse
 
 # ---------------------------------------------------------------- the same, once the packages are there
 
