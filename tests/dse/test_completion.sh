@@ -81,6 +81,11 @@ has quickstart check -- ''
 for command in $("$DSE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
     for option in $("$DSE" "$command" --help | grep -o '^ *\(-., \)\?--[a-z-]*' | grep -o -e '--.*'); do
         has "$option" "$command" -
+        n=$((n + 1))
+        if ! grep -qF -e "${option//-/\\-}" docs/dse.1; then
+            echo "not ok: docs/dse.1 does not know $option of dse $command"
+            bad=$((bad + 1))
+        fi
     done
 done
 
