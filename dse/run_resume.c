@@ -70,24 +70,32 @@ static void print_lines(const struct text_buffer *text, FILE *out)
     }
 }
 
+/* What the result file that is there differs by, where that is known. */
+static bool tell_differences(const struct run *run)
+{
+    struct text_buffer text;
+    struct spec_changes changes;
+    text_init(&text);
+    differences(run, &text, &changes);
+    bool known = text.length > 0 && changes.n_result + changes.n_axis > 0;
+    if (known) {
+        fprintf(run->options->err, "dse: the specification differs from that of %s:\n", run->options->out);
+        print_lines(&text, run->options->err);
+    }
+    text_free(&text);
+    return known;
+}
+
 /* Rows of another specification: nothing is mixed, nothing thrown away unasked. */
 static enum dse_status refuse(const struct resume *resume, struct dse_error *err)
 {
     char path[4096];
-    struct text_buffer text;
-    struct spec_changes changes;
     const struct run *run = resume->run;
     if (!result_path(path, sizeof path, run->options->out, ".csv"))
         path[0] = '\0';
-    text_init(&text);
-    differences(run, &text, &changes);
-    if (text.length > 0)
-        fprintf(run->options->err, "dse: the specification differs from that of %s:\n", run->options->out);
-    else
+    if (!tell_differences(run))
         fprintf(run->options->err,
                 "dse: some points that are there are of another specification or version of dse\n");
-    print_lines(&text, run->options->err);
-    text_free(&text);
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                        "%" PRIu64 " of its %" PRIu64 " points are not of this specification; --update keeps "
                        "what both have and moves the others aside, --fresh starts anew, -o writes elsewhere",
@@ -224,7 +232,10 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     DSE_TRY(
         merge_finish(run->options->out, &finished, err)); /* a merge that was killed between its renames */
     DSE_TRY(guard_cube(run, err));
-    DSE_TRY(journal_open(run->options->out, &run->schema, how, &run->journal, err));
+    enum dse_status status = journal_open(run->options->out, &run->schema, how, &run->journal, err);
+    if (status == DSE_BAD_INPUT && resume.n_foreign == 0)
+        (void)tell_differences(run); /* as when other axes make other columns */
+    DSE_TRY(status);
     const struct journal_report *report = journal_report(run->journal);
     note_recovery(run, report);
     run->summary->n_dropped = (size_t)report->n_dropped;

@@ -60,6 +60,13 @@ check 'says what is gone' grep -q 'holds 4 points, but its table .*c.csv is gone
 check 'and keeps the cube' cmp "$folder/c.h5" "$folder/copy.h5"
 check 'unless told so' code 0 "$DSE" run "$folder/short.yaml" -o "$folder/c.h5" --fresh
 check 'with all points' test "$(rows "$folder/c.csv")" -eq 4
+# Other axes make other columns: refused even with --update, with what differs.
+sed 's/^only.*//; s/option.work: .0, 30./DRAM.bandwidth: [5 GB\/s, 10 GB\/s]/' "$folder/long.yaml" | grep -v skip >"$folder/axes.yaml"
+cp "$folder/c.csv" "$folder/c.copy"
+check 'other axes' code 2 "$DSE" run "$folder/axes.yaml" -o "$folder/c.h5" --update
+check 'are named' grep -q 'axis DRAM.bandwidth' "$folder/err"
+check 'and nothing is touched' cmp "$folder/c.csv" "$folder/c.copy"
+
 # A folder is no name for results: nothing is written there under a name that nobody finds.
 mkdir "$folder/results"
 for out in "$folder/results/" "$folder/results/." "$folder/results/.." .; do
