@@ -166,11 +166,12 @@ static void test_worker_sweep_faults_cost_their_own_row(void **state)
     assert_int_equal(opened.from->sweep.n_point, sizeof expected / sizeof expected[0]);
     solve_here(&opened.from->sweep, 0, 0, &good);
     for (size_t p = 0; p < opened.from->sweep.n_point; p++) {
-        assert_int_equal(worker_pool_solve(opened.pool, 0, p, 0, 1.5, NULL, &result, &err), DSE_OK);
+        double limit_s = expected[p].outcome == RESULT_TIMEOUT ? 1.5 : 60; /* room for slow machines */
+        assert_int_equal(worker_pool_solve(opened.pool, 0, p, 0, limit_s, NULL, &result, &err), DSE_OK);
         print_message("%s\n", result.reason);
         assert_int_equal(result.outcome, expected[p].outcome);
         assert_memory_equal(result.reason, expected[p].reason, strlen(expected[p].reason));
-        assert_int_equal(worker_pool_solve(opened.pool, 0, 0, 0, 1.5, NULL, &result, &err), DSE_OK);
+        assert_int_equal(worker_pool_solve(opened.pool, 0, 0, 0, 60, NULL, &result, &err), DSE_OK);
         assert_same(&good, &result);
     }
     close_sweep(&opened);
