@@ -143,7 +143,7 @@ def check_resume(folder, spec, first):
 def check_runs(folder, spec):
     first = os.path.join(folder, "t1.h5")
     dry = dse("run", spec, "-o", first, "--dry-run")
-    check("a dry run counts one search for each point", "searches         16, whose" in dry and "72 scheduled together" in dry)
+    check("a dry run counts one search for each point", "searches         16\n" in dry and "72 scheduled together" in dry)
     dse("check", spec)
     dse("run", spec, "-o", first, "-j", "1")
     for threads in ("4",):
