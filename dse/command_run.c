@@ -110,8 +110,12 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
     if (e.n_shared > 0)
         text_append(out, ", and %s equal to one of them", text_thousands(e.n_shared, b, sizeof b));
     text_append_string(out, "\n");
-    text_append(out, "estimated time   %s%s on %d thread%s\n", e.at_least ? "more than " : "about ",
-                table_duration(e.seconds, a, sizeof a), options->n_thread,
+    bool known = !e.at_least || e.seconds > 0;
+    text_append(out, "estimated time   %s%s on %d thread%s\n",
+                !known       ? "not known"
+                : e.at_least ? "more than "
+                             : "about ",
+                known ? table_duration(e.seconds, a, sizeof a) : "", options->n_thread,
                 table_plural((unsigned long long)options->n_thread));
     text_append(out, "estimated disk   %s\n", table_bytes(e.byte, a, sizeof a));
     text_append(out, "output           %s\n", options->out);

@@ -98,7 +98,8 @@ static enum dse_status refuse(const struct resume *resume, struct dse_error *err
                 "dse: some points that are there are of another specification or version of dse\n");
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                        "%" PRIu64 " of its %" PRIu64 " points are not of this specification; --update keeps "
-                       "what both have and moves the others aside, --fresh starts anew, -o writes elsewhere",
+                       "what both have and moves the others to OUT.dropped.csv, --fresh throws all away, -o "
+                       "writes elsewhere",
                        resume->n_foreign, resume->n_foreign + resume->n_kept);
 }
 
@@ -188,9 +189,9 @@ static void note_recovery(const struct run *run, const struct journal_report *re
     if (report->n_damaged + report->n_cut > 0)
         fprintf(err,
                 "dse: note: %" PRIu64
-                " line%s of the tables did not check or lacked %s layers; moved to %s, and computed again\n",
+                " line%s of the tables, damaged or without layers: moved to %s, and computed again\n",
                 report->n_damaged + report->n_cut, report->n_damaged + report->n_cut == 1 ? "" : "s",
-                report->n_damaged + report->n_cut == 1 ? "its" : "their", report->damaged_path);
+                report->damaged_path);
     else if (report->torn)
         fprintf(err, "dse: note: the last line of the tables was not whole; its point is computed again\n");
 }
