@@ -303,10 +303,12 @@ enum dse_status lock_take_so(const char *out, const char *command, const struct 
         *taken = lock;
         return DSE_OK;
     }
+    int code = errno;
     enum dse_status status =
-        attempt == BROKEN ? dse_fail_at(err, DSE_IO, lock->path, 0,
-                                        "the lock of the output cannot be written: %s", strerror(errno))
-                          : fail_held(lock->path, &owner, host, err);
+        attempt == BROKEN
+            ? dse_fail_at(err, DSE_IO, lock->path, 0, "the lock of the output cannot be written: %s%s",
+                          strerror(code), code == ENOENT ? "; make the folder first" : "")
+            : fail_held(lock->path, &owner, host, err);
     free(lock);
     return status;
 }
