@@ -8,8 +8,8 @@ set -u
 interrupted() {
     signal=$1
     shift
-    # a non-interactive shell starts background jobs with SIGINT ignored; env puts the default back
-    env --default-signal=INT "$@" >"$folder/out" 2>"$folder/err" &
+    # a non-interactive shell starts background jobs with SIGINT ignored, nohup with SIGHUP; env puts the default back
+    env --default-signal=INT,HUP "$@" >"$folder/out" 2>"$folder/err" &
     job=$!
     sleep 1
     kill -"$signal" $job
