@@ -302,6 +302,10 @@ static enum dse_status prepare_run(const struct cli_args *args, const struct loa
     options->update = cli_has(args, "update");
     options->repair = cli_has(args, "repair");
     options->retry = cli_has(args, "retry");
+    if (options->fresh && (options->update || options->repair || options->retry))
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "--fresh throws away what --update, --repair and --retry would keep: leave it out, or them");
     options->isolation = loaded->sweep.isolation;
     return read_isolation(args, loaded, options, err);
 }

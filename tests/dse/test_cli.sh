@@ -186,6 +186,7 @@ check 'four points' test "$(wc -l <"$folder/small.csv")" -eq 5
 check 'nothing is said of layers that are not mapped, as there are none' sh -c "! grep -q 'not mapped' '$folder/err'"
 check 'second run reuses' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5"
 check 'and says so' grep -q '4 were there already' "$folder/err"
+check 'fresh and update' code 2 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" --fresh --update
 check 'fresh run' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/small.h5" --fresh
 check 'computes again' grep -q '^dse: 4 points' "$folder/err"
 check 'status' code 0 "$DSE" status "$folder/small.h5"
