@@ -47,6 +47,10 @@ static enum dse_status fill(struct scan_window *window, const struct line_reader
 static enum dse_status read_at(struct scan_window *window, const struct line_reader *reader, uint64_t offset,
                                uint64_t length, const char **bytes, struct dse_error *err)
 {
+    if (length == 0) { /* a point without layers, perhaps before anything has been read */
+        *bytes = "";
+        return DSE_OK;
+    }
     bool onward = offset >= window->end && offset - window->end < WINDOW_BYTE;
     bool there = offset >= window->offset && offset - window->offset <= window->length &&
                  length <= window->length - (offset - window->offset);

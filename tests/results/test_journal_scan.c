@@ -24,11 +24,15 @@ static void test_journal_scan_gives_points_with_their_layers(void **state)
     struct dse_error err;
     bool more;
     uint64_t n = 0;
+    size_t n_none = 0;
     make_place(&place);
     /* Cell 5 i mod 24: the order of the points is not that of the cells. */
     assert_int_equal(sample_write(place.out, 5, 0, 1, (struct journal_options){.fresh = true}), 0);
     csv_row_init(&split);
     assert_int_equal(journal_scan_open(place.out, &sample_schema, &scan, &err), DSE_OK);
+    /* No layers, before anything has been read by its place (found by fuzz_journal). */
+    assert_int_equal(journal_scan_layers_at(scan, 0, 0, 0, &split, count_layer, &n_none, &err), DSE_OK);
+    assert_int_equal(n_none, 0);
     assert_int_equal(journal_scan_next(scan, &row, &more, &err), DSE_OK);
     for (; more; n++) {
         uint64_t cell = (n + (n >= 19)) * 5 % SAMPLE_CELL; /* cell 23 = 19 x 5 mod 24 is missing */
