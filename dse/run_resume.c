@@ -52,14 +52,6 @@ static enum dse_status find_point(struct resume *resume, const struct journal_ro
     return DSE_OK;
 }
 
-/* What the result file that is there differs by from this sweep, a line for each; empty when that cannot be told. */
-static void differences(const struct run *run, struct text_buffer *text, struct spec_changes *changes)
-{
-    memset(changes, 0, sizeof *changes);
-    if (spec_diff(run->options->out, run->sweep, text, changes, NULL) != DSE_OK)
-        text_clear(text); /* no cube, or none that can be read: the table alone does not say */
-}
-
 /* The lines of `text`, indented. */
 static void print_lines(const struct text_buffer *text, FILE *out)
 {
@@ -70,20 +62,28 @@ static void print_lines(const struct text_buffer *text, FILE *out)
     }
 }
 
-/* What the result file that is there differs by, where that is known. */
-static bool tell_differences(const struct run *run)
+/* Print `heading` and what the result file that is there differs by from this sweep; false, and nothing, when results do not differ
+ * or that cannot be told: no cube, or none that can be read. */
+static bool tell_differences(const struct run *run, const char *heading)
 {
     struct text_buffer text;
-    struct spec_changes changes;
+    struct spec_changes changes = {0};
     text_init(&text);
-    differences(run, &text, &changes);
-    bool known = text.length > 0 && changes.n_result + changes.n_axis > 0;
+    bool known = spec_diff(run->options->out, run->sweep, &text, &changes, NULL) == DSE_OK &&
+                 text.length > 0 && changes.n_result + changes.n_axis > 0;
     if (known) {
-        fprintf(run->options->err, "dse: the specification differs from that of %s:\n", run->options->out);
+        fprintf(run->options->err, "dse: %s:\n", heading);
         print_lines(&text, run->options->err);
     }
     text_free(&text);
     return known;
+}
+
+static bool tell_conflict(const struct run *run)
+{
+    char heading[4200];
+    snprintf(heading, sizeof heading, "the specification differs from that of %s", run->options->out);
+    return tell_differences(run, heading);
 }
 
 /* Rows of another specification: nothing is mixed, nothing thrown away unasked. */
@@ -93,7 +93,7 @@ static enum dse_status refuse(const struct resume *resume, struct dse_error *err
     const struct run *run = resume->run;
     if (!result_path(path, sizeof path, run->options->out, ".csv"))
         path[0] = '\0';
-    if (!tell_differences(run))
+    if (!tell_conflict(run))
         fprintf(run->options->err,
                 "dse: some points that are there are of another specification or version of dse\n");
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
@@ -101,21 +101,6 @@ static enum dse_status refuse(const struct resume *resume, struct dse_error *err
                        "what both have and moves the others to OUT.dropped.csv, --fresh throws all away, -o "
                        "writes elsewhere",
                        resume->n_foreign, resume->n_foreign + resume->n_kept);
-}
-
-/* All points that are there are of this sweep, but it has changed: say how. */
-static void note_growth(const struct run *run)
-{
-    struct text_buffer text;
-    struct spec_changes changes;
-    text_init(&text);
-    differences(run, &text, &changes);
-    if (text.length > 0 && changes.n_result + changes.n_axis > 0)
-        fprintf(run->options->err,
-                "dse: the specification has changed; all points that are there are kept:\n");
-    if (changes.n_result + changes.n_axis > 0)
-        print_lines(&text, run->options->err);
-    text_free(&text);
 }
 
 /* The reason stands behind the axes and the status. */
@@ -158,7 +143,7 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
         return refuse(resume, err);
     if (!row) {
         if (resume->n_kept > 0 && resume->n_foreign == 0)
-            note_growth(run);
+            (void)tell_differences(run, "the specification has changed; all points that are there are kept");
         return DSE_OK;
     }
     DSE_TRY(find_point(resume, row, &p, err));
@@ -235,7 +220,7 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     DSE_TRY(guard_cube(run, err));
     enum dse_status status = journal_open(run->options->out, &run->schema, how, &run->journal, err);
     if (status == DSE_BAD_INPUT && resume.n_foreign == 0)
-        (void)tell_differences(run); /* as when other axes make other columns */
+        (void)tell_conflict(run); /* as when other axes make other columns */
     DSE_TRY(status);
     const struct journal_report *report = journal_report(run->journal);
     note_recovery(run, report);

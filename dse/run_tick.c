@@ -48,6 +48,7 @@ void run_tick(void *user, double now_s)
     struct run *run = user;
     save(run);
     watchdog_tick(&run->watchdog, now_s);
-    if (atomic_load(&run->watch.cancel))
+    /* a run that failed waits for its searches, so that it can say why */
+    if (atomic_load(&run->watch.signal))
         watchdog_stopping(&run->watchdog, now_s);
 }
