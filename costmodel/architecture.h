@@ -106,4 +106,10 @@ DSE_MUST_CHECK enum dse_status architecture_check(const struct architecture *arc
 /* Content hash of everything that determines a result (names do not, except that levels are told apart by position). */
 uint64_t architecture_hash(const struct architecture *arch);
 
+/* One quantity replaced by a sweep axis or --set: "GlobalBuffer.capacity" = "128 KiB". */
+struct arch_override {
+    const char *path;
+    const char *value;
+};
+
 #endif

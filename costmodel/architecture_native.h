@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "base/yaml.h"
 #include "costmodel/architecture.h"
-#include "costmodel/readers.h"
 
 /* The four kinds of entries; each has its own keys. */
 enum arch_section { ARCH_TOP, ARCH_STORAGE, ARCH_ARRAY, ARCH_MACS, ARCH_SECTION_COUNT };

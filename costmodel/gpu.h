@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "costmodel/architecture.h"
-#include "costmodel/evaluator.h"
+#include "costmodel/misfit.h"
 
 /* Are the limits of `arch` (if it is a GPU) complete: a fan-out for the threads, none inside a thread, nothing 0?
  * DSE_BAD_INPUT. */

@@ -1,9 +1,10 @@
+#include "costmodel/misfit.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/evaluator.h"
 
 /* "Inputs+Outputs" */
 static void print_tensors(const struct problem *problem, uint32_t mask, char *buffer, size_t size)

@@ -29,7 +29,6 @@ SRC_COSTMODEL := \
 	costmodel/gpu_schedule_write.c \
 	costmodel/layer_problem.c \
 	costmodel/mapping.c \
-	costmodel/mapping_read.c \
 	costmodel/mapping_write.c \
 	costmodel/misfit.c \
 	costmodel/nest.c \
@@ -50,7 +49,6 @@ SRC_COSTMODEL := \
 	costmodel/noc_router.c \
 	costmodel/noc_simulate.c \
 	costmodel/problem.c \
-	costmodel/problem_read.c \
 	costmodel/spatial_groups.c \
 	costmodel/timeloop_architecture.c \
 	costmodel/timeloop_attribute.c \

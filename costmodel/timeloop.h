@@ -8,7 +8,8 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "costmodel/architecture.h"
-#include "costmodel/readers.h"
+#include "costmodel/mapping.h"
+#include "costmodel/problem.h"
 
 /* Does the file hold a Timeloop architecture: `architecture` (or `arch`) with a subtree, with storage and arithmetic, or
  * with the nodes of a later version (which timeloop_architecture_build then refuses by name)? */
@@ -55,5 +56,19 @@ bool timeloop_is_null(const struct ynode *node);
 DSE_MUST_CHECK enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynode *ert,
                                                   const bool *fixed, bool mac_fixed,
                                                   struct architecture *arch, struct dse_error *err);
+
+/* Read a Timeloop v3 problem (shape + instance). */
+DSE_MUST_CHECK enum dse_status problem_read(const char *path, struct problem *problem, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status problem_build(const struct yaml_doc *doc, struct problem *problem,
+                                             struct dse_error *err);
+
+/* Read a Timeloop v3 mapping for this problem and architecture. Factor products are checked here (Timeloop's own words);
+ * capacity and mesh by the evaluator. */
+DSE_MUST_CHECK enum dse_status mapping_read(const char *path, const struct problem *problem,
+                                            const struct architecture *arch, struct mapping *mapping,
+                                            struct dse_error *err);
+DSE_MUST_CHECK enum dse_status mapping_build(const struct yaml_doc *doc, const struct problem *problem,
+                                             const struct architecture *arch, struct mapping *mapping,
+                                             struct dse_error *err);
 
 #endif

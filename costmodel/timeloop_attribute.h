@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "costmodel/architecture.h"
-#include "costmodel/readers.h"
 
 enum timeloop_kind { TIMELOOP_STORAGE = 1, TIMELOOP_MAC = 2, TIMELOOP_NODE = 4 };
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/readers.h"
 #include "costmodel/timeloop.h"
 #include "costmodel/timeloop_loops.h"
 
@@ -218,4 +217,16 @@ enum dse_status mapping_build(const struct yaml_doc *doc, const struct problem *
     for (size_t i = 0; i < top->n_item; i++)
         DSE_TRY(read_directive(&b, top->item[i], err));
     return check_products(&b, top, err);
+}
+
+enum dse_status mapping_read(const char *path, const struct problem *problem, const struct architecture *arch,
+                             struct mapping *mapping, struct dse_error *err)
+{
+    struct yaml_doc doc;
+    enum dse_status status;
+
+    DSE_TRY(yaml_read(&doc, path, err));
+    status = mapping_build(&doc, problem, arch, mapping, err);
+    yaml_doc_free(&doc);
+    return status;
 }

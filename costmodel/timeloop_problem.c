@@ -3,7 +3,6 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "costmodel/readers.h"
 #include "costmodel/timeloop.h"
 
 enum { COEFFICIENT_MAX = 32 };
@@ -416,5 +415,16 @@ enum dse_status problem_build(const struct yaml_doc *doc, struct problem *proble
     s.shape_doc = &built_in;
     status = build(&s, top, built_in.root, err);
     yaml_doc_free(&built_in);
+    return status;
+}
+
+enum dse_status problem_read(const char *path, struct problem *problem, struct dse_error *err)
+{
+    struct yaml_doc doc;
+    enum dse_status status;
+
+    DSE_TRY(yaml_read(&doc, path, err));
+    status = problem_build(&doc, problem, err);
+    yaml_doc_free(&doc);
     return status;
 }

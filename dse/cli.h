@@ -54,9 +54,6 @@ struct cli_args {
     char *const *argv;
 };
 
-/* A command by its name; NULL when unknown. */
-const struct cli_command *cli_command_find(const char *name);
-
 /* Parse argv[1 ...] of a command (argv[0] is the command's name). DSE_BAD_USAGE: unknown option (with the nearest one), missing or
  * surplus operands. Not reentrant (getopt_long). */
 DSE_MUST_CHECK enum dse_status cli_parse(const struct cli_command *command, int argc, char **argv,
@@ -80,8 +77,5 @@ void cli_print_help(const struct cli_command *command, FILE *out);
 
 /* Print "dse: file:line: text" and return the exit code of the status. */
 int cli_report(const struct console *console, enum dse_status status, const struct dse_error *err);
-
-/* The whole program: `dse argv[1] ...`; returns the exit code. */
-int cli_main(int argc, char **argv, const struct console *console);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 #include "dse/commands.h"
 #include "dse/inputs.h"
 #include "dse/measure.h"

@@ -18,4 +18,10 @@ extern const struct cli_command command_calibrate;
 extern const struct cli_command command_slurm;
 extern const struct cli_command command_watch;
 
+/* A command by its name; NULL when unknown. */
+const struct cli_command *cli_command_find(const char *name);
+
+/* The whole program: `dse argv[1] ...`; returns the exit code. */
+int cli_main(int argc, char **argv, const struct console *console);
+
 #endif

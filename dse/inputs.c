@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "costmodel/layer_problem.h"
+#include "costmodel/timeloop.h"
 #include "dse/resolve.h"
 
 enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,

@@ -1,6 +1,6 @@
 #include <signal.h>
 
-#include "dse/cli.h"
+#include "dse/commands.h"
 
 int main(int argc, char **argv)
 {

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "costmodel/evaluator.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 
 static const char *const machines[] = {"simba16",         "simba-lanes", "eyeriss168",
                                        "mindmappings256", "flat-2level", "gb-rf-4x4",

@@ -13,6 +13,7 @@
 #include "base/yaml.h"
 #include "costmodel/noc.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 #include "tests/support/random_case.h"
 
 #define TABLE_V "experiments/architectures/simba_tablev.yaml"

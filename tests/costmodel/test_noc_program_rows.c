@@ -14,6 +14,7 @@
 #include "base/yaml.h"
 #include "costmodel/noc.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 
 #define KNOWN "tests/known/cosa_noc/"
 #define TABLE_V "experiments/architectures/simba_tablev.yaml"

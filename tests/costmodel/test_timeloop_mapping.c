@@ -9,6 +9,7 @@
 
 #include "base/yaml.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 
 #define KNOWN "tests/known/timeloop/"
 

@@ -8,6 +8,7 @@
 
 #include "base/yaml.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 
 static enum dse_status build(const char *text, struct problem *problem, struct dse_error *err)
 {

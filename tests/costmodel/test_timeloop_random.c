@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "costmodel/evaluator.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 
 #define FOLDER "tests/known/timeloop_random/"
 

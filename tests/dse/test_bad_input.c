@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "dse/cli.h"
+#include "dse/commands.h"
 
 enum { PATH_BYTE = 512, COMMAND_BYTE = 512, ARGUMENT_MAX = 16 };
 

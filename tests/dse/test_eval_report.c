@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 #include "dse/inputs.h"
 #include "dse/report.h"
 

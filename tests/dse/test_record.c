@@ -11,6 +11,7 @@
 
 #include "costmodel/noc.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 #include "dse/record.h"
 #include "engines/cosa/cosa.h"
 

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "dse/cli.h"
+#include "dse/commands.h"
 #include "dse/inputs.h"
 #include "dse/runner.h"
 #include "results/cube_read.h"

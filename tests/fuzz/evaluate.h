@@ -13,6 +13,7 @@
 #include "costmodel/evaluator.h"
 #include "costmodel/executor.h"
 #include "costmodel/readers.h"
+#include "costmodel/timeloop.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Iterations and words up to which the executor runs; it takes about a microsecond per iteration and level. */
