@@ -1,7 +1,7 @@
 # One non-recursive Makefile. `make help` lists the targets.
 #
-# Sources: every folder has a module.mk that adds paths to SRC_BASE, SRC_COSTMODEL, SRC_ENGINES, SRC_RESULTS, SRC_DSE.
-# Tests: tests/FOLDER/test_*.c (one program each), test_*.sh and test_*.py are found by name; tests/support/*.c, if
+# Sources: every .c file of a floor (base, costmodel, engines, results, dse) and of its rooms, the folders below it.
+# Tests: tests/ROOM/test_*.c (one program each), test_*.sh and test_*.py are found by name; tests/support/*.c, if
 # any, is linked into every test program. Benchmarks are tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c.
 # Everything made lies under $(BUILD)/$(VARIANT), except the release program, which is $(BUILD)/dse.
 
@@ -78,15 +78,15 @@ LIBS = $(PKG_LIBS) -lhdf5_hl -lcsv -lglpk -lm
 
 # FOLDERS="base costmodel" builds and tests a part of the tree.
 FOLDERS ?= base costmodel engines results dse
--include $(wildcard $(addsuffix /module.mk,$(FOLDERS)))
-
-SRC := $(SRC_BASE) $(SRC_COSTMODEL) $(SRC_ENGINES) $(SRC_RESULTS) $(SRC_DSE)
+# Rooms lie at most three folders deep: engines/soma/search/FILE.c.
+SRC := $(sort $(foreach f,$(FOLDERS),$(wildcard $(f)/*.c $(f)/*/*.c $(f)/*/*/*.c)))
 LIB_SRC := $(filter-out dse/main.c,$(SRC))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 
 TEST_FOLDERS := $(FOLDERS) plotting scripts
-TEST_C := $(wildcard $(foreach f,$(TEST_FOLDERS),tests/$(f)/test_*.c tests/$(f)/*/test_*.c))
-TEST_SCRIPTS := $(wildcard $(foreach f,$(TEST_FOLDERS),tests/$(f)/test_*.sh tests/$(f)/test_*.py))
+in_rooms = $(wildcard $(foreach f,$(TEST_FOLDERS),tests/$(f)/$(1) tests/$(f)/*/$(1) tests/$(f)/*/*/$(1)))
+TEST_C := $(call in_rooms,test_*.c)
+TEST_SCRIPTS := $(call in_rooms,test_*.sh) $(call in_rooms,test_*.py)
 LINTS := includes globals headers format text
 
 # make check TESTS="tests/base/test_units.c": just these, no lints. KINDS="c sh" leaves kinds out.
@@ -110,7 +110,7 @@ FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 OUT := $(BUILD)/$(VARIANT)
 OBJ := $(OUT)/obj
 LIBRARY := $(OUT)/libdse.a
-ifneq ($(filter dse/main.c,$(SRC_DSE)),)
+ifneq ($(filter dse/main.c,$(SRC)),)
 PROGRAM := $(if $(filter release,$(VARIANT)),$(BUILD)/dse,$(OUT)/dse)
 endif
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
@@ -172,7 +172,7 @@ check:
 check-rerun:
 	@scripts/install-packages build check
 	$(SUBMAKE) all
-	@$(TEST_ENV) RERUN_POINTS=100 $(PYTHON) tests/dse/test_rerun.py
+	@$(TEST_ENV) RERUN_POINTS=100 $(PYTHON) tests/dse/rerun/test_rerun.py
 
 check-slurm:
 	@scripts/install-packages build check slurm

@@ -1,6 +1,6 @@
 #include <signal.h>
 
-#include "dse/commands.h"
+#include "dse/command/commands.h"
 
 int main(int argc, char **argv)
 {

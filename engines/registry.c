@@ -3,7 +3,7 @@
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
 #include "engines/drill/drill.h"
-#include "engines/engine.h"
+#include "engines/driver/engine.h"
 #include "engines/soma/soma_engines.h"
 
 /* Every engine, in the order help shows them. */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "costmodel/mapping.h"
-#include "engines/mapspace_constraints.h"
+#include "costmodel/model/mapping.h"
+#include "engines/mapspace/mapspace_constraints.h"
 
 /* Per level, the part of its order that turns: `n` loops from place `first`. */
 struct all_orders {

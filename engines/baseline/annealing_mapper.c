@@ -1,6 +1,6 @@
-#include "engines/annealing.h"
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/mapping_search.h"
+#include "engines/search/annealing.h"
 
 /* Simulated annealing over mappings: the shared algorithm with the map space's neighbours. */
 

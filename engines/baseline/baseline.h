@@ -2,7 +2,7 @@
 #ifndef ENGINES_BASELINE_BASELINE_H
 #define ENGINES_BASELINE_BASELINE_H
 
-#include "engines/engine.h"
+#include "engines/driver/engine.h"
 
 extern const struct engine engine_random, engine_hybrid, engine_descent, engine_exhaustive, engine_annealing,
     engine_genetic;

@@ -1,10 +1,10 @@
 #include <math.h>
 
 #include "engines/baseline/baseline.h"
-#include "engines/driver.h"
-#include "engines/mapspace_descent.h"
-#include "engines/mapspace_move.h"
-#include "engines/price_memo.h"
+#include "engines/driver/driver.h"
+#include "engines/driver/price_memo.h"
+#include "engines/mapspace/mapspace_descent.h"
+#include "engines/mapspace/mapspace_move.h"
 
 /* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the best local optima so
  * far after some random moves, or the child of two of them; from there greedy descent over factor moves, trades, loop

@@ -1,9 +1,9 @@
 #include <math.h>
 
 #include "engines/baseline/baseline.h"
-#include "engines/driver.h"
-#include "engines/mapspace_enumerate.h"
-#include "engines/mapspace_order.h"
+#include "engines/driver/driver.h"
+#include "engines/mapspace/mapspace_enumerate.h"
+#include "engines/mapspace/mapspace_order.h"
 
 /* Every mapping of a small or constrained space, up to loop orders that cannot matter: the answer is proved. */
 

@@ -1,6 +1,6 @@
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/mapping_search.h"
-#include "engines/genetic.h"
+#include "engines/search/genetic.h"
 
 /* A genetic algorithm over mappings: the shared algorithm with the map space's crossover and neighbours. */
 

@@ -3,8 +3,8 @@
 #include "engines/baseline/all_orders.h"
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/sampling.h"
-#include "engines/driver.h"
-#include "engines/mapspace_order.h"
+#include "engines/driver/driver.h"
+#include "engines/mapspace/mapspace_order.h"
 
 /* Timeloop's hybrid search: random factorisation and bypass, then a linear walk over the loop orders that differ, until so many valid mappings in a row
  * brought nothing. Options and defaults are named and set as in Timeloop's mapper (its documentation, "Mapper").

@@ -1,6 +1,6 @@
 #include "engines/baseline/mapping_search.h"
 
-#include "engines/mapspace_move.h"
+#include "engines/mapspace/mapspace_move.h"
 
 static bool draw(void *self, struct random_stream *stream, void *point)
 {

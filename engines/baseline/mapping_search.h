@@ -1,9 +1,9 @@
-/* Mappings as a search space: joins a map space and the driver's context behind engines/search_space.h. */
+/* Mappings as a search space: joins a map space and the driver's context behind engines/search/search_space.h. */
 #ifndef ENGINES_BASELINE_MAPPING_SEARCH_H
 #define ENGINES_BASELINE_MAPPING_SEARCH_H
 
-#include "engines/driver.h"
-#include "engines/search_space.h"
+#include "engines/driver/driver.h"
+#include "engines/search/search_space.h"
 
 struct mapping_search {
     struct engine_context *context;

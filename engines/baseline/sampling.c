@@ -1,6 +1,6 @@
 #include "engines/baseline/sampling.h"
 
-#include "engines/mapspace_sample.h"
+#include "engines/mapspace/mapspace_sample.h"
 
 const char *const sampling_names[2] = {"construct", "primes"};
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engines/driver.h"
+#include "engines/driver/driver.h"
 
 enum sampling { SAMPLING_CONSTRUCT, SAMPLING_PRIMES };
 

@@ -3,10 +3,10 @@
 
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
-#include "engines/cosa/options.h"
+#include "engines/cosa/cosa_options.h"
 #include "engines/cosa/polish.h"
-#include "engines/mapspace_order.h"
-#include "engines/price_memo.h"
+#include "engines/driver/price_memo.h"
+#include "engines/mapspace/mapspace_order.h"
 
 /* What we would give a user: CoSA's own mapping first, then variants of the formulation, each priced by the cost model, then the loop
  * orders of the best, then local search from all of them. */

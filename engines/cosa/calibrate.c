@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/evaluator.h"
-#include "costmodel/layer_problem.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/model/layer_problem.h"
 #include "engines/cosa/cosa.h"
 
 /* Weights tried beside the traffic's 1. The authors' program has 0.1 and 10 (the default). */

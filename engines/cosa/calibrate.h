@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "costmodel/architecture.h"
-#include "costmodel/problem.h"
-#include "engines/objective.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/problem.h"
+#include "engines/driver/objective.h"
 
 enum { CALIBRATE_LAYER_MAX = 16, CALIBRATE_POINT_MAX = 64, CALIBRATE_ORIGIN_MAX = 48 };
 

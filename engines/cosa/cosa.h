@@ -8,12 +8,12 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "costmodel/architecture.h"
-#include "costmodel/evaluator.h"
-#include "costmodel/mapping.h"
-#include "costmodel/problem.h"
-#include "engines/mapspace_constraints.h"
-#include "engines/milp/milp.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
+#include "engines/mapspace/mapspace_constraints.h"
+#include "engines/search/milp.h"
 
 /* What is minimised. */
 enum cosa_form {

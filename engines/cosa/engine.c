@@ -1,5 +1,5 @@
 #include "engines/cosa/cosa_engines.h"
-#include "engines/cosa/options.h"
+#include "engines/cosa/cosa_options.h"
 
 /* CoSA as a mapper: its one mapping is priced once. */
 

@@ -1,5 +1,5 @@
+#include "engines/cosa/cosa_gpu.h"
 #include "engines/cosa/formulation.h"
-#include "engines/cosa/gpu.h"
 
 /* From a solution of the model to a mapping. */
 

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "engines/cosa/cosa_gpu.h"
 #include "engines/cosa/formulation.h"
-#include "engines/cosa/gpu.h"
-#include "engines/mapspace.h"
+#include "engines/mapspace/mapspace.h"
 
 /* One mapping: solve, check the exact tiles, tighten what was too large, and with the safe halo if that does not help. */
 

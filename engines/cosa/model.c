@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engines/cosa/cosa_gpu.h"
 #include "engines/cosa/formulation.h"
-#include "engines/cosa/gpu.h"
 
 /* Variables, their costs, and the rows that every model has. */
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engines/mapspace_move.h"
+#include "engines/mapspace/mapspace_move.h"
 
 enum { FAILED_MAX = 100 };
 

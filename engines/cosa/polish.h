@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "engines/mapspace.h"
-#include "engines/mapspace_descent.h"
+#include "engines/mapspace/mapspace.h"
+#include "engines/mapspace/mapspace_descent.h"
 
 enum { POLISH_START_MAX = 32, POLISH_POOL_MAX = 8, POLISH_KICK_MAX = 6 };
 

@@ -1,8 +1,8 @@
 #include "engines/drill/drill.h"
 
 #include "base/clock.h"
-#include "engines/driver.h"
-#include "engines/mapspace_move.h"
+#include "engines/driver/driver.h"
+#include "engines/mapspace/mapspace_move.h"
 
 enum {
     OPTION_FAULT,

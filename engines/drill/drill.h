@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "engines/engine.h"
+#include "engines/driver/engine.h"
 
 extern const struct engine engine_drill;
 

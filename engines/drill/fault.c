@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "engines/drill/drill.h"
-#include "engines/driver_private.h"
+#include "engines/driver/driver_private.h"
 
 enum { PAGE_BYTE = 4096, EXIT_CODE = 3 };
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engines/soma/lfa_price.h"
-#include "engines/soma/starts.h"
+#include "engines/soma/search/lfa_price.h"
+#include "engines/soma/search/starts.h"
 
 enum phase { BEGIN, STAGE1, STAGE2, OVER };
 

@@ -2,9 +2,9 @@
 #ifndef ENGINES_SOMA_ALLOCATOR_H
 #define ENGINES_SOMA_ALLOCATOR_H
 
-#include "engines/soma/dlsa_search.h"
-#include "engines/soma/lfa_search.h"
-#include "engines/soma/search.h"
+#include "engines/soma/search/dlsa_search.h"
+#include "engines/soma/search/lfa_search.h"
+#include "engines/soma/search/search.h"
 
 struct soma_allocator_options {
     enum soma_moves first;                    /* whose scheme the first stage starts from */

@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "engines/soma/explain.h"
-#include "engines/soma/lfa_search.h"
 #include "engines/soma/offer.h"
+#include "engines/soma/search/lfa_search.h"
+#include "engines/soma/search/starts.h"
 #include "engines/soma/soma_engines.h"
-#include "engines/soma/starts.h"
 
 enum {
     OPTION_COMPAT,

@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "engines/soma/bound.h"
-#include "engines/soma/dlsa_search.h"
 #include "engines/soma/explain.h"
-#include "engines/soma/lfa_search.h"
 #include "engines/soma/offer.h"
-#include "engines/soma/plus_price.h"
-#include "engines/soma/plus_search.h"
-#include "engines/soma/plus_start.h"
+#include "engines/soma/search/dlsa_search.h"
+#include "engines/soma/search/fusion_bound.h"
+#include "engines/soma/search/lfa_search.h"
+#include "engines/soma/search/plus_price.h"
+#include "engines/soma/search/plus_search.h"
+#include "engines/soma/search/plus_start.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/two_stage.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "engines/soma/explain.h"
-#include "engines/soma/lfa_search.h"
 #include "engines/soma/offer.h"
+#include "engines/soma/search/lfa_search.h"
 #include "engines/soma/soma_engines.h"
 
 enum { OPTION_COMPAT, OPTION_CORE, OPTION_CORE_EVALUATIONS, N_OPTION };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "engines/soma/lfa_search.h"
+#include "engines/soma/search/lfa_search.h"
 
 enum { NUMBER_MAX = 32 };
 

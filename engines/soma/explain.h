@@ -2,8 +2,8 @@
 #ifndef ENGINES_SOMA_EXPLAIN_H
 #define ENGINES_SOMA_EXPLAIN_H
 
-#include "engines/driver.h"
-#include "engines/soma/search.h"
+#include "engines/driver/driver.h"
+#include "engines/soma/search/search.h"
 
 /* Tell the driver (engine_context_explain) what is wrong with `lfa` under double buffering: the layer whose tiles the rules or the core
  * scheduler refuse, or the layer that computes where the buffer holds the most, with the bytes. Nothing when it fits. Memory

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engines/soma/plan.h"
+#include "engines/soma/notation/tile_plan.h"
 
 enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
                               const struct fused_schedule *fused, struct core_cost *sum,

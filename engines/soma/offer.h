@@ -2,7 +2,7 @@
 #ifndef ENGINES_SOMA_OFFER_H
 #define ENGINES_SOMA_OFFER_H
 
-#include "engines/driver.h"
+#include "engines/driver/driver.h"
 #include "engines/soma/task.h"
 
 /* What the first stage had reached, for who compares the two. */

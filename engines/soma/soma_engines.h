@@ -2,7 +2,7 @@
 #ifndef ENGINES_SOMA_SOMA_ENGINES_H
 #define ENGINES_SOMA_SOMA_ENGINES_H
 
-#include "engines/engine.h"
+#include "engines/driver/engine.h"
 #include "engines/soma/allocator.h"
 
 extern const struct engine engine_cocco;

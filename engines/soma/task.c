@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engines/driver.h"
+#include "engines/driver/driver.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
 

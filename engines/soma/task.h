@@ -2,12 +2,12 @@
 #ifndef ENGINES_SOMA_TASK_H
 #define ENGINES_SOMA_TASK_H
 
-#include "costmodel/core_array.h"
-#include "costmodel/core_cache.h"
-#include "engines/engine.h"
-#include "engines/soma/core_choice.h"
-#include "engines/soma/graph.h"
-#include "engines/soma/search.h"
+#include "costmodel/fused/core_array.h"
+#include "costmodel/fused/core_cache.h"
+#include "engines/driver/engine.h"
+#include "engines/soma/machine/core_choice.h"
+#include "engines/soma/notation/graph.h"
+#include "engines/soma/search/search.h"
 
 /* A prepared task. Its parts point to each other: it stays where soma_task_prepare filled it. */
 struct soma_task {
@@ -43,7 +43,7 @@ struct soma_task {
         .kind = OPTION_INTEGER, .standard = (STANDARD), .lowest = 1, .highest = 1024                         \
     }
 
-struct engine_context; /* engines/driver.h */
+struct engine_context; /* engines/driver/driver.h */
 
 /* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock. `compat`: the
  * published program's rules, in the core array too. Errors of soma_core_open. Memory from `arena`; release with soma_task_free, also after a failure.

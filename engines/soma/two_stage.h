@@ -3,7 +3,7 @@
 #define ENGINES_SOMA_TWO_STAGE_H
 
 #include "engines/soma/allocator.h"
-#include "engines/soma/starts.h"
+#include "engines/soma/search/starts.h"
 #include "engines/soma/task.h"
 
 struct soma_two_stage_start;

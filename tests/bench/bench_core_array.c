@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "costmodel/core_cache.h"
+#include "costmodel/fused/core_cache.h"
 
 enum { TILE_MAX = 4096, LINE_MAX_BYTE = 256, N_ROUND = 20 };
 

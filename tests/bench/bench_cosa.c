@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "costmodel/readers.h"
+#include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"
 #include "tests/support/random_case.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "engines/engine.h"
+#include "engines/driver/engine.h"
 #include "tests/support/conv4_case.h"
 
 enum { N_RUN = 5, OPTION_MAX = 64 };

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "costmodel/fused_incremental.h"
+#include "costmodel/fused/fused_incremental.h"
 #include "tests/support/fused_oracle.h"
 
 enum { N_EVALUATION = 20000, N_MOVE = 500000, N_RUN = 5 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "dse/supervisor.h"
-#include "dse/worker_pool.h"
+#include "dse/isolate/supervisor.h"
+#include "dse/isolate/worker_pool.h"
 
 enum { N_NOTE = 10000000, N_RUN = 100, N_TRIP = 20000, N_FORK = 300 };
 

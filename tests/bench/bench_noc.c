@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "costmodel/noc.h"
+#include "costmodel/noc/noc.h"
 
 enum { TRANSACTION_MAX = 4096, ENTRY_MAX = 65536, N_RUN = 5 };
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "dse/record.h"
-#include "dse/sweep.h"
-#include "results/csv_line.h"
+#include "dse/solve/record.h"
+#include "dse/spec/sweep.h"
+#include "results/record/csv_line.h"
 
 enum { N_RUN = 5, N_ROUND = 50, STAGE_COUNT = 6 };
 

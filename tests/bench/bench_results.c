@@ -14,10 +14,10 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "results/csv_line.h"
-#include "results/cube.h"
-#include "results/cube_read.h"
-#include "results/merge.h"
+#include "results/cube/cube.h"
+#include "results/cube/cube_read.h"
+#include "results/cube/merge.h"
+#include "results/record/csv_line.h"
 
 enum { N_POINT = 20000, N_LEVEL = 4, N_SHARD = 8, MAPPING_BYTE = 1500, PATH_BYTE = 512 };
 

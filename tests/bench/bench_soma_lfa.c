@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "costmodel/core_cache.h"
-#include "engines/soma/lfa_price.h"
-#include "engines/soma/lfa_search.h"
+#include "costmodel/fused/core_cache.h"
+#include "engines/soma/search/lfa_price.h"
+#include "engines/soma/search/lfa_search.h"
 #include "tests/support/soma_case.h"
 
 enum { BUFFER_BYTE = 8 << 20, DRAM_RATE = 16, N_PLAIN = 2000, ROUNDS_PER_LAYER = 100, CACHE_MAX = 1 << 18 };

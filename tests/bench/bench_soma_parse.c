@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "costmodel/core_cache.h"
+#include "costmodel/fused/core_cache.h"
 #include "tests/support/soma_case.h"
 
 enum { BUFFER_BYTE = 8 << 20, N_RUN = 5, N_PARSE = 300, COST_MAX = 1 << 17 };

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/yaml.h"
-#include "costmodel/core_cache.h"
-#include "costmodel/network.h"
-#include "costmodel/readers.h"
-#include "engines/engine.h"
+#include "costmodel/fused/core_cache.h"
+#include "costmodel/model/network.h"
+#include "costmodel/readers/readers.h"
+#include "engines/driver/engine.h"
 
 enum { OPTION_MAX = 64, POINT_MAX = 64, COST_MAX = 1 << 20 };
 

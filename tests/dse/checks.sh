@@ -1,4 +1,4 @@
-# For tests/dse/test_*.sh, which source it from the repository's root: a folder of their own, checks, and their count at the end.
+# For tests/dse/*/test_*.sh, which source it from the repository's root: a folder of their own, checks, and their count at the end.
 # shellcheck shell=sh
 : "${DSE:?set DSE to the program}"
 folder=$(mktemp -d) || exit 1

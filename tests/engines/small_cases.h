@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/architecture.h"
-#include "costmodel/evaluator.h"
-#include "engines/engine.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/model/architecture.h"
+#include "engines/driver/engine.h"
 #include "tests/support/random_case.h"
 
 /* C[m,n] += A[m,k] B[k,n] */

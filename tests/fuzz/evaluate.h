@@ -8,12 +8,12 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "costmodel/bound.h"
-#include "costmodel/checker.h"
-#include "costmodel/evaluator.h"
-#include "costmodel/executor.h"
-#include "costmodel/readers.h"
-#include "costmodel/timeloop.h"
+#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/loopnest/executor.h"
+#include "costmodel/loopnest/lower_bound.h"
+#include "costmodel/readers/readers.h"
+#include "costmodel/timeloop/timeloop.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Iterations and words up to which the executor runs; it takes about a microsecond per iteration and level. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "dse/commands.h"
+#include "dse/command/commands.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { PATH_MAX_BYTE = 512 };

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/cube_rows.h"
-#include "results/journal.h"
-#include "results/journal_scan.h"
+#include "results/cube/cube_rows.h"
+#include "results/journal/journal.h"
+#include "results/journal/journal_scan.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/results/sample.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "results/lock.h"
+#include "results/journal/lock.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { PATH_MAX_BYTE = 512 };

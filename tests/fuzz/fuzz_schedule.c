@@ -1,9 +1,9 @@
 /* Fused schedules: any bytes give a scheme of a small network or an error; what is read is written and read again as the same; one
  * that the evaluator takes becomes instructions that take as long. The first byte chooses rules and batch. */
-#include "costmodel/core_array.h"
-#include "engines/soma/lower.h"
-#include "engines/soma/notation.h"
-#include "engines/soma/replay.h"
+#include "costmodel/fused/core_array.h"
+#include "engines/soma/machine/lower.h"
+#include "engines/soma/machine/replay.h"
+#include "engines/soma/notation/notation.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { TILING_MAX = 64, BUFFER_BYTE = 900, RATE = 2 };

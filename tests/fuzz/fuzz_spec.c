@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "dse/sweep.h"
+#include "dse/spec/sweep.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { PATH_MAX_BYTE = 512, POINT_MAX = 20, PRINTED_MAX = 256 };

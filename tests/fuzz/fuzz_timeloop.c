@@ -2,7 +2,7 @@
  * the fast and the plain evaluation, the checker, the bounds and the executor must agree. */
 #include <stdlib.h>
 
-#include "costmodel/timeloop.h"
+#include "costmodel/timeloop/timeloop.h"
 #include "tests/fuzz/evaluate.h"
 
 /* Two levels of fan-out and limited sizes; the level names are those of the seeds' three-level machine. */

@@ -7,12 +7,12 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "results/cube.h"
-#include "results/cube_read.h"
-#include "results/hdf5_file.h"
-#include "results/hdf5_guard.h"
-#include "results/plot.h"
-#include "results/timeline.h"
+#include "results/cube/cube.h"
+#include "results/cube/cube_read.h"
+#include "results/hdf5/hdf5_file.h"
+#include "results/hdf5/hdf5_guard.h"
+#include "results/plot/plot.h"
+#include "results/timeline/timeline.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/results/sample.h"
 

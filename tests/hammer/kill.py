@@ -19,7 +19,7 @@ import time
 
 import common
 
-FLUSH_S, BATCH_MAX, WAITING_BYTE = 0.1, 64, 65536  # results/journal.c, dse/run_state.h
+FLUSH_S, BATCH_MAX, WAITING_BYTE = 0.1, 64, 65536  # results/journal/journal.c, dse/run/run_state.h
 WORK_S = 0.005
 
 HEAD = "architecture: simba\nnetwork: alexnet\n"
@@ -76,7 +76,7 @@ SCENARIOS = [
 
 
 def board_counts(pid):
-    """Searches that the run has finished, from the memory that it shares with its supervisor (dse/crash_board.c: slots of 64 bytes with
+    """Searches that the run has finished, from the memory that it shares with its supervisor (dse/isolate/crash_board.c: slots of 64 bytes with
     active, engine, key, deadline, n_done), or None."""
     try:
         with open(f"/proc/{pid}/maps", encoding="ascii") as maps, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:

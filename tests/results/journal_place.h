@@ -2,7 +2,7 @@
 #ifndef TESTS_RESULTS_JOURNAL_PLACE_H
 #define TESTS_RESULTS_JOURNAL_PLACE_H
 
-#include "results/journal.h"
+#include "results/journal/journal.h"
 #include "tests/results/files.h"
 #include "tests/results/sample.h"
 

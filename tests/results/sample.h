@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/journal.h"
-#include "results/schema.h"
+#include "results/journal/journal.h"
+#include "results/record/schema.h"
 
 enum {
     SAMPLE_BUFFER = 3,

@@ -7,13 +7,14 @@ import unittest
 ROOT = os.getcwd()
 HEADER = "#ifndef BASE_A_H\n#define BASE_A_H\n\nint a_one(void);\n\n#endif\n"
 SOURCE = '#include "base/a.h"\n\n#include <stddef.h>\n#include <stdio.h>\n\nint a_one(void)\n{\n    return 1;\n}\n'
+ROOMS = "".join(f"| `{room}/` | one subject |\n" for room in ("base", "costmodel/low", "costmodel/high", "results", "dse"))
 
 
 class Lints(unittest.TestCase):
     def lint(self, name, files, **env):
         """Exit status and output of scripts/check-NAME in a tree that holds base/a.h, base/a.c and `files`."""
         with tempfile.TemporaryDirectory() as folder:
-            for path, text in {"base/a.h": HEADER, "base/a.c": SOURCE, **files}.items():
+            for path, text in {"base/a.h": HEADER, "base/a.c": SOURCE, "CONTRIBUTING.md": ROOMS, **files}.items():
                 path = os.path.join(folder, path)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w", encoding="utf-8") as file:
@@ -34,6 +35,13 @@ class Lints(unittest.TestCase):
         bad = SOURCE.replace
         self.expect("includes", {}, None)
         self.expect("includes", {"base/a.c": bad("<stdio.h>", '"costmodel/b.h"')}, "base/ must not include costmodel/b.h")
+        low, high = {"costmodel/low/l.h": "#define L\n"}, {"costmodel/high/h.h": "#define H\n"}
+        self.expect("includes", {**low, "costmodel/high/h.c": '#include "costmodel/low/l.h"\n'}, None)
+        self.expect("includes", {**high, "costmodel/low/l.c": '#include "costmodel/high/h.h"\n'},
+                    "costmodel/low/ must not include costmodel/high/h.h: costmodel/high/ comes after it")
+        self.expect("includes", {"costmodel/cellar/c.c": "int c;\n"}, "costmodel/cellar/: not in the table of rooms")
+        self.expect("includes", {f"base/f{i}.c": "int f;\n" for i in range(39)}, "base/: 41 files; at most 40")
+        self.expect("includes", {"dse/a.c": "int a;\n"}, "dse/a.c: base/a.c has the same name")
         self.expect("includes", {"results/r.c": '#include "costmodel/b.h"\n'}, "results/ must not include")
         self.expect("includes", {"base/a.c": bad("<stdio.h>", '"base/no.h"')}, "base/no.h does not exist")
         self.expect("includes", {"base/a.c": bad("<stdio.h>", '"base/a.h"')}, "mixed")

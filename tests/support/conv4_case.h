@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "costmodel/evaluator.h"
-#include "engines/mapspace.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "engines/mapspace/mapspace.h"
 
 struct conv4_case {
     struct problem problem;

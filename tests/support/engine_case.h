@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "engines/driver.h"
+#include "engines/driver/driver.h"
 
 enum { ENGINE_CASE_OPTION_MAX = 40 };
 

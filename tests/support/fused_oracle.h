@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_FUSED_ORACLE_H
 #define TESTS_SUPPORT_FUSED_ORACLE_H
 
-#include "costmodel/fused_schedule.h"
+#include "costmodel/fused/fused_schedule.h"
 
 enum { FUSED_N_ORACLE = 16, FUSED_ORACLE_LIST_MAX = 512 };
 

@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_FUSED_PLAIN_H
 
 #include "base/random.h"
-#include "costmodel/fused_schedule.h"
+#include "costmodel/fused/fused_schedule.h"
 
 /* Fault, its tensor and position, cycle and largest occupancy of the result, and the trace but for the stalls. False: no
  * memory. The read lists must be filled. */

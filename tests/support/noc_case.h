@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "costmodel/noc.h"
+#include "costmodel/noc/noc.h"
 
 enum { NOC_CASE_TRANSACTION_MAX = 256, NOC_CASE_ENTRY_MAX = 4096 };
 

@@ -1,12 +1,12 @@
 /* The mesh simulator once more, as plainly as possible: every router, port and DRAM command in every cycle, all decided from
- * the state at the start of the cycle. Slow; at most 64 routers. What costmodel/noc.h must agree with. */
+ * the state at the start of the cycle. Slow; at most 64 routers. What costmodel/noc/noc.h must agree with. */
 #ifndef TESTS_SUPPORT_NOC_PLAIN_H
 #define TESTS_SUPPORT_NOC_PLAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "costmodel/noc.h"
+#include "costmodel/noc/noc.h"
 
 enum { NOC_PLAIN_ROUTER_MAX = 64 };
 

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/random.h"
-#include "costmodel/architecture.h"
-#include "costmodel/mapping.h"
-#include "costmodel/problem.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
 
 /* A problem by hand: dimension letters with bounds, then tensors by random_case_tensor. */
 void random_case_dims(struct problem *problem, const char *name, const char *letters, const uint32_t *bound);

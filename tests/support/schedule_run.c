@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "costmodel/readers.h"
+#include "costmodel/readers/readers.h"
 
 static void check(enum dse_status status, const struct dse_error *err)
 {

@@ -2,9 +2,9 @@
 #ifndef TESTS_SUPPORT_SCHEDULE_RUN_H
 #define TESTS_SUPPORT_SCHEDULE_RUN_H
 
-#include "costmodel/architecture.h"
-#include "costmodel/network.h"
-#include "engines/engine.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/network.h"
+#include "engines/driver/engine.h"
 
 enum { SCHEDULE_RUN_OPTION_MAX = 64 };
 

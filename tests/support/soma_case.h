@@ -2,8 +2,8 @@
 #ifndef TESTS_SUPPORT_SOMA_CASE_H
 #define TESTS_SUPPORT_SOMA_CASE_H
 
-#include "costmodel/core_cache.h"
-#include "engines/soma/search.h"
+#include "costmodel/fused/core_cache.h"
+#include "engines/soma/search/search.h"
 #include "tests/support/fused_oracle.h"
 
 struct soma_case {

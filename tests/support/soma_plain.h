@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/random.h"
-#include "engines/soma/plan.h"
+#include "engines/soma/notation/tile_plan.h"
 
 /* Compare ranges and tensors with what the elements say:
  * - tiles of a group's outputs are all of the output, each element once;

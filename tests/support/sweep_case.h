@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_SWEEP_CASE_H
 #define TESTS_SUPPORT_SWEEP_CASE_H
 
-#include "dse/sweep.h"
+#include "dse/spec/sweep.h"
 
 struct sweep_case {
     struct sweep_spec spec;

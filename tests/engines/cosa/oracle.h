@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "costmodel/architecture.h"
-#include "costmodel/mapping.h"
-#include "costmodel/problem.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
 #include "engines/cosa/cosa.h"
-#include "engines/mapspace_constraints.h"
+#include "engines/mapspace/mapspace_constraints.h"
 
 enum { PRIME_MAX = 6, DIM_MAX = 5, LEVEL_MAX = 4, TENSOR_MAX = 5, N_AXIS = 3 };
 

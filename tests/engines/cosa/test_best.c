@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "costmodel/checker.h"
-#include "costmodel/readers.h"
+#include "costmodel/loopnest/checker.h"
+#include "costmodel/readers/readers.h"
 #include "engines/cosa/polish.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/engine_case.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "costmodel/readers.h"
+#include "costmodel/readers/readers.h"
 #include "engines/cosa/calibrate.h"
 #include "engines/cosa/cosa.h"
 #include "tests/engines/small_cases.h"

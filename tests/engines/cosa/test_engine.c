@@ -7,10 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/checker.h"
-#include "costmodel/readers.h"
+#include "costmodel/loopnest/checker.h"
+#include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"
-#include "engines/cosa/options.h"
+#include "engines/cosa/cosa_options.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/engine_case.h"
 

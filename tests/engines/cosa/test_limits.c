@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/checker.h"
+#include "costmodel/loopnest/checker.h"
 #include "engines/cosa/formulation.h"
-#include "engines/mapspace.h"
+#include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"
 
 struct edge {

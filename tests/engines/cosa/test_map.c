@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/checker.h"
-#include "costmodel/readers.h"
+#include "costmodel/loopnest/checker.h"
+#include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"
-#include "engines/mapspace.h"
+#include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"
 
 enum { R, S, P, Q, C, K, N };

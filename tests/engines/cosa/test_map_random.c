@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/checker.h"
+#include "costmodel/loopnest/checker.h"
 #include "engines/cosa/formulation.h"
-#include "engines/mapspace.h"
+#include "engines/mapspace/mapspace.h"
 #include "tests/support/random_case.h"
 
 enum { N_CASE = 150 };

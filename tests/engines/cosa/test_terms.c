@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/readers.h"
+#include "costmodel/readers/readers.h"
 #include "engines/cosa/formulation.h"
 #include "tests/support/random_case.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/network.h"
-#include "costmodel/readers.h"
+#include "costmodel/model/network.h"
+#include "costmodel/readers/readers.h"
 #include "engines/soma/soma_engines.h"
 
 enum { OPTION_MAX = 32 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """compact.py NETWORK.csv TILES.csv NAME "MAC_PER_PE READ_BYTE_PER_CYCLE BUFFER_MIB": write NAME.txt, the table that
-tests/costmodel/test_core_array.c reads. TILES.csv has the costs of tiles as the published program prints them (columns ubuf,
+tests/costmodel/fused/test_core_array.c reads. TILES.csv has the costs of tiles as the published program prints them (columns ubuf,
 buffer, noc, mac) or the tiles of a schedule (duration and energy_pJ only). README.md describes the format."""
 import csv
 import sys

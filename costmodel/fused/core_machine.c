@@ -1,0 +1,303 @@
+#include "costmodel/fused/core_machine.h"
+
+#include <math.h>
+
+#include "costmodel/model/problem.h"
+
+enum { BYTE_BIT = 8 };
+
+static const double tolerance = 1e-6; /* files write their numbers with fewer digits */
+
+static bool differs(double a, double b)
+{
+    return fabs(a - b) > tolerance * fmax(fabs(a), fabs(b));
+}
+
+/* One sentence for all refusals: the level, what is wrong, what would be right. */
+static enum dse_status refuse(const struct architecture *arch, const char *level, const char *what,
+                              struct dse_error *err)
+{
+    return dse_fail(err, DSE_BAD_INPUT, "%s is no machine for fused schedules: %s %s", arch->name, level,
+                    what);
+}
+
+static enum dse_status whole_rate(const struct architecture *arch, const struct storage_level *level,
+                                  const char *quantity, double word_per_cycle, uint64_t highest,
+                                  uint64_t *byte_per_cycle, struct dse_error *err)
+{
+    double rate = word_per_cycle * level->word_bit / BYTE_BIT, whole = round(rate);
+    double near = fmin(fmax(whole, 1), (double)highest);
+    if (!isfinite(rate))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "%s is no machine for fused schedules: %s.%s is not limited; give one", arch->name,
+                        level->name, quantity);
+    if (whole < 1 || whole > (double)highest || differs(whole, rate))
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; whole bytes are needed, "
+            "such as %g (%g GB/s at this clock)",
+            arch->name, level->name, quantity, rate, near, near * arch->clock_hz * 1e-9);
+    *byte_per_cycle = (uint64_t)whole;
+    return DSE_OK;
+}
+
+static enum dse_status check_common(const struct architecture *arch, struct dse_error *err)
+{
+    if (arch->gpu.present)
+        return refuse(arch, "it", "is a GPU", err);
+    if (arch->n_level < 5)
+        return refuse(arch, "it", "needs a DRAM, a global buffer and three L1 buffers in each PE", err);
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        const struct storage_level *level = &arch->level[l];
+        if (level->word_bit != BYTE_BIT || level->block_word != 1)
+            return refuse(arch, level->name, "needs accesses of one word of 8 bits", err);
+        if (level->min_utilization > 0)
+            return refuse(arch, level->name, "has a least utilization, which a fused schedule does not know",
+                          err);
+        if (level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0 ||
+            level->address_energy_j > 0)
+            return refuse(
+                arch, level->name,
+                "has energies of a network or of addresses, which the core-array model does not know", err);
+        if (l + 1 < arch->n_level && level->is_dram)
+            return refuse(arch, level->name, "is a DRAM inside; only the outermost level can be one", err);
+    }
+    return DSE_OK;
+}
+
+/* The DRAM as an engine that moves one tensor after the other, each byte at one price. */
+static enum dse_status check_dram(const struct architecture *arch, struct dse_error *err)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    if (!dram->is_dram || dram->instances != 1)
+        return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
+    if (isfinite(dram->read_bandwidth_word_per_cycle) || isfinite(dram->write_bandwidth_word_per_cycle))
+        return refuse(arch, dram->name, "has a read or write bandwidth; give one `bandwidth` for both", err);
+    if (differs(dram->read_energy_j, dram->update_energy_j))
+        return refuse(arch, dram->name, "costs more in one direction; give one `access_energy` for both",
+                      err);
+    return DSE_OK;
+}
+
+static enum dse_status read_dram_rate(const struct architecture *arch, struct fused_machine *machine,
+                                      struct dse_error *err)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    return whole_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, UINT64_MAX / 4,
+                      &machine->dram_byte_per_cycle, err);
+}
+
+static enum dse_status read_buffer(const struct architecture *arch, struct core_array_size *size,
+                                   struct fused_machine *machine, struct dse_error *err)
+{
+    const struct storage_level *buffer = &arch->level[arch->n_level - 2];
+    uint64_t rate = 0;
+    if (buffer->size_word == ARCH_UNLIMITED || buffer->instances != 1 || buffer->keep_role != 7)
+        return refuse(
+            arch, buffer->name,
+            "stands inside the DRAM; that must be one global buffer for all tensors, with a capacity", err);
+    if (isfinite(buffer->write_bandwidth_word_per_cycle) || isfinite(buffer->shared_bandwidth_word_per_cycle))
+        return refuse(arch, buffer->name,
+                      "must have a read_bandwidth alone: writes of the core-array model never stall", err);
+    machine->buffer_byte = size->buffer_byte = architecture_usable_words(buffer);
+    DSE_TRY(whole_rate(arch, buffer, "read_bandwidth", buffer->read_bandwidth_word_per_cycle, UINT32_MAX,
+                       &rate, err));
+    size->buffer_read_byte_per_cycle = (uint32_t)rate;
+    return DSE_OK;
+}
+
+/* The mesh of PEs below the buffer and that of the lanes below a PE. */
+static enum dse_status read_meshes(const struct architecture *arch, struct core_array_size *size,
+                                   uint32_t *lane_c, uint32_t *lane_k, struct dse_error *err)
+{
+    const struct storage_level *pe = &arch->level[arch->n_level - 3];
+    uint64_t c = arch->mac.mesh_x / pe->mesh_x, k = arch->mac.mesh_y / pe->mesh_y;
+    if (pe->mesh_x > UINT32_MAX || pe->mesh_y > UINT32_MAX || c > UINT16_MAX || k > UINT16_MAX)
+        return refuse(arch, pe->name, "has too large a mesh", err);
+    size->pe_columns = (uint32_t)pe->mesh_x;
+    size->pe_rows = (uint32_t)pe->mesh_y;
+    size->mac_per_pe = (uint32_t)(c * k);
+    *lane_c = (uint32_t)c;
+    *lane_k = (uint32_t)k;
+    return DSE_OK;
+}
+
+/* What the model has of an L1 buffer, by the role of the tensors that it keeps. */
+struct local_buffer {
+    const char *what;
+    uint64_t byte;
+    double read_j, write_j;
+};
+
+static enum dse_status check_local(const struct architecture *arch, const struct storage_level *level,
+                                   const struct local_buffer *local, struct dse_error *err)
+{
+    uint64_t has = architecture_usable_words(level);
+    if (isfinite(level->read_bandwidth_word_per_cycle) || isfinite(level->write_bandwidth_word_per_cycle) ||
+        isfinite(level->shared_bandwidth_word_per_cycle))
+        return refuse(arch, level->name, "has a bandwidth, which L1 buffers of the core-array model do not",
+                      err);
+    if (has != local->byte)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s is no machine for fused schedules: %s.capacity is %llu bytes; the core-array model has "
+            "%llu for the %s of such a PE",
+            arch->name, level->name, (unsigned long long)has, (unsigned long long)local->byte, local->what);
+    if (differs(level->read_energy_j, local->read_j) || differs(level->write_energy_j, local->write_j))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "%s is no machine for fused schedules: %s takes %g pJ to read and %g to write; the "
+                        "core-array model has %g and %g for the %s of such a PE",
+                        arch->name, level->name, level->read_energy_j * 1e12, level->write_energy_j * 1e12,
+                        local->read_j * 1e12, local->write_j * 1e12, local->what);
+    return DSE_OK;
+}
+
+/* The three buffers of a PE in any order, then registers of one word that cost nothing. */
+static enum dse_status check_locals(const struct architecture *arch, const struct core_array *core,
+                                    struct dse_error *err)
+{
+    const struct storage_level *pe = &arch->level[arch->n_level - 3];
+    const struct local_buffer local[TENSOR_ROLE_COUNT] = {
+        [TENSOR_WEIGHT] = {"weights", core->weight_byte, core->weight_read_j, core->weight_write_j},
+        [TENSOR_INPUT] = {"inputs", core->input_byte, core->input_read_j, core->input_write_j},
+        [TENSOR_OUTPUT] = {"outputs", core->output_byte, core->output_read_j, core->output_write_j},
+    };
+    uint32_t seen = 0;
+    for (uint32_t i = 3; i < 6; i++) {
+        const struct storage_level *level = &arch->level[arch->n_level - i];
+        int role = level->keep_role == 1u << TENSOR_WEIGHT   ? TENSOR_WEIGHT
+                   : level->keep_role == 1u << TENSOR_INPUT  ? TENSOR_INPUT
+                   : level->keep_role == 1u << TENSOR_OUTPUT ? TENSOR_OUTPUT
+                                                             : -1;
+        if (role < 0 || (seen >> role & 1) || level->mesh_x != pe->mesh_x || level->mesh_y != pe->mesh_y)
+            return refuse(arch, level->name,
+                          "must be a buffer of each PE for one of inputs, weights and outputs, each once",
+                          err);
+        seen |= 1u << role;
+        DSE_TRY(check_local(arch, level, &local[role], err));
+    }
+    for (uint32_t l = 0; l + 5 < arch->n_level; l++) {
+        const struct storage_level *level = &arch->level[l];
+        if (level->size_word != 1 || level->read_energy_j > 0 || level->write_energy_j > 0 ||
+            level->update_energy_j > 0)
+            return refuse(arch, level->name,
+                          "stands inside the L1 buffers; there only free registers of one word have a place",
+                          err);
+    }
+    return DSE_OK;
+}
+
+/* The model's energies follow from capacity and lanes. Bytes from the DRAM are written free of charge; an output passes the
+ * accumulation buffer OL2 on its way into the global one. */
+static enum dse_status check_energies(const struct architecture *arch, const struct core_array *core,
+                                      struct dse_error *err)
+{
+    const struct storage_level *buffer = &arch->level[arch->n_level - 2];
+    double update_j = core->buffer_write_j + core->collect_read_j + core->collect_write_j;
+    if (differs(buffer->read_energy_j, core->buffer_read_j) || buffer->write_energy_j > 0 ||
+        differs(buffer->update_energy_j, update_j))
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s is no machine for fused schedules: %s takes %g, %g and %g pJ to read, write and update; "
+            "the core-array model has %g, 0 and %g for its capacity",
+            arch->name, buffer->name, buffer->read_energy_j * 1e12, buffer->write_energy_j * 1e12,
+            buffer->update_energy_j * 1e12, core->buffer_read_j * 1e12, update_j * 1e12);
+    if (differs(arch->mac.energy_j, core->mac_j))
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s is no machine for fused schedules: %s.energy is %g pJ; the core-array model has %g",
+            arch->name, arch->mac.name, arch->mac.energy_j * 1e12, core->mac_j * 1e12);
+    return DSE_OK;
+}
+
+enum dse_status core_machine_of(const struct architecture *arch, struct core_array_size *size,
+                                struct fused_machine *machine, struct dse_error *err)
+{
+    struct core_array core;
+    struct dse_error inner = {0};
+    uint32_t lane_c = 0, lane_k = 0;
+    *size = (struct core_array_size){0};
+    DSE_TRY(check_common(arch, err));
+    DSE_TRY(check_dram(arch, err));
+    machine->dram_energy_j = arch->level[arch->n_level - 1].read_energy_j;
+    DSE_TRY(read_dram_rate(arch, machine, err));
+    DSE_TRY(read_buffer(arch, size, machine, err));
+    DSE_TRY(read_meshes(arch, size, &lane_c, &lane_k, err));
+    enum dse_status status = core_array_init(size, &core, &inner);
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%s is no machine for fused schedules: %.900s", arch->name, inner.text);
+    if (core.lane_c != lane_c || core.lane_k != lane_k)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s is no machine for fused schedules: %s stands %u x %u in a PE; the core-array model has "
+            "%u input by %u output channels",
+            arch->name, arch->mac.name, lane_c, lane_k, core.lane_c, core.lane_k);
+    DSE_TRY(check_locals(arch, &core, err));
+    return check_energies(arch, &core, err);
+}
+
+/* ---- any architecture ---- */
+
+static bool has_network(const struct storage_level *level)
+{
+    return level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0 ||
+           level->fill_latency_cycle > 0 || level->drain_latency_cycle > 0;
+}
+
+static enum dse_status check_home(const struct architecture *arch, struct dse_error *err)
+{
+    static const char *const role[TENSOR_ROLE_COUNT] = {"Weights", "Inputs", "Outputs"};
+    const struct storage_level *home = &arch->level[arch->n_level - 2];
+    if (home->instances != 1 || home->size_word == ARCH_UNLIMITED)
+        return refuse(arch, home->name,
+                      "stands inside the DRAM; that must be one global buffer with a capacity", err);
+    for (int r = 0; r < TENSOR_ROLE_COUNT; r++)
+        if (!(home->keep_role >> r & 1u))
+            return dse_fail(
+                err, DSE_BAD_INPUT,
+                "%s is no machine for fused schedules: %s does not keep %s; a fused schedule needs one "
+                "buffer next to the DRAM that keeps weights, inputs and outputs",
+                arch->name, home->name, role[r]);
+    if (home->min_utilization > 0)
+        return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
+    if (home->word_bit != arch->level[arch->n_level - 1].word_bit || home->word_bit % BYTE_BIT != 0)
+        return refuse(arch, home->name, "needs the words of the DRAM, of whole bytes", err);
+    if (home->size_word > UINT64_MAX / 4 / home->word_bit)
+        return refuse(arch, home->name, "is too large", err);
+    return DSE_OK;
+}
+
+static double access_j(const struct storage_level *level, double energy_j)
+{
+    return energy_j / level->block_word + level->address_energy_j;
+}
+
+enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,
+                                   struct dse_error *err)
+{
+    *split = (struct core_split){.core = *arch};
+    if (arch->gpu.present)
+        return refuse(arch, "it", "is a GPU", err);
+    if (arch->n_level < 2)
+        return refuse(arch, "it", "needs a DRAM and a global buffer inside it", err);
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        if (arch->level[l].is_dram)
+            return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
+                          err);
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    DSE_TRY(check_dram(arch, err));
+    if (has_network(dram))
+        return refuse(
+            arch, dram->name,
+            "has energies or latencies of a network inside it, which a fused schedule does not know", err);
+    DSE_TRY(check_home(arch, err));
+    struct storage_level *home = &split->core.level[--split->core.n_level - 1];
+    split->word_byte = home->word_bit / BYTE_BIT;
+    split->machine.buffer_byte = architecture_usable_words(home) * split->word_byte;
+    split->machine.dram_energy_j =
+        (access_j(dram, dram->read_energy_j) + access_j(home, home->write_energy_j)) / split->word_byte;
+    home->size_word = ARCH_UNLIMITED;
+    home->multiple_buffering = 1;
+    split->core.level[split->core.n_level] = (struct storage_level){0};
+    return read_dram_rate(arch, &split->machine, err);
+}

@@ -1,0 +1,85 @@
+/* What a tensor's living duration means for the two engines, one tensor at a time: the rule of docs/fused-schedule.md
+ * (SoMa, HPCA 2025, section IV-A2), shared by the evaluators. Internal. */
+#ifndef COSTMODEL_FUSED_FUSED_RULE_H
+#define COSTMODEL_FUSED_FUSED_RULE_H
+
+#include "costmodel/fused/fused_schedule.h"
+
+static inline bool fused_is_load(const struct fused_tensor *tensor)
+{
+    return tensor->kind == FUSED_IFMAP || tensor->kind == FUSED_WEIGHT;
+}
+
+/* A position as a count of tiles, kept within what there is (-1, before the first tile, counts as 0). */
+static inline uint32_t fused_clip(int32_t position, uint32_t n_tile)
+{
+    return position <= 0 ? 0 : (uint32_t)position < n_tile ? (uint32_t)position : n_tile;
+}
+
+/* So many tiles must be over before the DRAM may move the tensor: a store waits for its producer, a load for the tiles before
+ * its start. More than n_tile: never. */
+static inline uint32_t fused_release(const struct fused_tensor *tensor)
+{
+    if (!fused_is_load(tensor))
+        return (uint32_t)tensor->producer_tile + 1;
+    return tensor->start <= 0 ? 0 : (uint32_t)tensor->start;
+}
+
+/* The first tile that waits for the tensor: its first user (loads) or the one at its end; n_tile: none. */
+static inline uint32_t fused_first_waiter(const struct fused_tensor *tensor, uint32_t n_tile)
+{
+    uint32_t end = fused_clip(tensor->end, n_tile);
+    if (!fused_is_load(tensor) || tensor->first_use < 0 || (uint32_t)tensor->first_use > end)
+        return end;
+    return (uint32_t)tensor->first_use;
+}
+
+/* When a transfer may begin and by when it must be over, in half steps of tiles: every one that may begin at a step must stand
+ * behind all that have to be over by then. So `fused_released` of a tensor is less than `fused_due` of itself and of all
+ * behind it, or a tile waits for what waits for it (FUSED_DEADLOCK), or, when only the half steps tell them apart, a load may
+ * begin in room that is still taken (FUSED_OVERLAP): start < end of all behind it (docs/fused-schedule.md). */
+static inline uint32_t fused_released(const struct fused_tensor *tensor)
+{
+    uint32_t release = fused_release(tensor);
+    return fused_is_load(tensor) ? 2 * release : 2 * release - 1;
+}
+
+/* Half of it is fused_first_waiter. */
+static inline uint32_t fused_due(const struct fused_tensor *tensor, uint32_t n_tile)
+{
+    uint32_t waiter = fused_first_waiter(tensor, n_tile);
+    return 2 * waiter + (waiter < fused_clip(tensor->end, n_tile));
+}
+
+/* The last tile that makes it or reads it in the buffer; -1: none. */
+static inline int32_t fused_last_touch(const struct fused_tensor *tensor)
+{
+    int32_t read = tensor->last_use > tensor->last_read ? tensor->last_use : tensor->last_read;
+    int32_t last = tensor->first_use < 0 ? -1 : read;
+    return tensor->producer_tile > last ? tensor->producer_tile : last;
+}
+
+/* Whether the tensor is alive whenever it is made, used or moved, and its living duration lies within the schedule. */
+static inline bool fused_alive(const struct fused_tensor *tensor, uint32_t n_tile)
+{
+    if (tensor->start < -1 || tensor->start >= tensor->end || tensor->end > (int32_t)n_tile)
+        return false;
+    if (tensor->end <= fused_last_touch(tensor) ||
+        (tensor->producer_tile >= 0 && tensor->start > tensor->producer_tile))
+        return false;
+    return tensor->first_use < 0 || tensor->start <= tensor->first_use;
+}
+
+static inline uint64_t fused_transfer_cycle(uint64_t byte, const struct fused_machine *machine)
+{
+    return byte / machine->dram_byte_per_cycle + (byte % machine->dram_byte_per_cycle != 0);
+}
+
+/* Whether `later` reads from the DRAM what `earlier` stores there, so that their order is fixed. */
+static inline bool fused_feeds(const struct fused_tensor *earlier, const struct fused_tensor *later)
+{
+    return earlier->kind == FUSED_OFMAP && later->kind == FUSED_IFMAP && later->source >= 0 &&
+           (uint32_t)later->source == earlier->layer;
+}
+
+#endif

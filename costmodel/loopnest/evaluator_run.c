@@ -1,0 +1,133 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "costmodel/loopnest/compiled.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/loopnest/fast_mesh.h"
+#include "costmodel/loopnest/fast_nest.h"
+#include "costmodel/loopnest/fast_traffic.h"
+#include "costmodel/loopnest/nest.h"
+
+struct eval_workspace {
+    uint64_t max_children;
+    struct fast_nest nest;
+    struct fast_mesh mesh;
+    struct fast_counts counts[PROBLEM_TENSOR_MAX][ARCH_LEVEL_MAX];
+};
+
+enum dse_status eval_workspace_new(const struct evaluator *evaluator, struct eval_workspace **out,
+                                   struct dse_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluation workspace");
+    (*out)->max_children = evaluator->max_children;
+    enum dse_status status = fast_mesh_init(&(*out)->mesh, evaluator->max_children, err);
+    if (status != DSE_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+bool eval_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator)
+{
+    return workspace->max_children == evaluator->max_children;
+}
+
+void eval_workspace_delete(struct eval_workspace *workspace)
+{
+    if (!workspace)
+        return;
+    fast_mesh_free(&workspace->mesh);
+    free(workspace);
+}
+
+static uint64_t blocks(const struct evaluator *evaluator, uint32_t l, uint64_t words)
+{
+    uint64_t block = evaluator->arch.level[l].block_word;
+    int shift = evaluator->block_shift[l];
+    return shift >= 0 ? (words + block - 1) >> shift : (words + block - 1) / block;
+}
+
+/* Energy, bytes and bandwidth-limited cycles of one level (NOTES sections 8 and 9); returns the cycles. */
+static uint64_t price_level(const struct evaluator *evaluator, const struct eval_workspace *workspace,
+                            uint32_t l, uint32_t keep, struct evaluation *out)
+{
+    const struct storage_level *level = &evaluator->arch.level[l];
+    const struct fast_nest *nest = &workspace->nest;
+    uint64_t used = nest->used_x[l] * nest->used_y[l], word = 0, address = 0;
+    double access_j = 0, network_j = 0, read = 0, write = 0, cycles = (double)nest->compute_cycle;
+    uint64_t clusters = used < evaluator->n_cluster[l] ? used : evaluator->n_cluster[l];
+    for (uint32_t t = 0; evaluator->network_costs[l] && t < evaluator->problem.n_tensor; t++)
+        network_j += workspace->counts[t][l].network_j;
+    for (uint32_t left = keep; left; left &= left - 1) {
+        uint32_t t = (uint32_t)__builtin_ctz(left);
+        const struct fast_counts *counts = &workspace->counts[t][l];
+        word += counts->reads + counts->fills + counts->updates;
+        access_j += (double)blocks(evaluator, l, counts->reads) * level->read_energy_j +
+                    (double)blocks(evaluator, l, counts->fills) * level->write_energy_j +
+                    (double)blocks(evaluator, l, counts->updates) * level->update_energy_j;
+        address += (t == evaluator->output ? counts->updates : counts->reads) + counts->fills;
+        if (evaluator->bandwidth_limited[l]) {
+            read += (double)counts->reads / cycles;
+            write += (double)(counts->fills + counts->updates) / cycles;
+        }
+    }
+    /* An instance's energy is divided by used / clusters, and there are `used` of them. */
+    out->level_energy_j[l] =
+        access_j * (double)clusters + (double)address * level->address_energy_j * (double)clusters;
+    out->network_energy_j[l] = network_j;
+    out->level_byte[l] = (double)word * (double)used * level->word_bit / 8;
+    if (!evaluator->bandwidth_limited[l])
+        return nest->compute_cycle;
+    double slowdown = 1;
+    if (level->read_bandwidth_word_per_cycle < read)
+        slowdown = fmin(slowdown, level->read_bandwidth_word_per_cycle / read);
+    if (level->write_bandwidth_word_per_cycle < write)
+        slowdown = fmin(slowdown, level->write_bandwidth_word_per_cycle / write);
+    if (level->shared_bandwidth_word_per_cycle < write + read)
+        slowdown = fmin(slowdown, level->shared_bandwidth_word_per_cycle / (write + read));
+    return slowdown < 1 ? (uint64_t)ceil(cycles / slowdown) : nest->compute_cycle;
+}
+
+/* The plain checks say why a mapping does not fit. */
+static void explain_misfit(const struct evaluator *evaluator, const struct mapping *mapping,
+                           struct evaluation *out)
+{
+    struct nest nest;
+    if (nest_build(&evaluator->problem, &evaluator->arch, mapping, &nest, &out->fit))
+        nest_fits(&evaluator->problem, &evaluator->arch, mapping, &nest, &out->fit);
+}
+
+bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
+                   const struct mapping *mapping, struct evaluation *out)
+{
+    const struct architecture *arch = &evaluator->arch;
+    struct fast_nest *nest = &workspace->nest;
+    if (mapping->n_level != arch->n_level || mapping->n_dim != evaluator->problem.n_dim ||
+        !fast_nest_build(evaluator, mapping, nest)) {
+        explain_misfit(evaluator, mapping, out);
+        return false;
+    }
+    for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++)
+        fast_traffic(evaluator, mapping, nest, t, &workspace->mesh, workspace->counts[t]);
+    out->fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};
+    out->compute_cycle = out->cycle = nest->compute_cycle;
+    out->n_mac_used = nest->mac_used;
+    out->n_compute = (double)nest->compute_cycle * (double)nest->mac_used;
+    out->mac_energy_j = out->energy_j = out->n_compute * arch->mac.energy_j;
+    uint64_t latency = 0;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        uint64_t cycle = price_level(evaluator, workspace, l, mapping->level[l].keep, out);
+        if (cycle > out->cycle)
+            out->cycle = cycle;
+        latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;
+        out->energy_j += out->level_energy_j[l] + out->network_energy_j[l];
+    }
+    out->cycle += latency;
+    out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->cycle);
+    out->latency_s = (double)out->cycle / arch->clock_hz;
+    out->edp_js = out->energy_j * out->latency_s;
+    return true;
+}

@@ -1,0 +1,194 @@
+#include "costmodel/loopnest/fast_nest.h"
+
+#include <string.h>
+
+#include "costmodel/model/gpu_limits.h"
+
+/* The loops of one kind at one level that are not unit, innermost first; returns how many. No branch depends on the
+ * factors: write always, advance by "not unit". */
+static inline uint32_t non_unit_dims(const uint32_t *factor, const uint8_t *order, uint32_t n_dim,
+                                     uint8_t *dim)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < n_dim; k++) {
+        dim[n] = order[k];
+        n += factor[order[k]] != 1;
+    }
+    return n;
+}
+
+/* Grow dimension d by a factor; false when it passes its bound (so that products never wrap). */
+static inline bool grow(uint32_t *extent, const struct problem *problem, uint32_t d, uint32_t factor)
+{
+    uint64_t grown = (uint64_t)extent[d] * factor;
+    extent[d] = (uint32_t)grown;
+    return grown <= problem->bound[d];
+}
+
+static bool push_temporal(struct fast_nest *nest, const struct mapping_level *level,
+                          const struct problem *problem, uint32_t *extent)
+{
+    uint32_t n = nest->n_temporal;
+    uint32_t n_new =
+        non_unit_dims(level->temporal, level->temporal_order, problem->n_dim, &nest->temporal_dim[n]);
+    bool within = true;
+    for (uint32_t k = n; k < n + n_new; k++) {
+        uint32_t d = nest->temporal_dim[k];
+        nest->temporal_bound[k] = level->temporal[d];
+        nest->temporal_stride[k] = extent[d];
+        within &= grow(extent, problem, d, level->temporal[d]);
+    }
+    nest->n_temporal = n + n_new;
+    return within;
+}
+
+static bool push_spatial(struct fast_nest *nest, const struct mapping_level *level,
+                         const struct problem *problem, uint32_t *extent)
+{
+    uint32_t n = nest->n_spatial, n_x = 0;
+    uint32_t n_new =
+        non_unit_dims(level->spatial, level->spatial_order, problem->n_dim, &nest->spatial_dim[n]);
+    bool within = true;
+    if (n_new == 0)
+        return true;
+    for (uint32_t k = 0; k < level->split; k++)
+        n_x += level->spatial[level->spatial_order[k]] != 1;
+    for (uint32_t k = n; k < n + n_new; k++) {
+        uint32_t d = nest->spatial_dim[k];
+        nest->spatial_bound[k] = level->spatial[d];
+        nest->spatial_stride[k] = extent[d];
+        nest->spatial_on_y[k] = k >= n + n_x;
+        within &= grow(extent, problem, d, level->spatial[d]);
+    }
+    nest->n_spatial = n + n_new;
+    return within;
+}
+
+/* Columns and rows in use from the outside in, and whether they fit every mesh. The number of instances is never short
+ * when both directions fit, because mesh_x * mesh_y <= instances. */
+static bool mesh_fits(const struct evaluator *evaluator, struct fast_nest *nest)
+{
+    const struct architecture *arch = &evaluator->arch;
+    uint64_t x = 1, y = 1;
+    bool fits = true;
+    for (uint32_t l = arch->n_level; l-- > 0;) {
+        nest->used_x[l] = x;
+        nest->used_y[l] = y;
+        fits &= x <= arch->level[l].mesh_x && y <= arch->level[l].mesh_y;
+        nest->loop_x[l] = nest->loop_y[l] = 1;
+        for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
+            if (nest->spatial_on_y[k])
+                nest->loop_y[l] *= nest->spatial_bound[k];
+            else
+                nest->loop_x[l] *= nest->spatial_bound[k];
+        }
+        fits &= !arch->strict_fanout ||
+                (nest->loop_x[l] <= evaluator->fan_x[l] && nest->loop_y[l] <= evaluator->fan_y[l]);
+        x *= nest->loop_x[l];
+        y *= nest->loop_y[l];
+    }
+    nest->mac_used = x * y;
+    return fits && x <= arch->mac.mesh_x && y <= arch->mac.mesh_y;
+}
+
+static bool tiles_fit(const struct evaluator *evaluator, uint32_t keep, uint32_t l, struct fast_nest *nest)
+{
+    uint64_t needed = 0;
+    if (keep & ~evaluator->may_keep[l])
+        return false;
+    for (; keep; keep &= keep - 1) {
+        uint32_t t = (uint32_t)__builtin_ctz(keep);
+        nest->word[l][t] = fast_tile_words(evaluator, t, nest->tile[l]);
+        needed += nest->word[l][t];
+    }
+    return needed <= evaluator->usable_word[l] && (double)needed >= evaluator->least_word[l];
+}
+
+/* The thread block of a GPU; tiles and spreads are those just counted. */
+static bool block_fits(const struct evaluator *evaluator, const struct mapping *mapping,
+                       const struct fast_nest *nest)
+{
+    const struct architecture *arch = &evaluator->arch;
+    const struct gpu_limits *gpu = &arch->gpu;
+    uint64_t bit = 0;
+    for (uint32_t l = 0; l < gpu->level; l++)
+        for (uint32_t keep = mapping->level[l].keep; keep; keep &= keep - 1)
+            bit = gpu_add_bits(bit, nest->word[l][__builtin_ctz(keep)], arch->level[l].word_bit);
+    return gpu_block_fits(gpu, nest->loop_x[gpu->level] * nest->loop_y[gpu->level], bit, 0, NULL);
+}
+
+/* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a relevant
+ * dimension are different groups, unless two spatial loops of a level move the same rank. */
+static void count_groups(const struct evaluator *evaluator, const struct mapping *mapping,
+                         struct fast_nest *nest)
+{
+    for (uint32_t l = 0; l < evaluator->arch.n_level; l++) {
+        uint32_t begin = nest->spatial_begin[l], end = nest->spatial_begin[l + 1];
+        nest->uneven[l] = 0;
+        for (uint32_t t = 0; begin < end && t < evaluator->problem.n_tensor; t++) {
+            const struct tensor_code *code = &evaluator->code[t];
+            uint32_t moving = 0, conflict = 0, alone = mapping->level[l].no_multicast >> t & 1u;
+            double n_group = 1;
+            for (uint32_t k = begin; k < end; k++) {
+                uint32_t d = nest->spatial_dim[k], relevant = code->relevant >> d & 1u;
+                n_group *= relevant | alone ? nest->spatial_bound[k] : 1;
+                conflict |= code->shares_rank[d] & moving;
+                moving |= relevant << d;
+            }
+            nest->n_group[l][t] = n_group;
+            nest->uneven[l] |= (uint32_t)(conflict && !alone) << t;
+        }
+    }
+}
+
+static void weigh_loops(struct fast_nest *nest)
+{
+    double product = 1;
+    nest->visits[nest->n_temporal] = 1;
+    for (uint32_t j = nest->n_temporal; j-- > 0;) {
+        nest->weight[j] = (nest->temporal_bound[j] - 1.0) * product;
+        product *= nest->temporal_bound[j];
+        nest->visits[j] = product;
+    }
+    nest->compute_cycle = (uint64_t)product;
+}
+
+bool fast_nest_build(const struct evaluator *evaluator, const struct mapping *mapping, struct fast_nest *nest)
+{
+    const struct problem *problem = &evaluator->problem;
+    const struct architecture *arch = &evaluator->arch;
+    uint32_t extent[PROBLEM_DIM_MAX];
+    uint32_t kept = 0, lost = 0;
+    for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)
+        extent[d] = 1;
+    nest->n_temporal = nest->n_spatial = 0;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        const struct mapping_level *level = &mapping->level[l];
+        nest->spatial_begin[l] = nest->n_spatial;
+        nest->temporal_begin[l] = nest->n_temporal;
+        if (evaluator->fan_x[l] * evaluator->fan_y[l] > 1) {
+            if (!push_spatial(nest, level, problem, extent))
+                return false;
+        } else {
+            for (uint32_t d = 0; d < problem->n_dim; d++)
+                lost |= level->spatial[d] ^ 1u;
+        }
+        if (!push_temporal(nest, level, problem, extent))
+            return false;
+        memcpy(nest->tile[l], extent, sizeof extent);
+        if (!tiles_fit(evaluator, level->keep, l, nest))
+            return false;
+        kept |= level->keep;
+    }
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        lost |= extent[d] ^ problem->bound[d];
+    if (lost || kept != (1u << problem->n_tensor) - 1)
+        return false;
+    nest->temporal_begin[arch->n_level] = nest->n_temporal;
+    nest->spatial_begin[arch->n_level] = nest->n_spatial;
+    if (!mesh_fits(evaluator, nest) || (arch->gpu.present && !block_fits(evaluator, mapping, nest)))
+        return false;
+    weigh_loops(nest);
+    count_groups(evaluator, mapping, nest);
+    return true;
+}

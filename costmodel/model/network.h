@@ -1,0 +1,135 @@
+/* Networks: layers with their operator, dimensions and producers. Read by network_read (network_read.c) from
+ * native YAML files (docs/networks.md); plain data afterwards. Everything in a network is owned by its arena
+ * and const for readers, so threads may share one.
+ *
+ * Letters: C input channels, K output channels, P and Q output height and width, R and S filter height and
+ * width, H and W input height and width. C and K are totals over all groups. Batch is not part of a layer.
+ * Two-element arrays are vertical, horizontal. */
+#ifndef COSTMODEL_MODEL_NETWORK_H
+#define COSTMODEL_MODEL_NETWORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/model/problem.h"
+
+/* Documented limits; the reader refuses what lies beyond them. */
+enum {
+    NETWORK_LAYER_MAX = 10000,
+    NETWORK_DIM_MAX = 1 << 24,  /* any dimension of a layer */
+    NETWORK_STEP_MAX = 65535,   /* stride, padding, dilation */
+    NETWORK_COUNT_MAX = 1000000 /* occurrences of one layer */
+};
+
+enum layer_type {
+    LAYER_CONV,   /* also "depthwise", which is a convolution with as many groups as input channels */
+    LAYER_LINEAR, /* fully connected; P (and Q) count rows such as tokens */
+    LAYER_MATMUL, /* both operands are activations; the second one comes from weight_producer */
+    LAYER_POOL,
+    LAYER_ADD,
+    LAYER_MUL,
+    LAYER_CONCAT,
+    LAYER_NORM,
+    LAYER_SOFTMAX,
+    LAYER_ACTIVATION,
+    LAYER_TRANSPOSE,
+    LAYER_EMBEDDING, /* C rows of K words; one row per input index */
+    LAYER_EINSUM,    /* any loop nest, given in the file */
+    LAYER_TYPE_COUNT
+};
+
+/* Producer numbers: 0 and up are layers of the network, -1 - i is network input i. */
+enum { LAYER_NO_PRODUCER = INT32_MIN };
+
+struct layer {
+    const char *name;
+    enum layer_type type;
+    int line; /* in the file, for messages */
+    uint32_t c, k, p, q, r, s, h, w;
+    uint32_t stride[2];
+    uint32_t pad[4]; /* top, left, bottom, right */
+    uint32_t dilation[2];
+    uint32_t groups; /* 1 = none; divides c and k */
+    uint32_t count;  /* occurrences; 1 in graphs */
+    char permute[4]; /* transpose: output (K, P, Q) in letters of the input, "HCW"; else "" */
+    uint32_t n_producer;
+    const int32_t *producer; /* (n_producer) in file order */
+    uint32_t n_operand; /* groups of producers whose channels together fill C; 2 or more for add and mul */
+    int32_t weight_producer; /* matmul: where the second operand comes from; else LAYER_NO_PRODUCER */
+    const struct problem
+        *einsum; /* LAYER_EINSUM only: the loop nest as in the file (problem name = layer name) */
+};
+
+/* An activation that comes from outside, per sample. */
+struct network_input {
+    const char *name;
+    uint32_t c, h, w;
+};
+
+struct network {
+    const char *name;
+    const char *title;        /* "" when the file has none */
+    const char *source;       /* "" when the file has none */
+    const char *path;         /* as given to network_read */
+    bool is_graph;            /* false: a list of layers (kind: layers) */
+    uint32_t published_batch; /* the batch the source used; 0 when the file does not say */
+    uint32_t n_input;
+    const struct network_input *input; /* (n_input) */
+    uint32_t n_layer;
+    const struct layer *layer; /* (n_layer) in file order */
+    const uint32_t
+        *order; /* (n_layer) layer numbers, producers before consumers; file order where that allows */
+    struct arena arena;
+};
+
+/* Read and check a network file. On failure `network` needs no release. DSE_IO: cannot be read;
+ * DSE_BAD_INPUT: unknown key or type, missing or zero dimension, duplicate name, unknown producer, cycle,
+ * channels or sizes that do not fit together; DSE_LIMIT: beyond the limits above or those of problem.h. All
+ * with file and line. */
+DSE_MUST_CHECK enum dse_status network_read(const char *path, struct network *network, struct dse_error *err);
+
+/* The same from memory; `name` stands for the file name in messages. */
+DSE_MUST_CHECK enum dse_status network_parse(const char *name, const char *bytes, size_t length,
+                                             struct network *network, struct dse_error *err);
+void network_free(struct network *network);
+
+/* The word of a type in files ("conv"); never NULL. */
+const char *layer_type_text(enum layer_type type);
+
+/* Index of the layer of that name, or -1. */
+int network_find_layer(const struct network *network, const char *name);
+
+/* Whether the layer multiplies and accumulates (conv, linear, matmul, einsum), i.e. whether it is a mapper's
+ * problem. */
+bool layer_has_macs(const struct layer *layer);
+
+/* Multiply-accumulates of one occurrence for `batch` samples: K C/groups R S P Q batch; 0 for a layer
+ * without. An einsum without dimension N counts once per sample. Saturates at UINT64_MAX. ResNet-50 conv1,
+ * batch 1: 118,013,952. */
+uint64_t layer_macs(const struct layer *layer, uint32_t batch);
+
+/* Parameters of one occurrence, without biases: K C/groups R S, for an embedding C K; 0 for a matmul, whose
+ * second operand is an activation. Einsum: its tensors of role weights. */
+uint64_t layer_weight_words(const struct layer *layer);
+
+/* Words of the second operand of a conv, linear or matmul per sample (K C/groups R S); 0 for other types. */
+uint64_t layer_second_operand_words(const struct layer *layer);
+
+/* Words of all data operands per sample, without padding: n_operand C H W; an embedding reads P Q indices. */
+uint64_t layer_input_words(const struct layer *layer);
+
+/* Words of the output per sample: K P Q. */
+uint64_t layer_output_words(const struct layer *layer);
+
+/* Sums over all layers times their count; saturate at UINT64_MAX. */
+uint64_t network_macs(const struct network *network, uint32_t batch);
+uint64_t network_weight_words(const struct network *network);
+
+/* Whether the two layers are the same loop nest (layer_problem gives equal problems up to the name for every
+ * batch), so that one mapping serves both. Padding and names do not matter; a linear layer equals a 1x1
+ * convolution. False when either has no multiply-accumulates. */
+bool layer_same_problem(const struct layer *a, const struct layer *b);
+
+#endif

@@ -1,0 +1,200 @@
+/* The native architecture format (docs/architectures.md): one table of everything a file may say, from which reading, key
+ * checks, override paths and the table of the documentation follow. */
+#ifndef COSTMODEL_NATIVE_ARCHITECTURE_NATIVE_H
+#define COSTMODEL_NATIVE_ARCHITECTURE_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/yaml.h"
+#include "costmodel/model/architecture.h"
+
+/* The four kinds of entries; each has its own keys. */
+enum arch_section { ARCH_TOP, ARCH_STORAGE, ARCH_ARRAY, ARCH_MACS, ARCH_SECTION_COUNT };
+
+enum arch_value_kind {
+    ARCH_VALUE_NAME,     /* a name or free text; cannot be overridden */
+    ARCH_VALUE_PART,     /* a nested part (hierarchy); cannot be overridden */
+    ARCH_VALUE_QUANTITY, /* a number with a unit */
+    ARCH_VALUE_NUMBER,   /* a number without a unit */
+    ARCH_VALUE_SWITCH,   /* on or off */
+    ARCH_VALUE_KIND,     /* sram, dram or register */
+    ARCH_VALUE_MESH,     /* columns x rows */
+    ARCH_VALUE_ROLES,    /* a list of Weights, Inputs, Outputs */
+    ARCH_VALUE_SHAPE     /* a list of three sizes: x, y, z */
+};
+
+/* Row numbers of the table. */
+enum arch_field_id {
+    TOP_NAME,
+    TOP_TITLE,
+    TOP_SOURCE,
+    TOP_CLOCK,
+    TOP_LINK_TRANSFERS,
+    TOP_HIERARCHY,
+    TOP_GPU_THREADS,
+    TOP_GPU_THREADS_PER_BLOCK,
+    TOP_GPU_THREAD_DIMS,
+    TOP_GPU_REGISTERS,
+    TOP_NOC_MESH,
+    TOP_NOC_FLIT,
+    TOP_NOC_DATA_FLITS,
+    TOP_NOC_QUEUE,
+    TOP_NOC_DRAM_BANKS,
+    TOP_NOC_DRAM_ROW,
+    TOP_NOC_DRAM_BURST,
+    TOP_NOC_DRAM_ACTIVATE,
+    TOP_NOC_DRAM_PRECHARGE,
+    TOP_NOC_DRAM_READ,
+    TOP_NOC_DRAM_WRITE,
+    TOP_NOC_DRAM_QUEUE,
+    TOP_NOC_DRAM_READ_AHEAD,
+    TOP_NOC_RESEND_WINDOWS,
+    STORAGE_NAME,
+    STORAGE_KIND,
+    STORAGE_WORD,
+    STORAGE_BLOCK,
+    STORAGE_CAPACITY,
+    STORAGE_BANDWIDTH,
+    STORAGE_READ_BANDWIDTH,
+    STORAGE_WRITE_BANDWIDTH,
+    STORAGE_ACCESS_ENERGY,
+    STORAGE_READ_ENERGY,
+    STORAGE_WRITE_ENERGY,
+    STORAGE_UPDATE_ENERGY,
+    STORAGE_ADDRESS_ENERGY,
+    STORAGE_RULE_REFERENCE,
+    STORAGE_RULE_EXPONENT,
+    STORAGE_RULE_FIXED,
+    STORAGE_RULE_STEP,
+    STORAGE_RULE_FACTOR,
+    STORAGE_KEEPS,
+    STORAGE_REDUCES,
+    STORAGE_MULTIPLE_BUFFERING,
+    STORAGE_MIN_UTILIZATION,
+    STORAGE_CLUSTER,
+    ARRAY_NAME,
+    ARRAY_MESH,
+    ARRAY_HOP_ENERGY,
+    ARRAY_ROUTER_ENERGY,
+    ARRAY_INGRESS_ENERGY,
+    ARRAY_FILL_LATENCY,
+    ARRAY_DRAIN_LATENCY,
+    MACS_NAME,
+    MACS_WORD,
+    MACS_ENERGY,
+    ARCH_FIELD_COUNT
+};
+
+/* Properties of a number. */
+enum {
+    ARCH_POSITIVE = 1,  /* zero is refused */
+    ARCH_WHOLE = 2,     /* fractions are refused */
+    ARCH_UNBOUNDED = 4, /* the word "unlimited" is accepted and read as INFINITY */
+    ARCH_REQUIRED = 8   /* the entry must say it */
+};
+
+/* One row: a key with what is accepted. `unit` and `other_unit` are UNIT_* or -1; a quantity may be written in either.
+ * `lowest` and `highest` are inclusive and in `unit` (SI); the other unit has no upper limit of its own. */
+struct arch_field {
+    enum arch_section section;
+    const char *key; /* "energy_rule.reference" lies in the nested part energy_rule, "noc.flit" in noc */
+    enum arch_value_kind kind;
+    int unit, other_unit;
+    unsigned property;
+    double lowest, highest;
+    const char *fallback; /* the default, for people */
+    const char *sentence;
+};
+
+/* The table, (ARCH_FIELD_COUNT) rows indexed by arch_field_id. */
+const struct arch_field *architecture_schema(void);
+
+/* The row of `key` in a section, or -1. */
+int architecture_schema_find(enum arch_section section, const char *key);
+
+/* "storage", "array", "macs"; "architecture" for the top. */
+const char *architecture_section_word(enum arch_section section);
+
+/* Append the table as Markdown, one table per section (docs/architectures.md holds exactly this text). */
+void architecture_schema_markdown(struct text_buffer *out);
+
+enum arch_origin { ARCH_UNSET, ARCH_FROM_FILE, ARCH_FROM_OVERRIDE };
+
+/* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; a shape is
+ * x, y, z; roles are bits in x. `text` is a name's, owned by the document. */
+struct arch_value {
+    enum arch_origin origin;
+    int line; /* of the file, when it comes from there */
+    int unit;
+    double number;
+    uint64_t x, y, z;
+    const char *text;
+};
+
+/* Two adjacent arrays are refused, so each storage has at most one array below it; plus the MACs. */
+enum { ARCH_ITEM_MAX = 2 * ARCH_LEVEL_MAX + 1 };
+
+/* One entry of the hierarchy. `name` is owned by the document. */
+struct arch_item {
+    enum arch_section section;
+    const char *name;
+    int line;
+    struct arch_value
+        value[ARCH_FIELD_COUNT]; /* indexed by arch_field_id; rows of other sections stay unset */
+};
+
+/* What a machine is put together from: every value checked by itself. It borrows its entries, so that one with overrides has
+ * copies of only what they replace. */
+struct arch_spec {
+    const char *path;
+    const struct arch_item *top;
+    size_t n_item;
+    const struct arch_item *item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
+};
+
+/* A file as read; texts are the document's. `spec` points into the others, so it is not to be copied about. */
+struct arch_file {
+    struct arch_spec spec;
+    struct arch_item top;
+    struct arch_item item[ARCH_ITEM_MAX]; /* (spec.n_item) */
+};
+
+/* Parse one scalar by its row; `what` names it in messages ("GlobalBuffer.capacity"). `err` gets no place. */
+DSE_MUST_CHECK enum dse_status arch_value_parse(const struct arch_field *field, const char *what,
+                                                const char *text, struct arch_value *value,
+                                                struct dse_error *err);
+
+/* Read the entries of a native file. */
+DSE_MUST_CHECK enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *file,
+                                              struct dse_error *err);
+
+/* Replace values by path; of two with the same path the later one wins. Entries that change are copied to
+ * copy (as many as there are overrides, or 1 + n_item if that is less), to which `spec` then points. */
+DSE_MUST_CHECK enum dse_status arch_spec_override(struct arch_spec *spec,
+                                                  const struct arch_override *override, size_t n_override,
+                                                  struct arch_item *copy, struct dse_error *err);
+
+/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy, n_item for the top.
+ * DSE_BAD_INPUT with the nearest path when there is none. */
+DSE_MUST_CHECK enum dse_status arch_spec_path(const struct arch_spec *spec, const char *path, size_t *entry,
+                                              int *field, struct dse_error *err);
+
+/* Put the levels together: units to words and cycles, defaults, cumulative meshes, energy rules, cross-checks. */
+DSE_MUST_CHECK enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
+                                                  struct dse_error *err);
+
+/* An error that blames the line of a value, or its override. `field` -1 blames the entry. */
+enum dse_status arch_spec_fail(const struct arch_spec *spec, const struct arch_item *item, int field,
+                               struct dse_error *err, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* readers.h's architecture_path_unit for native files. */
+DSE_MUST_CHECK enum dse_status architecture_native_path_unit(const struct yaml_doc *doc, const char *path,
+                                                             int *unit, struct dse_error *err);
+
+#endif

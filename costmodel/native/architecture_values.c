@@ -1,0 +1,224 @@
+/* One value of the native format: text to number, by its row of the schema. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "costmodel/model/problem.h"
+#include "costmodel/native/architecture_native.h"
+
+/* A scalar that stands in no file, so that the getters of base/yaml.h give the message and the caller the place. */
+struct loose_scalar {
+    struct yaml_doc doc;
+    struct ynode node;
+    char path[1];
+};
+
+static void loose_init(struct loose_scalar *loose, const char *text)
+{
+    memset(loose, 0, sizeof *loose);
+    loose->doc.path = loose->path;
+    loose->node.kind = YNODE_SCALAR;
+    loose->node.text = text;
+    loose->doc.root = &loose->node;
+}
+
+static enum dse_status check_properties(const struct arch_field *field, const char *what, const char *text,
+                                        double number, struct dse_error *err)
+{
+    if (field->property & ARCH_POSITIVE && !(number > 0))
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is zero; it must be more than 0", what, text);
+    if (field->property & ARCH_WHOLE && floor(number) != number)
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is not a whole number", what, text);
+    return DSE_OK;
+}
+
+/* A number in `unit`, without a message; what is out of range is no number here. */
+static bool number_in(const struct arch_field *field, const char *text, int unit, double lowest,
+                      double highest, struct arch_value *value)
+{
+    double number = 0;
+    if (quantity_parse(text, (enum unit_kind)unit, "", &number, NULL) != DSE_OK || number < lowest ||
+        number > highest || check_properties(field, "", text, number, NULL) != DSE_OK)
+        return false;
+    value->unit = unit;
+    value->number = number;
+    return true;
+}
+
+/* Why number_in said no. */
+static enum dse_status fail_quantity(const struct arch_field *field, const char *what,
+                                     const struct loose_scalar *loose, struct dse_error *err)
+{
+    const char *text = loose->node.text;
+    enum unit_kind unit = (enum unit_kind)field->unit;
+    struct dse_error inner;
+    double number = 0, highest = field->highest, lowest = field->lowest;
+    if (field->other_unit >= 0 &&
+        quantity_parse(text, (enum unit_kind)field->other_unit, what, &number, NULL) == DSE_OK) {
+        unit = (enum unit_kind)field->other_unit;
+        lowest = 0;
+        highest = 0x1p53;
+    }
+    if (quantity_parse(text, unit, what, &number, NULL) == DSE_OK) {
+        DSE_TRY(check_properties(field, what, text, number, err));
+        return yaml_quantity(&loose->doc, &loose->node, what, unit, lowest, highest, &number, err);
+    }
+    if (yaml_quantity(&loose->doc, &loose->node, what, unit, lowest, highest, &number, &inner) == DSE_OK)
+        return DSE_OK;
+    const char *other = field->other_unit == UNIT_WORD             ? ", or words such as 64 word"
+                        : field->other_unit == UNIT_WORD_PER_CYCLE ? ", or a rate such as 16 word/cycle"
+                                                                   : "";
+    return dse_fail(err, DSE_BAD_INPUT, "%s%s%s", inner.text, other,
+                    field->property & ARCH_UNBOUNDED ? ", or unlimited" : "");
+}
+
+static enum dse_status parse_quantity(const struct arch_field *field, const char *what,
+                                      const struct loose_scalar *loose, struct arch_value *value,
+                                      struct dse_error *err)
+{
+    const char *text = loose->node.text;
+    if (field->property & ARCH_UNBOUNDED && strcmp(text, "unlimited") == 0) {
+        value->number = INFINITY;
+        return DSE_OK;
+    }
+    if (number_in(field, text, field->unit, field->lowest, field->highest, value) ||
+        (field->other_unit >= 0 && number_in(field, text, field->other_unit, 0, 0x1p53, value)))
+        return DSE_OK;
+    return fail_quantity(field, what, loose, err);
+}
+
+static enum dse_status parse_number(const struct arch_field *field, const char *what,
+                                    const struct loose_scalar *loose, struct arch_value *value,
+                                    struct dse_error *err)
+{
+    DSE_TRY(yaml_double(&loose->doc, &loose->node, what, field->lowest, field->highest, &value->number, err));
+    return check_properties(field, what, loose->node.text, value->number, err);
+}
+
+/* "4x4" or "4 x 4": columns, then rows. */
+static enum dse_status parse_mesh(const struct arch_field *field, const char *what, const char *text,
+                                  struct arch_value *value, struct dse_error *err)
+{
+    char copy[64];
+    char *x = text_copy(copy, sizeof copy, text) ? strchr(copy, 'x') : NULL;
+    if (!x)
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%.60s\" is not a mesh; write columns x rows, such as 4x4",
+                        what, text);
+    char *rows = x + 1 + strspn(x + 1, " ");
+    *x = '\0';
+    while (x > copy && x[-1] == ' ')
+        *--x = '\0';
+    if (!text_parse_u64(copy, &value->x) || !text_parse_u64(rows, &value->y))
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is not a mesh; write columns x rows, such as 4x4",
+                        what, text);
+    if (value->x < 1 || value->y < 1 || (double)value->x > field->highest ||
+        (double)value->y > field->highest)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "%s: \"%s\" is out of range; columns and rows must be from 1 to %.0f", what, text,
+                        field->highest);
+    return DSE_OK;
+}
+
+/* One word of a roles list sets its bit. */
+static enum dse_status parse_role(const char *what, const struct loose_scalar *loose,
+                                  struct arch_value *value, struct dse_error *err)
+{
+    static const char *const word[TENSOR_ROLE_COUNT] = {
+        [TENSOR_WEIGHT] = "Weights", [TENSOR_INPUT] = "Inputs", [TENSOR_OUTPUT] = "Outputs"};
+    size_t index = 0;
+    DSE_TRY(yaml_choice(&loose->doc, &loose->node, what, word, TENSOR_ROLE_COUNT, &index, err));
+    if (value->x >> index & 1)
+        return dse_fail(err, DSE_BAD_INPUT, "%s names %s twice", what, word[index]);
+    value->x |= UINT64_C(1) << index;
+    return DSE_OK;
+}
+
+/* "[Weights, Inputs]", with or without the brackets: an override is text, not a YAML list. */
+static enum dse_status parse_roles(const char *what, const char *text, struct arch_value *value,
+                                   struct dse_error *err)
+{
+    char copy[128];
+    char *rest = NULL;
+    if (!text_copy(copy, sizeof copy, text))
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%.60s...\" is too long for a list of tensors", what, text);
+    for (char *word = strtok_r(copy, "[], ", &rest); word; word = strtok_r(NULL, "[], ", &rest)) {
+        struct loose_scalar loose;
+        loose_init(&loose, word);
+        DSE_TRY(parse_role(what, &loose, value, err));
+    }
+    if (value->x == 0)
+        return dse_fail(err, DSE_BAD_INPUT, "%s is empty; name at least one of Weights, Inputs, Outputs",
+                        what);
+    return DSE_OK;
+}
+
+/* "[1024, 1024, 64]", with or without the brackets. */
+static enum dse_status parse_shape(const struct arch_field *field, const char *what, const char *text,
+                                   struct arch_value *value, struct dse_error *err)
+{
+    char copy[128];
+    char *rest = NULL;
+    uint64_t size[3];
+    int n = 0;
+    if (!text_copy(copy, sizeof copy, text))
+        return dse_fail(err, DSE_BAD_INPUT, "%s: \"%.60s...\" is too long for three sizes", what, text);
+    for (char *word = strtok_r(copy, "[], ", &rest); word; word = strtok_r(NULL, "[], ", &rest), n++) {
+        if (n < 3 && !text_parse_u64(word, &size[n]))
+            return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is not a whole number", what, word);
+        if (n < 3 && (size[n] < 1 || (double)size[n] > field->highest))
+            return dse_fail(err, DSE_BAD_INPUT, "%s: \"%s\" is out of range; a size must be from 1 to %.0f",
+                            what, word, field->highest);
+    }
+    if (n != 3)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "%s has %d size%s; write the largest x, y and z, such as [1024, 1024, 64]", what, n,
+                        n == 1 ? "" : "s");
+    value->x = size[0];
+    value->y = size[1];
+    value->z = size[2];
+    return DSE_OK;
+}
+
+static enum dse_status parse_word(const char *what, const struct loose_scalar *loose, bool is_switch,
+                                  struct arch_value *value, struct dse_error *err)
+{
+    static const char *const kind[] = {"sram", "dram", "register"}; /* 1 is dram */
+    size_t index = 0;
+    bool on = false;
+    if (is_switch)
+        DSE_TRY(yaml_bool(&loose->doc, &loose->node, what, &on, err));
+    else
+        DSE_TRY(
+            yaml_choice(&loose->doc, &loose->node, what, kind, sizeof kind / sizeof kind[0], &index, err));
+    value->number = is_switch ? on : (double)index;
+    return DSE_OK;
+}
+
+enum dse_status arch_value_parse(const struct arch_field *field, const char *what, const char *text,
+                                 struct arch_value *value, struct dse_error *err)
+{
+    struct loose_scalar loose;
+    loose_init(&loose, text);
+    *value = (struct arch_value){.unit = field->unit};
+    switch (field->kind) {
+    case ARCH_VALUE_QUANTITY:
+        return parse_quantity(field, what, &loose, value, err);
+    case ARCH_VALUE_NUMBER:
+        return parse_number(field, what, &loose, value, err);
+    case ARCH_VALUE_SWITCH:
+        return parse_word(what, &loose, true, value, err);
+    case ARCH_VALUE_KIND:
+        return parse_word(what, &loose, false, value, err);
+    case ARCH_VALUE_MESH:
+        return parse_mesh(field, what, text, value, err);
+    case ARCH_VALUE_ROLES:
+        return parse_roles(what, text, value, err);
+    case ARCH_VALUE_SHAPE:
+        return parse_shape(field, what, text, value, err);
+    case ARCH_VALUE_NAME:
+    case ARCH_VALUE_PART:
+        break;
+    }
+    return dse_fail(err, DSE_BAD_INPUT, "%s is not a quantity", what);
+}

@@ -1,0 +1,456 @@
+/* What makes a list of layers a network: producers, order, channels and sizes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "costmodel/model/layer_problem.h"
+#include "costmodel/native/network_parts.h"
+
+/* Counts are kept in doubles in places (problem.h). */
+#define EXACT_COUNT_MAX 9007199254740992.0 /* 2^53 */
+
+struct shape {
+    uint32_t c, h, w;
+};
+
+static enum dse_status fail_layer(const struct network_reader *reader, const struct layer *layer,
+                                  struct dse_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* An error that blames the layer's line. */
+static enum dse_status fail_layer(const struct network_reader *reader, const struct layer *layer,
+                                  struct dse_error *err, const char *format, ...)
+{
+    char text[DSE_ERROR_TEXT_MAX];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    return dse_fail_at(err, DSE_BAD_INPUT, reader->doc->path, layer->line, "layer %s: %s", layer->name, text);
+}
+
+static enum dse_status out_of_memory(const struct network_reader *reader, struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_NO_MEMORY, reader->doc->path, 0, "out of memory while reading the network");
+}
+
+/* ---- producers ---- */
+
+static enum dse_status unknown_producer(const struct network_reader *reader, const struct layer *layer,
+                                        const struct ynode *node, const char *name, struct dse_error *err)
+{
+    const struct network *net = reader->net;
+    const char **known =
+        arena_alloc(&reader->net->arena, (size_t)net->n_layer + net->n_input, sizeof(*known));
+    const char *near = NULL;
+    if (known != NULL) {
+        for (uint32_t i = 0; i < net->n_input; i++)
+            known[i] = net->input[i].name;
+        for (uint32_t i = 0; i < net->n_layer; i++)
+            known[net->n_input + i] = net->layer[i].name;
+        near = text_nearest(name, known, (size_t)net->n_layer + net->n_input);
+    }
+    if (near != NULL)
+        return yaml_fail(reader->doc, node, err,
+                         "layer %s: its producer \"%.100s\" does not exist; did you mean \"%s\"?",
+                         layer->name, name, near);
+    return yaml_fail(reader->doc, node, err,
+                     "layer %s: its producer \"%.100s\" is neither a layer nor a network input (%s)",
+                     layer->name, name, net->input[0].name);
+}
+
+static enum dse_status resolve(const struct network_reader *reader, const struct layer *layer,
+                               const struct ynode *node, const char *key, int32_t *producer,
+                               struct dse_error *err)
+{
+    const char *name = NULL;
+    DSE_TRY(yaml_text(reader->doc, node, key, &name, err));
+    size_t index = 0;
+    if (!name_table_get(&reader->name, name, &index))
+        return unknown_producer(reader, layer, node, name, err);
+    size_t n_layer = reader->net->n_layer;
+    *producer = index < n_layer ? (int32_t)index : -1 - (int32_t)(index - n_layer);
+    return DSE_OK;
+}
+
+static enum dse_status link_layer(struct network_reader *reader, const struct ynode *node,
+                                  struct layer *layer, struct dse_error *err)
+{
+    const struct ynode *from = yaml_find(node, "from");
+    if (from == NULL)
+        return fail_layer(reader, layer, err, "no producer; add \"from: %s\" or another layer's name",
+                          reader->net->input[0].name);
+    size_t n = from->kind == YNODE_SEQUENCE ? from->n_item : 1;
+    if (n == 0 || n > NETWORK_LAYER_MAX)
+        return fail_layer(reader, layer, err, "from names %zu producers; from 1 to %d are supported", n,
+                          NETWORK_LAYER_MAX);
+    int32_t *producer = arena_alloc(&reader->net->arena, n, sizeof(*producer));
+    if (producer == NULL)
+        return out_of_memory(reader, err);
+    for (size_t i = 0; i < n; i++)
+        DSE_TRY(resolve(reader, layer, from->kind == YNODE_SEQUENCE ? from->item[i] : from, "from",
+                        &producer[i], err));
+    layer->producer = producer;
+    layer->n_producer = (uint32_t)n;
+    if (layer->type != LAYER_MATMUL)
+        return DSE_OK;
+    const struct ynode *weights = yaml_find(node, "weights_from");
+    if (weights == NULL)
+        return fail_layer(reader, layer, err,
+                          "a matmul needs weights_from: the producer of its second operand");
+    return resolve(reader, layer, weights, "weights_from", &layer->weight_producer, err);
+}
+
+enum dse_status network_link(struct network_reader *reader, struct dse_error *err)
+{
+    for (uint32_t i = 0; i < reader->net->n_layer; i++)
+        DSE_TRY(link_layer(reader, reader->list->item[i], &reader->layer[i], err));
+    return DSE_OK;
+}
+
+/* ---- order ---- */
+
+/* stack[0 .. n-1] is a cycle: the producer of each is the next one, that of the last is the first. */
+static enum dse_status fail_cycle(const struct network_reader *reader, const uint32_t *stack, uint32_t n,
+                                  struct dse_error *err)
+{
+    enum { SHOWN_MAX = 8 };
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (stack[i] < stack[first])
+            first = i;
+    struct text_buffer text;
+    text_init(&text);
+    for (uint32_t i = 0; i < n && i < SHOWN_MAX; i++)
+        text_append(&text, "%s -> ", reader->layer[stack[(first + n - i) % n]].name);
+    if (n > SHOWN_MAX)
+        text_append(&text, "... -> ");
+    const struct layer *layer = &reader->layer[stack[first]];
+    enum dse_status status =
+        dse_fail_at(err, DSE_BAD_INPUT, reader->doc->path, layer->line,
+                    "the layers form a cycle of %u: %s%s; a network has none", n, text.data, layer->name);
+    text_free(&text);
+    return status;
+}
+
+enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
+
+struct sorter {
+    uint8_t *visit;  /* (n_layer) enum visit */
+    uint32_t *next;  /* (n_layer) the next producer to look at */
+    uint32_t *stack; /* (n_layer) */
+    uint32_t *order; /* (n_layer) */
+    uint32_t n_order;
+};
+
+/* Producer number `i` of a layer, the one of the second operand last; LAYER_NO_PRODUCER behind the end. */
+static int32_t nth_producer(const struct layer *layer, uint32_t i)
+{
+    if (i < layer->n_producer)
+        return layer->producer[i];
+    return i == layer->n_producer ? layer->weight_producer : LAYER_NO_PRODUCER;
+}
+
+/* Depth first from `root` along producers. */
+static enum dse_status visit_from(const struct network_reader *reader, struct sorter *sorter, uint32_t root,
+                                  struct dse_error *err)
+{
+    uint32_t depth = 0;
+    sorter->stack[depth++] = root;
+    sorter->visit[root] = VISIT_OPEN;
+    while (depth > 0) {
+        uint32_t at = sorter->stack[depth - 1];
+        const struct layer *layer = &reader->layer[at];
+        if (sorter->next[at] > layer->n_producer) {
+            sorter->visit[at] = VISIT_DONE;
+            sorter->order[sorter->n_order++] = at;
+            depth--;
+            continue;
+        }
+        int32_t producer = nth_producer(layer, sorter->next[at]++);
+        if (producer < 0 || sorter->visit[producer] == VISIT_DONE)
+            continue;
+        if (sorter->visit[producer] == VISIT_OPEN) {
+            uint32_t start = depth - 1;
+            while (sorter->stack[start] != (uint32_t)producer)
+                start--;
+            return fail_cycle(reader, sorter->stack + start, depth - start, err);
+        }
+        sorter->visit[producer] = VISIT_OPEN;
+        sorter->stack[depth++] = (uint32_t)producer;
+    }
+    return DSE_OK;
+}
+
+enum dse_status network_sort(struct network_reader *reader, struct dse_error *err)
+{
+    uint32_t n = reader->net->n_layer;
+    struct arena *arena = &reader->net->arena;
+    struct sorter sorter = {0};
+    sorter.visit = arena_alloc(arena, n, sizeof(*sorter.visit));
+    sorter.next = arena_alloc(arena, n, sizeof(*sorter.next));
+    sorter.stack = arena_alloc(arena, n, sizeof(*sorter.stack));
+    sorter.order = arena_alloc(arena, n, sizeof(*sorter.order));
+    if (sorter.visit == NULL || sorter.next == NULL || sorter.stack == NULL || sorter.order == NULL)
+        return out_of_memory(reader, err);
+    for (uint32_t i = 0; i < n; i++)
+        if (sorter.visit[i] == VISIT_NEW)
+            DSE_TRY(visit_from(reader, &sorter, i, err));
+    reader->net->order = sorter.order;
+    return DSE_OK;
+}
+
+/* ---- channels and sizes ---- */
+
+static const char *producer_name(const struct network_reader *reader, int32_t producer)
+{
+    return producer >= 0 ? reader->layer[producer].name : reader->net->input[-1 - producer].name;
+}
+
+static struct shape producer_shape(const struct network_reader *reader, int32_t producer)
+{
+    if (producer >= 0) {
+        const struct layer *layer = &reader->layer[producer];
+        return (struct shape){layer->k, layer->p, layer->q};
+    }
+    const struct network_input *input = &reader->net->input[-1 - producer];
+    return (struct shape){input->c, input->h, input->w};
+}
+
+/* The common height and width of all producers. */
+static enum dse_status producer_size(const struct network_reader *reader, const struct layer *layer,
+                                     struct shape *shape, struct dse_error *err)
+{
+    *shape = producer_shape(reader, layer->producer[0]);
+    for (uint32_t i = 1; i < layer->n_producer; i++) {
+        struct shape other = producer_shape(reader, layer->producer[i]);
+        if (other.h != shape->h || other.w != shape->w)
+            return fail_layer(reader, layer, err,
+                              "its producers differ in size: %s gives %ux%u, %s gives %ux%u",
+                              producer_name(reader, layer->producer[0]), shape->h, shape->w,
+                              producer_name(reader, layer->producer[i]), other.h, other.w);
+    }
+    return DSE_OK;
+}
+
+static enum dse_status fail_channels(const struct network_reader *reader, const struct layer *layer,
+                                     uint64_t given, struct dse_error *err)
+{
+    if (layer->n_producer == 1)
+        return fail_layer(reader, layer, err, "C is %u, but its producer %s gives %llu channels", layer->c,
+                          producer_name(reader, layer->producer[0]), (unsigned long long)given);
+    return fail_layer(reader, layer, err, "C is %u, but its %u producers together give %llu channels",
+                      layer->c, layer->n_producer, (unsigned long long)given);
+}
+
+/* One operand: the producers' channels side by side fill C. A linear layer may also flatten: C = channels x H
+ * x W. */
+static enum dse_status check_one_operand(const struct network_reader *reader, const struct layer *layer,
+                                         struct shape *from, struct dse_error *err)
+{
+    uint64_t channels = 0;
+    for (uint32_t i = 0; i < layer->n_producer; i++)
+        channels += producer_shape(reader, layer->producer[i]).c;
+    if (channels == layer->c)
+        return DSE_OK;
+    if (layer->type == LAYER_LINEAR && layer->p == 1 && layer->q == 1 &&
+        (double)channels * from->h * from->w == (double)layer->c) {
+        from->h = 1;
+        from->w = 1;
+        return DSE_OK;
+    }
+    if (layer->type == LAYER_LINEAR && (uint64_t)from->h * from->w > 1)
+        return fail_layer(reader, layer, err,
+                          "C is %u, but its producers give %llu channels of %ux%u; accepted are C = %llu "
+                          "with the same P and Q, or "
+                          "flattened C = %.0f with P = Q = 1",
+                          layer->c, (unsigned long long)channels, from->h, from->w,
+                          (unsigned long long)channels, (double)channels * from->h * from->w);
+    return fail_channels(reader, layer, channels, err);
+}
+
+/* add, mul: producers fill one operand of C channels after the other. */
+static enum dse_status count_operands(const struct network_reader *reader, struct layer *layer,
+                                      struct dse_error *err)
+{
+    uint64_t channels = 0;
+    layer->n_operand = 0;
+    for (uint32_t i = 0; i < layer->n_producer; i++) {
+        uint32_t more = producer_shape(reader, layer->producer[i]).c;
+        if (channels == 0 && more > layer->c)
+            return fail_layer(reader, layer, err, "C is %u, but its producer %s gives %u channels", layer->c,
+                              producer_name(reader, layer->producer[i]), more);
+        channels += more;
+        if (channels > layer->c)
+            break;
+        if (channels == layer->c) {
+            layer->n_operand++;
+            channels = 0;
+        }
+    }
+    if (channels != 0)
+        return fail_layer(
+            reader, layer, err,
+            "its producers do not fill whole operands of C = %u channels (%llu channels in the last one)",
+            layer->c, (unsigned long long)channels);
+    if (layer->n_operand < 2)
+        return fail_layer(reader, layer, err, "%s needs two or more operands of C = %u channels, has %u",
+                          layer_type_text(layer->type), layer->c, layer->n_operand);
+    return DSE_OK;
+}
+
+/* One direction of a sliding window: `have` input rows must give exactly `out` output rows (rounding down).
+ * */
+static enum dse_status check_window(const struct network_reader *reader, const struct layer *layer,
+                                    int direction, uint32_t have, struct dse_error *err)
+{
+    uint32_t out = direction == 0 ? layer->p : layer->q;
+    uint32_t filter = direction == 0 ? layer->r : layer->s;
+    uint64_t stride = layer->stride[direction];
+    uint64_t reach = (uint64_t)(filter - 1) * layer->dilation[direction] + 1;
+    uint64_t need = (out - 1) * stride + reach;
+    uint64_t padded = (uint64_t)have + layer->pad[direction] + layer->pad[direction + 2];
+    if (padded >= need && padded - need < stride)
+        return DSE_OK;
+    uint64_t right = padded >= reach ? (padded - reach) / stride + 1 : 0;
+    return fail_layer(
+        reader, layer, err,
+        "%s is %u, but %s %u with padding %u and %u gives %llu (filter reach %llu, stride %llu)",
+        direction == 0 ? "P" : "Q", out, direction == 0 ? "H" : "W", have, layer->pad[direction],
+        layer->pad[direction + 2], (unsigned long long)right, (unsigned long long)reach,
+        (unsigned long long)stride);
+}
+
+/* conv and pool: H and W from the file, else from the producers, else just large enough. */
+static enum dse_status set_window_input(const struct network_reader *reader, struct layer *layer,
+                                        const struct shape *from, struct dse_error *err)
+{
+    uint32_t *size[2] = {&layer->h, &layer->w};
+    for (int direction = 0; direction < 2; direction++) {
+        uint32_t given = *size[direction];
+        if (from != NULL) {
+            uint32_t has = direction == 0 ? from->h : from->w;
+            if (given != 0 && given != has)
+                return fail_layer(reader, layer, err, "%s is %u, but its producer %s gives %u",
+                                  direction == 0 ? "H" : "W", given,
+                                  producer_name(reader, layer->producer[0]), has);
+            *size[direction] = has;
+        } else if (given == 0) {
+            uint32_t out = direction == 0 ? layer->p : layer->q;
+            uint32_t filter = direction == 0 ? layer->r : layer->s;
+            uint64_t need = (uint64_t)(out - 1) * layer->stride[direction] +
+                            (uint64_t)(filter - 1) * layer->dilation[direction] + 1;
+            uint64_t pads = (uint64_t)layer->pad[direction] + layer->pad[direction + 2];
+            uint64_t least = need > pads ? need - pads : 1;
+            if (least > NETWORK_DIM_MAX)
+                return dse_fail_at(err, DSE_LIMIT, reader->doc->path, layer->line,
+                                   "layer %s: its input would be %llu wide or high; up to %d is supported",
+                                   layer->name, (unsigned long long)least, NETWORK_DIM_MAX);
+            *size[direction] = (uint32_t)least;
+        }
+        DSE_TRY(check_window(reader, layer, direction, *size[direction], err));
+    }
+    return DSE_OK;
+}
+
+/* A transpose's H and W follow from its outputs; C is checked against them. */
+static enum dse_status set_transpose_input(const struct network_reader *reader, struct layer *layer,
+                                           struct dse_error *err)
+{
+    const uint32_t out[3] = {layer->k, layer->p, layer->q};
+    for (int i = 0; i < 3; i++) {
+        if (layer->permute[i] == 'H')
+            layer->h = out[i];
+        else if (layer->permute[i] == 'W')
+            layer->w = out[i];
+        else if (out[i] != layer->c)
+            return fail_layer(reader, layer, err, "with permute %s %c must be C = %u, is %u", layer->permute,
+                              "KPQ"[i], layer -> c, out[i]);
+    }
+    return DSE_OK;
+}
+
+static bool has_window(const struct layer *layer)
+{
+    return layer->type == LAYER_CONV || layer->type == LAYER_POOL;
+}
+
+/* H and W of a layer of a list, or of one whose size does not change. */
+static enum dse_status set_input_size(const struct network_reader *reader, struct layer *layer,
+                                      const struct shape *from, struct dse_error *err)
+{
+    if (has_window(layer))
+        return set_window_input(reader, layer, from, err);
+    if (layer->type == LAYER_TRANSPOSE) {
+        DSE_TRY(set_transpose_input(reader, layer, err));
+    } else {
+        layer->h = layer->p;
+        layer->w = layer->q;
+    }
+    if (from != NULL && (from->h != layer->h || from->w != layer->w))
+        return fail_layer(reader, layer, err, "it reads %ux%u, but its producer %s gives %ux%u", layer->h,
+                          layer->w, producer_name(reader, layer->producer[0]), from->h, from->w);
+    return DSE_OK;
+}
+
+/* matmul: the second operand has as many words as the weights of the same linear layer. */
+static enum dse_status check_second_operand(const struct network_reader *reader, const struct layer *layer,
+                                            struct dse_error *err)
+{
+    struct shape second = producer_shape(reader, layer->weight_producer);
+    double has = (double)second.c * second.h * second.w;
+    double needs = (double)layer_second_operand_words(layer);
+    if (has == needs)
+        return DSE_OK;
+    return fail_layer(
+        reader, layer, err,
+        "its second operand needs K x C / groups = %.0f words, but %s gives %u x %u x %u = %.0f", needs,
+        producer_name(reader, layer->weight_producer), second.c, second.h, second.w, has);
+}
+
+static enum dse_status check_counts(const struct network_reader *reader, const struct layer *layer,
+                                    struct dse_error *err)
+{
+    double in = (double)layer->c * layer->h * layer->w * layer->n_operand;
+    double out = (double)layer->k * layer->p * layer->q;
+    if (fmax(in, out) >= EXACT_COUNT_MAX)
+        return dse_fail_at(err, DSE_LIMIT, reader->doc->path, layer->line,
+                           "layer %s: %.3g words of input or output; below 2^53 = 9.007e15 are supported",
+                           layer->name, fmax(in, out));
+    if (!layer_has_macs(layer))
+        return DSE_OK;
+    struct problem problem;
+    struct dse_error inner = {0};
+    enum dse_status status = layer_problem(layer, 1, &problem, &inner);
+    return status == DSE_OK ? DSE_OK
+                            : dse_fail_at(err, status, reader->doc->path, layer->line, "%s", inner.text);
+}
+
+static enum dse_status check_layer(const struct network_reader *reader, struct layer *layer,
+                                   struct dse_error *err)
+{
+    if (layer->type == LAYER_EINSUM)
+        return DSE_OK; /* checked as it was read */
+    if (!reader->net->is_graph) {
+        DSE_TRY(set_input_size(reader, layer, NULL, err));
+        return check_counts(reader, layer, err);
+    }
+    struct shape from;
+    DSE_TRY(producer_size(reader, layer, &from, err));
+    if (layer->type == LAYER_ADD || layer->type == LAYER_MUL)
+        DSE_TRY(count_operands(reader, layer, err));
+    else if (layer->type != LAYER_EMBEDDING)
+        DSE_TRY(check_one_operand(reader, layer, &from, err));
+    DSE_TRY(set_input_size(reader, layer, &from, err));
+    if (layer->type == LAYER_MATMUL)
+        DSE_TRY(check_second_operand(reader, layer, err));
+    return check_counts(reader, layer, err);
+}
+
+enum dse_status network_check_shapes(struct network_reader *reader, struct dse_error *err)
+{
+    for (uint32_t i = 0; i < reader->net->n_layer; i++)
+        DSE_TRY(check_layer(reader, &reader->layer[reader->net->order[i]], err));
+    return DSE_OK;
+}

@@ -1,0 +1,256 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "costmodel/noc/noc_plan.h"
+
+enum {
+    FLIT_BUDGET = 20000000,      /* sent in one simulation that is extrapolated: two seconds or so */
+    FLIT_LIMIT = 60000000,       /* sent at most even if a loop then shows only its first iteration */
+    DEPENDENCY_BUDGET = 8000000, /* 4 bytes each, twice */
+    KEPT_STEADY = 4, /* iterations of an outer loop that show how double buffering repeats itself */
+    AT_ONCE = 4      /* steps that double buffering lets run at the same time */
+};
+
+/* ---- loads ---- */
+
+/* Flits that a walk makes the ports send and take, and the cycles of its busiest PE. */
+struct load {
+    double dram_out, dram_in, buffer_out, buffer_in, pe;
+    double sent;       /* by all ports */
+    double dependency; /* entries of the program, about */
+};
+
+static double product(const uint64_t *kept, uint32_t first, uint32_t last)
+{
+    double n = 1;
+    for (uint32_t j = first; j < last; j++)
+        n *= (double)kept[j];
+    return n;
+}
+
+/* How often the nest [first, last) brings in a tile. */
+static double n_enter(const struct noc_stream *stream, const uint64_t *kept, uint32_t first, uint32_t last)
+{
+    uint32_t innermost = noc_stream_innermost(stream, first, last);
+    double n = product(kept, innermost, last), fresh = 1;
+    if (!stream->is_output)
+        return n;
+    for (uint32_t j = innermost; j < last; j++)
+        if (stream->related >> j & 1u)
+            fresh *= (double)kept[j];
+    return n - fresh;
+}
+
+static void add_stream(const struct noc_plan *plan, const struct noc_stream *stream, const uint64_t *kept,
+                       struct load *load)
+{
+    uint32_t split = stream->split;
+    double n_flit = plan->packet_flits, outer = product(kept, split, plan->n_loop);
+    double tile = n_flit * stream->pe_packets * stream->n_group;
+    double sent = outer * n_enter(stream, kept, 0, split) * tile;
+    double fetched = n_enter(stream, kept, split, plan->n_loop) * n_flit * stream->buffer_packets;
+    *(stream->buffered ? &load->buffer_out : &load->dram_out) += sent;
+    if (stream->buffered) /* every send waits for all transfers into the buffer so far */
+        load->dependency += outer * n_enter(stream, kept, 0, split) * stream->n_group *
+                            n_enter(stream, kept, split, plan->n_loop) / 2;
+    if (stream->buffered) {
+        load->dram_out += fetched;
+        load->buffer_in += fetched;
+    }
+    if (!stream->is_output)
+        return;
+    double n_store = outer * product(kept, noc_stream_innermost(stream, 0, split), split);
+    *(stream->buffered ? &load->buffer_in : &load->dram_in) += n_store * tile;
+    load->pe += n_store * n_flit * stream->pe_packets;
+    load->dependency += n_store * stream->n_group * ((double)plan->n_pe + plan->n_link);
+    load->sent += n_store * n_flit * stream->pe_packets * (stream->n_group + plan->n_link);
+    if (stream->buffered) {
+        uint32_t innermost = noc_stream_innermost(stream, split, plan->n_loop);
+        double written = product(kept, innermost, plan->n_loop) * n_flit * stream->buffer_packets;
+        load->buffer_out += written;
+        load->dram_in += written;
+    }
+}
+
+static struct load load_of(const struct noc_plan *plan, const uint64_t *kept)
+{
+    struct load load = {.pe = product(kept, 0, plan->n_loop) * plan->pe_cycle};
+    for (uint32_t i = 0; i < plan->n_stream; i++)
+        add_stream(plan, &plan->stream[i], kept, &load);
+    load.sent += load.dram_out + load.buffer_out;
+    return load;
+}
+
+/* No simulation can end before its busiest port has moved its flits, one a cycle, and its PEs have computed. */
+static double load_bound(const struct load *load)
+{
+    double dram = fmax(load->dram_in, load->dram_out), buffer = fmax(load->buffer_in, load->buffer_out);
+    return fmax(fmax(dram, buffer), load->pe);
+}
+
+/* ---- which steps are simulated ---- */
+
+/* The fewest iterations that show what a loop does: the first, another one, and the last where the outputs
+ * leave only then, that is, in a reduction inside the innermost loop over outputs. */
+static uint64_t fewest(const struct noc_plan *plan, uint32_t j)
+{
+    const struct noc_stream *output = &plan->stream[0];
+    uint32_t first = j < output->split ? 0 : output->split;
+    uint32_t last = j < output->split ? output->split : plan->n_loop;
+    uint64_t n = j < noc_stream_innermost(output, first, last) ? 3 : 2;
+    return n < plan->bound[j] ? n : plan->bound[j];
+}
+
+static bool affordable(const struct noc_plan *plan, const uint64_t *kept, uint64_t max_steps,
+                       double max_flits)
+{
+    struct load load = load_of(plan, kept);
+    return product(kept, 0, plan->n_loop) <= (double)max_steps && load.sent <= max_flits &&
+           load.dependency <= DEPENDENCY_BUDGET;
+}
+
+/* Raise kept[j] as far as can be paid for. */
+static void keep_more(const struct noc_plan *plan, uint64_t *kept, uint32_t j, uint64_t limit,
+                      uint64_t max_steps)
+{
+    uint64_t low = kept[j], high = limit < plan->bound[j] ? limit : plan->bound[j];
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        kept[j] = middle;
+        if (affordable(plan, kept, max_steps, FLIT_BUDGET))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    kept[j] = low;
+}
+
+static void choose(const struct noc_plan *plan, uint64_t max_steps, struct noc_walk *walk)
+{
+    noc_walk_init(walk, plan);
+    if (max_steps == 0 || affordable(plan, walk->kept, max_steps, FLIT_BUDGET))
+        return;
+    for (uint32_t j = 0; j < plan->n_loop; j++)
+        walk->kept[j] = fewest(plan, j);
+    for (uint32_t j = plan->n_loop; j-- > 0 && !affordable(plan, walk->kept, max_steps, FLIT_LIMIT);)
+        walk->kept[j] = 1;
+    for (uint32_t j = 0; j < plan->n_noc_loop; j++)
+        keep_more(plan, walk->kept, j, plan->bound[j], max_steps);
+    for (uint32_t j = plan->n_noc_loop; j < plan->n_loop; j++)
+        keep_more(plan, walk->kept, j, KEPT_STEADY, max_steps);
+    for (uint32_t j = 0; j < plan->n_loop; j++)
+        keep_more(plan, walk->kept, j, plan->bound[j], max_steps);
+}
+
+/* How many iterations of a loop the one at `position` of the kept ones stands for. */
+static double weight_of(uint64_t bound, uint64_t kept, uint64_t position)
+{
+    if (kept == bound)
+        return 1;
+    if (kept == 1)
+        return (double)bound;
+    if (kept == 2)
+        return position == 0 ? 1 : (double)bound - 1;
+    if (kept == 3)
+        return position == 1 ? (double)bound - 2 : 1;
+    return position <= 1 || position + 1 == kept ? 1 : (double)(bound - 3) / (double)(kept - 3);
+}
+
+/* ---- the latency ---- */
+
+/* A step of the walk: when its last PE had computed, and how many steps of the whole nest it stands for. */
+struct step {
+    uint64_t finish, number;
+    double weight;
+};
+
+static int earlier(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    if (x->finish != y->finish)
+        return x->finish < y->finish ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void read_steps(const struct noc_plan *plan, const struct noc_walk *walk, const uint32_t *first_count,
+                       const uint64_t *finish, struct step *step, uint64_t n_step)
+{
+    uint64_t position[NOC_LOOP_MAX] = {0};
+    for (uint64_t s = 0; s < n_step; s++) {
+        step[s] = (struct step){0, s, 1};
+        for (uint32_t pe = 0; pe < plan->n_pe; pe++)
+            if (finish[first_count[s] + pe] > step[s].finish)
+                step[s].finish = finish[first_count[s] + pe];
+        for (uint32_t j = 0; j < plan->n_loop; j++)
+            step[s].weight *= weight_of(plan->bound[j], walk->kept[j], position[j]);
+        for (uint32_t j = 0; j < plan->n_loop && ++position[j] == walk->kept[j]; j++)
+            position[j] = 0;
+    }
+}
+
+/* The time between one step and the next to finish counts as often as the steps around it stand for others: double buffering
+ * lets two inner steps of two outer ones run at the same time. */
+static double weighted_cycles(struct step *step, uint64_t n_step)
+{
+    uint64_t first = 0, end = 0;
+    double cycles, around = 0;
+    qsort(step, n_step, sizeof *step, earlier);
+    cycles = (double)step[0].finish;
+    for (uint64_t s = 1; s < n_step; s++) {
+        for (; end < n_step && end < s + AT_ONCE; end++)
+            around += step[end].weight;
+        for (; first + AT_ONCE < s; first++)
+            around -= step[first].weight;
+        cycles += around / (double)(end - first) * (double)(step[s].finish - step[s - 1].finish);
+    }
+    return cycles;
+}
+
+static enum dse_status simulate(const struct noc_config *config, const struct noc_plan *plan,
+                                const struct noc_walk *walk, const atomic_int *cancel, struct arena *arena,
+                                struct noc_latency *latency, struct dse_error *err)
+{
+    struct noc_program program;
+    uint64_t n_step = noc_walk_steps(walk, plan);
+    uint32_t *first_count = arena_alloc(arena, n_step, sizeof *first_count);
+    if (!first_count)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %llu steps", (unsigned long long)n_step);
+    DSE_TRY(noc_program_write(plan, walk, cancel, arena, &program, first_count, err));
+    uint64_t *finish = arena_alloc(arena, program.n_transaction, sizeof *finish);
+    if (!finish)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u transactions", program.n_transaction);
+    struct noc_trace trace = {NULL, finish};
+    DSE_TRY(noc_simulate(config, &program, 0, cancel, arena, &trace, &latency->simulated, err));
+    latency->n_step_simulated = n_step;
+    latency->cycle = latency->simulated.cycle;
+    if (n_step < latency->n_step) {
+        struct step *step = arena_alloc(arena, n_step, sizeof *step);
+        if (!step)
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory for %llu steps", (unsigned long long)n_step);
+        read_steps(plan, walk, first_count, finish, step, n_step);
+        double cycle = weighted_cycles(step, n_step);
+        cycle += (double)(latency->simulated.cycle - step[n_step - 1].finish);
+        if (cycle < latency->bound_cycle)
+            cycle = latency->bound_cycle;
+        latency->cycle = (uint64_t)(cycle + 0.5);
+    }
+    return DSE_OK;
+}
+
+enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
+                               const struct mapping *mapping, uint64_t max_steps, const atomic_int *cancel,
+                               struct arena *arena, struct noc_latency *latency, struct dse_error *err)
+{
+    struct noc_config config;
+    struct noc_plan plan;
+    struct noc_walk walk;
+    uint32_t noc_level;
+    *latency = (struct noc_latency){.cycle = 0};
+    DSE_TRY(noc_config_of(arch, &config, &noc_level, err));
+    DSE_TRY(noc_plan_init(&plan, problem, arch, mapping, noc_level, &config, arena, err));
+    struct load load = load_of(&plan, plan.bound);
+    latency->bound_cycle = load_bound(&load);
+    latency->n_step = (uint64_t)product(plan.bound, 0, plan.n_loop);
+    choose(&plan, max_steps, &walk);
+    return simulate(&config, &plan, &walk, cancel, arena, latency, err);
+}

@@ -1,0 +1,99 @@
+#include <math.h>
+
+#include "costmodel/noc/noc.h"
+
+int noc_level_of(const struct architecture *arch)
+{
+    uint64_t x, y;
+    for (uint32_t l = arch->n_level - 1; l-- > 0;) {
+        architecture_fanout(arch, l, &x, &y);
+        if (x * y > 1)
+            return (int)l;
+    }
+    architecture_fanout(arch, arch->n_level - 1, &x, &y);
+    return x * y > 1 ? (int)arch->n_level - 1 : -1;
+}
+
+static void replace(uint32_t *value, uint32_t setting)
+{
+    if (setting)
+        *value = setting;
+}
+
+/* Where a packet has another size the rest follows: an access holds a packet's data, a queue a packet and two flits. */
+static void apply_settings(struct noc_config *config, const uint32_t setting[NOC_SET_COUNT])
+{
+    struct noc_dram *dram = &config->dram;
+    replace(&config->flit_bit, setting[NOC_SET_FLIT_BIT]);
+    replace(&config->data_flits, setting[NOC_SET_DATA_FLITS]);
+    dram->burst_byte = config->flit_bit * config->data_flits / 8;
+    config->queue_flits = config->data_flits + 3;
+    replace(&config->queue_flits, setting[NOC_SET_QUEUE_FLITS]);
+    config->resend_windows = setting[NOC_SET_RESEND_WINDOWS] != 0;
+    replace(&dram->n_bank, setting[NOC_SET_DRAM_BANKS]);
+    replace(&dram->row_byte, setting[NOC_SET_DRAM_ROW_BYTE]);
+    replace(&dram->burst_cycle, setting[NOC_SET_DRAM_BURST_CYCLE]);
+    replace(&dram->activate_cycle, setting[NOC_SET_DRAM_ACTIVATE_CYCLE]);
+    replace(&dram->precharge_cycle, setting[NOC_SET_DRAM_PRECHARGE_CYCLE]);
+    replace(&dram->read_cycle, setting[NOC_SET_DRAM_READ_CYCLE]);
+    replace(&dram->write_cycle, setting[NOC_SET_DRAM_WRITE_CYCLE]);
+    replace(&dram->queue_length, setting[NOC_SET_DRAM_QUEUE]);
+    replace(&dram->read_ahead, setting[NOC_SET_DRAM_READ_AHEAD]);
+}
+
+/* Columns and rows of PEs; a single row in the file is no statement about the floor plan, so it becomes as square as possible. */
+static enum dse_status choose_mesh(const struct architecture *arch, uint32_t level, uint64_t *x, uint64_t *y,
+                                   struct dse_error *err)
+{
+    architecture_fanout(arch, level, x, y);
+    uint64_t n_pe = *x * *y;
+    if (*x > NOC_ROUTER_MAX || *y > NOC_ROUTER_MAX || n_pe > NOC_ROUTER_MAX)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "architecture %s has %llu PEs below %s; a mesh of at most %d routers can be simulated",
+            arch->name, (unsigned long long)n_pe, arch->level[level].name, NOC_ROUTER_MAX);
+    if (*x == 1 || *y == 1) {
+        for (*y = (uint64_t)sqrt((double)n_pe); n_pe % *y != 0;)
+            --*y;
+        *x = n_pe / *y;
+    }
+    if (arch->noc[NOC_SET_COLUMNS]) {
+        *x = arch->noc[NOC_SET_COLUMNS];
+        *y = arch->noc[NOC_SET_PE_ROWS];
+        if (*x * *y < n_pe)
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "noc.mesh of architecture %s is %llux%llu, too small for its %llu PEs below %s",
+                            arch->name, (unsigned long long)*x, (unsigned long long)*y,
+                            (unsigned long long)n_pe, arch->level[level].name);
+    }
+    if (*x * (*y + 1) > NOC_ROUTER_MAX)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "architecture %s needs %llu routers for a mesh of %llux%llu PEs and one more row; at most "
+            "%d can be simulated",
+            arch->name, (unsigned long long)(*x * (*y + 1)), (unsigned long long)*x, (unsigned long long)*y,
+            NOC_ROUTER_MAX);
+    return DSE_OK;
+}
+
+enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config, uint32_t *noc_level,
+                              struct dse_error *err)
+{
+    static const struct noc_program nothing;
+    struct dse_error inner;
+    int level = noc_level_of(arch);
+    uint64_t x, y;
+    if (level < 0)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "architecture %s has no PE array, that is, no level with a fan-out: there is no mesh to "
+            "simulate",
+            arch->name);
+    DSE_TRY(choose_mesh(arch, (uint32_t)level, &x, &y, err));
+    noc_config_init(config, (uint32_t)x, (uint32_t)y);
+    apply_settings(config, arch->noc);
+    if (noc_check(config, &nothing, &inner) != DSE_OK)
+        return dse_fail(err, DSE_BAD_USAGE, "the part noc of architecture %s: %s", arch->name, inner.text);
+    *noc_level = (uint32_t)level;
+    return DSE_OK;
+}

@@ -1,0 +1,482 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "costmodel/timeloop/timeloop.h"
+#include "costmodel/timeloop/timeloop_attribute.h"
+#include "costmodel/timeloop/timeloop_storage.h"
+
+enum { NODE_MAX = 32 };
+
+/* One file being read. Levels are collected outermost first and turned round at the end. */
+struct builder {
+    const struct yaml_doc *doc;
+    const struct arch_override *override;
+    size_t n_override;
+    struct architecture *arch;
+    const struct ynode *level_node[ARCH_LEVEL_MAX];
+    bool fixed_energy[ARCH_LEVEL_MAX];
+    const struct ynode *mac_node; /* NULL until the MACs are read */
+    bool mac_fixed_energy;
+    uint64_t multiplicity; /* of the tree node being read */
+    uint32_t n_node;
+    char node_name[NODE_MAX][ARCH_NAME_MAX];
+};
+
+static const struct ynode *find_architecture(const struct yaml_doc *doc)
+{
+    const struct ynode *node = yaml_find(doc->root, "architecture");
+
+    return node != NULL ? node : yaml_find(doc->root, "arch");
+}
+
+bool timeloop_is_architecture(const struct yaml_doc *doc)
+{
+    const struct ynode *node = find_architecture(doc);
+
+    return yaml_find(node, "subtree") != NULL || yaml_find(node, "nodes") != NULL ||
+           (yaml_find(node, "storage") != NULL && yaml_find(node, "arithmetic") != NULL);
+}
+
+/* Names are how mappings, ERTs and overrides point at things, so no two may be the same. */
+static enum dse_status check_new_name(const struct builder *b, const struct ynode *node, const char *name,
+                                      struct dse_error *err)
+{
+    if (architecture_find_level(b->arch, name) >= 0 ||
+        (b->mac_node != NULL && strcmp(b->arch->mac.name, name) == 0))
+        return yaml_fail(b->doc, node, err, "two components are named %s", name);
+    return DSE_OK;
+}
+
+static enum dse_status add_storage(struct builder *b, const struct timeloop_component *component,
+                                   const char *class_name, struct dse_error *err)
+{
+    struct architecture *arch = b->arch;
+
+    if (arch->n_level == ARCH_LEVEL_MAX)
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, component->node->line, "more than %d storage levels",
+                           (int)ARCH_LEVEL_MAX);
+    DSE_TRY(check_new_name(b, component->node, component->name, err));
+    DSE_TRY(timeloop_storage_build(component, class_name, &arch->level[arch->n_level],
+                                   &b->fixed_energy[arch->n_level], err));
+    b->level_node[arch->n_level++] = component->node;
+    return DSE_OK;
+}
+
+static enum dse_status add_mac(struct builder *b, const struct timeloop_component *component,
+                               struct dse_error *err)
+{
+    if (b->mac_node != NULL)
+        return yaml_fail(b->doc, component->node, err,
+                         "%s is a second compute component beside %s: only one kind of "
+                         "MAC is supported",
+                         component->name, b->arch->mac.name);
+    DSE_TRY(check_new_name(b, component->node, component->name, err));
+    DSE_TRY(timeloop_mac_build(component, &b->arch->mac, &b->mac_fixed_energy, err));
+    b->mac_node = component->node;
+    return DSE_OK;
+}
+
+static bool contains_any(const char *text, const char *const *word)
+{
+    for (size_t i = 0; word[i] != NULL; i++)
+        if (strstr(text, word[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Storage and MACs are told by parts of their class names, as Timeloop does. */
+static enum dse_status classify(const struct builder *b, const struct ynode *node, const char *name,
+                                const char *class_name, enum timeloop_kind *kind, struct dse_error *err)
+{
+    static const char *const storage[] = {"DRAM", "SRAM", "regfile", "smartbuffer", "storage", NULL};
+    static const char *const mac[] = {"mac", "intmac", "fpmac", "compute", NULL};
+    static const char *const network[] = {"NoC",     "Multicast", "ReductionTree", "Legacy", "Network",
+                                          "network", NULL};
+    static const char *const known[] = {"DRAM", "SRAM",   "regfile", "smartbuffer", "storage",
+                                        "mac",  "intmac", "fpmac",   "compute"};
+
+    if (contains_any(class_name, storage)) {
+        *kind = TIMELOOP_STORAGE;
+        return DSE_OK;
+    }
+    if (contains_any(class_name, network))
+        return yaml_fail(b->doc, node, err,
+                         "%s is a user-defined network (class %s), which is not supported: only "
+                         "the networks Timeloop infers itself are modelled",
+                         name, class_name);
+    if (contains_any(class_name, mac)) {
+        *kind = TIMELOOP_MAC;
+        return DSE_OK;
+    }
+    const char *nearest = text_nearest(class_name, known, sizeof known / sizeof known[0]);
+    return yaml_fail(
+        b->doc, node, err,
+        "%s has class \"%s\", which is no storage (DRAM, SRAM, regfile, smartbuffer, "
+        "storage) and no compute (mac, intmac, fpmac, compute)%s%s%s; other classes need Accelergy, whose "
+        "ERT can be given instead",
+        name, class_name, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+        nearest != NULL ? "\"?" : "");
+}
+
+static enum dse_status add_local(struct builder *b, const struct ynode *item, struct dse_error *err)
+{
+    static const char *const allowed[] = {"name", "class", "attributes"};
+    struct timeloop_component component = {
+        .doc = b->doc, .node = item, .override = b->override, .n_override = b->n_override};
+    const struct ynode *value;
+    const char *class_name;
+    uint64_t count;
+
+    DSE_TRY(timeloop_check_tag(b->doc, item, err));
+    DSE_TRY(yaml_is_mapping(b->doc, item, "a component under `local`", err));
+    if (yaml_find(item, "sparse_optimizations") != NULL)
+        return yaml_fail(b->doc, yaml_find(item, "sparse_optimizations"), err,
+                         "sparse_optimizations is not supported: the cost model is dense");
+    DSE_TRY(yaml_check_keys(b->doc, item, "a component under `local`", allowed, 3, err));
+    DSE_TRY(yaml_require(b->doc, item, "a component under `local`", "name", &value, err));
+    DSE_TRY(timeloop_name(b->doc, value, "component", component.name, sizeof component.name, &count, err));
+    DSE_TRY(yaml_require(b->doc, item, component.name, "class", &value, err));
+    DSE_TRY(yaml_text(b->doc, value, "class", &class_name, err));
+    DSE_TRY(classify(b, value, component.name, class_name, &component.kind, err));
+    value = yaml_find(item, "attributes");
+    if (!timeloop_is_null(value)) {
+        DSE_TRY(yaml_is_mapping(b->doc, value, "attributes", err));
+        component.attributes = value;
+    }
+    if (b->multiplicity > UINT32_MAX / count)
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, item->line, "%s has more than %u instances",
+                           component.name, (unsigned)UINT32_MAX);
+    component.count = b->multiplicity * count;
+    if (component.kind == TIMELOOP_MAC)
+        return add_mac(b, &component, err);
+    return add_storage(b, &component, class_name, err);
+}
+
+/* The n of NAME[0..n-1], replaced by an override NAME.count. */
+static enum dse_status node_count(struct builder *b, const struct ynode *name, uint64_t *count,
+                                  struct dse_error *err)
+{
+    char *own;
+    struct timeloop_component component = {.doc = b->doc,
+                                           .node = name,
+                                           .kind = TIMELOOP_NODE,
+                                           .override = b->override,
+                                           .n_override = b->n_override};
+
+    DSE_TRY(timeloop_name(b->doc, name, "subtree node", component.name, sizeof component.name, count, err));
+    if (b->n_node == NODE_MAX)
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, name->line, "more than %d nested subtrees",
+                           (int)NODE_MAX);
+    own = b->node_name[b->n_node++];
+    text_copy(own, ARCH_NAME_MAX, component.name);
+    return timeloop_attribute_u64(&component, (const char *const[]){"count", NULL}, 1, UINT32_MAX, count,
+                                  NULL, err);
+}
+
+/* Attributes of a node are not passed on to its components: only those without effect may stand there. */
+static enum dse_status check_node_attributes(const struct yaml_doc *doc, const struct ynode *node,
+                                             const char *name, struct dse_error *err)
+{
+    const struct ynode *attributes = yaml_find(node, "attributes");
+    struct timeloop_component component = {
+        .doc = doc, .node = node, .kind = TIMELOOP_NODE, .attributes = attributes};
+
+    if (timeloop_is_null(attributes))
+        return DSE_OK;
+    DSE_TRY(yaml_is_mapping(doc, attributes, "attributes", err));
+    text_copy(component.name, sizeof component.name, name);
+    return timeloop_attribute_check(&component, err);
+}
+
+static enum dse_status add_node(struct builder *b, const struct ynode *node, struct dse_error *err)
+{
+    static const char *const allowed[] = {"name", "local", "subtree", "attributes"};
+    const struct ynode *value;
+    uint64_t count;
+
+    DSE_TRY(timeloop_check_tag(b->doc, node, err));
+    DSE_TRY(yaml_check_keys(b->doc, node, "a subtree node", allowed, 4, err));
+    DSE_TRY(yaml_require(b->doc, node, "a subtree node", "name", &value, err));
+    DSE_TRY(node_count(b, value, &count, err));
+    if (b->multiplicity > UINT32_MAX / count)
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "more than %u instances of %s",
+                           (unsigned)UINT32_MAX, b->node_name[b->n_node - 1]);
+    b->multiplicity *= count;
+    DSE_TRY(check_node_attributes(b->doc, node, b->node_name[b->n_node - 1], err));
+    value = yaml_find(node, "local");
+    if (timeloop_is_null(value))
+        return DSE_OK;
+    DSE_TRY(yaml_is_sequence(b->doc, value, "local", err));
+    if (b->mac_node != NULL && value->n_item > 0)
+        return yaml_fail(b->doc, value, err,
+                         "%s lies inside the node of the MACs, which must be the innermost one",
+                         b->node_name[b->n_node - 1]);
+    for (size_t i = 0; i < value->n_item; i++)
+        DSE_TRY(add_local(b, value->item[i], err));
+    return DSE_OK;
+}
+
+/* The tree, v0.2 to v0.4: a chain of subtrees with one node each. */
+static enum dse_status read_tree(struct builder *b, const struct ynode *top, struct dse_error *err)
+{
+    static const char *const allowed[] = {"version", "name", "subtree", "attributes"};
+    static const char *const version[] = {"0.2", "0.3", "0.4"};
+    const struct ynode *node = top, *value = yaml_find(top, "version");
+    const char *text;
+    size_t which;
+
+    DSE_TRY(yaml_check_keys(b->doc, top, "architecture", allowed, 4, err));
+    if (value != NULL)
+        DSE_TRY(yaml_choice(b->doc, value, "architecture.version", version, 3, &which, err));
+    value = yaml_find(top, "name");
+    if (value != NULL) {
+        DSE_TRY(yaml_text(b->doc, value, "architecture.name", &text, err));
+        text_excerpt(text, b->arch->name, sizeof b->arch->name);
+    }
+    DSE_TRY(check_node_attributes(b->doc, top, "architecture", err));
+    b->multiplicity = 1;
+    for (;;) {
+        value = yaml_find(node, "subtree");
+        if (timeloop_is_null(value) || (value->kind == YNODE_SEQUENCE && value->n_item == 0))
+            return DSE_OK;
+        DSE_TRY(yaml_is_sequence(b->doc, value, "subtree", err));
+        if (value->n_item > 1)
+            return yaml_fail(b->doc, value->item[1], err,
+                             "a second node in one subtree: only a linear hierarchy is "
+                             "supported, with one node per subtree");
+        node = value->item[0];
+        DSE_TRY(add_node(b, node, err));
+    }
+}
+
+/* One element of the flat format: `node` holds name and attributes side by side. */
+static enum dse_status add_flat(struct builder *b, const struct ynode *node, enum timeloop_kind kind,
+                                struct dse_error *err)
+{
+    struct timeloop_component component = {
+        .doc = b->doc, .node = node, .kind = kind, .override = b->override, .n_override = b->n_override};
+    const char *key[64];
+    const struct ynode *item[64];
+    int key_line[64];
+    struct ynode attributes = *node;
+    const struct ynode *name = yaml_find(node, "name");
+    uint64_t count;
+
+    DSE_TRY(yaml_is_mapping(b->doc, node, kind == TIMELOOP_MAC ? "arithmetic" : "a storage level", err));
+    text_copy(component.name, sizeof component.name, "MACs");
+    if (kind == TIMELOOP_STORAGE)
+        DSE_TRY(yaml_require(b->doc, node, "a storage level", "name", &name, err));
+    if (name != NULL)
+        DSE_TRY(
+            timeloop_name(b->doc, name, "storage level", component.name, sizeof component.name, &count, err));
+    if (node->n_item > sizeof key / sizeof key[0])
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "%s has more than 64 attributes",
+                           component.name);
+    attributes.n_item = 0;
+    for (size_t i = 0; i < node->n_item; i++) {
+        if (strcmp(node->key[i], "name") == 0)
+            continue;
+        key[attributes.n_item] = node->key[i];
+        key_line[attributes.n_item] = node->key_line[i];
+        item[attributes.n_item++] = node->item[i];
+    }
+    attributes.key = key;
+    attributes.key_line = key_line;
+    attributes.item = item;
+    component.attributes = &attributes;
+    return kind == TIMELOOP_MAC ? add_mac(b, &component, err) : add_storage(b, &component, "", err);
+}
+
+/* The flat format of v0.1: `arithmetic` and a list `storage`, innermost level first. */
+static enum dse_status read_flat(struct builder *b, const struct ynode *top, struct dse_error *err)
+{
+    static const char *const allowed[] = {"version", "name", "arithmetic", "storage"};
+    static const char *const version[] = {"0.1"};
+    const struct ynode *storage, *arithmetic, *value = yaml_find(top, "version");
+    size_t which;
+
+    DSE_TRY(yaml_check_keys(b->doc, top, "architecture", allowed, 4, err));
+    if (value != NULL)
+        DSE_TRY(
+            yaml_choice(b->doc, value, "architecture.version of the flat format", version, 1, &which, err));
+    DSE_TRY(yaml_require(b->doc, top, "architecture", "arithmetic", &arithmetic, err));
+    DSE_TRY(yaml_require(b->doc, top, "architecture", "storage", &storage, err));
+    DSE_TRY(yaml_is_sequence(b->doc, storage, "storage", err));
+    for (size_t i = storage->n_item; i-- > 0;)
+        DSE_TRY(add_flat(b, storage->item[i], TIMELOOP_STORAGE, err));
+    return add_flat(b, arithmetic, TIMELOOP_MAC, err);
+}
+
+static void turn_round(struct builder *b)
+{
+    for (uint32_t i = 0, k = b->arch->n_level; i + 1 < k; i++) {
+        struct storage_level level = b->arch->level[i];
+        const struct ynode *node = b->level_node[i];
+        bool fixed = b->fixed_energy[i];
+
+        k--;
+        b->arch->level[i] = b->arch->level[k];
+        b->level_node[i] = b->level_node[k];
+        b->fixed_energy[i] = b->fixed_energy[k];
+        b->arch->level[k] = level;
+        b->level_node[k] = node;
+        b->fixed_energy[k] = fixed;
+    }
+}
+
+/* Meshes are cumulative, so an outer one must divide the one inside it in X and in Y. */
+static enum dse_status check_meshes(const struct builder *b, struct dse_error *err)
+{
+    const struct architecture *arch = b->arch;
+
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        const struct storage_level *outer = &arch->level[l];
+        uint64_t x = l == 0 ? arch->mac.mesh_x : arch->level[l - 1].mesh_x;
+        uint64_t y = l == 0 ? arch->mac.mesh_y : arch->level[l - 1].mesh_y;
+
+        if (x % outer->mesh_x != 0 || y % outer->mesh_y != 0)
+            return yaml_fail(b->doc, b->level_node[l], err,
+                             "%s has a mesh of %llu x %llu (meshX x meshY), which does "
+                             "not divide the %llu x %llu of %s inside it",
+                             outer->name, (unsigned long long)outer->mesh_x,
+                             (unsigned long long)outer->mesh_y, (unsigned long long)x, (unsigned long long)y,
+                             l == 0 ? arch->mac.name : arch->level[l - 1].name);
+        if (isnan(outer->read_energy_j) || isnan(outer->write_energy_j) || isnan(outer->update_energy_j))
+            return yaml_fail(b->doc, b->level_node[l], err,
+                             "%s has neither vector-access-energy nor read and write in "
+                             "an ERT, and the default energy needs a size (entries, depth or sizeKB)",
+                             outer->name);
+    }
+    return DSE_OK;
+}
+
+static enum dse_status check_override(const struct builder *b, const char *path, struct dse_error *err)
+{
+    enum { ATTRIBUTE_MAX = 64 };
+    const char *known[ARCH_LEVEL_MAX + NODE_MAX + ATTRIBUTE_MAX];
+    const char *dot = strrchr(path, '.');
+    const struct architecture *arch = b->arch;
+    char name[2 * ARCH_NAME_MAX], what[3 * ARCH_NAME_MAX];
+    size_t n_known = 0;
+
+    snprintf(name, sizeof name, "%.*s", dot == NULL ? (int)sizeof name : (int)(dot - path), path);
+    bool is_mac = strcmp(name, arch->mac.name) == 0;
+    bool is_level = architecture_find_level(arch, name) >= 0;
+    for (uint32_t i = 0; i < b->n_node && !is_mac && !is_level; i++)
+        if (strcmp(name, b->node_name[i]) == 0)
+            known[n_known++] = "count";
+    if (is_mac || is_level)
+        n_known = timeloop_attribute_names(is_mac ? TIMELOOP_MAC : TIMELOOP_STORAGE, known, ATTRIBUTE_MAX);
+    if (n_known > 0) {
+        for (size_t i = 0; i < n_known && dot != NULL; i++)
+            if (strcmp(known[i], dot + 1) == 0)
+                return DSE_OK;
+        snprintf(what, sizeof what, "attribute of %s", name);
+        return timeloop_unknown(b->doc, 0, err, what, dot == NULL ? "" : dot + 1, known, n_known);
+    }
+    for (uint32_t i = 0; i < arch->n_level; i++)
+        known[n_known++] = arch->level[i].name;
+    known[n_known++] = arch->mac.name;
+    for (uint32_t i = 0; i < b->n_node; i++)
+        known[n_known++] = b->node_name[i];
+    return timeloop_unknown(b->doc, 0, err, "component in the path of a quantity", name, known, n_known);
+}
+
+static enum dse_status read_components(struct builder *b, struct dse_error *err)
+{
+    const struct ynode *top = find_architecture(b->doc);
+    const struct ynode *nodes = yaml_find(top, "nodes");
+
+    DSE_TRY(timeloop_check_root(b->doc, err));
+    if (top == NULL)
+        return yaml_fail(b->doc, b->doc->root, err, "no `architecture` in this file");
+    if (yaml_find(b->doc->root, "architecture") != NULL && yaml_find(b->doc->root, "arch") != NULL)
+        return yaml_fail(b->doc, yaml_find(b->doc->root, "arch"), err,
+                         "both `architecture` and `arch` in one file");
+    if (nodes != NULL)
+        return yaml_fail(b->doc, nodes, err,
+                         "architecture.nodes is the format of Timeloop v4, which is not read; "
+                         "write the hierarchy as subtrees (v0.2 to v0.4)");
+    if (yaml_find(top, "subtree") != NULL)
+        DSE_TRY(read_tree(b, top, err));
+    else
+        DSE_TRY(read_flat(b, top, err));
+    if (b->mac_node == NULL)
+        return yaml_fail(b->doc, top, err,
+                         "the architecture has no compute component (class mac, intmac, fpmac or "
+                         "compute)");
+    if (b->arch->n_level == 0)
+        return yaml_fail(b->doc, top, err, "the architecture has no storage level");
+    turn_round(b);
+    return DSE_OK;
+}
+
+static void start(struct builder *b, const struct yaml_doc *doc, struct architecture *arch)
+{
+    const char *slash = strrchr(doc->path, '/');
+    char *dot;
+
+    memset(b, 0, sizeof *b);
+    memset(arch, 0, sizeof *arch);
+    b->doc = doc;
+    b->arch = arch;
+    text_copy(arch->name, sizeof arch->name, slash != NULL ? slash + 1 : doc->path);
+    dot = strrchr(arch->name, '.');
+    if (dot != NULL && dot != arch->name)
+        *dot = '\0';
+    arch->clock_hz = 1e9;
+    arch->link_transfers = true;
+}
+
+/* The ERT of the file or of a file of its own. Components whose file gives an energy keep it. */
+static enum dse_status apply_ert(const struct builder *b, const struct yaml_doc *ert_doc,
+                                 struct dse_error *err)
+{
+    const struct ynode *inside = yaml_find(b->doc->root, "ERT"), *ert = inside;
+
+    if (ert_doc != NULL) {
+        DSE_TRY(timeloop_check_root(ert_doc, err));
+        DSE_TRY(yaml_require(ert_doc, ert_doc->root, "an ERT file", "ERT", &ert, err));
+        if (inside != NULL)
+            return yaml_fail(ert_doc, ert, err, "a second ERT: the architecture file holds one on line %d",
+                             inside->line);
+    }
+    if (ert == NULL)
+        return DSE_OK;
+    return timeloop_ert_apply(ert_doc != NULL ? ert_doc : b->doc, ert, b->fixed_energy, b->mac_fixed_energy,
+                              b->arch, err);
+}
+
+enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const struct yaml_doc *ert_doc,
+                                            const struct arch_override *override, size_t n_override,
+                                            struct architecture *arch, struct dse_error *err)
+{
+    struct builder b;
+    enum dse_status status;
+
+    start(&b, doc, arch);
+    b.override = override;
+    b.n_override = n_override;
+    DSE_TRY(read_components(&b, err));
+    for (size_t i = 0; i < n_override; i++)
+        DSE_TRY(check_override(&b, override[i].path, err));
+    DSE_TRY(apply_ert(&b, ert_doc, err));
+    DSE_TRY(check_meshes(&b, err));
+    status = architecture_check(arch, err);
+    if (status != DSE_OK && err != NULL && err->file[0] == '\0')
+        text_copy(err->file, sizeof err->file, doc->path);
+    return status;
+}
+
+enum dse_status timeloop_architecture_check_path(const struct yaml_doc *doc, const char *path,
+                                                 struct dse_error *err)
+{
+    struct architecture arch;
+    struct builder b;
+
+    start(&b, doc, &arch);
+    DSE_TRY(read_components(&b, err));
+    return check_override(&b, path, err);
+}

@@ -1,0 +1,273 @@
+/* dse list engines|architectures|networks|experiments, dse list engine NAME */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include "dse/command/commands.h"
+#include "dse/console/table.h"
+#include "dse/inputs/inputs.h"
+#include "dse/inputs/resolve.h"
+#include "dse/solve/solve.h"
+
+/* Columns of an engine's options; range and meaning are broken into lines, so that a table fits a wide terminal. */
+enum { OPTION_COLUMNS = 5, RANGE_WIDTH = 28, MEANING_WIDTH = 60 };
+
+/* 1e+15 rather than fifteen zeros. */
+static const char *short_number(double value, char *buffer, size_t size)
+{
+    if (value < 1e6)
+        return text_double(value, buffer, size);
+    snprintf(buffer, size, "%g", value);
+    return buffer;
+}
+
+static void option_range(const struct engine_option *option, char *buffer, size_t size)
+{
+    char low[40], high[40];
+    struct text_buffer list;
+    switch (option->kind) {
+    case OPTION_BOOL:
+        snprintf(buffer, size, "true, false");
+        break;
+    case OPTION_CHOICE:
+        text_init(&list);
+        for (size_t i = 0; i <= (size_t)option->highest; i++)
+            text_append(&list, "%s%s", i ? ", " : "", option->choice[i]);
+        snprintf(buffer, size, "%s", list.data ? list.data : "");
+        text_free(&list);
+        break;
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+        snprintf(buffer, size, "%s .. %s", short_number(option->lowest, low, sizeof low),
+                 short_number(option->highest, high, sizeof high));
+        break;
+    }
+}
+
+/* The line of at most `width` bytes that `*text` begins with, broken at a blank; moves `*text` to the next one. */
+static int next_line(const char **text, size_t width)
+{
+    size_t length = strlen(*text);
+    if (length > width) {
+        length = width;
+        while (length > 0 && (*text)[length] != ' ')
+            length--;
+        if (length == 0) /* a word that is longer than a line */
+            length = strcspn(*text, " ");
+    }
+    *text += length;
+    *text += strspn(*text, " ");
+    return (int)length;
+}
+
+/* An option in as many rows as range and meaning take. */
+static void option_rows(struct table *table, const struct engine_option *option)
+{
+    char text[TABLE_CELL_MAX], range_text[TABLE_CELL_MAX];
+    const char *range = range_text, *meaning = option->sentence;
+    option_range(option, range_text, sizeof range_text);
+    for (int row = 0; row == 0 || *range || *meaning; row++) {
+        table_cell(table, "  %s", row == 0 ? option->name : "");
+        table_cell(table, "%s",
+                   row == 0 ? engine_option_print(option, option->standard, text, sizeof text) : "");
+        const char *line = range;
+        int length = next_line(&range, RANGE_WIDTH);
+        table_cell(table, "%.*s", length, line);
+        table_cell(table, "%s", row == 0 ? option->unit : "");
+        line = meaning;
+        length = next_line(&meaning, MEANING_WIDTH);
+        table_cell(table, "%.*s", length, line);
+    }
+}
+
+static void print_options(const struct engine *engine, struct text_buffer *out)
+{
+    static const char *const header[] = {"  option", "default", "range", "unit", "meaning"};
+    struct table table;
+    if (engine->n_option == 0) {
+        text_append(out, "  no options\n");
+        return;
+    }
+    table_init(&table, header, OPTION_COLUMNS, 0x1f);
+    for (size_t i = 0; i < engine->n_option; i++)
+        option_rows(&table, &engine->option[i]);
+    table_print(&table, out);
+    table_free(&table);
+}
+
+static void print_engines(bool verbose, struct text_buffer *out)
+{
+    static const char *const header[] = {"engine", "kind", "summary"};
+    size_t n;
+    const struct engine *const *engine = engine_all(&n);
+    for (size_t i = 0; verbose && i < n; i++) {
+        text_append(out, "%s%s (%s): %s\n", i ? "\n" : "", engine[i]->name,
+                    engine[i]->kind == ENGINE_MAPPER ? "mapper" : "scheduler", engine[i]->summary);
+        print_options(engine[i], out);
+    }
+    if (verbose)
+        return;
+    struct table table;
+    table_init(&table, header, 3, 7);
+    for (size_t i = 0; i < n; i++) {
+        table_cell(&table, "%s", engine[i]->name);
+        table_cell(&table, "%s", engine[i]->kind == ENGINE_MAPPER ? "mapper" : "scheduler");
+        table_cell(&table, "%s", engine[i]->summary);
+    }
+    table_print(&table, out);
+    table_free(&table);
+}
+
+static const char *title_of(const struct yaml_doc *doc)
+{
+    const struct ynode *title = yaml_find(doc->root, "title");
+    return title && title->kind == YNODE_SCALAR ? title->text : "";
+}
+
+static void architecture_row(void *user, const char *name, const char *path)
+{
+    struct yaml_doc doc;
+    struct architecture arch;
+    char text[48];
+    table_cell(user, "%s", name);
+    if (yaml_read(&doc, path, NULL) != DSE_OK) {
+        table_cell(user, "?");
+        table_cell(user, "?");
+        table_cell(user, "cannot be read: %s", path);
+        return;
+    }
+    bool good = architecture_build(&doc, NULL, 0, &arch, NULL) == DSE_OK;
+    table_cell(user, "%s", good ? text_thousands(arch.mac.instances, text, sizeof text) : "?");
+    if (good)
+        table_cell(user, "%u", arch.n_level);
+    else
+        table_cell(user, "?");
+    table_cell(user, "%s", title_of(&doc));
+    yaml_doc_free(&doc);
+}
+
+static void network_row(void *user, const char *name, const char *path)
+{
+    struct network network;
+    char text[48];
+    table_cell(user, "%s", name);
+    if (network_read(path, &network, NULL) != DSE_OK) {
+        for (int i = 0; i < 3; i++)
+            table_cell(user, "?");
+        table_cell(user, "cannot be read: %s", path);
+        return;
+    }
+    table_cell(user, "%u", network.n_layer);
+    table_cell(user, "%s", table_si((double)network_macs(&network, 1), "MAC", text, sizeof text));
+    table_cell(user, "%s", table_si((double)network_weight_words(&network), "words", text, sizeof text));
+    table_cell(user, "%s", network.title);
+    network_free(&network);
+}
+
+static void experiment_row(void *user, const char *name, const char *path)
+{
+    struct yaml_doc doc;
+    table_cell(user, "%s", name);
+    table_cell(user, "%s", path);
+    if (yaml_read(&doc, path, NULL) != DSE_OK) {
+        table_cell(user, "cannot be read");
+        return;
+    }
+    table_cell(user, "%s", title_of(&doc));
+    yaml_doc_free(&doc);
+}
+
+static enum dse_status print_files(size_t what, struct text_buffer *out, struct dse_error *err)
+{
+    static const char *const arch_header[] = {"architecture", "MACs", "levels", "title"};
+    static const char *const network_header[] = {"network", "layers", "per sample", "weights", "title"};
+    static const char *const experiment_header[] = {"experiment", "file", "title"};
+    struct table table;
+    enum dse_status status;
+    if (what == 1) {
+        table_init(&table, arch_header, 4, 1 | 8);
+        status = resolve_each(RESOLVE_ARCHITECTURE, architecture_row, &table, err);
+    } else if (what == 2) {
+        table_init(&table, network_header, 5, 1 | 16);
+        status = resolve_each(RESOLVE_NETWORK, network_row, &table, err);
+    } else {
+        table_init(&table, experiment_header, 3, 7);
+        status = resolve_each(RESOLVE_EXPERIMENT, experiment_row, &table, err);
+    }
+    table_print(&table, out);
+    table_free(&table);
+    return status;
+}
+
+static enum dse_status unknown_list(const char *word, struct dse_error *err)
+{
+    static const char *const known[] = {"engines", "architectures", "networks", "experiments", "engine"};
+    char shown[96];
+    const char *nearest = text_nearest(word, known, 5);
+    return dse_fail(
+        err, DSE_BAD_USAGE,
+        "dse list: unknown word \"%s\"; %s%s%sengines, architectures, networks, experiments, or engine NAME",
+        text_excerpt(word, shown, sizeof shown), nearest ? "did you mean " : "", nearest ? nearest : "",
+        nearest ? "? There are " : "there are ");
+}
+
+static enum dse_status print_list(const struct cli_args *args, struct text_buffer *out, struct dse_error *err)
+{
+    static const char *const words[] = {"engines", "architectures", "networks", "experiments"};
+    const char *word = args->operand[0];
+    if (strcmp(word, "engine") == 0 || strcmp(word, "engines") == 0) {
+        struct solve_settings settings;
+        if (args->n_operand == 1) {
+            print_engines(cli_has(args, "verbose"), out);
+            return DSE_OK;
+        }
+        const struct engine *engine = engine_find(args->operand[1]);
+        if (!engine)
+            return solve_settings_init(&settings, args->operand[1], err);
+        text_append(out, "%s: %s\n", engine->name, engine->summary);
+        print_options(engine, out);
+        return DSE_OK;
+    }
+    if (args->n_operand > 1)
+        return dse_fail(err, DSE_BAD_USAGE, "dse list %s takes no further word", word);
+    for (size_t i = 1; i < 4; i++)
+        if (strcmp(word, words[i]) == 0)
+            return print_files(i, out, err);
+    return unknown_list(word, err);
+}
+
+static int command(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct text_buffer out;
+    text_init(&out);
+    enum dse_status status = print_list(args, &out, &err);
+    if (status == DSE_OK && out.failed)
+        status = dse_fail(&err, DSE_NO_MEMORY, "out of memory for the list");
+    if (status == DSE_OK && out.data)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return cli_report(console, status, &err);
+}
+
+static const struct cli_option options[] = {
+    {"verbose", 'v', NULL, "engines: also every option with its default and range"},
+};
+
+const struct cli_command command_list = {
+    .name = "list",
+    .operands = "engines|architectures|networks|experiments|engine NAME",
+    .summary = "List what there is to sweep over.",
+    .help =
+        "Architectures, networks and experiments are looked up in ./experiments and in the installed data.\n"
+        "\n"
+        "  dse list networks\n"
+        "  dse list engines --verbose\n"
+        "  dse list engine random\n",
+    .option = options,
+    .n_option = sizeof options / sizeof options[0],
+    .min_operand = 1,
+    .max_operand = 2,
+    .run = command,
+};

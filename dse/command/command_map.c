@@ -1,0 +1,275 @@
+/* dse map ARCH NETWORK --engine E */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/command/commands.h"
+#include "dse/inputs/inputs.h"
+#include "dse/report/map_network.h"
+#include "dse/report/map_report.h"
+#include "dse/run/threads.h"
+#include "dse/solve/record.h"
+#include "dse/solve/solve.h"
+#include "dse/solve/workload.h"
+
+/* Everything one call of the command holds. */
+struct map_job {
+    struct architecture arch;
+    struct network network;
+    struct workload workload;
+    struct yaml_doc constraints;
+    struct solve_settings settings;
+    struct solve_result *result;      /* (n_problem) */
+    const struct solve_result **view; /* (n_problem) */
+    struct point_record point;
+    struct layer_record *layer; /* (n_layer) */
+    struct arena arena;
+    char reason[SOLVE_REASON_MAX]; /* of a scheduler */
+    size_t format;
+    int n_thread;
+};
+
+static enum dse_status read_options(const struct cli_args *args, struct solve_settings *settings,
+                                    struct dse_error *err)
+{
+    unsigned long long seed = 0, max_evaluations = 0, max_seconds = 0;
+    char name[INPUT_SET_TEXT_MAX];
+    const char *value;
+    DSE_TRY(solve_settings_init(settings, cli_value(args, "engine") ? cli_value(args, "engine") : "descent",
+                                err));
+    if (cli_value(args, "objective"))
+        DSE_TRY(objective_parse(cli_value(args, "objective"), &settings->objective, err));
+    DSE_TRY(cli_number(args, "seed", 0, UINT64_MAX, &seed, err));
+    DSE_TRY(cli_number(args, "max-evaluations", 0, UINT64_MAX, &max_evaluations, err));
+    DSE_TRY(cli_number(args, "max-seconds", 0, 1000000000, &max_seconds, err));
+    settings->seed = seed;
+    settings->max_evaluations = max_evaluations;
+    settings->max_seconds = (double)max_seconds;
+    for (size_t i = 0; i < args->n_value; i++) {
+        if (strcmp(args->value[i].option->name, "option") != 0)
+            continue;
+        DSE_TRY(input_split_set("option", args->value[i].text, name, sizeof name, &value, err));
+        DSE_TRY(engine_option_set(settings->engine, name, value, settings->option, err));
+    }
+    return DSE_OK;
+}
+
+/* A sweep's --set takes engine options too, so that is what people try here. */
+static enum dse_status refuse_options(const struct input_overrides *overrides, struct dse_error *err)
+{
+    for (size_t i = 0; i < overrides->n; i++)
+        if (strncmp(overrides->path[i], "option.", 7) == 0)
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "--set %.80s: --set is for the architecture; write --option %.80s=%.80s",
+                            overrides->path[i], overrides->path[i] + 7, overrides->value[i]);
+    return DSE_OK;
+}
+
+/* The constraints of a file, tried on every layer. */
+static enum dse_status read_constraints(const char *path, struct map_job *job, struct dse_error *err)
+{
+    struct mapspace_constraints tried;
+    DSE_TRY(input_constraints(path, &job->constraints, &job->settings.constraints, err));
+    job->settings.doc = &job->constraints;
+    for (uint32_t p = 0; p < job->workload.n_problem; p++)
+        DSE_TRY(solve_constraints(&job->settings, &job->workload.problem[p], &job->arch, &tried, err));
+    return DSE_OK;
+}
+
+static enum dse_status prepare(const struct cli_args *args, struct map_job *job, struct dse_error *err)
+{
+    static const char *const formats[] = {"table", "yaml", "csv", "json"};
+    struct input_overrides overrides;
+    const char *names[CLI_VALUE_MAX];
+    size_t n_name = 0;
+    unsigned long long batch = 1, threads = 0;
+    DSE_TRY(cli_choice(args, "format", formats, 4, MAP_TABLE, &job->format, err));
+    DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
+    DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
+    DSE_TRY(read_options(args, &job->settings, err));
+    if (cli_value(args, "measure"))
+        DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
+    DSE_TRY(input_overrides_read(args, &overrides, err));
+    DSE_TRY(refuse_options(&overrides, err));
+    DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
+    DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
+    DSE_TRY(input_network(args->operand[1], &job->network, err));
+    job->n_thread = threads ? (int)threads : threads_available();
+    if (solve_is_scheduler(&job->settings)) {
+        DSE_TRY(map_network_check(args, &job->settings, err));
+        return workload_init_whole(&job->workload, &job->network, (uint32_t)batch, err);
+    }
+    for (size_t i = 0; i < args->n_value; i++)
+        if (strcmp(args->value[i].option->name, "layer") == 0)
+            names[n_name++] = args->value[i].text;
+    DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, names, n_name, 0, err));
+    if (cli_value(args, "constraints"))
+        DSE_TRY(read_constraints(cli_value(args, "constraints"), job, err));
+    if (job->format == MAP_YAML && job->workload.n_problem != 1)
+        return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping; choose a layer with --layer");
+    if (cli_has(args, "gpu") && !job->arch.gpu.present)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--gpu: %s is no GPU; its file has no part gpu that names the threads of a block",
+                        job->arch.name);
+    if (cli_has(args, "gpu") && job->format != MAP_TABLE && job->format != MAP_CSV)
+        return dse_fail(err, DSE_BAD_USAGE, "--gpu prints a table or csv, not %s", formats[job->format]);
+    job->result = calloc(job->workload.n_problem, sizeof *job->result);
+    job->view = calloc(job->workload.n_problem, sizeof *job->view);
+    job->layer = calloc(job->workload.n_layer, sizeof *job->layer);
+    if (!job->result || !job->view || !job->layer)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the results");
+    return DSE_OK;
+}
+
+static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
+{
+    const char *level[ARCH_LEVEL_MAX];
+    int n_problem = (int)job->workload.n_problem;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(job->n_thread)
+    for (int p = 0; p < n_problem; p++) {
+        struct arena arena;
+        arena_init(&arena);
+        job->view[p] = &job->result[p];
+        enum dse_status status =
+            solve_task(&job->settings, &job->workload.problem[p], &job->arch, NULL, &arena, &job->result[p]);
+        (void)status; /* interrupted is not possible without a cancel flag */
+        arena_free(&arena);
+    }
+    for (uint32_t l = 0; l < job->arch.n_level; l++)
+        level[l] = job->arch.level[l].name;
+    struct record_source source = {&job->workload, &job->arch, job->view, job->arch.n_level, level, true};
+    job->point = (struct point_record){.index = NULL};
+    DSE_TRY(record_make(&source, &job->arena, &job->point, job->layer, err));
+    return DSE_OK;
+}
+
+static enum dse_status print_all(const struct cli_args *args, const struct map_job *job,
+                                 const struct console *console, struct dse_error *err)
+{
+    struct text_buffer out;
+    enum dse_status status = DSE_OK;
+    const struct map_report report = {&job->arch,  &job->network, &job->workload, &job->settings,
+                                      job->result, &job->point,   job->layer};
+    text_init(&out);
+    switch (job->format) {
+    case MAP_YAML:
+        map_report_yaml(&report, &out);
+        break;
+    case MAP_CSV:
+        if (cli_has(args, "gpu"))
+            map_report_gpu_csv(&report, &out);
+        else
+            map_report_csv(&report, &out);
+        break;
+    case MAP_JSON:
+        status = map_report_json(&report, &out, err);
+        break;
+    default:
+        map_report_table(&report, &out);
+        if (cli_has(args, "nest") || cli_has(args, "gpu"))
+            map_report_mappings(&report, cli_has(args, "nest"), cli_has(args, "gpu"), &out);
+        break;
+    }
+    if (status == DSE_OK && out.failed)
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the output");
+    if (status == DSE_OK && out.data)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return status;
+}
+
+/* A scheduler: one search of the whole network. */
+static enum dse_status schedule_all(struct map_job *job, const struct console *console, struct dse_error *err)
+{
+    struct text_buffer out;
+    text_init(&out);
+    job->point.reason = job->reason;
+    enum dse_status status =
+        map_network(&job->settings, &job->workload, &job->arch, job->n_thread, (enum map_format)job->format,
+                    &out, &job->point.outcome, job->reason, err);
+    if (status == DSE_OK && out.data)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return status;
+}
+
+static int command(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    int code;
+    struct map_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    arena_init(&job->arena);
+    enum dse_status status = prepare(args, job, &err);
+    if (status == DSE_OK && solve_is_scheduler(&job->settings)) {
+        status = schedule_all(job, console, &err);
+    } else if (status == DSE_OK) {
+        status = solve_all(job, &err);
+        if (status == DSE_OK)
+            status = print_all(args, job, console, &err);
+    }
+    code = cli_report(console, status, &err);
+    if (status == DSE_OK && job->point.outcome != RESULT_OK) {
+        fprintf(console->err, "dse: %s: %s\n", result_status_text(job->point.outcome), job->point.reason);
+        code = EXIT_SOME_FAILED;
+    }
+    arena_free(&job->arena);
+    yaml_doc_free(&job->constraints);
+    workload_free(&job->workload);
+    network_free(&job->network);
+    free(job->result);
+    free(job->view);
+    free(job->layer);
+    free(job);
+    return code;
+}
+
+static const struct cli_option options[] = {
+    {"engine", 'e', "NAME", "how to search: a mapper or scheduler of `dse list engines` (default descent)"},
+    {"objective", 'O', "WHAT", "what to minimise: latency, energy, edp (default), ed2p or energy^n*delay^m"},
+    {"layer", 'l', "NAME", "only this layer; repeatable"},
+    {"batch", 'b', "N", "samples (default 1)"},
+    {"seed", 's', "N", "of the random streams (default 0)"},
+    {"max-evaluations", 'n', "N",
+     "cost-model calls per layer, or of a schedule (default: the engine's own rule)"},
+    {"max-seconds", 't', "N", "time per layer; results then depend on the machine"},
+    {"option", 'o', "NAME=VALUE", "an option of the engine (`dse list engine NAME`); repeatable"},
+    {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
+    {"measure", 'm', "WHAT",
+     "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
+     "noc,cosa"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"format", 'f', "HOW", "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json"},
+    {"nest", 0, NULL, "after the table print every mapping as a loop nest"},
+    {"gpu", 0, NULL, "for a GPU: print every mapping as a CUDA launch (table: after it; csv: instead)"},
+    {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
+};
+
+const struct cli_command command_map = {
+    .name = "map",
+    .operands = "ARCH NETWORK",
+    .summary = "Find and print a mapping for each layer of a network, or a schedule of the network.",
+    .help =
+        "Equal layers are mapped once. Layers without multiply-accumulates (pooling, additions, ...) are "
+        "not mapped.\n"
+        "A layer that gets no mapping gives exit code 1, also an infeasible one: there is nothing to hand "
+        "on. (For `dse run`\n"
+        "an infeasible point is a result like any other.) The reason is printed.\n"
+        "\n"
+        "  dse map simba resnet50 --engine random --max-evaluations 10000\n"
+        "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"
+        "  dse eval simba resnet50:conv1 conv1.yaml\n"
+        "\n"
+        "A scheduler (kind scheduler in `dse list engines`) finds one schedule of the whole network:\n"
+        "\n"
+        "  dse map soma_edge resnet50_soma --engine soma --format yaml > soma.yaml\n"
+        "  dse eval soma_edge resnet50_soma soma.yaml\n"
+        "  dse plot soma.yaml --arch soma_edge -o soma.png\n",
+    .option = options,
+    .n_option = sizeof options / sizeof options[0],
+    .min_operand = 2,
+    .max_operand = 2,
+    .run = command,
+};

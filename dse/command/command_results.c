@@ -1,0 +1,315 @@
+/* dse merge, dse plot: what there is to do with result files. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "dse/command/commands.h"
+#include "dse/command/slurm.h"
+#include "dse/console/not_ok.h"
+#include "dse/console/table.h"
+#include "dse/inputs/input_store.h"
+#include "dse/report/schedule_timeline.h"
+#include "dse/spec/sweep.h"
+#include "results/cube/cube_read.h"
+#include "results/cube/merge.h"
+#include "results/cube/merge_missing.h"
+#include "results/plot/plot.h"
+
+enum { FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };
+
+/* -------------------------------------------------------------------------------------------------------- merge */
+
+/* What the specification in the merged file says: its path for the command, and which cells are points when it leaves some out. Without
+ * inputs in the file there is neither. */
+static void look_into(const char *out, struct arena *arena, struct merge_summary *summary,
+                      struct result_schema *schema)
+{
+    struct sweep_spec spec;
+    struct sweep sweep;
+    char h5[FIGURE_PATH_MAX];
+    memset(schema, 0, sizeof *schema);
+    if (!result_path(h5, sizeof h5, out, ".h5") || cube_read_schema(h5, arena, schema, NULL) != DSE_OK ||
+        cube_read_inputs(h5, arena, schema, NULL, NULL) != DSE_OK || summary->n_example > 0)
+        return;
+    if (spec_replay(&spec, schema, h5, NULL) == DSE_OK) {
+        if (sweep_init(&sweep, &spec, NULL) != DSE_OK ||
+            merge_missing_find(out, schema, sweep.cell, sweep.n_point, summary, NULL) != DSE_OK)
+            summary->n_example = 0;
+        sweep_free(&sweep);
+    }
+    spec_free(&spec);
+}
+
+/* `dse run SPEC -o OUT.h5 --set KEY=VALUE`. */
+static void print_command(const char *out, const struct result_schema *schema, FILE *to)
+{
+    const char *path = "SPEC";
+    for (size_t i = 0; i < schema->n_input; i++)
+        if (strcmp(schema->input[i].role, INPUT_ROLE_SPECIFICATION) == 0 && schema->input[i].path[0])
+            path = schema->input[i].path;
+    struct text_buffer text;
+    text_init(&text);
+    slurm_quote(&text, path);
+    text_append(&text, " -o ");
+    slurm_quote(&text, out);
+    for (size_t i = 0; i < schema->n_set; i++) {
+        text_append(&text, " --set ");
+        slurm_quote(&text, schema->set[i]);
+    }
+    if (!text.failed)
+        fprintf(to, "dse: to compute what is missing: dse run %s\n", text.data);
+    text_free(&text);
+}
+
+/* As people write it. */
+static void print_place(const struct result_schema *schema, const char *place, FILE *to)
+{
+    struct text_buffer text;
+    text_init(&text);
+    not_ok_place(schema, place, &text);
+    fprintf(to, "       %s\n", text.failed || !text.data ? place : text.data);
+    text_free(&text);
+}
+
+static void print_missing(const char *out, struct merge_summary *summary, FILE *to)
+{
+    char n[64];
+    struct arena arena;
+    struct result_schema schema;
+    arena_init(&arena);
+    look_into(out, &arena, summary, &schema);
+    fprintf(to, "dse: %s point%s missing", text_thousands(summary->n_missing, n, sizeof n),
+            summary->n_missing == 1 ? " is" : "s are");
+    if (summary->n_example)
+        fputs(summary->n_example < summary->n_missing ? ", the first of them:" : ":", to);
+    fputs("\n", to);
+    for (size_t i = 0; i < summary->n_example; i++)
+        print_place(&schema, summary->example[i], to);
+    if (summary->n_absent) {
+        fprintf(to, "dse: of %" PRIu32 " shards these were not named:", summary->n_shard);
+        for (uint32_t i = 0; i < summary->n_absent && i < MERGE_ABSENT_MAX; i++)
+            fprintf(to, " %" PRIu32, summary->absent[i]);
+        fputs(summary->n_absent > MERGE_ABSENT_MAX ? " ...\n" : "\n", to);
+    }
+    print_command(out, &schema, to);
+    arena_free(&arena);
+}
+
+static enum dse_status merge(const struct cli_args *args, const struct console *console,
+                             struct dse_error *err)
+{
+    struct provenance provenance;
+    const char *shard[1024], *out = args->operand[0];
+    size_t n = args->n_operand - 1;
+    if (n > sizeof shard / sizeof shard[0])
+        return dse_fail(err, DSE_LIMIT, "more than %zu shards in one merge", sizeof shard / sizeof shard[0]);
+    for (size_t i = 0; i < n; i++)
+        shard[i] = args->operand[i + 1];
+    struct merge_summary summary;
+    provenance_make(&provenance);
+    snprintf(provenance.command, sizeof provenance.command, "dse merge %s", out);
+    DSE_TRY(merge_shards(out, shard, n, &provenance, &summary, err));
+    fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " point%s in %s", summary.n_point,
+            summary.n_expected, table_plural(summary.n_expected), out);
+    if (summary.n_duplicate)
+        fprintf(console->err, "; %" PRIu64 " %s in more than one shard and agreed", summary.n_duplicate,
+                summary.n_duplicate == 1 ? "was" : "were");
+    if (summary.n_chosen)
+        fprintf(console->err,
+                "; %" PRIu64
+                " differed between shards, as one failed or met a limit of seconds: the better row "
+                "was taken",
+                summary.n_chosen);
+    fputs("\n", console->err);
+    if (summary.n_missing)
+        print_missing(out, &summary, console->err);
+    return DSE_OK;
+}
+
+static int merge_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    return cli_report(console, merge(args, console, &err), &err);
+}
+
+const struct cli_command command_merge = {
+    .name = "merge",
+    .operands = "OUT.h5 SHARD.h5...",
+    .summary = "Put the shards of one sweep together.",
+    .help = "Shards are what `dse run --shard` wrote; they must come from the same specification and agree "
+            "where they overlap.\n"
+            "What is missing is named, with the command that computes it.\n"
+            "\n"
+            "  dse merge out.h5 out.*-of-4.h5\n",
+    .min_operand = 2,
+    .max_operand = 1025,
+    .run = merge_main,
+};
+
+/* --------------------------------------------------------------------------------------------------------- plot */
+
+/* The column of an axis as the specification calls it: "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
+static const char *column_of(const struct result_schema *schema, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    for (size_t a = 0; name && a < schema->n_axis; a++)
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++) {
+            const char *column = schema->axis[a].coordinate[k].name;
+            if (strncmp(column, name, length) == 0 && (column[length] == '\0' || column[length] == '_'))
+                return column;
+        }
+    return name;
+}
+
+/* "DRAM.bandwidth=4 GB/s" with the column's name in front. */
+static const char *where_of(const struct result_schema *schema, const char *text, struct arena *arena)
+{
+    char name[COLUMN_MAX], line[2 * COLUMN_MAX];
+    const char *equals = strchr(text, '=');
+    if (!equals || (size_t)(equals - text) >= sizeof name)
+        return text;
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    int n = snprintf(line, sizeof line, "%s%s", column_of(schema, name), equals);
+    if (n < 0 || (size_t)n >= sizeof line)
+        return text;
+    const char *copy = arena_copy_text(arena, line, (size_t)n);
+    return copy ? copy : text;
+}
+
+/* What the specification in the file says about its figure. Anything odd in it was checked when it ran, and is passed over. */
+static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *doc,
+                          struct plot_options *options)
+{
+    const char *text = cube_read_attribute(h5, "specification", arena);
+    if (!text || yaml_parse(doc, "specification", text, strlen(text), NULL) != DSE_OK)
+        return;
+    const struct ynode *plot = yaml_find(doc->root, "plot");
+    const struct {
+        const char *key;
+        const char **out;
+    } table[] = {
+        {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const struct ynode *node = yaml_find(plot, table[i].key);
+        if (node && node->kind == YNODE_SCALAR)
+            *table[i].out = node->text;
+    }
+    const struct ynode *kind = yaml_find(plot, "kind");
+    if (kind && kind->kind == YNODE_SCALAR)
+        (void)plot_kind_find(kind->text, &options->kind);
+}
+
+static enum dse_status read_plot_options(const struct cli_args *args, const struct result_schema *schema,
+                                         struct arena *arena, const char **where,
+                                         struct plot_options *options, struct dse_error *err)
+{
+    static const char *const kinds[] = {"heatmap", "convergence", "breakdown"};
+    const struct {
+        const char *name;
+        const char **out;
+    } table[] = {
+        {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
+    size_t kind;
+    unsigned long long facets = 0;
+    DSE_TRY(cli_choice(args, "kind", kinds, 3, (size_t)options->kind, &kind, err));
+    if (kind != (size_t)options->kind)
+        options->x = options->y =
+            NULL; /* the specification means its own kind: these would be panels or bars */
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (cli_value(args, table[i].name))
+            *table[i].out = cli_value(args, table[i].name);
+    DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
+    options->kind = (enum plot_kind)kind;
+    options->max_facet = (size_t)facets;
+    options->keep_script = cli_has(args, "keep-script");
+    options->x = column_of(schema, options->x);
+    options->y = column_of(schema, options->y);
+    options->where = where;
+    for (size_t i = 0; i < args->n_value; i++)
+        if (strcmp(args->value[i].option->name, "where") == 0)
+            where[options->n_where++] = where_of(schema, args->value[i].text, arena);
+    return DSE_OK;
+}
+
+static enum dse_status draw(const struct cli_args *args, const struct console *console, struct arena *arena,
+                            struct yaml_doc *doc, struct dse_error *err)
+{
+    const char *h5 = args->operand[0], *where[CLI_VALUE_MAX];
+    char figure[FIGURE_PATH_MAX];
+    struct plot_options options = {.kind = PLOT_HEATMAP};
+    struct result_schema schema;
+    DSE_TRY(timeline_plot_not(args, err));
+    DSE_TRY(cube_read_schema(h5, arena, &schema, err));
+    plot_defaults(h5, arena, doc, &options);
+    DSE_TRY(read_plot_options(args, &schema, arena, where, &options, err));
+    const char *given = cli_value(args, "output");
+    if (given ? !text_copy(figure, sizeof figure, given) : !result_path(figure, sizeof figure, h5, ".png"))
+        return dse_fail(err, DSE_BAD_USAGE, "--output: the path is too long");
+    if (access("plotting/heatmap.gp", R_OK) == 0)
+        options.template_dir = "plotting"; /* in the source tree, wherever the build folder is */
+    DSE_TRY(plot_draw(h5, figure, &options, err));
+    fprintf(console->err, "dse: %s\n", figure);
+    return DSE_OK;
+}
+
+static int plot_main(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct arena arena;
+    struct yaml_doc doc;
+    if (timeline_is_operand(args->operand[0]))
+        return cli_report(console, timeline_plot(args, console, &err), &err);
+    memset(&doc, 0, sizeof doc);
+    arena_init(&arena);
+    enum dse_status status = draw(args, console, &arena, &doc, &err);
+    yaml_doc_free(&doc);
+    arena_free(&arena);
+    return cli_report(console, status, &err);
+}
+
+static const struct cli_option plot_option_table[] = {
+    {"output", 'o', "FIG", "the figure, .png, .svg or .pdf (default: OUT.png)"},
+    {"kind", 'k', "WHAT",
+     "heatmap (default), convergence (cost over evaluations) or breakdown (energy bars)"},
+    {"metric", 'm', "COLUMN", "what to show: edp_js (default), latency_s, energy_j, dram_byte, ..."},
+    {"x", 'x', "AXIS", "the horizontal axis, as in the specification (default: chosen by length)"},
+    {"y", 'y', "AXIS", "the vertical axis"},
+    {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"facets", 0, "N", "at most so many panels (default 12)"},
+    {"title", 0, "TEXT", "above the figure (default: the specification's title)"},
+    {"keep-script", 0, NULL, "also leave FIG.gp, the gnuplot script with its data"},
+    {"cycles", 0, "FROM:TO", "of an execution graph only this time"},
+    {"arch", 0, "ARCH", "what a SCHEDULE runs on, as for `dse eval`"},
+    {"network", 0, "NETWORK", "what a SCHEDULE computes (default: the network that it names)"},
+    {"batch", 'b', "N", "samples of a SCHEDULE (default 1)"},
+    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of ARCH; repeatable"},
+};
+
+const struct cli_command command_plot = {
+    .name = "plot",
+    .operands = "OUT.h5|TIMELINE.h5...|SCHEDULE...",
+    .summary = "Draw a figure of a result file, or the execution graph of fused schedules, with gnuplot.",
+    .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification; its x and y "
+            "only for "
+            "the kind it is about.\n"
+            "\n"
+            "Of fused schedules, or of timelines that `dse eval --timeline` wrote, the execution graphs are "
+            "drawn one above the other\n"
+            "(docs/execution-graph.md).\n"
+            "\n"
+            "  dse plot output/quickstart.h5 -o edp.png\n"
+            "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
+            "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n"
+            "  dse plot stage1.h5 stage2.h5 -o stalls.pdf\n"
+            "  dse plot schedule.yaml --arch soma_edge -o graph.png\n",
+    .option = plot_option_table,
+    .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
+    .min_operand = 1,
+    .max_operand = 8,
+    .run = plot_main,
+};

@@ -1,0 +1,361 @@
+/* dse sample ARCH NETWORK LAYER */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/command/commands.h"
+#include "dse/command/sample.h"
+#include "dse/console/output_file.h"
+#include "dse/console/table.h"
+#include "dse/inputs/inputs.h"
+#include "dse/isolate/run_signals.h"
+#include "dse/run/threads.h"
+#include "dse/solve/record.h"
+#include "dse/solve/workload.h"
+#include "results/record/csv_line.h"
+
+enum { REASON_SHOWN_MAX = 10, STANDARD_MAPPINGS = 1000 };
+
+/* Without --max-draws: this many draws for each mapping that is asked for, and never less than so many. */
+static const uint64_t draws_per_mapping = 1000, least_max_draws = 1000000;
+
+/* What the summary at the end is about: a few numbers of every row. */
+enum { VALUE_CYCLE, VALUE_ENERGY, VALUE_EDP, VALUE_NOC, N_VALUE };
+
+/* Everything one call of the command holds. */
+struct sample_job {
+    struct architecture arch;
+    struct network network;
+    struct workload workload;
+    struct yaml_doc constraints_doc;
+    struct mapspace_constraints constraints;
+    struct sample_settings settings;
+    struct sample_summary summary;
+    bool with_mapping;
+    struct output_file file; /* where rows go */
+    const struct result_field *field[MEASURE_FIELD_MAX];
+    size_t n_field;
+    struct text_buffer line;
+    struct arena arena; /* the text of one mapping */
+    size_t n, capacity;
+    double (*value)[N_VALUE]; /* (n) */
+};
+
+/* ---------------------------------------------------------------------------------------------------- the rows */
+
+static enum dse_status write_header(struct sample_job *job, struct dse_error *err)
+{
+    text_append(&job->line, "draw,latency_cycle,latency_s,energy_j,edp_js,utilization");
+    for (size_t i = 0; i < job->n_field; i++)
+        text_append(&job->line, ",%s", job->field[i]->name);
+    text_append(&job->line, "%s\n", job->with_mapping ? ",mapping" : "");
+    if (job->line.failed)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a line");
+    fputs(job->line.data, job->file.stream);
+    return DSE_OK;
+}
+
+static bool keep_values(struct sample_job *job, const struct sample_row *row)
+{
+    if (job->n == job->capacity) {
+        size_t capacity = job->capacity ? 2 * job->capacity : 4096;
+        double(*grown)[N_VALUE] = realloc(job->value, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        job->value = grown;
+        job->capacity = capacity;
+    }
+    double *value = job->value[job->n++];
+    value[VALUE_CYCLE] = (double)row->evaluation->cycle;
+    value[VALUE_ENERGY] = row->evaluation->energy_j;
+    value[VALUE_EDP] = row->evaluation->edp_js;
+    value[VALUE_NOC] = row->measured->noc_latency_cycle == RESULT_U64_MISSING
+                           ? NAN
+                           : (double)row->measured->noc_latency_cycle;
+    return true;
+}
+
+static enum dse_status write_row(void *user, const struct sample_row *row, struct dse_error *err)
+{
+    struct sample_job *job = user;
+    struct text_buffer *line = &job->line;
+    const struct evaluation *e = row->evaluation;
+    const double number[] = {e->latency_s, e->energy_j, e->edp_js, e->utilization};
+    struct layer_record measured;
+    char text[40];
+    text_clear(line);
+    text_append(line, "%llu,%llu", (unsigned long long)row->draw, (unsigned long long)e->cycle);
+    for (size_t i = 0; i < 4; i++)
+        text_append(line, ",%s", text_double(number[i], text, sizeof text));
+    layer_record_init(&measured);
+    measure_fill(row->measured, &measured);
+    for (size_t i = 0; i < job->n_field; i++) {
+        double value = measure_number(job->field[i], &measured);
+        text_append(line, ",%s", isnan(value) ? "" : text_double(value, text, sizeof text));
+    }
+    if (job->with_mapping) {
+        arena_reset(&job->arena);
+        char *mapping = record_mapping_line(row->mapping, &job->workload.problem[0], &job->arch, &job->arena);
+        text_append(line, ",");
+        csv_add_text(line, mapping);
+        line->failed |= !mapping;
+        line->length -= !line->failed; /* the comma behind the field */
+    }
+    text_append(line, "\n");
+    if (!keep_values(job, row) || line->failed)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the mappings");
+    if (fwrite(line->data, 1, line->length, job->file.stream) != line->length)
+        return dse_fail_at(err, DSE_IO, job->file.path ? job->file.path : "the output", 0,
+                           "cannot be written: %s", strerror(errno));
+    return DSE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- the summary */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One row of the table: smallest, median and largest of a value, and how far apart they are. */
+static bool spread_row(const struct sample_job *job, size_t v, const char *name, const char *unit,
+                       struct table *table)
+{
+    double *sorted = malloc((job->n + 1) * sizeof *sorted);
+    size_t n = 0;
+    char text[64];
+    for (size_t i = 0; sorted && i < job->n; i++)
+        if (!isnan(job->value[i][v]))
+            sorted[n++] = job->value[i][v];
+    if (n > 0) {
+        qsort(sorted, n, sizeof *sorted, by_value);
+        const double shown[] = {sorted[0], 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]), sorted[n - 1]};
+        table_cell(table, "%s", name);
+        for (size_t i = 0; i < 3; i++)
+            table_cell(table, "%s",
+                       unit ? table_si(shown[i], unit, text, sizeof text)
+                            : text_thousands((uint64_t)(shown[i] + 0.5), text, sizeof text));
+        table_cell(table, "%.4g", shown[2] / shown[0]);
+    }
+    free(sorted);
+    return sorted != NULL;
+}
+
+static bool print_spread(const struct sample_job *job, struct text_buffer *out)
+{
+    static const char *const header[] = {"", "best", "median", "worst", "worst/best"};
+    struct table table;
+    table_init(&table, header, 5, 1);
+    bool good = spread_row(job, VALUE_CYCLE, "cycles", NULL, &table) &&
+                spread_row(job, VALUE_ENERGY, "energy", "J", &table) &&
+                spread_row(job, VALUE_EDP, "edp", "J s", &table) &&
+                spread_row(job, VALUE_NOC, "NoC cycles", NULL, &table);
+    table_print(&table, out);
+    table_free(&table);
+    return good;
+}
+
+static void print_reasons(const struct sample_job *job, struct text_buffer *out)
+{
+    const struct sample_summary *s = &job->summary;
+    char text[256], n[48];
+    for (uint32_t i = 0; i < s->n_misfit && i < REASON_SHOWN_MAX; i++) {
+        const struct sample_misfit *misfit = &s->misfit[i];
+        if (misfit->first.what == FITS)
+            snprintf(text, sizeof text, "given up while it was drawn");
+        else
+            misfit_print(&misfit->first, &job->workload.problem[0], &job->arch, text, sizeof text);
+        double percent = 100 * (double)misfit->n / (double)s->n_draw;
+        snprintf(n, sizeof n, percent < 0.05 ? "< 0.1" : "%5.1f", percent);
+        text_append(out, "  %s %%  %s%s\n", n, misfit->first.what != FITS && misfit->n > 1 ? "such as: " : "",
+                    text);
+    }
+    if (s->n_misfit > REASON_SHOWN_MAX)
+        text_append(out, "          and %s other reasons\n",
+                    text_thousands(s->n_misfit - REASON_SHOWN_MAX, n, sizeof n));
+}
+
+static enum dse_status print_summary(const struct sample_job *job, FILE *stream, struct dse_error *err)
+{
+    const struct sample_summary *s = &job->summary;
+    struct text_buffer out;
+    char a[48], b[48];
+    text_init(&out);
+    text_append(&out, "dse: %s valid mapping%s in %s draw%s, %.4g %% of the draws invalid\n",
+                text_thousands(s->n_valid, a, sizeof a), table_plural(s->n_valid),
+                text_thousands(s->n_draw, b, sizeof b), table_plural(s->n_draw),
+                s->n_draw ? 100 * (1 - (double)s->n_valid / (double)s->n_draw) : 0);
+    print_reasons(job, &out);
+    bool good = s->n_valid == 0 || print_spread(job, &out);
+    if (s->n_valid < job->settings.n_valid)
+        text_append(&out, "dse: %s mappings were asked for; --max-draws ended it\n",
+                    text_thousands(job->settings.n_valid, a, sizeof a));
+    good = good && !out.failed;
+    if (good)
+        fputs(out.data, stream);
+    text_free(&out);
+    return good ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the summary");
+}
+
+/* ------------------------------------------------------------------------------------------------- the command */
+
+static enum dse_status read_constraints(const char *path, struct sample_job *job, struct dse_error *err)
+{
+    const struct ynode *list;
+    DSE_TRY(input_constraints(path, &job->constraints_doc, &list, err));
+    mapspace_constraints_init(&job->constraints, &job->workload.problem[0], &job->arch);
+    job->settings.constraints = &job->constraints;
+    return mapspace_constraints_read(&job->constraints_doc, list, &job->workload.problem[0], &job->arch,
+                                     &job->constraints, err);
+}
+
+static enum dse_status read_limits(const struct cli_args *args, struct sample_settings *s,
+                                   struct dse_error *err)
+{
+    unsigned long long seed = 0, n = STANDARD_MAPPINGS, draws = 0, threads = 0;
+    DSE_TRY(cli_number(args, "mappings", 0, 1000000000, &n, err));
+    DSE_TRY(cli_number(args, "max-draws", 1, 1000000000000, &draws, err));
+    DSE_TRY(cli_number(args, "seed", 0, UINT64_MAX, &seed, err));
+    DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
+    if (n == 0 && draws == 0)
+        return dse_fail(err, DSE_BAD_USAGE, "--mappings 0 needs --max-draws: something has to end it");
+    s->n_valid = n;
+    s->max_draws = draws                                     ? draws
+                   : n * draws_per_mapping > least_max_draws ? n * draws_per_mapping
+                                                             : least_max_draws;
+    s->seed = seed;
+    s->n_thread = threads ? (int)threads : threads_available();
+    return DSE_OK;
+}
+
+static enum dse_status prepare(const struct cli_args *args, struct sample_job *job, struct dse_error *err)
+{
+    static const char *const draws[] = {"construct", "primes"};
+    struct input_overrides overrides;
+    unsigned long long batch = 1;
+    size_t draw;
+    const char *const layer = args->operand[2];
+    DSE_TRY(cli_choice(args, "draw", draws, 2, SAMPLE_CONSTRUCT, &draw, err));
+    DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
+    DSE_TRY(read_limits(args, &job->settings, err));
+    job->settings.draw = (enum sample_draw)draw;
+    job->settings.search_bypass = cli_has(args, "search-bypass");
+    job->with_mapping = cli_has(args, "mapping");
+    if (cli_value(args, "measure"))
+        DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
+    job->n_field = measure_fields(&job->settings.measure, job->field);
+    DSE_TRY(input_overrides_read(args, &overrides, err));
+    DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
+    DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
+    DSE_TRY(input_network(args->operand[1], &job->network, err));
+    DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, &layer, 1, 0, err));
+    return cli_value(args, "constraints") ? read_constraints(cli_value(args, "constraints"), job, err)
+                                          : DSE_OK;
+}
+
+static enum dse_status draw(struct sample_job *job, struct dse_error *err)
+{
+    DSE_TRY(write_header(job, err));
+    return sample_space(&job->workload.problem[0], &job->arch, &job->settings, write_row, job, &job->summary,
+                        err);
+}
+
+/* A signal must not leave half a file behind: it sets a flag instead, and the draws end. */
+static enum dse_status draw_to_file(const char *path, struct sample_job *job, struct dse_error *err)
+{
+    struct watch watch;
+    watch_block(&watch);
+    job->settings.cancel = &watch.cancel;
+    enum dse_status status = output_file_open(path, NULL, &job->file, err);
+    if (status == DSE_OK) {
+        status = watch_start(&watch, NULL, err);
+        if (status == DSE_OK) {
+            status = draw(job, err);
+            watch_stop(&watch);
+        }
+        status = output_file_close(&job->file, status, err);
+    }
+    watch_unblock(&watch);
+    return status;
+}
+
+/* Without a file there is nothing to tidy up, and signals do what they always do. */
+static enum dse_status draw_to_stream(FILE *stream, struct sample_job *job, struct dse_error *err)
+{
+    DSE_TRY(output_file_open(NULL, stream, &job->file, err));
+    return output_file_close(&job->file, draw(job, err), err);
+}
+
+static enum dse_status sample(const struct cli_args *args, const struct console *console,
+                              struct sample_job *job, struct dse_error *err)
+{
+    const char *path = cli_value(args, "output");
+    DSE_TRY(prepare(args, job, err));
+    DSE_TRY(path ? draw_to_file(path, job, err) : draw_to_stream(console->out, job, err));
+    return print_summary(job, console->err, err);
+}
+
+static int command(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    struct sample_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    arena_init(&job->arena);
+    text_init(&job->line);
+    enum dse_status status = sample(args, console, job, &err);
+    int code = cli_report(console, status, &err);
+    if (status == DSE_OK && job->summary.n_valid == 0)
+        code = EXIT_SOME_FAILED;
+    arena_free(&job->arena);
+    text_free(&job->line);
+    yaml_doc_free(&job->constraints_doc);
+    workload_free(&job->workload);
+    network_free(&job->network);
+    free(job->value);
+    free(job);
+    return code;
+}
+
+static const struct cli_option options[] = {
+    {"mappings", 'n', "N", "valid mappings to draw (default 1000; 0: as many as --max-draws gives)"},
+    {"max-draws", 0, "N", "give up after so many draws (default 1000 for each mapping, at least a million)"},
+    {"draw", 'd', "HOW",
+     "construct (default): every prime goes where it fits; primes: to any slot, and what does not fit is "
+     "invalid"},
+    {"search-bypass", 0, NULL, "tensors may also be bypassed where the machine would keep them"},
+    {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
+    {"measure", 'm', "WHAT",
+     "also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
+    {"mapping", 0, NULL, "also the mapping itself, as `dse eval` reads it"},
+    {"output", 'o', "FILE", "where rows go (default: standard output)"},
+    {"seed", 's', "N", "of the random streams (default 0)"},
+    {"batch", 'b', "N", "samples (default 1)"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
+};
+
+const struct cli_command command_sample = {
+    .name = "sample",
+    .operands = "ARCH NETWORK LAYER",
+    .summary = "Draw mappings of one layer at random, to see what its map space is like.",
+    .help =
+        "One CSV row per valid mapping: the number of the draw, then what it costs; the last row's draw is "
+        "how many\n"
+        "draws all of them took. A summary follows on the standard error: invalid draws with their reasons, "
+        "best,\n"
+        "median and worst. The rows are the same for any number of threads. No valid mapping gives exit code "
+        "1.\n"
+        "\n"
+        "  dse sample simba resnet50 conv4_0_b -n 40000 -o space.csv\n"
+        "  dse sample simba resnet50 conv4_0_b --draw primes --set GlobalBuffer.capacity='64 KiB' | head\n",
+    .option = options,
+    .n_option = sizeof options / sizeof options[0],
+    .min_operand = 3,
+    .max_operand = 3,
+    .run = command,
+};

@@ -1,0 +1,67 @@
+/* Drawing from the map space of one layer: what mappings there are, rather than which is best. */
+#ifndef DSE_COMMAND_SAMPLE_H
+#define DSE_COMMAND_SAMPLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
+#include "dse/solve/measure.h"
+#include "engines/mapspace/mapspace_constraints.h"
+
+/* How a mapping is drawn; as the option `sampling` of the engine random. */
+enum sample_draw { SAMPLE_CONSTRUCT, SAMPLE_PRIMES };
+
+struct sample_settings {
+    enum sample_draw draw;
+    uint64_t n_valid; /* stop after so many valid mappings; 0: no limit */
+    uint64_t
+        max_draws; /* stop after so many draws, valid or not; 0: no limit. One of the two limits must be set */
+    uint64_t seed;
+    bool search_bypass;
+    const struct mapspace_constraints *constraints; /* NULL: none */
+    struct measure_settings measure;
+    int n_thread;
+    const atomic_int *cancel; /* NULL: none */
+};
+
+/* One valid mapping. */
+struct sample_row {
+    uint64_t draw; /* its number among all draws, from 1 */
+    const struct mapping *mapping;
+    const struct evaluation *evaluation;
+    const struct measure_values *measured;
+};
+
+/* Called for every valid mapping in the order of the draws, never by two threads at once. */
+typedef enum dse_status sample_visit(void *user, const struct sample_row *row, struct dse_error *err);
+
+enum { SAMPLE_MISFIT_MAX = (MISFIT_ORDER + 1) * (ARCH_LEVEL_MAX + 1) };
+
+/* Draws that did not fit, by what and where. */
+struct sample_misfit {
+    uint64_t n;
+    struct misfit_info
+        first; /* of the first of them; what == FITS: thrown away on the way, for no reason told */
+};
+
+struct sample_summary {
+    uint64_t n_draw, n_valid;
+    uint32_t n_misfit;
+    struct sample_misfit misfit[SAMPLE_MISFIT_MAX]; /* (n_misfit) the most frequent first */
+};
+
+/* Draw until a limit is reached. Each block of draws has a random stream of its own, so that rows and summary are the same for any
+ * number of threads. DSE_BAD_INPUT: the space is empty, with the reason; what `visit` and measure_mapping return;
+ * DSE_INTERRUPTED soon after `cancel` is set; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status sample_space(const struct problem *problem, const struct architecture *arch,
+                                            const struct sample_settings *settings, sample_visit *visit,
+                                            void *user, struct sample_summary *summary,
+                                            struct dse_error *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* What a specification says about its figure, checked before the sweep rather than by `dse plot` after it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/spec/sweep.h"
+#include "results/plot/plot.h"
+
+enum { FIELD_MAX = 64, NO_DIMENSION = SPEC_VARIABLE_MAX, SHOWN_MAX = 96 };
+
+static enum dse_status check_kind(const struct sweep *sweep, enum plot_kind *kind, struct dse_error *err)
+{
+    static const char *const words[] = {"heatmap", "convergence", "breakdown"};
+    const struct ynode *node = yaml_find(sweep->spec->plot, "kind");
+    size_t index;
+    if (!node || plot_kind_find(node->text, kind))
+        return DSE_OK;
+    return yaml_choice(&sweep->spec->doc, node, "plot.kind", words, sizeof words / sizeof words[0], &index,
+                       err);
+}
+
+/* `key` (x or y) names an axis as the specification or as the result file does; `*dimension` is where it lies. */
+static enum dse_status check_axis(const struct sweep *sweep, const char *key, size_t *dimension,
+                                  struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    const struct ynode *node = yaml_find(spec->plot, key);
+    const char *name[SPEC_VARIABLE_MAX];
+    char what[16];
+    size_t index;
+    *dimension = NO_DIMENSION;
+    if (!node)
+        return DSE_OK;
+    for (size_t d = 0; d < spec->n_dimension; d++)
+        for (size_t k = 0; k < spec->dimension[d].n_variable; k++) {
+            size_t v = spec->dimension[d].variable[k];
+            if (strcmp(node->text, spec->variable[v].name) == 0 ||
+                strcmp(node->text, sweep->variable[v].column) == 0)
+                *dimension = d;
+        }
+    if (*dimension != NO_DIMENSION)
+        return DSE_OK;
+    snprintf(what, sizeof what, "plot.%s", key);
+    if (spec->n_variable == 0)
+        return yaml_fail(&spec->doc, node, err, "%s: this sweep has no axes", what);
+    for (size_t v = 0; v < spec->n_variable; v++)
+        name[v] = spec->variable[v].name;
+    return yaml_choice(&spec->doc, node, what, name, spec->n_variable, &index, err);
+}
+
+/* A number of every point. "edp" is near enough to "edp_js" to be told so. */
+static enum dse_status check_metric(const struct sweep *sweep, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(sweep->spec->plot, "metric");
+    const char *name[FIELD_MAX], *near = NULL;
+    char shown[SHOWN_MAX];
+    size_t n_field, n = 0, index;
+    const struct result_field *field = point_field_all(&n_field);
+    if (!node)
+        return DSE_OK;
+    size_t length = strlen(node->text);
+    for (size_t i = 0; i < n_field && n < FIELD_MAX; i++) {
+        if (field[i].type == FIELD_TEXT || (field[i].measure & ~sweep->measures))
+            continue;
+        if (strcmp(field[i].name, node->text) == 0)
+            return DSE_OK;
+        if (!near && length && strncmp(field[i].name, node->text, length) == 0 &&
+            field[i].name[length] == '_')
+            near = field[i].name;
+        name[n++] = field[i].name;
+    }
+    if (near)
+        return yaml_fail(&sweep->spec->doc, node, err, "plot.metric: \"%s\" is unknown; did you mean \"%s\"?",
+                         text_excerpt(node->text, shown, sizeof shown), near);
+    return yaml_choice(&sweep->spec->doc, node, "plot.metric", name, n, &index, err);
+}
+
+enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
+{
+    enum plot_kind kind = PLOT_HEATMAP;
+    size_t x, y;
+    if (!sweep->spec->plot)
+        return DSE_OK;
+    DSE_TRY(check_kind(sweep, &kind, err));
+    DSE_TRY(check_axis(sweep, "x", &x, err));
+    DSE_TRY(check_axis(sweep, "y", &y, err));
+    if (kind == PLOT_HEATMAP && x != NO_DIMENSION && x == y)
+        return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "y"), err,
+                         "plot: x and y of a heatmap are two axes, which are not linked by zip or points");
+    return check_metric(sweep, err);
+}

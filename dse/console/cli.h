@@ -1,0 +1,81 @@
+/* Commands as tables: options, operands and help of every command come from the same rows. */
+#ifndef DSE_CONSOLE_CLI_H
+#define DSE_CONSOLE_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+/* Exit codes (DESIGN.md, section 6). */
+enum { EXIT_DONE = 0, EXIT_SOME_FAILED = 1, EXIT_BAD_USE = 2, EXIT_INTERRUPTED = 130 };
+
+/* Where a command writes: tables to `out`, everything else to `err`. */
+struct console {
+    FILE *out;
+    FILE *err;
+};
+
+struct cli_option {
+    const char *name;     /* long name without dashes */
+    char letter;          /* or 0 */
+    const char *value;    /* placeholder of its argument, "FILE"; NULL: a switch */
+    const char *sentence; /* for help */
+};
+
+enum { CLI_VALUE_MAX = 128, CLI_OPTION_MAX = 24 };
+
+struct cli_args;
+
+struct cli_command {
+    const char *name;
+    const char *operands;            /* "SPEC", "ARCH PROBLEM MAPPING", for the usage line */
+    const char *summary;             /* one sentence */
+    const char *help;                /* paragraphs and examples after the options */
+    const struct cli_option *option; /* (n_option) */
+    size_t n_option;
+    size_t min_operand, max_operand;
+    int (*run)(const struct cli_args *args, const struct console *console); /* returns the exit code */
+};
+
+/* What the user wrote. Texts are borrowed from argv. */
+struct cli_args {
+    const struct cli_command *command;
+    size_t n_operand;
+    char *const *operand; /* (n_operand) */
+    size_t n_value;
+    struct {
+        const struct cli_option *option;
+        const char *text;   /* NULL for a switch */
+    } value[CLI_VALUE_MAX]; /* (n_value) in the order given */
+    bool help;
+    int argc; /* the whole line, for provenance */
+    char *const *argv;
+};
+
+/* Parse argv[1 ...] of a command (argv[0] is the command's name). DSE_BAD_USAGE: unknown option (with the nearest one), missing or
+ * surplus operands. Not reentrant (getopt_long). */
+DSE_MUST_CHECK enum dse_status cli_parse(const struct cli_command *command, int argc, char **argv,
+                                         struct cli_args *args, struct dse_error *err);
+
+/* The last value given for an option, or NULL. */
+const char *cli_value(const struct cli_args *args, const char *name);
+bool cli_has(const struct cli_args *args, const char *name);
+
+/* One of `choice` (n): the index of the option's value, `standard` when it is not given. DSE_BAD_USAGE with the nearest. */
+DSE_MUST_CHECK enum dse_status cli_choice(const struct cli_args *args, const char *name,
+                                          const char *const *choice, size_t n, size_t standard, size_t *index,
+                                          struct dse_error *err);
+
+/* An unsigned number in lowest .. highest; `*value` stays when the option is not given. */
+DSE_MUST_CHECK enum dse_status cli_number(const struct cli_args *args, const char *name,
+                                          unsigned long long lowest, unsigned long long highest,
+                                          unsigned long long *value, struct dse_error *err);
+
+void cli_print_help(const struct cli_command *command, FILE *out);
+
+/* Print "dse: file:line: text" and return the exit code of the status. */
+int cli_report(const struct console *console, enum dse_status status, const struct dse_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+#include "dse/console/json_text.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum dse_status json_text_append(json_t *root, int good, struct text_buffer *out, struct dse_error *err)
+{
+    char *text = good && root ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+    json_decref(root);
+    if (!text)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the JSON output");
+    text_append(out, "%s\n", text);
+    free(text);
+    return DSE_OK;
+}
+
+/* Bytes of the UTF-8 letter at `at`; 0 when it is none (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF). */
+static size_t letter_length(const unsigned char *at)
+{
+    size_t n = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : 0;
+    n = at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : n;
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
+    return overlong || beyond ? 0 : n;
+}
+
+static void escape(struct text_buffer *out, unsigned char c)
+{
+    static const char letter[] = "btn?fr"; /* of 8 to 13; 11 has none */
+    if (c == '"' || c == '\\')
+        text_append(out, "\\%c", c);
+    else if (c >= 8 && c <= 13 && c != 11)
+        text_append(out, "\\%c", letter[c - 8]);
+    else
+        text_append(out, "\\u%04x", (unsigned)c);
+}
+
+void json_text_quote(struct text_buffer *out, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)(text ? text : ""), *from = at;
+    text_append_bytes(out, "\"", 1);
+    while (*at) {
+        size_t n = letter_length(at);
+        if (n > 0 && *at >= ' ' && *at != '"' && *at != '\\' && *at != 0x7f) {
+            at += n;
+            continue;
+        }
+        text_append_bytes(out, (const char *)from, (size_t)(at - from));
+        if (n == 0)
+            text_append_string(out, "\xef\xbf\xbd");
+        else
+            escape(out, *at);
+        from = ++at;
+    }
+    text_append_bytes(out, (const char *)from, (size_t)(at - from));
+    text_append_bytes(out, "\"", 1);
+}
+
+void json_text_number(struct text_buffer *out, double value)
+{
+    char *at = text_room(out, TEXT_DOUBLE_MAX);
+    if (!isfinite(value))
+        text_append_string(out, "null");
+    else if (at)
+        text_wrote(out, at + text_double_bytes(value, 0, at));
+}

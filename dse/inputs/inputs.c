@@ -1,0 +1,206 @@
+#include "dse/inputs/inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "costmodel/model/layer_problem.h"
+#include "costmodel/timeloop/timeloop.h"
+#include "dse/inputs/resolve.h"
+
+enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
+                                const char **value, struct dse_error *err)
+{
+    char shown[96];
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    if (length == 0 || length >= size)
+        return dse_fail(
+            err, DSE_BAD_USAGE, "--%s %s: write %s", option, text_excerpt(text, shown, sizeof shown),
+            strcmp(option, "set") == 0
+                ? "KEY=VALUE, for instance GlobalBuffer.capacity='128 KiB'"
+                : "NAME=VALUE, for instance search_size=1000; `dse list engine NAME` has the names");
+    memcpy(path, text, length);
+    path[length] = '\0';
+    *value = equals + 1 + strspn(equals + 1, " ");
+    if (!**value)
+        return dse_fail(err, DSE_BAD_USAGE, "--%s %s: the value is missing", option,
+                        text_excerpt(text, shown, sizeof shown));
+    return DSE_OK;
+}
+
+enum dse_status input_overrides_read(const struct cli_args *args, struct input_overrides *overrides,
+                                     struct dse_error *err)
+{
+    overrides->n = 0;
+    overrides->ert = NULL;
+    for (size_t i = 0; i < args->n_value; i++) {
+        if (strcmp(args->value[i].option->name, "ert") == 0)
+            overrides->ert = args->value[i].text;
+        if (strcmp(args->value[i].option->name, "set") != 0)
+            continue;
+        if (overrides->n == INPUT_SET_MAX)
+            return dse_fail(err, DSE_LIMIT, "more than %d --set options", INPUT_SET_MAX);
+        DSE_TRY(input_split_set("set", args->value[i].text, overrides->path[overrides->n], INPUT_SET_TEXT_MAX,
+                                &overrides->value[overrides->n], err));
+        overrides->n++;
+    }
+    return DSE_OK;
+}
+
+enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
+                                   struct architecture *arch, struct dse_error *err)
+{
+    char path[RESOLVE_PATH_MAX];
+    struct arch_override list[INPUT_SET_MAX];
+    struct yaml_doc doc, ert;
+    DSE_TRY(resolve_name(RESOLVE_ARCHITECTURE, name, NULL, path, sizeof path, err));
+    if (!overrides || (overrides->n == 0 && !overrides->ert))
+        return architecture_read(path, arch, err);
+    for (size_t i = 0; i < overrides->n; i++)
+        list[i] = (struct arch_override){overrides->path[i], overrides->value[i]};
+    DSE_TRY(yaml_read(&doc, path, err));
+    enum dse_status status = overrides->ert ? yaml_read(&ert, overrides->ert, err) : DSE_OK;
+    if (status == DSE_OK) {
+        status =
+            architecture_build_with_ert(&doc, overrides->ert ? &ert : NULL, list, overrides->n, arch, err);
+        if (overrides->ert)
+            yaml_doc_free(&ert);
+    }
+    yaml_doc_free(&doc);
+    return status;
+}
+
+enum dse_status input_network(const char *name, struct network *network, struct dse_error *err)
+{
+    char path[RESOLVE_PATH_MAX];
+    DSE_TRY(resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, err));
+    return network_read(path, network, err);
+}
+
+static enum dse_status unknown_layer(const struct network *network, const char *name, struct dse_error *err)
+{
+    char shown[96];
+    const char **known = malloc((network->n_layer ? network->n_layer : 1) * sizeof *known);
+    if (!known)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the layer names");
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        known[i] = network->layer[i].name;
+    const char *nearest = text_nearest(name, known, network->n_layer);
+    for (uint32_t i = 0; !nearest && name[0] && i < network->n_layer; i++)
+        if (strncmp(known[i], name, strlen(name)) == 0) /* "conv2" of "conv2_0_a" */
+            nearest = known[i];
+    free(known);
+    text_excerpt(name, shown, sizeof shown);
+    if (nearest)
+        return dse_fail(err, DSE_BAD_INPUT, "network %s has no layer \"%s\"; did you mean %s?", network->name,
+                        shown, nearest);
+    return dse_fail(err, DSE_BAD_INPUT, "network %s has no layer \"%s\"; its first is %s", network->name,
+                    shown, network->n_layer ? network->layer[0].name : "missing");
+}
+
+enum dse_status input_layer(const struct network *network, const char *name, uint32_t *index,
+                            struct dse_error *err)
+{
+    int i = network_find_layer(network, name);
+    if (i < 0)
+        return unknown_layer(network, name, err);
+    if (!layer_has_macs(&network->layer[i]))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "layer %s of %s is of type %s, without multiply-accumulates to map", name,
+                        network->name, layer_type_text(network->layer[i].type));
+    *index = (uint32_t)i;
+    return DSE_OK;
+}
+
+static enum dse_status layer_of(const char *name, const char *colon, uint32_t batch, struct problem *problem,
+                                struct dse_error *err)
+{
+    char network_name[RESOLVE_PATH_MAX];
+    struct network network;
+    uint32_t index;
+    snprintf(network_name, sizeof network_name, "%.*s", (int)(colon - name), name);
+    DSE_TRY(input_network(network_name, &network, err));
+    enum dse_status status = input_layer(&network, colon + 1, &index, err);
+    if (status == DSE_OK)
+        status = layer_problem(&network.layer[index], batch, problem, err);
+    network_free(&network);
+    return status;
+}
+
+/* A whole network where one layer is needed: say how one is written. */
+static enum dse_status needs_layer(const char *name, const char *path, struct dse_error *err)
+{
+    struct network network;
+    uint32_t i = 0;
+    DSE_TRY(network_read(path, &network, err));
+    while (i + 1 < network.n_layer && !layer_has_macs(&network.layer[i]))
+        i++;
+    enum dse_status status = dse_fail(err, DSE_BAD_INPUT,
+                                      "%s is a whole network, which needs a fused schedule that can be read; "
+                                      "for a mapping write NETWORK:LAYER, for instance %s:%s",
+                                      name, name, network.n_layer ? network.layer[i].name : "conv1");
+    network_free(&network);
+    return status;
+}
+
+/* Whether a file is a native network rather than a Timeloop problem. */
+static bool is_network_file(const char *path)
+{
+    struct yaml_doc doc;
+    if (yaml_read(&doc, path, NULL) != DSE_OK)
+        return false; /* the reader of problems says what is wrong */
+    bool found = yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem");
+    yaml_doc_free(&doc);
+    return found;
+}
+
+/* PROBLEM without a layer: a Timeloop file, or a network by mistake. */
+static enum dse_status whole_problem(const char *name, struct problem *problem, struct dse_error *err)
+{
+    char path[RESOLVE_PATH_MAX];
+    struct dse_error inner = {0};
+    if (access(name, F_OK) == 0)
+        return is_network_file(name) ? needs_layer(name, name, err) : problem_read(name, problem, err);
+    if (strpbrk(name, "/."))
+        return problem_read(name, problem, err);
+    if (resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, &inner) == DSE_OK)
+        return needs_layer(name, path, err);
+    return dse_fail(err, DSE_BAD_INPUT,
+                    "%.60s is neither a problem file nor NETWORK:LAYER, such as resnet50:conv1 (%.300s)",
+                    name, inner.text);
+}
+
+enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
+                              struct dse_error *err)
+{
+    const char *colon = strrchr(name, ':');
+    char network[RESOLVE_PATH_MAX];
+    if (colon && colon != name && colon[1] && !strchr(colon, '/'))
+        return layer_of(name, colon, batch, problem, err);
+    if (!colon || colon == name || colon[1])
+        return whole_problem(name, problem, err);
+    snprintf(network, sizeof network, "%.*s", (int)(colon - name), name); /* the layer is missing */
+    return whole_problem(network, problem, err);
+}
+
+enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const struct ynode **list,
+                                  struct dse_error *err)
+{
+    DSE_TRY(yaml_read(doc, path, err));
+    const struct ynode *found = yaml_find(doc->root, "constraints");
+    *list = found ? found : doc->root;
+    if (!found && doc->root->kind == YNODE_MAPPING)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "a list of constraints is expected, or a key \"constraints\" that has one");
+    return yaml_is_sequence(doc, *list, "constraints", err);
+}
+
+enum dse_status input_file_text(const char *path, char **text, size_t *length, struct dse_error *err)
+{
+    return yaml_load(path, text, length, err);
+}

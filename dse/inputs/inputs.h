@@ -1,0 +1,56 @@
+/* What commands take as operands: architectures, networks and problems by name or path, with --set. */
+#ifndef DSE_INPUTS_INPUTS_H
+#define DSE_INPUTS_INPUTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/yaml.h"
+#include "costmodel/model/network.h"
+#include "costmodel/readers/readers.h"
+#include "dse/console/cli.h"
+
+enum { INPUT_SET_MAX = 64, INPUT_SET_TEXT_MAX = 256 };
+
+/* What a command line changes about an architecture: the --set PATH=VALUE options and --ert FILE. */
+struct input_overrides {
+    const char *
+        ert; /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
+    size_t n;
+    char path[INPUT_SET_MAX][INPUT_SET_TEXT_MAX];
+    const char *value[INPUT_SET_MAX]; /* (n) borrowed from the arguments */
+};
+
+/* Split "PATH=VALUE" (blanks around "=" allowed), the value of --`option`. DSE_BAD_USAGE. */
+DSE_MUST_CHECK enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
+                                               const char **value, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status input_overrides_read(const struct cli_args *args,
+                                                    struct input_overrides *overrides, struct dse_error *err);
+
+/* An architecture by name or path. */
+DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
+                                                  struct architecture *arch, struct dse_error *err);
+
+/* A network by name or path; release with network_free. */
+DSE_MUST_CHECK enum dse_status input_network(const char *name, struct network *network,
+                                             struct dse_error *err);
+
+/* A Timeloop problem file or "NETWORK:LAYER". */
+DSE_MUST_CHECK enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
+                                             struct dse_error *err);
+
+/* The index of a layer with MACs by name; DSE_BAD_INPUT with the nearest one. */
+DSE_MUST_CHECK enum dse_status input_layer(const struct network *network, const char *name, uint32_t *index,
+                                           struct dse_error *err);
+
+/* A list of map-space constraints: the file's whole content, or what stands under `constraints` in it, as in a sweep specification.
+ * `list` lies in `doc`; release that with yaml_doc_free (also after a failure). */
+DSE_MUST_CHECK enum dse_status input_constraints(const char *path, struct yaml_doc *doc,
+                                                 const struct ynode **list, struct dse_error *err);
+
+/* The text of a YAML file as it stands (owned by the caller). DSE_IO, DSE_NO_MEMORY, DSE_LIMIT above 64 MiB. */
+DSE_MUST_CHECK enum dse_status input_file_text(const char *path, char **text, size_t *length,
+                                               struct dse_error *err);
+
+#endif

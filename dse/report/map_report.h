@@ -1,0 +1,47 @@
+/* What `dse map` says about the mappings it found, in each of its formats. */
+#ifndef DSE_REPORT_MAP_REPORT_H
+#define DSE_REPORT_MAP_REPORT_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/network.h"
+#include "dse/solve/solve.h"
+#include "dse/solve/workload.h"
+#include "results/record/schema.h"
+
+/* What a report is about; all borrowed. */
+struct map_report {
+    const struct architecture *arch;
+    const struct network *network;
+    const struct workload *workload;
+    const struct solve_settings *settings;
+    const struct solve_result *result; /* (workload->n_problem) */
+    const struct point_record *point;  /* the sums */
+    const struct layer_record *layer;  /* (workload->n_layer) */
+};
+
+/* All append to `out`; out of memory shows in out->failed. */
+
+/* Aligned columns, one row per layer and a total, then reasons and padding. */
+void map_report_table(const struct map_report *r, struct text_buffer *out);
+
+/* A row per layer and a total. */
+void map_report_csv(const struct map_report *r, struct text_buffer *out);
+
+/* The same as one object, with reasons and mappings. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status map_report_json(const struct map_report *r, struct text_buffer *out,
+                                               struct dse_error *err);
+
+/* The mapping of the only distinct layer as `dse eval` reads it; nothing when there is none. */
+void map_report_yaml(const struct map_report *r, struct text_buffer *out);
+
+/* Every distinct mapping with its heading: as a loop nest, as a CUDA launch, or both. */
+void map_report_mappings(const struct map_report *r, bool nest, bool gpu, struct text_buffer *out);
+
+/* A row for every distinct layer that got a mapping: its launch. */
+void map_report_gpu_csv(const struct map_report *r, struct text_buffer *out);
+
+#endif

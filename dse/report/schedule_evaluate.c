@@ -1,0 +1,240 @@
+#include "dse/report/schedule_evaluate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include "costmodel/fused/core_cache.h"
+#include "engines/soma/offer.h"
+
+enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
+
+bool schedule_is_text(const char *text, size_t length)
+{
+    static const char key[] = "soma:";
+    struct yaml_doc doc;
+    if (yaml_parse(&doc, "schedule", text, length, NULL) == DSE_OK) {
+        bool found = yaml_find(doc.root, "soma") != NULL;
+        yaml_doc_free(&doc);
+        return found;
+    }
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, sizeof key - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *schedule_kind_text(enum fused_tensor_kind kind)
+{
+    static const char *const text[] = {"ifmap", "weights", "ofmap", "local"};
+    return text[kind];
+}
+
+uint64_t schedule_bound_cycle(const struct schedule *schedule)
+{
+    const struct fused_result *r = &schedule->result;
+    return r->compute_cycle > r->dram_cycle ? r->compute_cycle : r->dram_cycle;
+}
+
+/* "tensor 12, the weights of conv1 (9,408 bytes)" */
+static char *tensor_text(const struct schedule *s, uint32_t id, char *buffer, size_t size)
+{
+    const struct fused_tensor *tensor = &s->fused.tensor[id];
+    char byte[NUMBER_MAX], tile[NUMBER_MAX] = "";
+    if (tensor->kind != FUSED_WEIGHT)
+        snprintf(tile, sizeof tile, " of tile %u", tensor->index);
+    snprintf(buffer, size, "tensor %u, the %s%s of %.60s (%s bytes)", id,
+             tensor->kind == FUSED_LOCAL ? "output" : schedule_kind_text(tensor->kind), tile,
+             s->network->layer[tensor->layer].name, text_thousands(tensor->byte, byte, sizeof byte));
+    return buffer;
+}
+
+/* `why` is what the core scheduler said, for SOMA_COST. */
+static enum dse_status parse_fault(const struct schedule *s, const struct soma_fault_info *fault,
+                                   const char *why, const char *path, struct dse_error *err)
+{
+    char where[TENSOR_TEXT_MAX];
+    if (fault->what == SOMA_GROUPS)
+        snprintf(where, sizeof where, "group %u", fault->layer + 1);
+    else
+        snprintf(where, sizeof where, "layer %.100s",
+                 fault->layer < s->network->n_layer ? s->network->layer[fault->layer].name : "?");
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule is not valid at %s: %s", where,
+                       fault->what == SOMA_COST ? why : soma_fault_text(fault->what));
+}
+
+static uint32_t largest_alive(const struct schedule *s, int32_t position)
+{
+    uint32_t largest = 0;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < s->fused.n_tensor; i++) {
+        const struct fused_tensor *tensor = &s->fused.tensor[i];
+        if (tensor->start <= position && position < tensor->end && tensor->byte > most) {
+            most = tensor->byte;
+            largest = i;
+        }
+    }
+    return largest;
+}
+
+static enum dse_status overflow(const struct schedule *s, const char *path, struct dse_error *err)
+{
+    int32_t at = s->result.fault_position;
+    char alive[NUMBER_MAX], room[NUMBER_MAX], most[NUMBER_MAX], tensor[TENSOR_TEXT_MAX],
+        tile[TENSOR_TEXT_MAX];
+    if (at < 0)
+        snprintf(tile, sizeof tile, "before the first tile");
+    else
+        snprintf(tile, sizeof tile, "at position %d (tile %u of %.60s)", at, s->fused.tile[at].index,
+                 s->network->layer[s->fused.tile[at].layer].name);
+    return dse_fail_at(
+        err, DSE_BAD_INPUT, path, 0,
+        "the schedule does not fit: %s it has %s bytes alive, %s holds %s; the largest is %s, the "
+        "most anywhere %s bytes",
+        tile, text_thousands(s->trace.living_byte[at + 1], alive, sizeof alive),
+        s->arch->level[s->arch->n_level - 2].name, text_thousands(s->machine.buffer_byte, room, sizeof room),
+        tensor_text(s, largest_alive(s, at), tensor, sizeof tensor),
+        text_thousands(s->result.buffer_max_byte, most, sizeof most));
+}
+
+/* `text` is the tensor at which the DRAM stands. */
+static enum dse_status deadlock(const struct schedule *s, const char *text, const char *path,
+                                struct dse_error *err)
+{
+    uint32_t p = 0;
+    while (p + 1 < s->fused.n_tile && s->trace.tile_start[p] != FUSED_NEVER)
+        p++;
+    return dse_fail_at(
+        err, DSE_BAD_INPUT, path, 0,
+        "the schedule never ends: tile %u of %.60s (position %u) waits for a tensor that stands in the "
+        "DRAM order behind %s, which waits for that tile or a later one",
+        s->fused.tile[p].index, s->network->layer[s->fused.tile[p].layer].name, p, text);
+}
+
+static enum dse_status fault_message(const struct schedule *s, const char *path, struct dse_error *err)
+{
+    char text[TENSOR_TEXT_MAX];
+    const struct fused_tensor *tensor = &s->fused.tensor[s->result.fault_tensor];
+    if (s->result.fault == FUSED_BUFFER)
+        return overflow(s, path, err);
+    tensor_text(s, s->result.fault_tensor, text, sizeof text);
+    if (s->result.fault == FUSED_LIFETIME)
+        return dse_fail_at(
+            err, DSE_BAD_INPUT, path, 0,
+            "the schedule is not valid: %s lives at positions %d to %d, but is made at %d and used "
+            "from %d to %d (-1: not at all)",
+            text, tensor->start, tensor->end - 1, tensor->producer_tile, tensor->first_use, tensor->last_use);
+    if (s->result.fault == FUSED_DEADLOCK)
+        return deadlock(s, text, path, err);
+    if (s->result.fault == FUSED_OVERLAP)
+        return dse_fail_at(
+            err, DSE_BAD_INPUT, path, 0,
+            "the schedule is not valid: %s may be loaded from position %d on, but a tensor whose "
+            "living duration ends there stands behind it in the DRAM order and is still in its room",
+            text, tensor->start);
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                       "the schedule is not valid: the DRAM order has %s before a tensor that it depends on",
+                       text);
+}
+
+static enum dse_status allocate(struct schedule *s, struct arena *arena, struct dse_error *err)
+{
+    struct fused_trace *t = &s->trace;
+    uint32_t n_tile = s->fused.n_tile, n_tensor = s->fused.n_tensor;
+    t->tile_start = arena_alloc(arena, n_tile, sizeof *t->tile_start);
+    t->tile_finish = arena_alloc(arena, n_tile, sizeof *t->tile_finish);
+    t->tile_stall = arena_alloc(arena, n_tile, sizeof *t->tile_stall);
+    t->tensor_start = arena_alloc(arena, n_tensor, sizeof *t->tensor_start);
+    t->tensor_finish = arena_alloc(arena, n_tensor, sizeof *t->tensor_finish);
+    t->living_byte = arena_alloc(arena, (size_t)n_tile + 1, sizeof *t->living_byte);
+    s->place = arena_alloc(arena, n_tensor, sizeof *s->place);
+    if (!t->tile_start || !t->tile_finish || !t->tile_stall || !t->tensor_start || !t->tensor_finish ||
+        !t->living_byte || !s->place)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tiles", n_tile);
+    memset(s->place, 0xff, n_tensor * sizeof *s->place);
+    for (uint32_t i = 0; i < s->fused.n_dram; i++)
+        s->place[s->fused.dram_order[i]] = i;
+    return DSE_OK;
+}
+
+/* A DLSA that does not belong to these groups is bad text, whose lines soma_apply does not know. */
+static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, struct fused_schedule *fused,
+                             struct dse_error *err)
+{
+    struct dse_error inner = {0};
+    enum dse_status status = soma_apply(dlsa, fused, &inner);
+    return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, path, 0, "%s", inner.text);
+}
+
+static enum dse_status evaluate(struct schedule *s, const char *path, const char *text, size_t length,
+                                const struct soma_core_machine *core, struct arena *arena,
+                                struct dse_error *err)
+{
+    struct soma_graph graph;
+    const struct soma_context context = {s->network, &graph, s->batch, core->scheduler, s->compat};
+    struct soma_dlsa dlsa;
+    struct soma_fault_info fault;
+    DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
+    DSE_TRY(soma_graph_init(s->network, arena, &graph, err));
+    graph.word_byte = core->word_byte;
+    struct dse_error why = {0};
+    enum dse_status status = soma_parse(&context, &s->lfa, arena, &s->fused, &fault, &why);
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%s", why.text);
+    if (fault.what != SOMA_OK)
+        return parse_fault(s, &fault, why.text, path, err);
+    if (s->has_dlsa)
+        DSE_TRY(apply(&dlsa, path, &s->fused, err));
+    DSE_TRY(allocate(s, arena, err));
+    DSE_TRY(fused_evaluate(&s->fused, &s->machine, arena, &s->trace, &s->result, err));
+    if (s->result.fault != FUSED_OK)
+        return fault_message(s, path, err);
+    s->n_layer_group = 0;
+    for (uint32_t g = 0; g < s->lfa.n_flc; g++)
+        s->n_layer_group += s->lfa.dram_cut[g];
+    return soma_core_sum(s->network, core->scheduler, &s->fused, &s->core, err);
+}
+
+/* Whose rules hold: those the text names, if any; --compat must not contradict it. */
+static enum dse_status choose_rules(struct schedule *s, const char *path, const char *text, size_t length,
+                                    struct dse_error *err)
+{
+    enum soma_rules rules;
+    DSE_TRY(soma_read_rules(path, text, length, &rules, err));
+    if (rules == SOMA_RULES_DEFAULT && s->compat)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "the schedule says compat: false; evaluate it without --compat");
+    s->compat |= rules == SOMA_RULES_COMPAT;
+    return DSE_OK;
+}
+
+static enum dse_status choose_core(struct schedule *s, const char *path, const char *text, size_t length,
+                                   struct dse_error *err)
+{
+    DSE_TRY(soma_core_read(path, text, length, &s->core_choice, err));
+    return s->core_name ? soma_core_find(s->core_name, &s->core_choice.core, err) : DSE_OK;
+}
+
+enum dse_status schedule_evaluate(struct schedule *schedule, const char *path, const char *text,
+                                  size_t length, struct arena *arena, struct dse_error *err)
+{
+    enum { COST_MAX = 1 << 16 };
+    struct core_cache *cache;
+    DSE_TRY(choose_rules(schedule, path, text, length, err));
+    DSE_TRY(choose_core(schedule, path, text, length, err));
+    struct soma_core_machine *core = arena_alloc(arena, 1, sizeof *core);
+    if (!core)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a core array");
+    DSE_TRY(core_cache_new(COST_MAX, &cache, err));
+    enum dse_status status =
+        soma_core_open(schedule->arch, schedule->core_choice, schedule->compat, cache, core, err);
+    schedule->machine = core->machine;
+    if (status == DSE_OK)
+        status = evaluate(schedule, path, text, length, core, arena, err);
+    core_cache_free(cache);
+    return status;
+}

@@ -1,0 +1,44 @@
+#include "dse/run/point_rows.h"
+
+#include <string.h>
+
+#include "dse/solve/record.h"
+
+void point_rows_most(const struct sweep *sweep, size_t *n_layer, size_t *n_task)
+{
+    *n_layer = *n_task = 1;
+    for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++) {
+        const struct workload *workload = &sweep->workload[w];
+        *n_layer = workload->n_layer > *n_layer ? workload->n_layer : *n_layer;
+        *n_task = workload->n_problem > *n_task ? workload->n_problem : *n_task;
+    }
+}
+
+enum dse_status point_rows_make(const struct sweep *sweep, const struct sweep_point *point,
+                                const struct architecture *arch, const struct solve_result *const *result,
+                                uint64_t key, struct arena *arena, struct point_record *record,
+                                struct layer_record *layer, struct dse_error *err)
+{
+    const struct record_source source = {point->workload,     arch, result, sweep->schema.n_level,
+                                         sweep->schema.level, true};
+    memset(record, 0, sizeof *record);
+    record->index = point->index;
+    record->key = key;
+    if (solve_is_scheduler(&point->settings))
+        return record_make_network(&source, arena, record, layer, err);
+    return record_make(&source, arena, record, layer, err);
+}
+
+enum dse_status point_rows_unbuilt(const struct sweep_point *point, const struct dse_error *why, uint64_t key,
+                                   struct arena *arena, struct point_record *record, struct dse_error *err)
+{
+    char reason[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX + 32];
+    dse_error_print(why, reason, sizeof reason);
+    point_record_init(record);
+    record->index = point->index;
+    record->key = key;
+    record->outcome = RESULT_FAILED;
+    record->reason = arena_copy_text(arena, reason, strlen(reason));
+    record->n_layer = 0;
+    return record->reason ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
+}

@@ -1,0 +1,240 @@
+/* What the journal holds already when a run begins. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dse/run/run_state.h"
+#include "dse/spec/keys.h"
+#include "dse/spec/spec_diff.h"
+#include "results/cube/cube_read.h"
+#include "results/cube/merge.h"
+
+/* While the journal is read. */
+struct resume {
+    struct run *run;
+    struct machine machine;
+    size_t at_reason;           /* column of the reason */
+    bool retry;                 /* failed and timed-out points are computed again */
+    uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
+};
+
+/* The seconds of a point that was done before, shared out over its searches as they are expected to differ. */
+static void learn(struct cost_model *cost, const struct sweep_point *point, double seconds)
+{
+    double sum_s = cost_model_predict_index(cost, point->index);
+    uint32_t n_task = sweep_point_n_task(point);
+    if (!(sum_s > 0) || !(seconds > 0))
+        return;
+    for (uint32_t t = 0; t < n_task; t++)
+        cost_model_learn(cost, point->index, NULL, t,
+                         seconds * cost_model_predict_task(cost, point->index, t) / sum_s);
+}
+
+/* The number of the row's point when the row is what this sweep would compute, else SIZE_MAX. */
+static enum dse_status find_point(struct resume *resume, const struct journal_row *row, size_t *number,
+                                  struct dse_error *err)
+{
+    const struct sweep *sweep = resume->run->sweep;
+    struct sweep_point point;
+    struct point_keys keys;
+    size_t p = row->cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(sweep, row->cell);
+    *number = SIZE_MAX;
+    if (p == SIZE_MAX)
+        return DSE_OK;
+    sweep_point(sweep, p, &point);
+    if (!keys_of_point(&resume->machine, &point, &keys))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the key of a point");
+    if (keys.point != row->key)
+        return DSE_OK;
+    *number = p;
+    learn(resume->run->cost, &point, row->seconds);
+    return DSE_OK;
+}
+
+/* The lines of `text`, indented. */
+static void print_lines(const struct text_buffer *text, FILE *out)
+{
+    for (const char *at = text->data; at && *at;) {
+        int length = (int)strcspn(at, "\n");
+        fprintf(out, "  %.*s\n", length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
+/* Print `heading` and what the result file that is there differs by from this sweep; false, and nothing, when results do not differ
+ * or that cannot be told: no cube, or none that can be read. */
+static bool tell_differences(const struct run *run, const char *heading)
+{
+    struct text_buffer text;
+    struct spec_changes changes = {0};
+    text_init(&text);
+    bool known = spec_diff(run->options->out, run->sweep, &text, &changes, NULL) == DSE_OK &&
+                 text.length > 0 && changes.n_result + changes.n_axis > 0;
+    if (known) {
+        fprintf(run->options->err, "dse: %s:\n", heading);
+        print_lines(&text, run->options->err);
+    }
+    text_free(&text);
+    return known;
+}
+
+static bool tell_conflict(const struct run *run)
+{
+    char heading[4200];
+    snprintf(heading, sizeof heading, "the specification differs from that of %s", run->options->out);
+    return tell_differences(run, heading);
+}
+
+/* Rows of another specification: nothing is mixed, nothing thrown away unasked. */
+static enum dse_status refuse(const struct resume *resume, struct dse_error *err)
+{
+    char path[4096];
+    const struct run *run = resume->run;
+    if (!result_path(path, sizeof path, run->options->out, ".csv"))
+        path[0] = '\0';
+    if (!tell_conflict(run))
+        fprintf(run->options->err,
+                "dse: some points that are there are of another specification or version of dse\n");
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                       "%" PRIu64 " of its %" PRIu64 " points are not of this specification; --update keeps "
+                       "what both have and moves the others to OUT.dropped.csv, --fresh throws all away, -o "
+                       "writes elsewhere",
+                       resume->n_foreign, resume->n_foreign + resume->n_kept);
+}
+
+/* The reason stands behind the axes and the status. */
+static size_t reason_column(const struct result_schema *schema)
+{
+    size_t n = 1;
+    for (size_t a = 0; a < schema->n_axis; a++)
+        n += schema->axis[a].n_coordinate;
+    return n;
+}
+
+static void tell(const struct resume *resume, const struct journal_row *row, size_t number)
+{
+    const struct run_observer *observer = resume->run->options->observer;
+    struct point_record record;
+    if (!observer || !observer->point)
+        return;
+    point_record_init(&record);
+    record.index = row->index;
+    record.key = row->key;
+    record.outcome = row->outcome;
+    record.seconds = row->seconds;
+    record.reason = row->outcome != RESULT_OK && resume->at_reason < row->split->n
+                        ? row->split->field[resume->at_reason]
+                        : "";
+    observer->point(observer->user, number, &record, true);
+}
+
+static enum dse_status visit(void *user, const struct journal_row *row, enum journal_verdict *verdict,
+                             struct dse_error *err)
+{
+    struct resume *resume = user;
+    struct run *run = resume->run;
+    size_t p;
+    if (atomic_load(&run->watch.cancel))
+        return dse_fail(
+            err, DSE_INTERRUPTED,
+            "interrupted while what is there was read; nothing was changed, the same command resumes");
+    if (!row && resume->n_foreign > 0 && !run->options->update)
+        return refuse(resume, err);
+    if (!row) {
+        if (resume->n_kept > 0 && resume->n_foreign == 0)
+            (void)tell_differences(run, "the specification has changed; all points that are there are kept");
+        return DSE_OK;
+    }
+    DSE_TRY(find_point(resume, row, &p, err));
+    if (p == SIZE_MAX) {
+        resume->n_foreign++;
+        *verdict = run->options->update ? JOURNAL_DROP : JOURNAL_KEEP;
+        return DSE_OK;
+    }
+    resume->n_kept++;
+    if (resume->retry && (row->outcome == RESULT_FAILED || row->outcome == RESULT_TIMEOUT)) {
+        *verdict = JOURNAL_DROP;
+        return DSE_OK;
+    }
+    bits_set(&run->done, p);
+    tell(resume, row, p);
+    return DSE_OK;
+}
+
+/* What the run before left, and what became of it. */
+static void note_recovery(const struct run *run, const struct journal_report *report)
+{
+    FILE *err = run->options->err;
+    if (report->stale.pid > 0 && board_restarts(run->board) == 0)
+        fprintf(
+            err,
+            "dse: note: the run of process %ld on %s, begun %s, was cut short; going on from what it wrote\n",
+            report->stale.pid, report->stale.host, report->stale.since);
+    if (report->n_damaged + report->n_cut > 0)
+        fprintf(err,
+                "dse: note: %" PRIu64
+                " line%s of the tables, damaged or without layers: moved to %s, and computed again\n",
+                report->n_damaged + report->n_cut, report->n_damaged + report->n_cut == 1 ? "" : "s",
+                report->damaged_path);
+    else if (report->torn)
+        fprintf(err, "dse: note: the last line of the tables was not whole; its point is computed again\n");
+}
+
+/* A cube without its table may be all that is left of a sweep. */
+static enum dse_status guard_cube(const struct run *run, struct dse_error *err)
+{
+    char csv[4096];
+    const char *out = run->options->out;
+    if (run->options->fresh || board_restarts(run->board) > 0 || !result_path(csv, sizeof csv, out, ".csv") ||
+        access(csv, F_OK) == 0)
+        return DSE_OK;
+    uint64_t n = cube_read_count(out);
+    if (n == 0)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_BAD_INPUT, out, 0,
+                       "holds %" PRIu64
+                       " point%s, but its table %s is gone; restore that file from a copy, or "
+                       "use --fresh to throw the points away and start anew, or -o to write elsewhere",
+                       n, n == 1 ? "" : "s", csv);
+}
+
+enum dse_status run_resume(struct run *run, struct dse_error *err)
+{
+    bool first =
+        board_restarts(run->board) == 0; /* else what is to go has gone, and what is there is of this run */
+    struct resume resume = {
+        .run = run, .at_reason = reason_column(&run->schema), .retry = run->options->retry && first};
+    struct journal_options how = {
+        .fresh = run->options->fresh && first,
+        .repair = run->options->repair,
+        .sync_s = RUN_SYNC_S,
+        .command = run->options->command,
+        .visit = visit,
+        .user = &resume,
+    };
+    bool finished;
+    machine_init(&resume.machine, run->sweep);
+    DSE_TRY(
+        merge_finish(run->options->out, &finished, err)); /* a merge that was killed between its renames */
+    DSE_TRY(guard_cube(run, err));
+    enum dse_status status = journal_open(run->options->out, &run->schema, how, &run->journal, err);
+    if (status == DSE_BAD_INPUT && resume.n_foreign == 0)
+        (void)tell_conflict(run); /* as when other axes make other columns */
+    DSE_TRY(status);
+    const struct journal_report *report = journal_report(run->journal);
+    note_recovery(run, report);
+    run->summary->n_dropped = (size_t)report->n_dropped;
+    memcpy(run->summary->dropped_path, report->dropped_path, sizeof run->summary->dropped_path);
+    for (size_t p = 0; p < run->sweep->n_point; p++) {
+        bool mine = bits_has(&run->mine, p);
+        run->summary->n_point += mine;
+        run->summary->n_reused += mine && bits_has(&run->done, p);
+    }
+    run->schema.n_point_shard = run->summary->n_point;
+    const struct run_observer *observer = run->options->observer;
+    if (observer && observer->begun)
+        observer->begun(observer->user, run->summary->n_point, run->summary->n_reused,
+                        run->options->n_thread);
+    return DSE_OK;
+}

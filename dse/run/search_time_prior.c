@@ -1,0 +1,252 @@
+#include "dse/run/search_time_prior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What engines take, in CPU seconds of one core at about 3 GHz. Mappers: `dse run` on conv2_0_b and conv4_0_c of ResNet-50, simba, edp,
+ * default options. Schedulers: ResNet-50 on soma_edge with 1 and 4 samples, per layer and sample. A mistake of a factor of a few is
+ * learnt away; these are for the first minutes of a run and for shards. */
+struct engine_effort {
+    const char *name;
+    double fixed_s;        /* per search (mapper), or per layer and sample (scheduler) */
+    double evaluations;    /* until the engine ends by itself; the same */
+    double evaluation_s;   /* of one */
+    const char *option[2]; /* the evaluations are in proportion to these, or NULL */
+};
+
+static const struct engine_effort effort[] = {
+    {"random", 3e-5, 10000, 4.4e-6, {"search_size", NULL}},
+    {"hybrid", 3e-5, 600, 0.7e-6, {"victory_condition", "searchers"}},
+    {"descent", 3e-5, 26000, 1.6e-6, {"patience", NULL}},
+    {"annealing", 3e-5, 40000, 1.5e-6, {"moves", NULL}},
+    {"genetic", 3e-5, 30000, 2.3e-6, {"population", "generations"}},
+    {"exhaustive", 3e-5, 1000000, 0.5e-6, {NULL, NULL}},
+    {"cosa", 0.01, 1, 4e-6, {NULL, NULL}},
+    {"cosa-best", 0.17, 7000, 4e-6, {NULL, NULL}},
+    {"drill", 3e-5, 1, 4e-6, {NULL, NULL}},
+    {"unfused", 7e-5, 0, 0, {NULL, NULL}},
+    {"cocco", 7e-5, 100, 4e-6, {"rounds", "starts"}},
+    {"soma", 7e-5, 1500, 4e-6, {"dlsa_rounds", "starts"}},
+    {"soma-plus", 7e-5, 1000, 6e-6, {"rounds", "starts"}},
+};
+
+/* Engines that are not in the table. */
+static const struct engine_effort other_mapper = {"", 3e-5, 10000, 3e-6, {NULL, NULL}};
+static const struct engine_effort other_scheduler = {"", 7e-5, 1500, 4e-6, {NULL, NULL}};
+
+static const char drill_work[] = "work"; /* seconds that the engine drill burns */
+
+static const double usual_digits = 24;
+
+/* Latency alone mostly reaches its lower bound, which ends a search early (descent: 620 evaluations a layer instead of 21,000 on
+ * ResNet-50, docs/engines.md; but some layers never do). */
+static const double latency_share = 0.15;
+
+static const struct engine_effort *effort_of(const struct engine *engine)
+{
+    for (size_t i = 0; i < sizeof effort / sizeof effort[0]; i++)
+        if (strcmp(effort[i].name, engine->name) == 0)
+            return &effort[i];
+    return engine->kind == ENGINE_SCHEDULER ? &other_scheduler : &other_mapper;
+}
+
+/* The number of an option in the engine's table, or -1. */
+static int find_option(const struct engine *engine, const char *name)
+{
+    for (size_t i = 0; name && i < engine->n_option; i++)
+        if (strcmp(engine->option[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* By how much the options make the search longer than with the defaults; 0 means "no limit" for most: as by default. */
+static double option_factor(const struct solve_settings *settings, const struct engine_effort *e)
+{
+    double factor = 1;
+    for (size_t i = 0; i < sizeof e->option / sizeof e->option[0]; i++) {
+        int at = find_option(settings->engine, e->option[i]);
+        if (at >= 0 && settings->option[at] > 0 && settings->engine->option[at].standard > 0)
+            factor *= settings->option[at] / settings->engine->option[at].standard;
+    }
+    return factor;
+}
+
+/* One search of size 1, or, for a scheduler, of so many layers times samples. */
+static double search_s(const struct solve_settings *settings, double unit)
+{
+    const struct engine_effort *e = effort_of(settings->engine);
+    double evaluations = e->evaluations * option_factor(settings, e) * unit;
+    if (settings->objective.energy_exponent <= 0 && settings->engine->kind == ENGINE_MAPPER)
+        evaluations *= latency_share;
+    if (settings->max_evaluations && evaluations > (double)settings->max_evaluations)
+        evaluations = (double)settings->max_evaluations;
+    int work = find_option(settings->engine, drill_work);
+    return e->fixed_s * unit + evaluations * e->evaluation_s + (work >= 0 ? settings->option[work] : 0);
+}
+
+double cost_prior_task_size(const struct problem *problem)
+{
+    uint32_t digits = 1;
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        for (uint32_t rest = problem->bound[d]; rest > 1; rest /= 2)
+            digits++;
+    return digits / usual_digits;
+}
+
+static void fill_class(const struct solve_settings *settings, const struct workload *workload,
+                       struct cost_class *out)
+{
+    out->scheduler = solve_is_scheduler(settings);
+    out->n_task = out->scheduler ? 1 : workload->n_problem;
+    out->limit_s = settings->max_seconds > 0 ? settings->max_seconds : INFINITY;
+    out->search_s =
+        search_s(settings, out->scheduler ? (double)workload->network->n_layer * workload->batch : 1);
+    out->point_s = 0;
+    for (uint32_t t = 0; t < out->n_task; t++) {
+        double seconds = out->search_s * (out->scheduler ? 1 : cost_prior_task_size(&workload->problem[t]));
+        out->point_s += seconds < out->limit_s ? seconds : out->limit_s;
+    }
+}
+
+double cost_prior_point_s(const struct sweep_point *point)
+{
+    struct cost_class class;
+    fill_class(&point->settings, point->workload, &class);
+    return class.point_s;
+}
+
+/* ------------------------------------------------------------------------------------------------------ classes */
+
+/* Does some engine of the sweep take longer with more of this option? */
+static bool option_counts(const struct sweep *sweep, const char *name)
+{
+    for (size_t e = 0; e < sweep->n_engine; e++) {
+        const struct engine *engine = sweep->engine[e].engine;
+        const struct engine_effort *known = effort_of(engine);
+        if (strcmp(name, drill_work) == 0 && find_option(engine, name) >= 0)
+            return true;
+        for (size_t i = 0; i < sizeof known->option / sizeof known->option[0]; i++)
+            if (known->option[i] && strcmp(known->option[i], name) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool dimension_counts(const struct sweep *sweep, const struct spec_dimension *dimension)
+{
+    for (size_t k = 0; k < dimension->n_variable; k++) {
+        const struct spec_variable *v = &sweep->spec->variable[dimension->variable[k]];
+        if (v->target == SPEC_ENGINE || v->target == SPEC_NETWORK || v->target == SPEC_BATCH ||
+            v->target == SPEC_OBJECTIVE ||
+            (v->target == SPEC_OPTION && option_counts(sweep, v->name + sizeof "option." - 1)))
+            return true;
+    }
+    return false;
+}
+
+/* Which dimensions tell classes apart, in declared order. */
+static void choose_dimensions(struct cost_prior *prior, const struct sweep *sweep)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    size_t longest = COST_CLASS_MAX;
+    double n_class;
+    do {
+        size_t next = 0;
+        n_class = 1;
+        for (size_t d = 0; d < spec->n_dimension; d++) {
+            size_t n = spec->dimension[d].n_value;
+            if (n > longest || !dimension_counts(sweep, &spec->dimension[d]))
+                continue;
+            n_class *= (double)n;
+            next = n > next ? n : next;
+        }
+        if (n_class > COST_CLASS_MAX)
+            longest = next - 1;
+    } while (n_class > COST_CLASS_MAX);
+    uint64_t stride = 1;
+    for (size_t d = spec->n_dimension; d-- > 0;) {
+        size_t n = spec->dimension[d].n_value;
+        if (n <= longest && dimension_counts(sweep, &spec->dimension[d])) {
+            prior->dim[prior->n_dim] = (uint32_t)d;
+            prior->length[prior->n_dim] = (uint32_t)n;
+            prior->stride[prior->n_dim++] = stride;
+        }
+        stride *= n;
+    }
+    prior->n_class = (uint32_t)n_class;
+}
+
+/* The settings and the workload of class number c; as sweep_point has them. */
+static void make_class(const struct cost_prior *prior, const struct sweep *sweep, uint32_t c,
+                       struct cost_class *out)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    size_t network = 0, batch = 0, engine = 0, at[SPEC_VARIABLE_MAX];
+    uint32_t rest = c;
+    for (size_t i = 0; i < prior->n_dim; i++) {
+        const struct spec_dimension *dimension = &spec->dimension[prior->dim[i]];
+        at[i] = rest % prior->length[i];
+        rest /= prior->length[i];
+        for (size_t k = 0; k < dimension->n_variable; k++) {
+            enum spec_target target = spec->variable[dimension->variable[k]].target;
+            engine = target == SPEC_ENGINE ? at[i] : engine;
+            network = target == SPEC_NETWORK ? at[i] : network;
+            batch = target == SPEC_BATCH ? at[i] : batch;
+        }
+    }
+    struct solve_settings settings = sweep->engine[engine];
+    for (size_t i = 0; i < prior->n_dim; i++) {
+        const struct spec_dimension *dimension = &spec->dimension[prior->dim[i]];
+        for (size_t k = 0; k < dimension->n_variable; k++) {
+            const struct spec_variable *v = &spec->variable[dimension->variable[k]];
+            const char *text = v->value[at[i]].text;
+            enum dse_status status = DSE_OK; /* an engine that does not have an option keeps what it has */
+            if (v->target == SPEC_OPTION)
+                status = engine_option_set(settings.engine, v->name + sizeof "option." - 1, text,
+                                           settings.option, NULL);
+            if (v->target == SPEC_OBJECTIVE)
+                status = objective_parse(text, &settings.objective, NULL);
+            (void)status;
+        }
+    }
+    out->workload = (uint32_t)(network * sweep->n_batch + batch);
+    const struct workload *workload = &sweep->workload[out->workload];
+    uint32_t n_search = solve_is_scheduler(&settings) ? 1 : workload->n_problem;
+    solve_settings_share(&settings, sweep->point_max_evaluations, sweep->point_max_seconds, n_search);
+    fill_class(&settings, workload, out);
+}
+
+enum dse_status cost_prior_init(struct cost_prior *prior, const struct sweep *sweep, struct dse_error *err)
+{
+    memset(prior, 0, sizeof *prior);
+    choose_dimensions(prior, sweep);
+    prior->class = calloc(prior->n_class, sizeof *prior->class);
+    if (!prior->class)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u cost classes", prior->n_class);
+    for (uint32_t c = 0; c < prior->n_class; c++)
+        make_class(prior, sweep, c, &prior->class[c]);
+    return DSE_OK;
+}
+
+void cost_prior_free(struct cost_prior *prior)
+{
+    free(prior->class);
+    memset(prior, 0, sizeof *prior);
+}
+
+uint32_t cost_prior_class_of_index(const struct cost_prior *prior, const uint32_t *index)
+{
+    uint32_t class = 0;
+    for (size_t i = prior->n_dim; i-- > 0;)
+        class = class * prior->length[i] + index[prior->dim[i]];
+    return class;
+}
+
+uint32_t cost_prior_class_of_cell(const struct cost_prior *prior, uint64_t cell)
+{
+    uint32_t class = 0;
+    for (size_t i = prior->n_dim; i-- > 0;)
+        class = class * prior->length[i] + (uint32_t)(cell / prior->stride[i] % prior->length[i]);
+    return class;
+}

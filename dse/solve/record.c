@@ -1,0 +1,269 @@
+#include "dse/solve/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { PADDING_TEXT_MAX = 512 };
+
+/* Where a level of the machine stands among the columns, or n_level. */
+static size_t column_of(const struct record_source *source, uint32_t l)
+{
+    size_t i = 0;
+    while (i < source->n_level && strcmp(source->level[i], source->arch->level[l].name) != 0)
+        i++;
+    return i;
+}
+
+static struct level_values *empty_levels(const struct record_source *source, struct arena *arena)
+{
+    struct level_values *values = arena_alloc(arena, source->n_level ? source->n_level : 1, sizeof *values);
+    for (size_t i = 0; values && i < source->n_level; i++)
+        values[i] = (struct level_values){NAN, NAN, NAN};
+    return values;
+}
+
+static void fill_energies(const struct architecture *arch, const struct evaluation *e,
+                          struct layer_record *row)
+{
+    row->energy_mac_j = e->mac_energy_j;
+    row->energy_buffer_j = row->energy_noc_j = row->energy_dram_j = 0;
+    row->dram_byte = row->onchip_byte = 0;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        row->energy_noc_j += e->network_energy_j[l];
+        if (arch->level[l].is_dram) {
+            row->energy_dram_j += e->level_energy_j[l];
+            row->dram_byte += e->level_byte[l];
+        } else {
+            row->energy_buffer_j += e->level_energy_j[l];
+            row->onchip_byte += e->level_byte[l];
+        }
+    }
+}
+
+char *record_mapping_line(const struct mapping *mapping, const struct problem *problem,
+                          const struct architecture *arch, struct arena *arena)
+{
+    struct text_buffer line;
+    char *copy = NULL;
+    text_init(&line);
+    mapping_write_line(mapping, problem, arch, &line);
+    if (!line.failed)
+        copy = arena_copy_text(arena, line.data, line.length);
+    text_free(&line);
+    return copy;
+}
+
+char *record_trace_line(const struct engine_result *found, struct arena *arena)
+{
+    struct text_buffer line;
+    char number[TEXT_DOUBLE_MAX], *copy = NULL;
+    text_init(&line);
+    for (uint32_t i = 0; i < found->n_trace; i++) {
+        if (i)
+            text_append_bytes(&line, " ", 1);
+        text_append_u64(&line, found->trace[i].evaluation);
+        text_append_bytes(&line, ":", 1);
+        text_append_bytes(&line, number, text_double_bytes(found->trace[i].cost, 0, number));
+    }
+    if (!line.failed)
+        copy = arena_copy_text(arena, line.data ? line.data : "", line.length);
+    text_free(&line);
+    return copy;
+}
+
+/* "P 53->54", or nothing. */
+static char *padding_text(const struct record_source *source, uint32_t p, struct arena *arena)
+{
+    char text[PADDING_TEXT_MAX];
+    engine_result_padding_text(&source->result[p]->found, &source->workload->problem[p], text, sizeof text);
+    return arena_copy_text(arena, text, strlen(text));
+}
+
+static enum dse_status fill_layer(const struct record_source *source, uint32_t p, struct arena *arena,
+                                  struct layer_record *row, struct dse_error *err)
+{
+    const struct solve_result *result = source->result[p];
+    const struct evaluation *e = &result->found.evaluation;
+    row->outcome = result->outcome;
+    if (result->outcome != RESULT_FAILED) {
+        row->evaluations = result->found.n_evaluation;
+        row->draws = result->found.n_draw;
+        row->seconds = result->found.seconds;
+        row->stop = engine_stop_text(result->found.stop);
+    }
+    if (result->outcome != RESULT_OK) {
+        row->reason = result->reason;
+        return DSE_OK;
+    }
+    row->latency_s = e->latency_s;
+    row->latency_cycle = e->cycle;
+    row->energy_j = e->energy_j;
+    row->edp_js = e->edp_js;
+    row->utilization = e->utilization;
+    row->n_mac = (uint64_t)e->n_compute;
+    measure_fill(&result->measured, row);
+    fill_energies(source->arch, e, row);
+    if (result->bounded) {
+        row->bound_latency_ratio = e->latency_s / result->bound.latency_s;
+        row->bound_energy_ratio = e->energy_j / result->bound.energy_j;
+        row->bound_edp_ratio = e->edp_js / result->bound.edp_js;
+    }
+    struct level_values *levels = empty_levels(source, arena);
+    for (uint32_t l = 0; levels && l < source->arch->n_level; l++) {
+        size_t c = column_of(source, l);
+        if (c < source->n_level)
+            levels[c] = (struct level_values){e->level_energy_j[l], e->network_energy_j[l], e->level_byte[l]};
+    }
+    row->level = levels;
+    if (source->texts) {
+        row->mapping =
+            record_mapping_line(&result->found.mapping, &source->workload->problem[p], source->arch, arena);
+        row->trace = record_trace_line(&result->found, arena);
+    }
+    row->padded = padding_text(source, p, arena);
+    if (!levels || !row->padded || (source->texts && (!row->mapping || !row->trace)))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
+    return DSE_OK;
+}
+
+static int is_worse(enum result_status a, enum result_status b)
+{
+    static const int weight[] = {
+        [RESULT_OK] = 0, [RESULT_INFEASIBLE] = 1, [RESULT_TIMEOUT] = 2, [RESULT_FAILED] = 3};
+    return weight[a] > weight[b];
+}
+
+/* The first of the worst outcomes, with the name of its layer. */
+static void fill_outcome(const struct record_source *source, const struct layer_record *layer, char *reason,
+                         size_t size, struct point_record *point)
+{
+    point->outcome = RESULT_OK;
+    for (uint32_t i = 0; i < source->workload->n_layer; i++)
+        if (is_worse(layer[i].outcome, point->outcome)) {
+            point->outcome = layer[i].outcome;
+            snprintf(reason, size, "layer %s: %s", layer[i].layer, layer[i].reason);
+            point->reason = reason;
+        }
+}
+
+/* Distinct loop nests count once: that is what was searched. */
+static void fill_effort(const struct record_source *source, struct point_record *point)
+{
+    static const enum engine_stop order[] = {STOP_MAX_SECONDS, STOP_MAX_EVALUATIONS, STOP_CONVERGED,
+                                             STOP_OPTIMAL};
+    size_t weakest = 3;
+    point->evaluations = point->draws = 0;
+    point->seconds = 0;
+    for (uint32_t p = 0; p < source->workload->n_problem; p++) {
+        const struct solve_result *result = source->result[p];
+        if (result->outcome == RESULT_FAILED)
+            continue;
+        point->evaluations += result->found.n_evaluation;
+        point->draws += result->found.n_draw;
+        point->seconds += result->found.seconds;
+        for (size_t i = 0; i < weakest; i++)
+            if (result->found.stop == order[i])
+                weakest = i;
+    }
+    if (point->outcome != RESULT_FAILED)
+        point->stop = engine_stop_text(order[weakest]);
+}
+
+static void add_levels(struct level_values *sum, const struct level_values *one, size_t n, double count)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(one[i].energy_j))
+            continue;
+        if (isnan(sum[i].energy_j))
+            sum[i] = (struct level_values){0, 0, 0};
+        sum[i].energy_j += count * one[i].energy_j;
+        sum[i].noc_energy_j += count * one[i].noc_energy_j;
+        sum[i].byte += count * one[i].byte;
+    }
+}
+
+static void add_layer(struct point_record *point, const struct layer_record *row)
+{
+    double count = (double)row->count;
+    point->latency_s += count * row->latency_s;
+    point->latency_cycle += row->count * row->latency_cycle;
+    point->energy_j += count * row->energy_j;
+    point->energy_mac_j += count * row->energy_mac_j;
+    point->energy_buffer_j += count * row->energy_buffer_j;
+    point->energy_noc_j += count * row->energy_noc_j;
+    point->energy_dram_j += count * row->energy_dram_j;
+    point->dram_byte += count * row->dram_byte;
+    point->onchip_byte += count * row->onchip_byte;
+    point->n_mac += row->count * row->n_mac;
+    if (row->noc_latency_cycle == RESULT_U64_MISSING)
+        point->noc_latency_cycle = RESULT_U64_MISSING;
+    else if (point->noc_latency_cycle != RESULT_U64_MISSING)
+        point->noc_latency_cycle += row->count * row->noc_latency_cycle;
+}
+
+static enum dse_status fill_totals(const struct record_source *source, const struct layer_record *layer,
+                                   struct arena *arena, struct point_record *point, struct dse_error *err)
+{
+    double bound_latency_s = 0, bound_energy_j = 0, bound_root = 0;
+    bool bounded = true;
+    struct level_values *levels = empty_levels(source, arena);
+    if (!levels)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the totals of a point");
+    point->latency_s = point->energy_j = point->energy_mac_j = point->energy_buffer_j = 0;
+    point->energy_noc_j = point->energy_dram_j = point->dram_byte = point->onchip_byte = 0;
+    point->latency_cycle = point->n_mac = point->noc_latency_cycle = 0;
+    for (uint32_t i = 0; i < source->workload->n_layer; i++) {
+        const struct solve_result *result = source->result[source->workload->problem_of[i]];
+        add_layer(point, &layer[i]);
+        add_levels(levels, layer[i].level, source->n_level, (double)layer[i].count);
+        bound_latency_s += (double)layer[i].count * result->bound.latency_s;
+        bound_energy_j += (double)layer[i].count * result->bound.energy_j;
+        bound_root += (double)layer[i].count * sqrt(result->bound.edp_js);
+        bounded = bounded && result->bounded;
+    }
+    point->level = levels;
+    point->edp_js = point->energy_j * point->latency_s;
+    point->utilization =
+        (double)point->n_mac / ((double)source->arch->mac.instances * (double)point->latency_cycle);
+    if (bounded) {
+        /* sum(E) sum(L) >= sum(sqrt(E L))^2 (Cauchy and Schwarz), so the layers' own EDP bounds count as well */
+        double bound_edp_js = fmax(bound_energy_j * bound_latency_s, bound_root * bound_root);
+        point->bound_latency_ratio = point->latency_s / bound_latency_s;
+        point->bound_energy_ratio = point->energy_j / bound_energy_j;
+        point->bound_edp_ratio = point->edp_js / bound_edp_js;
+    }
+    return DSE_OK;
+}
+
+enum dse_status record_make(const struct record_source *source, struct arena *arena,
+                            struct point_record *point, struct layer_record *layer, struct dse_error *err)
+{
+    const struct workload *w = source->workload;
+    const uint32_t *index = point->index;
+    uint64_t key = point->key, n_mapped = 0;
+    point_record_init(point);
+    point->index = index;
+    point->key = key;
+    char *reason = arena_alloc(arena, SOLVE_REASON_MAX + 128, 1);
+    if (!reason)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
+    for (uint32_t i = 0; i < w->n_layer; i++) {
+        const struct layer *from = &w->network->layer[w->layer[i]];
+        layer_record_init(&layer[i]);
+        layer[i].layer = from->name;
+        layer[i].count = from->count;
+        DSE_TRY(fill_layer(source, w->problem_of[i], arena, &layer[i], err));
+        n_mapped += layer[i].outcome == RESULT_OK ? from->count : 0;
+    }
+    fill_outcome(source, layer, reason, SOLVE_REASON_MAX + 128, point);
+    fill_effort(source, point);
+    point->n_layer_mapped = n_mapped;
+    point->n_layer = w->n_layer;
+    point->accounting = "timeloop";
+    if (point->outcome == RESULT_OK)
+        DSE_TRY(fill_totals(source, layer, arena, point, err));
+    return DSE_OK;
+}

@@ -1,0 +1,335 @@
+#include "dse/solve/solve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "dse/solve/solve_cache.h"
+
+/* Goes up when the same inputs give other results: then old journals are not resumed. */
+enum { RESULT_VERSION = 1 };
+
+static enum dse_status unknown_engine(const char *name, struct dse_error *err)
+{
+    const char *known[64];
+    char shown[96];
+    size_t n;
+    const struct engine *const *engine = engine_all(&n);
+    n = n < 64 ? n : 64;
+    for (size_t i = 0; i < n; i++)
+        known[i] = engine[i]->name;
+    const char *nearest = text_nearest(name, known, n);
+    text_excerpt(name, shown, sizeof shown);
+    if (nearest)
+        return dse_fail(err, DSE_BAD_INPUT, "unknown engine \"%s\"; did you mean %s?", shown, nearest);
+    struct text_buffer list;
+    text_init(&list);
+    for (size_t i = 0; i < n; i++)
+        text_append(&list, "%s%s", i ? ", " : "", known[i]);
+    enum dse_status status = dse_fail(err, DSE_BAD_INPUT, "unknown engine \"%s\"; there are %s", shown,
+                                      list.data ? list.data : "none");
+    text_free(&list);
+    return status;
+}
+
+enum dse_status solve_settings_init(struct solve_settings *settings, const char *name, struct dse_error *err)
+{
+    memset(settings, 0, sizeof *settings);
+    settings->engine = engine_find(name);
+    if (!settings->engine)
+        return unknown_engine(name, err);
+    if (settings->engine->n_option > SOLVE_OPTION_MAX)
+        return dse_fail(err, DSE_LIMIT, "engine %s has more than %d options", name, SOLVE_OPTION_MAX);
+    engine_option_defaults(settings->engine, settings->option);
+    return objective_parse("edp", &settings->objective, err);
+}
+
+bool solve_is_scheduler(const struct solve_settings *settings)
+{
+    return settings->engine->kind == ENGINE_SCHEDULER;
+}
+
+void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
+                          double point_max_seconds, uint32_t n_search)
+{
+    uint64_t evaluations = point_max_evaluations / n_search;
+    double seconds = point_max_seconds / (double)n_search;
+    evaluations = evaluations ? evaluations : 1;
+    if (point_max_evaluations && (settings->max_evaluations == 0 || evaluations < settings->max_evaluations))
+        settings->max_evaluations = evaluations;
+    if (point_max_seconds > 0 && (settings->max_seconds <= 0 || seconds < settings->max_seconds)) {
+        settings->max_seconds = seconds;
+        settings->point_max_seconds = point_max_seconds;
+    }
+}
+
+static void hash_node(struct hash_state *state, const struct ynode *node)
+{
+    hash_u64(state, node->kind);
+    hash_text(state, node->text);
+    hash_u64(state, node->n_item);
+    for (size_t i = 0; i < node->n_item; i++) {
+        if (node->key)
+            hash_text(state, node->key[i]);
+        hash_node(state, node->item[i]);
+    }
+}
+
+static void hash_settings(const struct solve_settings *s, struct hash_state *state)
+{
+    hash_u64(state, RESULT_VERSION);
+    hash_text(state, s->engine->name);
+    for (size_t i = 0; i < s->engine->n_option; i++) {
+        hash_text(state, s->engine->option[i].name);
+        hash_double(state, s->option[i]);
+    }
+    hash_double(state, s->objective.energy_exponent);
+    hash_double(state, s->objective.delay_exponent);
+    hash_u64(state, s->seed);
+    hash_u64(state, s->max_evaluations);
+    hash_double(state, s->max_seconds);
+    if (s->point_max_seconds > 0) /* the reason of a timeout names it */
+        hash_double(state, s->point_max_seconds);
+    hash_u64(state, s->constraints != NULL);
+    if (s->constraints)
+        hash_node(state, s->constraints);
+    if (s->further)
+        hash_node(state, s->further);
+    measure_hash(&s->measure, state);
+}
+
+uint64_t solve_settings_key(const struct solve_settings *settings)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return 0;
+    hash_settings(settings, &state);
+    return hash_end(&state);
+}
+
+uint64_t solve_arch_key(const struct architecture *arch)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return 0;
+    hash_u64(&state, architecture_hash(arch));
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        hash_text(&state, arch->level[l].name);
+    return hash_end(&state);
+}
+
+uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return 0;
+    hash_u64(&state, settings_key);
+    hash_u64(&state, problem_key);
+    hash_u64(&state, arch_key);
+    return hash_end(&state);
+}
+
+static void give_up(struct solve_result *result, const struct dse_error *err)
+{
+    char text[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX + 32];
+    result->outcome = RESULT_FAILED;
+    snprintf(result->reason, sizeof result->reason, "%.*s", SOLVE_REASON_MAX - 1,
+             dse_error_print(err, text, sizeof text));
+}
+
+/* Why nothing was found: timeout or infeasible. */
+static void judge_nothing(const struct solve_settings *settings, struct solve_result *result)
+{
+    char whole[64] = "", n_draw[48];
+    const struct engine_result *found = &result->found;
+    bool scheduler = solve_is_scheduler(settings);
+    result->outcome = found->stop == STOP_MAX_SECONDS ? RESULT_TIMEOUT : RESULT_INFEASIBLE;
+    const char *reason = found->reason[0] ? found->reason
+                         : scheduler      ? "no schedule was found"
+                                          : "no mapping was found";
+    if (settings->point_max_seconds > 0)
+        snprintf(whole, sizeof whole, ", its share of point_max_seconds = %.6g", settings->point_max_seconds);
+    if (result->outcome == RESULT_TIMEOUT)
+        snprintf(result->reason, sizeof result->reason, "nothing found within %s%.6g s%s: %s",
+                 whole[0] ? "" : "max_seconds = ", settings->max_seconds, whole, reason);
+    else if (found->n_draw > 0 && !scheduler) /* else the space was proved empty before the search */
+        snprintf(result->reason, sizeof result->reason,
+                 "nothing found in %s candidate%s; the most frequent misfit: %s",
+                 text_thousands(found->n_draw, n_draw, sizeof n_draw), found->n_draw == 1 ? "" : "s", reason);
+    else
+        snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+static void judge(const struct solve_settings *settings, struct solve_result *result,
+                  const struct problem *problem, const struct architecture *arch)
+{
+    const struct engine_result *found = &result->found;
+    if (!found->feasible) {
+        judge_nothing(settings, result);
+        return;
+    }
+    result->outcome = RESULT_OK;
+    result->reason[0] = '\0';
+    result->bound = found->lower_bound;
+    result->bounded = lower_bound_applies(problem, arch, &found->mapping);
+}
+
+/* Measure the mapping found, on the loop nest that was searched. */
+static enum dse_status measure(const struct solve_settings *settings, const struct problem *problem,
+                               const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
+                               struct solve_result *result, struct dse_error *err)
+{
+    struct problem searched = *problem;
+    if (result->found.padded)
+        memcpy(searched.bound, result->found.padded_bound, sizeof searched.bound);
+    return measure_mapping(&settings->measure, &searched, arch, &result->found.mapping, cancel, arena,
+                           &result->measured, err);
+}
+
+/* Streams depend on the loop nest (or network and batch) and the engine, not on the machine: neighbouring points of a sweep are searched with common
+ * random numbers, so that their difference is that of the machines and not of luck. */
+static uint64_t stream_key(const struct engine *engine, uint64_t content)
+{
+    return content ^ hash_of_bytes(engine->name, strlen(engine->name));
+}
+
+enum dse_status solve_constraints(const struct solve_settings *s, const struct problem *problem,
+                                  const struct architecture *arch, struct mapspace_constraints *constraints,
+                                  struct dse_error *err)
+{
+    mapspace_constraints_init(constraints, problem, arch);
+    if (s->constraints)
+        DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, problem, arch, constraints, err));
+    if (s->further)
+        DSE_TRY(mapspace_constraints_read(s->doc, s->further, problem, arch, constraints, err));
+    return DSE_OK;
+}
+
+static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,
+                              const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
+                              struct engine_result *found, struct dse_error *err)
+{
+    struct mapspace_constraints *constraints = NULL;
+    if (s->constraints || s->further) {
+        constraints = arena_alloc(arena, 1, sizeof *constraints);
+        if (!constraints)
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the constraints");
+        DSE_TRY(solve_constraints(s, compiled->problem, arch, constraints, err));
+    }
+    struct engine_task task = {
+        .evaluator = compiled->evaluator,
+        .workspace = compiled->workspace,
+        .bound = &compiled->bound,
+        .constraints = constraints,
+        .architecture = evaluator_architecture(compiled->evaluator),
+        .batch = 1,
+        .objective = s->objective,
+        .option = s->option,
+        .seed = s->seed,
+        .key = stream_key(s->engine, compiled->problem_key),
+        .budget = {s->max_evaluations, s->max_seconds, cancel},
+    };
+    return engine_solve(s->engine, &task, arena, found, err);
+}
+
+/* A result that says nothing yet. Most of it is room that few searches use: it is left unset. */
+static void result_init(struct solve_result *result)
+{
+    result->outcome = RESULT_OK;
+    result->reason[0] = '\0';
+    engine_result_init(&result->found);
+    memset(&result->bound, 0, sizeof result->bound);
+    result->bounded = false;
+    measure_values_init(&result->measured);
+    result->schedule = NULL;
+}
+
+enum dse_status solve_task(const struct solve_settings *settings, const struct problem *problem,
+                           const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
+                           struct solve_result *result)
+{
+    const struct solve_shared none = {.n_thread = 1};
+    return solve_task_shared(settings, problem, arch, &none, cancel, arena, result);
+}
+
+enum dse_status solve_task_shared(const struct solve_settings *settings, const struct problem *problem,
+                                  const struct architecture *arch, const struct solve_shared *shared,
+                                  const atomic_int *cancel, struct arena *arena, struct solve_result *result)
+{
+    struct dse_error err;
+    struct solve_compiled own = {0};
+    const struct solve_compiled *compiled = &own;
+    result_init(result);
+    enum dse_status status = shared->cache ? solve_cache_get(shared->cache, problem, arch, &compiled, &err)
+                                           : solve_compile(problem, arch, &own, &err);
+    if (status == DSE_OK)
+        status = search(settings, compiled, arch, cancel, arena, &result->found, &err);
+    solve_compiled_free(&own);
+    if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
+        return DSE_INTERRUPTED;
+    if (status == DSE_OK) {
+        judge(settings, result, problem, arch);
+        if (result->outcome == RESULT_OK && settings->measure.what)
+            status = measure(settings, problem, arch, cancel, arena, result, &err);
+    }
+    if (status == DSE_INTERRUPTED)
+        return status;
+    if (status != DSE_OK)
+        give_up(result, &err);
+    return DSE_OK;
+}
+
+/* Keep the text of the schedule found beyond the arena. */
+static enum dse_status keep_schedule(struct solve_result *result, struct dse_error *err)
+{
+    struct engine_schedule *schedule = &result->found.schedule;
+    result->schedule = malloc(schedule->text_length + 1);
+    if (!result->schedule)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %zu bytes",
+                        schedule->text_length);
+    memcpy(result->schedule, schedule->text, schedule->text_length + 1);
+    schedule->text = result->schedule;
+    result->outcome = RESULT_OK;
+    return DSE_OK;
+}
+
+enum dse_status solve_network(const struct solve_settings *s, const struct workload *workload,
+                              const struct architecture *arch, const struct solve_shared *shared,
+                              const atomic_int *cancel, struct arena *arena, struct solve_result *result)
+{
+    struct dse_error err;
+    result_init(result);
+    struct engine_task task = {
+        .network = workload->network,
+        .architecture = arch,
+        .batch = workload->batch,
+        .objective = s->objective,
+        .option = s->option,
+        .seed = s->seed,
+        .key = stream_key(s->engine, workload->network_hash),
+        .budget = {s->max_evaluations, s->max_seconds, cancel},
+        .core_cache = shared->core_cache,
+        .n_thread = shared->n_thread,
+    };
+    enum dse_status status = engine_solve(s->engine, &task, arena, &result->found, &err);
+    if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
+        return DSE_INTERRUPTED;
+    if (status == DSE_OK && result->found.feasible)
+        status = keep_schedule(result, &err);
+    else if (status == DSE_OK)
+        judge_nothing(s, result);
+    if (status != DSE_OK)
+        give_up(result, &err);
+    return DSE_OK;
+}
+
+void solve_result_clear(struct solve_result *result)
+{
+    if (!result)
+        return;
+    free(result->schedule);
+    result->schedule = NULL;
+}

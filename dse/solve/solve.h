@@ -1,0 +1,109 @@
+/* One task of a sweep: one mapper on one loop nest, or one scheduler on one network, and one architecture. What comes out
+ * depends on nothing else, so it can be shared by all points that ask for the same. */
+#ifndef DSE_SOLVE_SOLVE_H
+#define DSE_SOLVE_SOLVE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/yaml.h"
+#include "costmodel/loopnest/lower_bound.h"
+#include "dse/solve/measure.h"
+#include "dse/solve/workload.h"
+#include "engines/driver/engine.h"
+#include "engines/driver/objective.h"
+#include "engines/mapspace/mapspace_constraints.h"
+#include "results/record/schema.h"
+
+struct solve_cache; /* dse/solve/solve_cache.h */
+
+enum { SOLVE_OPTION_MAX = 64, SOLVE_REASON_MAX = 512 };
+
+/* How to search. */
+struct solve_settings {
+    const struct engine *engine;
+    double option[SOLVE_OPTION_MAX]; /* (engine->n_option) */
+    struct objective objective;
+    uint64_t seed;
+    uint64_t max_evaluations;        /* per task; 0: the engine's own rule ends it */
+    double max_seconds;              /* per task; 0: no limit */
+    double point_max_seconds;        /* what max_seconds is an even share of; 0: of nothing */
+    const struct yaml_doc *doc;      /* of the constraints; NULL: none */
+    const struct ynode *constraints; /* a list in doc; NULL: none */
+    const struct ynode *further;     /* another list in doc, added to the first; NULL: none */
+    struct measure_settings measure; /* what is computed of the mapping found */
+};
+
+/* What was found for one task. */
+struct solve_result {
+    enum result_status outcome;
+    char reason[SOLVE_REASON_MAX]; /* why not ok */
+    struct engine_result found;    /* set for ok, infeasible, timeout */
+    struct lower_bound bound;
+    bool bounded; /* the bound holds for the mapping found */
+    struct measure_values measured;
+    char *
+        schedule; /* scheduler: the text form, which found.schedule has as well; owned, NULL when there is none */
+};
+
+/* What tasks of one run share, without any effect on results. */
+struct solve_shared {
+    struct core_cache *core_cache; /* costs of tiles; may be NULL */
+    int n_thread;                  /* for one task; at least 1 */
+    struct solve_cache *cache;     /* of this thread, for the machine at hand; NULL: none */
+};
+
+/* Any engine. Fills the defaults. DSE_BAD_INPUT: unknown, with the nearest; DSE_LIMIT: its table is too long. */
+DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
+                                                   struct dse_error *err);
+
+bool solve_is_scheduler(const struct solve_settings *settings);
+
+/* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller of itself and of the
+ * share, at least one evaluation. 0 is no limit. */
+void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
+                          double point_max_seconds, uint32_t n_search);
+
+/* The constraints of both lists on one loop nest and machine. DSE_BAD_INPUT with file and line. */
+DSE_MUST_CHECK enum dse_status solve_constraints(const struct solve_settings *settings,
+                                                 const struct problem *problem,
+                                                 const struct architecture *arch,
+                                                 struct mapspace_constraints *constraints,
+                                                 struct dse_error *err);
+
+/* Everything about the search that determines a result; 0 when out of memory. */
+uint64_t solve_settings_key(const struct solve_settings *settings);
+
+/* The machine with its level names, as constraints and result columns name levels; 0 when out of memory. */
+uint64_t solve_arch_key(const struct architecture *arch);
+
+/* The key of a task from those of its parts (problem_hash for the loop nest): equal keys, equal results. 0 when out of memory. */
+uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key);
+
+/* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be reset afterwards).
+ * Returns DSE_INTERRUPTED when `cancel` ended the search or what is measured of its mapping (then there is no result), else DSE_OK. */
+DSE_MUST_CHECK enum dse_status solve_task(const struct solve_settings *settings,
+                                          const struct problem *problem, const struct architecture *arch,
+                                          const atomic_int *cancel, struct arena *arena,
+                                          struct solve_result *result);
+
+/* The same with what `shared` keeps. */
+DSE_MUST_CHECK enum dse_status solve_task_shared(const struct solve_settings *settings,
+                                                 const struct problem *problem,
+                                                 const struct architecture *arch,
+                                                 const struct solve_shared *shared, const atomic_int *cancel,
+                                                 struct arena *arena, struct solve_result *result);
+
+/* The same for a scheduler and a whole network. Release the result with solve_result_clear. */
+DSE_MUST_CHECK enum dse_status solve_network(const struct solve_settings *settings,
+                                             const struct workload *workload, const struct architecture *arch,
+                                             const struct solve_shared *shared, const atomic_int *cancel,
+                                             struct arena *arena, struct solve_result *result);
+
+/* Free what the result owns, not the result; nothing for one of solve_task, and for NULL. */
+void solve_result_clear(struct solve_result *result);
+
+#endif

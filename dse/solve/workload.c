@@ -1,0 +1,183 @@
+#include "dse/solve/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "costmodel/model/layer_problem.h"
+#include "dse/inputs/inputs.h"
+
+static int is_chosen(const struct layer *layer, const char *const *name, size_t n_name)
+{
+    for (size_t i = 0; i < n_name; i++)
+        if (strcmp(layer->name, name[i]) == 0)
+            return 1;
+    return n_name == 0;
+}
+
+static enum dse_status check_names(const struct network *network, const char *const *name, size_t n_name,
+                                   struct dse_error *err)
+{
+    for (size_t i = 0; i < n_name; i++) {
+        uint32_t index;
+        DSE_TRY(input_layer(network, name[i], &index, err));
+    }
+    return DSE_OK;
+}
+
+/* The number of an equal earlier problem, else a new one. */
+static enum dse_status add_layer(struct workload *w, uint32_t index, struct dse_error *err)
+{
+    const struct layer *layer = &w->network->layer[index];
+    w->layer[w->n_layer] = index;
+    for (uint32_t i = 0; i < w->n_layer; i++)
+        if (layer_same_problem(layer, &w->network->layer[w->layer[i]])) {
+            w->problem_of[w->n_layer++] = w->problem_of[i];
+            return DSE_OK;
+        }
+    struct dse_error inner = {0};
+    enum dse_status status = layer_problem(layer, w->batch, &w->problem[w->n_problem], &inner);
+    if (status != DSE_OK)
+        return dse_fail_at(err, status, inner.file[0] ? inner.file : w->network->path,
+                           inner.file[0] ? inner.line : layer->line, "%s", inner.text);
+    w->problem_key[w->n_problem] = problem_hash(&w->problem[w->n_problem]);
+    w->problem_of[w->n_layer++] = w->n_problem++;
+    return DSE_OK;
+}
+
+static enum dse_status hash_workload(struct workload *w, struct dse_error *err)
+{
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the hash of network %s", w->network->name);
+    hash_u64(&state, w->batch);
+    for (uint32_t i = 0; i < w->n_layer; i++) {
+        const struct layer *layer = &w->network->layer[w->layer[i]];
+        hash_text(&state, layer->name);
+        hash_u64(&state, layer->count);
+        hash_u64(&state, w->problem_key[w->problem_of[i]]);
+    }
+    w->hash = hash_end(&state);
+    return DSE_OK;
+}
+
+static void hash_layer(struct hash_state *state, const struct layer *l)
+{
+    const uint32_t number[] = {(uint32_t)l->type,
+                               l->c,
+                               l->k,
+                               l->p,
+                               l->q,
+                               l->r,
+                               l->s,
+                               l->h,
+                               l->w,
+                               l->stride[0],
+                               l->stride[1],
+                               l->pad[0],
+                               l->pad[1],
+                               l->pad[2],
+                               l->pad[3],
+                               l->dilation[0],
+                               l->dilation[1],
+                               l->groups,
+                               l->count,
+                               l->n_operand,
+                               (uint32_t)l->weight_producer,
+                               l->n_producer};
+    hash_text(state, l->name);
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        hash_u64(state, number[i]);
+    hash_text(state, l->permute);
+    for (uint32_t i = 0; i < l->n_producer; i++)
+        hash_u64(state, (uint32_t)l->producer[i]);
+    if (l->einsum)
+        hash_u64(state, problem_hash(l->einsum));
+}
+
+/* Everything a scheduler can see of the network. */
+static enum dse_status hash_network(struct workload *w, struct dse_error *err)
+{
+    const struct network *network = w->network;
+    struct hash_state state;
+    if (!hash_begin(&state))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the hash of network %s", network->name);
+    hash_u64(&state, w->batch);
+    hash_text(&state, network->name);
+    hash_u64(&state, network->is_graph);
+    hash_u64(&state, network->n_input);
+    for (uint32_t i = 0; i < network->n_input; i++) {
+        hash_text(&state, network->input[i].name);
+        hash_u64(&state, network->input[i].c);
+        hash_u64(&state, network->input[i].h);
+        hash_u64(&state, network->input[i].w);
+    }
+    hash_u64(&state, network->n_layer);
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        hash_layer(&state, &network->layer[i]);
+    w->network_hash = hash_end(&state);
+    w->network_hash += w->network_hash == 0;
+    return DSE_OK;
+}
+
+enum dse_status workload_init_whole(struct workload *w, const struct network *network, uint32_t batch,
+                                    struct dse_error *err)
+{
+    memset(w, 0, sizeof *w);
+    w->network = network;
+    w->batch = batch;
+    DSE_TRY(hash_network(w, err));
+    w->hash = w->network_hash;
+    return DSE_OK;
+}
+
+enum dse_status workload_init(struct workload *w, const struct network *network, uint32_t batch,
+                              const char *const *name, size_t n_name, int lenient, struct dse_error *err)
+{
+    uint32_t n = network->n_layer ? network->n_layer : 1, n_chosen = 0;
+    memset(w, 0, sizeof *w);
+    w->network = network;
+    w->batch = batch;
+    if (!lenient)
+        DSE_TRY(check_names(network, name, n_name, err));
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        n_chosen += is_chosen(&network->layer[i], name, n_name) && layer_has_macs(&network->layer[i]);
+    if (n_chosen == 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, network->path, 0,
+                           "network %s has no layer with multiply-accumulates%s", network->name,
+                           n_name ? " among the chosen ones" : "");
+    w->layer = calloc(n, sizeof *w->layer);
+    w->problem_of = calloc(n, sizeof *w->problem_of);
+    w->problem = calloc(n_chosen, sizeof *w->problem);
+    w->problem_key = calloc(n_chosen, sizeof *w->problem_key);
+    if (!w->layer || !w->problem_of || !w->problem || !w->problem_key)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the layers of %s", network->name);
+    for (uint32_t i = 0; i < network->n_layer; i++) {
+        if (!is_chosen(&network->layer[i], name, n_name))
+            continue;
+        if (layer_has_macs(&network->layer[i]))
+            DSE_TRY(add_layer(w, i, err));
+        else
+            w->n_skipped++;
+    }
+    DSE_TRY(hash_network(w, err));
+    return hash_workload(w, err);
+}
+
+void workload_free(struct workload *workload)
+{
+    free(workload->layer);
+    free(workload->problem_of);
+    free(workload->problem);
+    free(workload->problem_key);
+    memset(workload, 0, sizeof *workload);
+}
+
+uint64_t workload_count(const struct workload *workload, uint32_t p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < workload->n_layer; i++)
+        if (workload->problem_of[i] == p)
+            n += workload->network->layer[workload->layer[i]].count;
+    return n;
+}

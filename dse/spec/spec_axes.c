@@ -1,0 +1,291 @@
+/* The variables of a specification: axes, linked axes, explicit points. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/spec/spec.h"
+
+enum spec_target spec_target_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum spec_target target;
+    } table[] = {{"architecture", SPEC_ARCHITECTURE},
+                 {"network", SPEC_NETWORK},
+                 {"batch", SPEC_BATCH},
+                 {"engine", SPEC_ENGINE},
+                 {"objective", SPEC_OBJECTIVE},
+                 {"seed", SPEC_SEED},
+                 {"constraints", SPEC_CONSTRAINTS},
+                 {"point", SPEC_POINT}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return table[i].target;
+    return strncmp(name, "option.", 7) == 0 ? SPEC_OPTION : SPEC_QUANTITY;
+}
+
+const struct spec_variable *spec_find_variable(const struct sweep_spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->n_variable; i++)
+        if (strcmp(spec->variable[i].name, name) == 0)
+            return &spec->variable[i];
+    return NULL;
+}
+
+__attribute__((format(printf, 4, 5))) static enum dse_status
+fail_line(const struct sweep_spec *spec, int line, struct dse_error *err, const char *format, ...)
+{
+    char words[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line, "%s", words);
+}
+
+/* A thing is either fixed or swept. */
+static enum dse_status check_not_fixed(const struct sweep_spec *spec, const char *name, int line,
+                                       struct dse_error *err)
+{
+    const struct {
+        const char *name;
+        const struct spec_text *text;
+    } fixed[] = {{"architecture", &spec->architecture},
+                 {"network", &spec->network},
+                 {"batch", &spec->batch},
+                 {"engine", &spec->engine},
+                 {"objective", &spec->objective},
+                 {"seed", &spec->seed}};
+    int other = 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        if (strcmp(fixed[i].name, name) == 0 && fixed[i].text->text)
+            other = fixed[i].text->line;
+    for (size_t i = 0; i < spec->n_override; i++)
+        if (strcmp(spec->override[i].path, name) == 0)
+            other = spec->override[i].value.line;
+    for (size_t i = 0; i < spec->n_option; i++)
+        if (strncmp(name, "option.", 7) == 0 && strcmp(spec->option[i].name, name + 7) == 0)
+            other = spec->option[i].value.line;
+    if (other)
+        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
+                           "%s is an axis here and fixed on line %d; keep one of the two", name, other);
+    return DSE_OK;
+}
+
+static enum dse_status add_variable(struct sweep_spec *spec, const char *name, int line, size_t n_value,
+                                    struct spec_text **value, struct dse_error *err)
+{
+    if (spec->n_variable == SPEC_VARIABLE_MAX)
+        return dse_fail_at(err, DSE_LIMIT, spec->path, line, "more than %d axes", SPEC_VARIABLE_MAX);
+    if (spec_find_variable(spec, name))
+        return fail_line(spec, line, err, "axis %s is given twice", name);
+    if (strcmp(name, "option.") == 0 || name[0] == '\0')
+        return fail_line(spec, line, err,
+                         "\"%s\" names nothing; write option.NAME or a path such as DRAM.bandwidth", name);
+    DSE_TRY(check_not_fixed(spec, name, line, err));
+    *value = arena_alloc(&spec->arena, n_value, sizeof **value);
+    if (!*value)
+        return dse_fail_at(err, DSE_NO_MEMORY, spec->path, line, "out of memory");
+    struct spec_variable *v = &spec->variable[spec->n_variable++];
+    *v = (struct spec_variable){name, spec_target_of(name), line, n_value, *value, NULL};
+    return DSE_OK;
+}
+
+/* constraints: {NAME: [entries], NAME: [entries]}; the entries are read where problem and machine are known. */
+static enum dse_status read_constraints_axis(struct sweep_spec *spec, const char *name, int line,
+                                             const struct ynode *node, struct dse_error *err)
+{
+    struct spec_text *value;
+    if (node->kind != YNODE_MAPPING)
+        return yaml_fail(
+            &spec->doc, node, err,
+            "axis constraints: named lists are expected, as in constraints: {CKP: [...], CPK: [...]}");
+    if (node->n_item == 0)
+        return yaml_fail(&spec->doc, node, err, "axis constraints has no values");
+    if (node->n_item > SPEC_VALUE_MAX)
+        return yaml_fail(&spec->doc, node, err, "axis constraints has more than %d values", SPEC_VALUE_MAX);
+    for (size_t i = 0; i < node->n_item; i++) {
+        if (node->key[i][0] == '\0' || strpbrk(node->key[i], "\r\n"))
+            return fail_line(spec, node->key_line[i], err, "axis %s: a name is one line and not empty", name);
+        if (node->item[i]->kind != YNODE_SEQUENCE)
+            return yaml_fail(&spec->doc, node->item[i], err,
+                             "axis constraints: %.60s is a list of constraints, [] for none", node->key[i]);
+    }
+    DSE_TRY(add_variable(spec, name, line, node->n_item, &value, err));
+    for (size_t i = 0; i < node->n_item; i++)
+        value[i] = (struct spec_text){node->key[i], node->key_line[i]};
+    spec->variable[spec->n_variable - 1].list = node->item;
+    return DSE_OK;
+}
+
+static enum dse_status read_axis(struct sweep_spec *spec, const char *name, int line,
+                                 const struct ynode *node, struct dse_error *err)
+{
+    struct spec_text *value;
+    if (spec_target_of(name) == SPEC_CONSTRAINTS)
+        return read_constraints_axis(spec, name, line, node, err);
+    if (node->kind != YNODE_SEQUENCE)
+        return yaml_fail(&spec->doc, node, err, "axis %s: a list of values is expected, as in %s: [a, b]",
+                         name, name);
+    if (node->n_item == 0)
+        return yaml_fail(&spec->doc, node, err, "axis %s has no values", name);
+    if (node->n_item > SPEC_VALUE_MAX)
+        return yaml_fail(&spec->doc, node, err, "axis %s has more than %d values", name, SPEC_VALUE_MAX);
+    if (strcmp(name, "point") == 0)
+        return fail_line(spec, line, err, "axis name %s is kept for explicit points (the key points)", name);
+    DSE_TRY(add_variable(spec, name, line, node->n_item, &value, err));
+    for (size_t i = 0; i < node->n_item; i++) {
+        DSE_TRY(yaml_text(&spec->doc, node->item[i], name, &value[i].text, err));
+        value[i].line = node->item[i]->line;
+    }
+    return DSE_OK;
+}
+
+/* The number of a variable that a zip names. */
+static enum dse_status zip_member(const struct sweep_spec *spec, const struct ynode *node, size_t *index,
+                                  struct dse_error *err)
+{
+    const char *name, *known[SPEC_VARIABLE_MAX];
+    DSE_TRY(yaml_text(&spec->doc, node, "zip", &name, err));
+    for (size_t i = 0; i < spec->n_variable; i++) {
+        known[i] = spec->variable[i].name;
+        if (strcmp(known[i], name) == 0) {
+            *index = i;
+            return DSE_OK;
+        }
+    }
+    const char *nearest = text_nearest(name, known, spec->n_variable);
+    if (nearest)
+        return yaml_fail(&spec->doc, node, err, "zip: %s is no axis; did you mean %s?", name, nearest);
+    return yaml_fail(&spec->doc, node, err, "zip: %s is no axis of this sweep", name);
+}
+
+/* group[v]: 0 for an axis of its own, else 1 + the number of its zip. */
+static enum dse_status read_zip(const struct sweep_spec *spec, size_t *group, struct dse_error *err)
+{
+    const struct ynode *zip = yaml_find(spec->doc.root, "zip");
+    if (!zip)
+        return DSE_OK;
+    DSE_TRY(yaml_is_sequence(&spec->doc, zip, "zip", err));
+    for (size_t i = 0; i < zip->n_item; i++) {
+        const struct ynode *list = zip->item[i];
+        size_t first = 0;
+        if (list->kind != YNODE_SEQUENCE || list->n_item < 2)
+            return yaml_fail(&spec->doc, list, err, "zip is a list of lists of two or more axes: [[A, B]]");
+        for (size_t k = 0; k < list->n_item; k++) {
+            size_t v = 0;
+            DSE_TRY(zip_member(spec, list->item[k], &v, err));
+            if (group[v])
+                return yaml_fail(&spec->doc, list->item[k], err, "zip: %s is linked twice",
+                                 spec->variable[v].name);
+            group[v] = i + 1;
+            if (k == 0)
+                first = v;
+            if (spec->variable[v].n_value != spec->variable[first].n_value)
+                return yaml_fail(&spec->doc, list->item[k], err,
+                                 "zip: linked axes have equally many values, but %s has %zu and %s has %zu",
+                                 spec->variable[first].name, spec->variable[first].n_value,
+                                 spec->variable[v].name, spec->variable[v].n_value);
+        }
+    }
+    return DSE_OK;
+}
+
+/* Dimensions in the order of their first axis. */
+static void make_dimensions(struct sweep_spec *spec, const size_t *group)
+{
+    for (size_t v = 0; v < spec->n_variable; v++) {
+        bool is_first = true;
+        for (size_t k = 0; k < v; k++)
+            is_first = is_first && !(group[v] && group[k] == group[v]);
+        if (!is_first)
+            continue;
+        struct spec_dimension *d = &spec->dimension[spec->n_dimension++];
+        d->n_value = spec->variable[v].n_value;
+        for (size_t k = v; k < spec->n_variable; k++)
+            if (k == v || (group[v] && group[k] == group[v]))
+                d->variable[d->n_variable++] = k;
+    }
+}
+
+/* All points name the same things as the first. */
+static enum dse_status check_point(const struct sweep_spec *spec, const struct ynode *first,
+                                   const struct ynode *node, struct dse_error *err)
+{
+    DSE_TRY(yaml_is_mapping(&spec->doc, node, "a point", err));
+    if (node->n_item == 0)
+        return yaml_fail(&spec->doc, node, err, "a point without values");
+    for (size_t i = 0; i < first->n_item; i++)
+        if (!yaml_find(node, first->key[i]))
+            return yaml_fail(&spec->doc, node, err, "this point does not say %s, as the first one does",
+                             first->key[i]);
+    for (size_t i = 0; i < node->n_item; i++)
+        if (!yaml_find(first, node->key[i]))
+            return dse_fail_at(err, DSE_BAD_INPUT, spec->path, node->key_line[i],
+                               "this point says %s, which the first one does not", node->key[i]);
+    return DSE_OK;
+}
+
+static enum dse_status read_points(struct sweep_spec *spec, const struct ynode *points, struct dse_error *err)
+{
+    struct spec_text *value;
+    DSE_TRY(yaml_is_sequence(&spec->doc, points, "points", err));
+    if (points->n_item == 0)
+        return yaml_fail(&spec->doc, points, err, "points is empty");
+    if (points->n_item > SPEC_VALUE_MAX)
+        return yaml_fail(&spec->doc, points, err, "more than %d points", SPEC_VALUE_MAX);
+    const struct ynode *first = points->item[0];
+    for (size_t i = 0; i < points->n_item; i++)
+        DSE_TRY(check_point(spec, first, points->item[i], err));
+    DSE_TRY(add_variable(spec, "point", points->line, points->n_item, &value, err));
+    for (size_t i = 0; i < points->n_item; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i + 1);
+        value[i].text = arena_copy_text(&spec->arena, number, strlen(number));
+        value[i].line = points->item[i]->line;
+        if (!value[i].text)
+            return dse_fail_at(err, DSE_NO_MEMORY, spec->path, points->line, "out of memory");
+    }
+    for (size_t k = 0; k < first->n_item; k++) {
+        if (strcmp(first->key[k], "point") == 0)
+            return fail_line(spec, first->key_line[k], err,
+                             "%s is the number of the point and is not written", "point");
+        if (spec_target_of(first->key[k]) == SPEC_CONSTRAINTS)
+            return fail_line(spec, first->key_line[k], err,
+                             "%s cannot vary from point to point; list them by name under axes",
+                             "constraints");
+        DSE_TRY(add_variable(spec, first->key[k], first->key_line[k], points->n_item, &value, err));
+        for (size_t i = 0; i < points->n_item; i++) {
+            const struct ynode *node = yaml_find(points->item[i], first->key[k]);
+            DSE_TRY(yaml_text(&spec->doc, node, first->key[k], &value[i].text, err));
+            value[i].line = node->line;
+        }
+    }
+    struct spec_dimension *d = &spec->dimension[spec->n_dimension++];
+    d->n_value = points->n_item;
+    d->n_variable = spec->n_variable;
+    for (size_t v = 0; v < spec->n_variable; v++)
+        d->variable[v] = v;
+    return DSE_OK;
+}
+
+enum dse_status spec_read_axes(struct sweep_spec *spec, struct dse_error *err)
+{
+    const struct ynode *axes = yaml_find(spec->doc.root, "axes"),
+                       *points = yaml_find(spec->doc.root, "points");
+    const struct ynode *zip = yaml_find(spec->doc.root, "zip");
+    size_t group[SPEC_VARIABLE_MAX] = {0};
+    if (points && (axes || zip))
+        return yaml_fail(&spec->doc, points, err, "points and %s exclude each other", axes ? "axes" : "zip");
+    if (points)
+        return read_points(spec, points, err);
+    if (!axes)
+        return zip ? yaml_fail(&spec->doc, zip, err, "zip links axes, but there are no axes") : DSE_OK;
+    DSE_TRY(yaml_is_mapping(&spec->doc, axes, "axes", err));
+    for (size_t i = 0; i < axes->n_item; i++)
+        DSE_TRY(read_axis(spec, axes->key[i], axes->key_line[i], axes->item[i], err));
+    DSE_TRY(read_zip(spec, group, err));
+    make_dimensions(spec, group);
+    return DSE_OK;
+}

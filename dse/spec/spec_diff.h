@@ -1,0 +1,42 @@
+/* What differs between the specification that a result file was made from and one that is to be run, in words for people. */
+#ifndef DSE_SPEC_SPEC_DIFF_H
+#define DSE_SPEC_SPEC_DIFF_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "dse/spec/sweep.h"
+#include "results/record/schema.h"
+
+/* A specification with all that it takes in; all borrowed. */
+struct spec_side {
+    const char *text;
+    size_t n_set;
+    const char *const *set; /* (n_set) "KEY=VALUE" */
+    size_t n_input;
+    const struct result_input *input; /* (n_input); 0: not known */
+};
+
+/* How much of it matters. */
+struct spec_changes {
+    size_t n_result;   /* what changes the results of points: settings, limits, options, inputs, --set */
+    size_t n_axis;     /* what adds and takes away points: axes, zip, points, skip, only */
+    size_t n_cosmetic; /* titles, figures, comments */
+};
+
+/* Write what differs to `out`, a line for each thing, each ended by a line break, the most important first; nothing when all is the
+ * same. Twelve lines are written at most, and one that counts the rest. DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_side *is,
+                                               struct text_buffer *out, struct spec_changes *changes,
+                                               struct dse_error *err);
+
+/* The same between what the result file `h5` carries and `now`. `changes` may be NULL. Also errors of cube_read_schema. */
+DSE_MUST_CHECK enum dse_status spec_diff(const char *h5, const struct sweep *now, struct text_buffer *out,
+                                         struct spec_changes *changes, struct dse_error *err);
+
+/* The texts that --set left in the specification text of files without inputs ("# --set KEY=VALUE" as last lines), in file order:
+ * at most `most` into `set`, which borrows `arena`; `*length` is what of `text` comes before them. Returns how many. */
+size_t spec_old_set(const char *text, struct arena *arena, const char **set, size_t most, size_t *length);
+
+#endif

@@ -1,0 +1,352 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/inputs/inputs.h"
+#include "dse/inputs/resolve.h"
+#include "dse/spec/spec.h"
+
+static const char *const top_keys[] = {
+    "experiment", "title",     "source", "architecture", "network",     "layers",   "batch", "engine",
+    "options",    "objective", "seed",   "limits",       "constraints", "set",      "axes",  "zip",
+    "points",     "skip",      "only",   "plot",         "measure",     "isolation"};
+
+enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
+
+enum dse_status spec_fail(const struct sweep_spec *spec, const struct spec_text *text, struct dse_error *err,
+                          const char *format, ...)
+{
+    char words[DSE_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    if (text->line == 0)
+        return dse_fail(err, DSE_BAD_INPUT, "--set: %s", words);
+    return dse_fail_at(err, DSE_BAD_INPUT, spec->path, text->line, "%s", words);
+}
+
+enum dse_status spec_blame(const struct sweep_spec *spec, const struct spec_text *text,
+                           const struct dse_error *inner, struct dse_error *err)
+{
+    /* The architecture reader does not know where its overrides come from and says so; here it is known. */
+    const char *remark = strstr(inner->text, " (set by an axis or --set");
+    int length = remark ? (int)(remark - inner->text) : (int)strlen(inner->text);
+    if (inner->file[0] && inner->line > 0)
+        return spec_fail(spec, text, err, "%.*s (%s:%d)", length, inner->text, inner->file, inner->line);
+    if (inner->file[0])
+        return spec_fail(spec, text, err, "%s: %.*s", inner->file, length, inner->text);
+    return spec_fail(spec, text, err, "%.*s", length, inner->text);
+}
+
+static enum dse_status no_memory(const struct sweep_spec *spec, struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_NO_MEMORY, spec->path, 0, "out of memory");
+}
+
+static enum dse_status read_scalar(const struct sweep_spec *spec, const char *key, struct spec_text *out,
+                                   struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(spec->doc.root, key);
+    if (!node)
+        return DSE_OK;
+    if (node->kind == YNODE_SEQUENCE)
+        return yaml_fail(&spec->doc, node, err,
+                         "%s is one value here; to sweep over several, list them under axes", key);
+    DSE_TRY(yaml_text(&spec->doc, node, key, &out->text, err));
+    out->line = node->line;
+    return DSE_OK;
+}
+
+static enum dse_status read_name(struct sweep_spec *spec, struct dse_error *err)
+{
+    const struct ynode *node;
+    struct spec_text title = {NULL, 0};
+    DSE_TRY(yaml_require(&spec->doc, spec->doc.root, "a sweep specification", "experiment", &node, err));
+    DSE_TRY(yaml_text(&spec->doc, node, "experiment", &spec->name, err));
+    static const char accepted[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    if (spec->name[0] == '\0' || spec->name[0] == '.' || strspn(spec->name, accepted) != strlen(spec->name) ||
+        strlen(spec->name) >= SPEC_NAME_MAX)
+        return yaml_fail(
+            &spec->doc, node, err,
+            "experiment: \"%.60s\" becomes a file name; use letters, digits, _ - and . (at most %d)",
+            spec->name, SPEC_NAME_MAX - 1);
+    DSE_TRY(read_scalar(spec, "title", &title, err));
+    spec->title = title.text ? title.text : spec->name;
+    return DSE_OK;
+}
+
+static enum dse_status read_layers(struct sweep_spec *spec, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(spec->doc.root, "layers");
+    if (!node)
+        return DSE_OK;
+    DSE_TRY(yaml_is_sequence(&spec->doc, node, "layers", err));
+    if (node->n_item == 0)
+        return yaml_fail(&spec->doc, node, err, "layers is empty; leave it out to take all layers");
+    struct spec_text *list = arena_alloc(&spec->arena, node->n_item, sizeof *list);
+    if (!list)
+        return no_memory(spec, err);
+    for (size_t i = 0; i < node->n_item; i++) {
+        DSE_TRY(yaml_text(&spec->doc, node->item[i], "a layer", &list[i].text, err));
+        list[i].line = node->item[i]->line;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(list[i].text, list[k].text) == 0)
+                return yaml_fail(&spec->doc, node->item[i], err, "layers: %s is listed twice", list[i].text);
+    }
+    spec->layer = list;
+    spec->n_layer = node->n_item;
+    return DSE_OK;
+}
+
+static enum dse_status add_option(struct sweep_spec *spec, const char *engine, const char *name,
+                                  const struct ynode *node, struct dse_error *err)
+{
+    struct spec_option *option = &spec->option[spec->n_option];
+    option->engine = engine;
+    option->name = name;
+    DSE_TRY(yaml_text(&spec->doc, node, name, &option->value.text, err));
+    option->value.line = node->line;
+    spec->n_option++;
+    return DSE_OK;
+}
+
+/* options: {NAME: VALUE, ENGINE: {NAME: VALUE}} */
+static enum dse_status read_options(struct sweep_spec *spec, size_t n_set, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(spec->doc.root, "options");
+    size_t n = n_set;
+    if (node) {
+        DSE_TRY(yaml_is_mapping(&spec->doc, node, "options", err));
+        for (size_t i = 0; i < node->n_item; i++)
+            n += node->item[i]->kind == YNODE_MAPPING ? node->item[i]->n_item : 1;
+    }
+    spec->option = arena_alloc(&spec->arena, n ? n : 1, sizeof *spec->option);
+    if (!spec->option)
+        return no_memory(spec, err);
+    for (size_t i = 0; node && i < node->n_item; i++) {
+        const struct ynode *item = node->item[i];
+        if (item->kind != YNODE_MAPPING)
+            DSE_TRY(add_option(spec, NULL, node->key[i], item, err));
+        else
+            for (size_t k = 0; k < item->n_item; k++)
+                DSE_TRY(add_option(spec, node->key[i], item->key[k], item->item[k], err));
+    }
+    return DSE_OK;
+}
+
+static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(spec->doc.root, "set");
+    if (node)
+        DSE_TRY(yaml_is_mapping(&spec->doc, node, "set", err));
+    spec->override = arena_alloc(&spec->arena, (node ? node->n_item : 0) + n_set + 1, sizeof *spec->override);
+    if (!spec->override)
+        return no_memory(spec, err);
+    for (size_t i = 0; node && i < node->n_item; i++) {
+        struct spec_override *o = &spec->override[spec->n_override++];
+        o->path = node->key[i];
+        if (spec_target_of(o->path) != SPEC_QUANTITY)
+            return dse_fail_at(err, DSE_BAD_INPUT, spec->path, node->key_line[i],
+                               "set: %s is no quantity of the architecture; write it %s", o->path,
+                               strncmp(o->path, "option.", 7) == 0 ? "under options"
+                                                                   : "at the top of the file");
+        DSE_TRY(yaml_text(&spec->doc, node->item[i], o->path, &o->value.text, err));
+        o->value.line = node->item[i]->line;
+    }
+    return DSE_OK;
+}
+
+static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *err)
+{
+    enum { N_COUNT = 2, N_NUMBER = 5, N_KEY = 6 }; /* counts, then seconds, then a text with a unit */
+    static const char *const keys[] = {"max_evaluations",   "point_max_evaluations", "max_seconds",
+                                       "point_max_seconds", "grace_seconds",         "max_memory"};
+    struct spec_text *const out[] = {&spec->max_evaluations, &spec->point_max_evaluations,
+                                     &spec->max_seconds,     &spec->point_max_seconds,
+                                     &spec->grace_seconds,   &spec->max_memory};
+    const struct ynode *limits = yaml_find(spec->doc.root, "limits");
+    if (!limits)
+        return DSE_OK;
+    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", keys, N_KEY, err));
+    for (size_t i = 0; i < N_KEY; i++) {
+        const struct ynode *node = yaml_find(limits, keys[i]);
+        char name[40];
+        const char *text;
+        uint64_t count;
+        double seconds;
+        if (!node)
+            continue;
+        snprintf(name, sizeof name, "limits.%s", keys[i]);
+        if (i < N_COUNT)
+            DSE_TRY(yaml_u64(&spec->doc, node, name, 0, UINT64_MAX / 2, &count, err));
+        else if (i < N_NUMBER)
+            DSE_TRY(yaml_double(&spec->doc, node, name, 0, 1e9, &seconds, err));
+        else
+            DSE_TRY(yaml_text(&spec->doc, node, name, &text, err));
+        *out[i] = (struct spec_text){node->text, node->line};
+    }
+    return DSE_OK;
+}
+
+static enum dse_status read_lists(struct sweep_spec *spec, struct dse_error *err)
+{
+    static const char *const keys[] = {"constraints", "skip", "only"};
+    const struct ynode **out[] = {&spec->constraints, &spec->skip, &spec->only};
+    static const char *const plot_keys[] = {"x", "y", "metric", "kind", "title"};
+    for (size_t i = 0; i < 3; i++) {
+        *out[i] = yaml_find(spec->doc.root, keys[i]);
+        if (*out[i])
+            DSE_TRY(yaml_is_sequence(&spec->doc, *out[i], keys[i], err));
+        if (*out[i] && (*out[i])->n_item == 0)
+            return yaml_fail(&spec->doc, *out[i], err, "%s is empty; leave it out", keys[i]);
+    }
+    spec->plot = yaml_find(spec->doc.root, "plot");
+    if (!spec->plot)
+        return DSE_OK;
+    DSE_TRY(yaml_check_keys(&spec->doc, spec->plot, "plot", plot_keys, 5, err));
+    for (size_t i = 0; i < spec->plot->n_item; i++) {
+        const char *text;
+        DSE_TRY(yaml_text(&spec->doc, spec->plot->item[i], spec->plot->key[i], &text, err));
+    }
+    return DSE_OK;
+}
+
+/* The setting of that name, or NULL. */
+static struct spec_text *setting(struct sweep_spec *spec, const char *key)
+{
+    const struct {
+        const char *key;
+        struct spec_text *text;
+    } table[] = {
+        {"architecture", &spec->architecture},
+        {"network", &spec->network},
+        {"batch", &spec->batch},
+        {"engine", &spec->engine},
+        {"objective", &spec->objective},
+        {"seed", &spec->seed},
+        {"limits.max_evaluations", &spec->max_evaluations},
+        {"limits.max_seconds", &spec->max_seconds},
+        {"limits.point_max_evaluations", &spec->point_max_evaluations},
+        {"limits.point_max_seconds", &spec->point_max_seconds},
+        {"limits.grace_seconds", &spec->grace_seconds},
+        {"limits.max_memory", &spec->max_memory},
+        {"isolation", &spec->isolation},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].key, key) == 0)
+            return table[i].text;
+    return NULL;
+}
+
+static enum dse_status apply_set(struct sweep_spec *spec, const char *text, struct dse_error *err)
+{
+    char key[INPUT_SET_TEXT_MAX];
+    const char *value;
+    DSE_TRY(input_split_set("set", text, key, sizeof key, &value, err));
+    char *name = arena_copy_text(&spec->arena, key, strlen(key));
+    char *copy = arena_copy_text(&spec->arena, value, strlen(value));
+    if (!name || !copy)
+        return no_memory(spec, err);
+    if (spec_find_variable(spec, name))
+        return dse_fail(err, DSE_BAD_USAGE, "--set %s: it is an axis of %s; --set is for what is not swept",
+                        name, spec->path);
+    struct spec_text *where = setting(spec, name);
+    if (where) {
+        *where = (struct spec_text){copy, 0};
+    } else if (strncmp(name, "option.", 7) == 0) {
+        spec->option[spec->n_option++] = (struct spec_option){NULL, name + 7, {copy, 0}};
+    } else {
+        spec->override[spec->n_override++] = (struct spec_override){name, {copy, 0}};
+    }
+    return DSE_OK;
+}
+
+static enum dse_status keep_set(struct sweep_spec *spec, const char *const *set, size_t n_set,
+                                struct dse_error *err)
+{
+    spec->set = arena_alloc(&spec->arena, n_set + 1, sizeof *spec->set);
+    if (!spec->set)
+        return no_memory(spec, err);
+    for (size_t i = 0; i < n_set; i++) {
+        spec->set[i] = arena_copy_text(&spec->arena, set[i], strlen(set[i]));
+        if (!spec->set[i])
+            return no_memory(spec, err);
+    }
+    spec->n_set = n_set;
+    return DSE_OK;
+}
+
+static enum dse_status read_all(struct sweep_spec *spec, const char *const *set, size_t n_set,
+                                struct dse_error *err)
+{
+    static const char *const scalars[] = {"architecture", "network", "batch",    "engine",
+                                          "objective",    "seed",    "isolation"};
+    DSE_TRY(yaml_check_keys(&spec->doc, spec->doc.root, "a sweep specification", top_keys, N_TOP_KEY, err));
+    DSE_TRY(read_name(spec, err));
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+        DSE_TRY(read_scalar(spec, scalars[i], setting(spec, scalars[i]), err));
+    DSE_TRY(read_layers(spec, err));
+    DSE_TRY(read_options(spec, n_set, err));
+    DSE_TRY(read_overrides(spec, n_set, err));
+    DSE_TRY(read_limits(spec, err));
+    DSE_TRY(read_lists(spec, err));
+    DSE_TRY(spec_read_measure(spec, err));
+    DSE_TRY(spec_read_axes(spec, err));
+    for (size_t i = 0; i < n_set; i++)
+        DSE_TRY(apply_set(spec, set[i], err));
+    return DSE_OK;
+}
+
+/* The text of `file` into the parts of the specification. */
+static enum dse_status read_text(struct sweep_spec *spec, const struct result_input *file,
+                                 const char *const *set, size_t n_set, struct dse_error *err)
+{
+    char dir[RESOLVE_PATH_MAX];
+    DSE_TRY(yaml_parse(&spec->doc, file->path, file->content, file->n_byte, err));
+    spec->path = file->path;
+    spec->text = file->content;
+    resolve_folder_of(file->path, dir, sizeof dir);
+    spec->base_dir = arena_copy_text(&spec->arena, dir, strlen(dir));
+    if (!spec->base_dir)
+        return no_memory(spec, err);
+    DSE_TRY(keep_set(spec, set, n_set, err));
+    return read_all(spec, set, n_set, err);
+}
+
+enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set, size_t n_set,
+                          struct dse_error *err)
+{
+    struct result_input file;
+    memset(spec, 0, sizeof *spec);
+    arena_init(&spec->arena);
+    DSE_TRY(input_store_new(&spec->inputs, err));
+    DSE_TRY(input_store_get(spec->inputs, RESOLVE_EXPERIMENT, path, NULL, &file, err));
+    return read_text(spec, &file, set, n_set, err);
+}
+
+enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema *kept, const char *source,
+                            struct dse_error *err)
+{
+    struct result_input file = {.role = NULL};
+    memset(spec, 0, sizeof *spec);
+    arena_init(&spec->arena);
+    DSE_TRY(input_store_replay(kept->input, kept->n_input, source, &spec->inputs, err));
+    for (size_t i = 0; i < kept->n_input && !file.role; i++)
+        if (strcmp(kept->input[i].role, INPUT_ROLE_SPECIFICATION) == 0)
+            file = kept->input[i];
+    if (!file.role)
+        return dse_fail_at(err, DSE_BAD_INPUT, source, 0, "holds no input of the role %s",
+                           INPUT_ROLE_SPECIFICATION);
+    return read_text(spec, &file, kept->set, kept->n_set, err);
+}
+
+void spec_free(struct sweep_spec *spec)
+{
+    yaml_doc_free(&spec->doc);
+    input_store_free(spec->inputs);
+    spec->inputs = NULL;
+    arena_free(&spec->arena);
+}

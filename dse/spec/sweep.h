@@ -1,0 +1,141 @@
+/* A sweep: a specification with everything looked up and checked, and its points. Const once built: threads share it. */
+#ifndef DSE_SPEC_SWEEP_H
+#define DSE_SPEC_SWEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "costmodel/model/network.h"
+#include "costmodel/readers/architecture_template.h"
+#include "costmodel/readers/readers.h"
+#include "dse/solve/solve.h"
+#include "dse/solve/workload.h"
+#include "dse/spec/spec.h"
+#include "results/record/schema.h"
+
+/* Documented limits (docs/sweeps.md). */
+enum { SWEEP_CELL_MAX = 100000000, SWEEP_OVERRIDE_MAX = 96 };
+
+/* Where searches run (docs/isolation.md). */
+enum isolation {
+    ISOLATION_AUTO, /* in threads, under a supervisor; in worker processes when they cannot be contained there */
+    ISOLATION_THREAD, /* in threads, come what may */
+    ISOLATION_PROCESS /* all in worker processes */
+};
+
+/* A variable with its values understood. Numbers are SI. */
+struct sweep_variable {
+    int unit;           /* UNIT_*, or -1 */
+    bool numeric;       /* number is set, else the texts are the values */
+    double *number;     /* (n_value) */
+    const char **text;  /* (n_value) */
+    const char **label; /* (n_value) as written */
+    char *column;       /* "GlobalBuffer.capacity_byte" */
+    char *long_name;    /* "GlobalBuffer capacity" */
+};
+
+struct sweep {
+    const struct sweep_spec *spec;
+    struct sweep_variable variable[SPEC_VARIABLE_MAX]; /* (spec->n_variable) */
+    size_t n_arch;
+    struct yaml_doc *arch;                   /* (n_arch) the values of the axis, or the one */
+    struct architecture_template **template; /* (n_arch) of the same */
+    size_t n_network;
+    struct network *network; /* (n_network) */
+    size_t n_batch;
+    uint32_t *batch;           /* (n_batch) */
+    struct workload *workload; /* (n_network, n_batch) */
+    size_t n_engine;
+    struct solve_settings
+        *engine; /* (n_engine) with the fixed options, objective, seed and limits per search */
+    uint64_t point_max_evaluations; /* of all searches of a point; 0: no limit */
+    double point_max_seconds;
+    enum isolation isolation;
+    uint64_t max_memory_byte; /* of one search; 0: no limit of its own */
+    double grace_s;           /* after its limit of seconds a search is ended from outside */
+    size_t n_scheduler;       /* of the engines; the others are mappers */
+    unsigned measures;        /* RESULT_MEASURE bits: which optional columns the result files have */
+    uint64_t n_cell;
+    size_t n_point;
+    uint32_t *cell; /* (n_point) row-major cell of each point, ascending; NULL: all cells are points */
+    struct result_schema schema; /* without point keys */
+    struct arena arena;
+};
+
+/* One point with everything it asks for. */
+struct sweep_point {
+    uint32_t index[SPEC_VARIABLE_MAX]; /* (n_dimension) */
+    const struct yaml_doc *arch;
+    const struct architecture_template *template; /* of `arch` */
+    size_t n_override;
+    struct arch_override override[SWEEP_OVERRIDE_MAX];
+    const struct workload *workload;
+    struct solve_settings settings;
+};
+
+/* Look everything up and check it: names, options, units, every value of every axis by building a machine with it, constraints on
+ * every loop nest, filters, the figure. `spec` is borrowed. Release with sweep_free (also after a failure). Errors carry file and line. */
+DSE_MUST_CHECK enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec,
+                                          struct dse_error *err);
+void sweep_free(struct sweep *sweep);
+
+/* The number of the point at a row-major cell; SIZE_MAX when the cell is filtered out or does not exist. */
+size_t sweep_point_at(const struct sweep *sweep, uint64_t cell);
+
+/* The coordinates of point p: `index` (n_dimension). */
+void sweep_index(const struct sweep *sweep, size_t p, uint32_t *index);
+
+/* The point's parts; nothing can fail, as sweep_init tried every value. */
+void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out);
+
+/* How many searches the point is: one for each distinct layer, or one of the whole network. */
+uint32_t sweep_point_n_task(const struct sweep_point *point);
+
+/* What task number `t` of the point searches: the content hash of a layer's loop nest, or of the network with its batch. */
+uint64_t sweep_point_task_hash(const struct sweep_point *point, uint32_t t);
+
+/* Search it, as solve_task and solve_network. */
+DSE_MUST_CHECK enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
+                                                 const struct architecture *arch,
+                                                 const struct solve_shared *shared, const atomic_int *cancel,
+                                                 struct arena *arena, struct solve_result *result);
+
+/* Build the point's machine. Values that are good one by one may clash: then DSE_BAD_INPUT says how. */
+DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,
+                                                 struct dse_error *err);
+
+/* "GlobalBuffer.capacity=64 KiB PE.mesh=4x4" of point p. Returns `buffer`. */
+char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
+
+/* Axes, points, layers and limits as lines of text (sweep_print.c). */
+void sweep_print(const struct sweep *sweep, struct text_buffer *out);
+
+/* The steps of sweep_init. */
+DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err); /* sweep_load.c */
+DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep,
+                                               struct dse_error *err); /* sweep_variables.c */
+DSE_MUST_CHECK enum dse_status sweep_isolation(struct sweep *sweep,
+                                               struct dse_error *err); /* sweep_isolation.c */
+DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err); /* sweep_cells.c */
+DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err); /* sweep_check.c */
+DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep,
+                                          struct dse_error *err);                        /* sweep_plot.c */
+DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
+
+/* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the file (sweep_filter.c). */
+DSE_MUST_CHECK enum dse_status sweep_filter(struct sweep *sweep, const char *what, const struct ynode *list,
+                                            unsigned char bit, unsigned char *mark, struct dse_error *err);
+
+/* The position of a value written as `text` on variable v, or -1. */
+long sweep_find_value(const struct sweep *sweep, size_t v, const char *text);
+
+/* "auto", "thread" or "process"; returns false for any other word. */
+bool isolation_find(const char *word, enum isolation *isolation);
+
+/* DSE_NO_MEMORY about the sweep. */
+enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err);
+
+#endif

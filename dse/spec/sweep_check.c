@@ -1,0 +1,201 @@
+/* Trying every value before anything is written: machines with each axis value, constraints on each loop nest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dse/spec/sweep.h"
+
+static size_t fixed_overrides(const struct sweep *sweep, struct arch_override *list)
+{
+    for (size_t i = 0; i < sweep->spec->n_override; i++)
+        list[i] = (struct arch_override){sweep->spec->override[i].path, sweep->spec->override[i].value.text};
+    return sweep->spec->n_override;
+}
+
+/* The fixed quantities one after the other, so that the blame falls on the right one. */
+static enum dse_status try_fixed(const struct sweep *sweep, const struct yaml_doc *doc, struct dse_error *err)
+{
+    struct arch_override list[SWEEP_OVERRIDE_MAX];
+    size_t n = fixed_overrides(sweep, list);
+    for (size_t i = 0; i < n; i++) {
+        struct architecture arch;
+        struct dse_error inner = {0};
+        if (architecture_build(doc, list, i + 1, &arch, &inner) != DSE_OK)
+            return spec_blame(sweep->spec, &sweep->spec->override[i].value, &inner, err);
+    }
+    return DSE_OK;
+}
+
+/* Position i of dimension d on one machine, all its linked quantities together. */
+static enum dse_status try_position(const struct sweep *sweep, const struct yaml_doc *doc,
+                                    const struct spec_dimension *d, size_t i, struct dse_error *err)
+{
+    struct arch_override list[SWEEP_OVERRIDE_MAX];
+    struct architecture arch;
+    struct dse_error inner = {0};
+    const struct spec_text *blamed = NULL;
+    size_t n = fixed_overrides(sweep, list);
+    for (size_t k = 0; k < d->n_variable; k++) {
+        const struct spec_variable *variable = &sweep->spec->variable[d->variable[k]];
+        if (variable->target != SPEC_QUANTITY)
+            continue;
+        list[n++] = (struct arch_override){variable->name, variable->value[i].text};
+        if (!blamed)
+            blamed = &variable->value[i];
+    }
+    if (!blamed || architecture_build(doc, list, n, &arch, &inner) == DSE_OK)
+        return DSE_OK;
+    return spec_blame(sweep->spec, blamed, &inner, err);
+}
+
+/* The dimension that chooses the machine, or NULL. */
+static const struct spec_dimension *machine_dimension(const struct sweep *sweep)
+{
+    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
+            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].target == SPEC_ARCHITECTURE)
+                return &sweep->spec->dimension[d];
+    return NULL;
+}
+
+static enum dse_status try_machines(const struct sweep *sweep, struct dse_error *err)
+{
+    const struct spec_dimension *machines = machine_dimension(sweep);
+    if (sweep->spec->n_override + sweep->spec->n_variable > SWEEP_OVERRIDE_MAX)
+        return dse_fail_at(err, DSE_LIMIT, sweep->spec->path, 0, "more than %d quantities are set or swept",
+                           SWEEP_OVERRIDE_MAX);
+    for (size_t a = 0; a < sweep->n_arch; a++) {
+        DSE_TRY(try_fixed(sweep, &sweep->arch[a], err));
+        for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+            for (size_t i = 0; i < sweep->spec->dimension[d].n_value; i++)
+                if (&sweep->spec->dimension[d] != machines || i == a)
+                    DSE_TRY(try_position(sweep, &sweep->arch[a], &sweep->spec->dimension[d], i, err));
+    }
+    return DSE_OK;
+}
+
+/* The number of the point's value of the axis `constraints`; 0 without one. */
+static size_t constraints_of(const struct sweep *sweep, const struct sweep_point *point)
+{
+    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
+            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].target == SPEC_CONSTRAINTS)
+                return point->index[d];
+    return 0;
+}
+
+/* The constraints of one point on each of its loop nests. */
+static enum dse_status try_constraints(const struct sweep *sweep, const struct sweep_point *point,
+                                       struct dse_error *err)
+{
+    struct mapspace_constraints constraints;
+    struct arch_override list[SWEEP_OVERRIDE_MAX];
+    struct architecture arch;
+    DSE_TRY(architecture_build(point->arch, list, fixed_overrides(sweep, list), &arch, err));
+    for (uint32_t p = 0; p < point->workload->n_problem; p++)
+        DSE_TRY(solve_constraints(&point->settings, &point->workload->problem[p], &arch, &constraints, err));
+    return DSE_OK;
+}
+
+/* Constraints name levels, dimensions and tensors: each list once for every file of a machine and every workload that it meets. */
+static enum dse_status try_all_constraints(const struct sweep *sweep, struct dse_error *err)
+{
+    const struct spec_variable *lists = spec_find_variable(sweep->spec, "constraints");
+    size_t n_list = lists ? lists->n_value : 1, n_workload = sweep->n_network * sweep->n_batch;
+    enum dse_status status = DSE_OK;
+    if (!sweep->spec->constraints && !lists)
+        return DSE_OK;
+    bool *tried = calloc(sweep->n_arch * n_workload * n_list, sizeof *tried);
+    if (!tried)
+        return sweep_no_memory(sweep, err);
+    for (size_t p = 0; status == DSE_OK && p < sweep->n_point; p++) {
+        struct sweep_point point;
+        sweep_point(sweep, p, &point);
+        size_t at =
+            (size_t)(point.arch - sweep->arch) * n_workload + (size_t)(point.workload - sweep->workload);
+        at = at * n_list + constraints_of(sweep, &point);
+        if (!tried[at])
+            status = try_constraints(sweep, &point, err);
+        tried[at] = true;
+    }
+    free(tried);
+    return status;
+}
+
+/* A machine that cannot be measured at all; what an axis takes away from some points is missing there. */
+static enum dse_status try_measures(const struct sweep *sweep, struct dse_error *err)
+{
+    struct spec_text where = {"measure", sweep->spec->measure_line};
+    for (size_t a = 0; sweep->spec->measure.what && a < sweep->n_arch; a++) {
+        struct arch_override list[SWEEP_OVERRIDE_MAX];
+        struct architecture arch;
+        struct dse_error inner = {0};
+        DSE_TRY(architecture_build(&sweep->arch[a], list, fixed_overrides(sweep, list), &arch, err));
+        if (measure_check(&sweep->spec->measure, &arch, &inner) != DSE_OK)
+            return spec_fail(sweep->spec, &where, err, "%s", inner.text);
+    }
+    return DSE_OK;
+}
+
+/* The first number of the simulated network on dimension d, or NULL. */
+static const struct spec_variable *network_variable(const struct sweep *sweep, size_t d)
+{
+    const struct spec_dimension *dimension = &sweep->spec->dimension[d];
+    for (size_t k = 0; k < dimension->n_variable; k++)
+        if (strncmp(sweep->spec->variable[dimension->variable[k]].name, "noc.", 4) == 0)
+            return &sweep->spec->variable[dimension->variable[k]];
+    return NULL;
+}
+
+enum network_value { NETWORK_UNTRIED, NETWORK_BAD, NETWORK_GOOD };
+
+/* Whether point p can be measured; *value is its position on dimension d when that is not known to be good yet. */
+static enum network_value try_point(const struct sweep *sweep, size_t p, size_t d, const unsigned char *known,
+                                    size_t *value, struct dse_error *err)
+{
+    struct sweep_point point;
+    struct architecture arch;
+    sweep_point(sweep, p, &point);
+    *value = point.index[d];
+    if (known[*value] == NETWORK_GOOD)
+        return NETWORK_GOOD;
+    if (sweep_point_build(&point, &arch, NULL) != DSE_OK)
+        return known[*value];
+    return measure_check(&sweep->spec->measure, &arch, err) == DSE_OK ? NETWORK_GOOD : NETWORK_BAD;
+}
+
+/* Values of the simulated network with which no point can be measured, whatever the other axes say. */
+static enum dse_status try_network(const struct sweep *sweep, size_t d, struct dse_error *err)
+{
+    const struct spec_variable *variable = network_variable(sweep, d);
+    size_t i = 0, value;
+    if (!variable)
+        return DSE_OK;
+    unsigned char *known = calloc(variable->n_value, 1);
+    if (!known)
+        return sweep_no_memory(sweep, err);
+    for (size_t p = 0; p < sweep->n_point; p++) {
+        enum network_value found = try_point(sweep, p, d, known, &value, NULL);
+        known[value] = (unsigned char)found;
+    }
+    while (i < variable->n_value && known[i] != NETWORK_BAD)
+        i++;
+    struct dse_error inner = {0};
+    for (size_t p = 0; i < variable->n_value && p < sweep->n_point && !inner.text[0]; p++) {
+        enum network_value found = try_point(sweep, p, d, known, &value, &inner);
+        if (found != NETWORK_BAD || value != i)
+            inner.text[0] = '\0';
+    }
+    free(known);
+    return i < variable->n_value ? spec_fail(sweep->spec, &variable->value[i], err, "%s", inner.text)
+                                 : DSE_OK;
+}
+
+enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
+{
+    DSE_TRY(try_machines(sweep, err));
+    DSE_TRY(try_all_constraints(sweep, err));
+    DSE_TRY(try_measures(sweep, err));
+    for (size_t d = 0; (sweep->spec->measure.what & RESULT_MEASURE_NOC) && d < sweep->spec->n_dimension; d++)
+        DSE_TRY(try_network(sweep, d, err));
+    return DSE_OK;
+}

@@ -1,0 +1,343 @@
+/* Looking up what a specification names: architectures, networks, engines and their options. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "dse/inputs/resolve.h"
+#include "dse/spec/sweep.h"
+
+/* The values of one setting: those of its axis, or the fixed one. */
+struct setting_values {
+    size_t n;
+    const struct spec_text *value;
+};
+
+static struct setting_values values_of(const struct sweep *sweep, const char *name,
+                                       const struct spec_text *fixed)
+{
+    const struct spec_variable *variable = spec_find_variable(sweep->spec, name);
+    if (variable)
+        return (struct setting_values){variable->n_value, variable->value};
+    return (struct setting_values){fixed->text != NULL, fixed};
+}
+
+static enum dse_status missing(const struct sweep *sweep, const char *name, const char *example,
+                               struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_BAD_INPUT, sweep->spec->path, sweep->spec->doc.root->line,
+                       "the specification does not say which %s; add %s, or an axis of that name", name,
+                       example);
+}
+
+/* A file of the specification. One that is not there or cannot be read is the fault of the line that names it. */
+static enum dse_status take_file(const struct sweep *sweep, enum resolve_kind kind,
+                                 const struct spec_text *name, struct result_input *file,
+                                 struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    struct dse_error inner = {0};
+    enum dse_status status = input_store_get(spec->inputs, kind, name->text, spec->base_dir, file, &inner);
+    if (status == DSE_OK)
+        return DSE_OK;
+    if (status == DSE_IO || !inner.file[0])
+        return spec_blame(spec, name, &inner, err);
+    if (err)
+        *err = inner;
+    return status;
+}
+
+static enum dse_status load_architectures(struct sweep *sweep, struct dse_error *err)
+{
+    struct setting_values values = values_of(sweep, "architecture", &sweep->spec->architecture);
+    if (values.n == 0)
+        return missing(sweep, "architecture", "architecture: simba", err);
+    sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
+    sweep->template = arena_alloc(&sweep->arena, values.n, sizeof *sweep->template);
+    if (!sweep->arch || !sweep->template)
+        return sweep_no_memory(sweep, err);
+    for (size_t i = 0; i < values.n; i++) {
+        struct architecture arch;
+        struct result_input file;
+        DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, &values.value[i], &file, err));
+        DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
+        sweep->template[i] = NULL;
+        sweep->n_arch = i + 1;
+        DSE_TRY(architecture_template_new(&sweep->arch[i], &sweep->template[i], err));
+        DSE_TRY(architecture_template_build(sweep->template[i], NULL, 0, &arch, err));
+    }
+    return DSE_OK;
+}
+
+static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
+{
+    struct setting_values values = values_of(sweep, "network", &sweep->spec->network);
+    if (values.n == 0)
+        return missing(sweep, "network", "network: resnet50", err);
+    sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
+    if (!sweep->network)
+        return sweep_no_memory(sweep, err);
+    for (size_t i = 0; i < values.n; i++) {
+        struct result_input file;
+        DSE_TRY(take_file(sweep, RESOLVE_NETWORK, &values.value[i], &file, err));
+        DSE_TRY(network_parse(file.path, file.content, file.n_byte, &sweep->network[i], err));
+        sweep->n_network = i + 1;
+    }
+    return DSE_OK;
+}
+
+/* Every chosen layer is in some network. */
+static enum dse_status check_layers(const struct sweep *sweep, struct dse_error *err)
+{
+    for (size_t i = 0; i < sweep->spec->n_layer; i++) {
+        const struct spec_text *name = &sweep->spec->layer[i];
+        size_t n_known = 0, n_layer = 0, k = 0;
+        for (size_t n = 0; n < sweep->n_network; n++) {
+            int l = network_find_layer(&sweep->network[n], name->text);
+            n_known += l >= 0;
+            if (l >= 0 && !layer_has_macs(&sweep->network[n].layer[l]))
+                return spec_fail(sweep->spec, name, err, "layer %s of %s has no multiply-accumulates to map",
+                                 name->text, sweep->network[n].name);
+            n_layer += sweep->network[n].n_layer;
+        }
+        if (n_known)
+            continue;
+        const char **known = calloc(n_layer + 1, sizeof *known);
+        if (!known)
+            return sweep_no_memory(sweep, err);
+        for (size_t n = 0; n < sweep->n_network; n++)
+            for (uint32_t l = 0; l < sweep->network[n].n_layer; l++)
+                known[k++] = sweep->network[n].layer[l].name;
+        const char *nearest = text_nearest(name->text, known, n_layer);
+        enum dse_status status =
+            nearest ? spec_fail(sweep->spec, name, err, "network %s has no layer %s; did you mean %s?",
+                                sweep->network[0].name, name->text, nearest)
+                    : spec_fail(sweep->spec, name, err, "network %s has no layer %s", sweep->network[0].name,
+                                name->text);
+        free(known);
+        return status;
+    }
+    return DSE_OK;
+}
+
+/* Without a mapper no layer has to have a loop nest. */
+static enum dse_status load_workload(struct sweep *sweep, size_t n, size_t b, const char *const *name,
+                                     struct dse_error *err)
+{
+    struct workload *workload = &sweep->workload[n * sweep->n_batch + b];
+    if (sweep->n_scheduler == sweep->n_engine)
+        return workload_init_whole(workload, &sweep->network[n], sweep->batch[b], err);
+    return workload_init(workload, &sweep->network[n], sweep->batch[b], name, sweep->spec->n_layer, 1, err);
+}
+
+static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
+{
+    static const struct spec_text one = {"1", 0};
+    const struct spec_text *fixed = sweep->spec->batch.text ? &sweep->spec->batch : &one;
+    struct setting_values values = values_of(sweep, "batch", fixed);
+    const char **name = arena_alloc(&sweep->arena, sweep->spec->n_layer + 1, sizeof *name);
+    sweep->batch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->batch);
+    if (!name || !sweep->batch)
+        return sweep_no_memory(sweep, err);
+    DSE_TRY(check_layers(sweep, err));
+    for (size_t i = 0; i < values.n; i++) {
+        uint64_t batch;
+        if (!text_parse_u64(values.value[i].text, &batch) || batch < 1 || batch > 1000000)
+            return spec_fail(sweep->spec, &values.value[i], err,
+                             "batch %.60s: a whole number from 1 to 1000000 is expected",
+                             values.value[i].text);
+        sweep->batch[i] = (uint32_t)batch;
+    }
+    for (size_t i = 0; i < sweep->spec->n_layer; i++)
+        name[i] = sweep->spec->layer[i].text;
+    sweep->n_batch = values.n;
+    sweep->workload = arena_alloc(&sweep->arena, sweep->n_network * sweep->n_batch, sizeof *sweep->workload);
+    if (!sweep->workload)
+        return sweep_no_memory(sweep, err);
+    for (size_t n = 0; n < sweep->n_network; n++)
+        for (size_t b = 0; b < sweep->n_batch; b++)
+            DSE_TRY(load_workload(sweep, n, b, name, err));
+    return DSE_OK;
+}
+
+/* The options written for this engine, and those for all. */
+static enum dse_status set_options(const struct sweep *sweep, struct solve_settings *settings,
+                                   struct dse_error *err)
+{
+    struct dse_error inner = {0};
+    for (size_t i = 0; i < sweep->spec->n_option; i++) {
+        const struct spec_option *option = &sweep->spec->option[i];
+        if (option->engine && strcmp(option->engine, settings->engine->name) != 0)
+            continue;
+        if (engine_option_set(settings->engine, option->name, option->value.text, settings->option, &inner) !=
+            DSE_OK)
+            return spec_blame(sweep->spec, &option->value, &inner, err);
+    }
+    return DSE_OK;
+}
+
+/* Options for engines that are not in the sweep are mistakes. */
+static enum dse_status check_option_engines(const struct sweep *sweep, struct dse_error *err)
+{
+    for (size_t i = 0; i < sweep->spec->n_option; i++) {
+        const struct spec_option *option = &sweep->spec->option[i];
+        bool used = option->engine == NULL;
+        const char *known[SPEC_VARIABLE_MAX];
+        size_t n_known = 0;
+        for (size_t e = 0; e < sweep->n_engine; e++) {
+            used = used || strcmp(option->engine, sweep->engine[e].engine->name) == 0;
+            if (n_known < SPEC_VARIABLE_MAX)
+                known[n_known++] = sweep->engine[e].engine->name;
+        }
+        if (used)
+            continue;
+        const char *nearest = text_nearest(option->engine, known, n_known);
+        return spec_fail(sweep->spec, &option->value, err, "options: %s is no engine of this sweep%s%s%s",
+                         option->engine, nearest ? "; did you mean " : "", nearest ? nearest : "",
+                         nearest ? "?" : "");
+    }
+    return DSE_OK;
+}
+
+/* A limit; `value` stays as it is when it is not given. */
+static enum dse_status read_count(const struct sweep_spec *spec, const char *name,
+                                  const struct spec_text *given, uint64_t *value, struct dse_error *err)
+{
+    if (given->text && !text_parse_u64(given->text, value))
+        return spec_fail(spec, given, err, "limits.%s %.60s: a whole number is expected", name, given->text);
+    return DSE_OK;
+}
+
+static enum dse_status read_seconds(const struct sweep_spec *spec, const char *name,
+                                    const struct spec_text *given, double *value, struct dse_error *err)
+{
+    if (given->text && (!text_parse_double(given->text, value) || !(*value >= 0)))
+        return spec_fail(spec, given, err, "limits.%s %.60s: a number of seconds is expected", name,
+                         given->text);
+    return DSE_OK;
+}
+
+static enum dse_status set_common(const struct sweep *sweep, struct solve_settings *settings,
+                                  struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    struct dse_error inner = {0};
+    if (spec->objective.text && objective_parse(spec->objective.text, &settings->objective, &inner) != DSE_OK)
+        return spec_blame(spec, &spec->objective, &inner, err);
+    if (spec->seed.text && !text_parse_u64(spec->seed.text, &settings->seed))
+        return spec_fail(spec, &spec->seed, err, "seed %.60s: a whole number from 0 is expected",
+                         spec->seed.text);
+    DSE_TRY(read_count(spec, "max_evaluations", &spec->max_evaluations, &settings->max_evaluations, err));
+    DSE_TRY(read_seconds(spec, "max_seconds", &spec->max_seconds, &settings->max_seconds, err));
+    settings->doc = &spec->doc;
+    settings->constraints = spec->constraints;
+    settings->measure = spec->measure;
+    return DSE_OK;
+}
+
+/* What belongs to mappings has no place in a sweep with a scheduler. */
+static enum dse_status check_scheduler(struct sweep *sweep, const struct solve_settings *settings,
+                                       struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    const struct spec_variable *lists = spec_find_variable(spec, "constraints");
+    const struct spec_text constraints = {"constraints", spec->constraints ? spec->constraints->line
+                                                         : lists           ? lists->line
+                                                                           : 0};
+    const struct spec_text measure = {"measure", spec->measure_line};
+    const char *name = settings->engine->name;
+    sweep->n_scheduler++;
+    if (spec->constraints || lists)
+        return spec_fail(spec, &constraints, err,
+                         "constraints are of a mapper's map space; engine %s schedules whole networks", name);
+    if (spec->measure.what)
+        return spec_fail(spec, &measure, err,
+                         "measure: noc and cosa are of a layer's mapping; engine %s schedules whole networks",
+                         name);
+    if (spec->n_layer)
+        return spec_fail(spec, &spec->layer[0], err,
+                         "layers: a choice of layers is for mappers; engine %s schedules whole networks",
+                         name);
+    return DSE_OK;
+}
+
+static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
+{
+    struct setting_values values = values_of(sweep, "engine", &sweep->spec->engine);
+    struct dse_error inner = {0};
+    if (values.n == 0)
+        return missing(sweep, "engine", "engine: descent", err);
+    sweep->engine = arena_alloc(&sweep->arena, values.n, sizeof *sweep->engine);
+    if (!sweep->engine)
+        return sweep_no_memory(sweep, err);
+    for (size_t i = 0; i < values.n; i++) {
+        if (solve_settings_init(&sweep->engine[i], values.value[i].text, &inner) != DSE_OK)
+            return spec_blame(sweep->spec, &values.value[i], &inner, err);
+        DSE_TRY(set_common(sweep, &sweep->engine[i], err));
+    }
+    sweep->n_engine = values.n;
+    DSE_TRY(check_option_engines(sweep, err));
+    for (size_t i = 0; i < values.n; i++) {
+        DSE_TRY(set_options(sweep, &sweep->engine[i], err));
+        if (solve_is_scheduler(&sweep->engine[i]))
+            DSE_TRY(check_scheduler(sweep, &sweep->engine[i], err));
+    }
+    sweep->measures = sweep->spec->measure.what | (sweep->n_scheduler ? RESULT_MEASURE_SCHEDULE : 0);
+    return DSE_OK;
+}
+
+/* The limits of points. Each search of a point has to have an evaluation, or the limit could not hold. */
+static enum dse_status load_point_limits(struct sweep *sweep, struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    const struct spec_text *given = &spec->point_max_evaluations;
+    uint64_t *most = &sweep->point_max_evaluations;
+    DSE_TRY(read_count(spec, "point_max_evaluations", given, most, err));
+    DSE_TRY(
+        read_seconds(spec, "point_max_seconds", &spec->point_max_seconds, &sweep->point_max_seconds, err));
+    for (size_t w = 0; *most && w < sweep->n_network * sweep->n_batch; w++)
+        if (*most < sweep->workload[w].n_problem)
+            return spec_fail(
+                spec, given, err,
+                "limits.point_max_evaluations %.40s: %s has %u different layers, and each needs at "
+                "least one evaluation",
+                given->text, sweep->workload[w].network->name, sweep->workload[w].n_problem);
+    return DSE_OK;
+}
+
+/* Try every value of the axes option.NAME, objective and seed, on every engine. */
+static enum dse_status try_values(const struct sweep *sweep, struct dse_error *err)
+{
+    for (size_t v = 0; v < sweep->spec->n_variable; v++) {
+        const struct spec_variable *variable = &sweep->spec->variable[v];
+        for (size_t i = 0; i < variable->n_value; i++) {
+            struct dse_error inner = {0};
+            struct objective objective;
+            enum dse_status status = DSE_OK;
+            uint64_t seed;
+            const char *text = variable->value[i].text;
+            for (size_t e = 0; status == DSE_OK && variable->target == SPEC_OPTION && e < sweep->n_engine;
+                 e++) {
+                double option[SOLVE_OPTION_MAX];
+                status = engine_option_set(sweep->engine[e].engine, variable->name + 7, text, option, &inner);
+            }
+            if (variable->target == SPEC_OBJECTIVE)
+                status = objective_parse(text, &objective, &inner);
+            if (variable->target == SPEC_SEED && (!text_parse_u64(text, &seed) || seed > (1ULL << 53)))
+                status = dse_fail(&inner, DSE_BAD_INPUT,
+                                  "seed %.60s: a whole number from 0 to 2^53 is expected", text);
+            if (status != DSE_OK)
+                return spec_blame(sweep->spec, &variable->value[i], &inner, err);
+        }
+    }
+    return DSE_OK;
+}
+
+enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
+{
+    DSE_TRY(load_architectures(sweep, err));
+    DSE_TRY(load_networks(sweep, err));
+    DSE_TRY(load_engines(sweep, err));
+    DSE_TRY(load_workloads(sweep, err));
+    DSE_TRY(load_point_limits(sweep, err));
+    return try_values(sweep, err);
+}

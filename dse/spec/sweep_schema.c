@@ -1,0 +1,141 @@
+/* The shape of the result files of a sweep. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name_table.h"
+#include "base/units.h"
+#include "dse/solve/record.h"
+#include "dse/spec/sweep.h"
+
+static void fill_coordinate(const struct sweep *sweep, size_t v, struct result_coordinate *out)
+{
+    const struct sweep_variable *variable = &sweep->variable[v];
+    out->name = variable->column;
+    out->long_name = variable->long_name;
+    out->unit = !variable->numeric    ? ""
+                : variable->unit >= 0 ? unit_symbol((enum unit_kind)variable->unit)
+                                      : "1";
+    out->number = variable->numeric ? variable->number : NULL;
+    out->text = variable->numeric ? NULL : variable->text;
+    out->label = variable->label;
+}
+
+static enum dse_status make_axes(struct sweep *sweep, struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    struct result_axis *axis = arena_alloc(&sweep->arena, spec->n_dimension + 1, sizeof *axis);
+    struct result_coordinate *coordinate =
+        arena_alloc(&sweep->arena, spec->n_variable + 1, sizeof *coordinate);
+    if (!axis || !coordinate)
+        return sweep_no_memory(sweep, err);
+    for (size_t d = 0; d < spec->n_dimension; d++) {
+        axis[d] = (struct result_axis){spec->dimension[d].n_value, spec->dimension[d].n_variable, coordinate};
+        for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
+            fill_coordinate(sweep, spec->dimension[d].variable[k], coordinate++);
+    }
+    sweep->schema.n_axis = spec->n_dimension;
+    sweep->schema.axis = axis;
+    return DSE_OK;
+}
+
+/* Layer names over all networks, each once, in the order of the networks; behind them the row of a schedule. */
+static enum dse_status make_layers(struct sweep *sweep, struct dse_error *err)
+{
+    struct name_table seen;
+    size_t n_most = 0, n = 0, at;
+    int good = 1;
+    for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++)
+        n_most += sweep->workload[w].n_layer;
+    const char **name = arena_alloc(&sweep->arena, n_most + 1, sizeof *name);
+    if (!name)
+        return sweep_no_memory(sweep, err);
+    name_table_init(&seen);
+    for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++)
+        for (uint32_t i = 0; good && i < sweep->workload[w].n_layer; i++) {
+            const char *one = sweep->workload[w].network->layer[sweep->workload[w].layer[i]].name;
+            if (name_table_get(&seen, one, &at))
+                continue;
+            good = name_table_put(&seen, one, n);
+            name[n++] = one;
+        }
+    name_table_free(&seen);
+    if (sweep->n_scheduler)
+        name[n++] = RECORD_NETWORK_LAYER;
+    sweep->schema.layer = name;
+    sweep->schema.n_layer = n;
+    return good ? DSE_OK : sweep_no_memory(sweep, err);
+}
+
+/* Put `name` behind position `after` (-1: in front) unless it is there; returns where it is. */
+static long insert_level(const char **list, size_t *n, const char *name, long after)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(list[i], name) == 0)
+            return (long)i;
+    size_t at = (size_t)(after + 1);
+    memmove(&list[at + 1], &list[at], (*n - at) * sizeof *list);
+    list[at] = name;
+    ++*n;
+    return (long)at;
+}
+
+/* Level names over all machines, innermost first. */
+static enum dse_status make_levels(struct sweep *sweep, struct dse_error *err)
+{
+    const char **list = arena_alloc(&sweep->arena, RESULT_LEVEL_MAX + ARCH_LEVEL_MAX, sizeof *list);
+    size_t n = 0;
+    if (!list)
+        return sweep_no_memory(sweep, err);
+    for (size_t a = 0; a < sweep->n_arch; a++) {
+        struct architecture arch;
+        long at = -1;
+        DSE_TRY(architecture_build(&sweep->arch[a], NULL, 0, &arch, err));
+        for (uint32_t l = 0; l < arch.n_level; l++) {
+            char *name = arena_copy_text(&sweep->arena, arch.level[l].name, strlen(arch.level[l].name));
+            if (!name)
+                return sweep_no_memory(sweep, err);
+            at = insert_level(list, &n, name, at);
+        }
+        if (n > RESULT_LEVEL_MAX)
+            return dse_fail_at(err, DSE_LIMIT, sweep->spec->path, 0,
+                               "the machines have more than %d storage level names together",
+                               RESULT_LEVEL_MAX);
+    }
+    sweep->schema.level = list;
+    sweep->schema.n_level = n;
+    return DSE_OK;
+}
+
+/* What the specification is made of, with a hash of all of it: shards of other inputs are not merged. */
+static enum dse_status keep_specification(struct sweep *sweep, struct dse_error *err)
+{
+    const struct sweep_spec *spec = sweep->spec;
+    struct result_schema *schema = &sweep->schema;
+    struct hash_state state;
+    schema->specification = spec->text;
+    schema->set = spec->set;
+    schema->n_set = spec->n_set;
+    schema->input = input_store_all(spec->inputs, &schema->n_input);
+    if (!hash_begin(&state))
+        return sweep_no_memory(sweep, err);
+    input_hash(&state, spec->text, schema->set, schema->n_set, schema->input, schema->n_input);
+    schema->specification_hash = hash_end(&state);
+    return DSE_OK;
+}
+
+enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
+{
+    struct dse_error inner = {0};
+    DSE_TRY(make_axes(sweep, err));
+    DSE_TRY(make_layers(sweep, err));
+    DSE_TRY(make_levels(sweep, err));
+    sweep->schema.name = sweep->spec->name;
+    sweep->schema.title = sweep->spec->title;
+    DSE_TRY(keep_specification(sweep, err));
+    sweep->schema.measures = sweep->measures;
+    sweep->schema.n_point = sweep->n_point;
+    enum dse_status status = schema_check(&sweep->schema, &inner);
+    if (status != DSE_OK)
+        return dse_fail_at(err, status, sweep->spec->path, 0, "%s", inner.text);
+    return DSE_OK;
+}

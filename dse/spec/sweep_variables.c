@@ -1,0 +1,174 @@
+/* Understanding the values of the variables: numbers with units where all of them are, else texts; columns and labels. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "dse/spec/sweep.h"
+
+enum { UNIT_NONE = -1, UNIT_KIND_COUNT = UNIT_JOULE_PER_BIT + 1 };
+
+/* Is `text` a number in this unit (UNIT_NONE: without one)? */
+static bool parse_number(const char *text, int unit, double *number)
+{
+    if (unit == UNIT_NONE)
+        return text_parse_double(text, number) == 1;
+    return quantity_parse(text, (enum unit_kind)unit, "value", number, NULL) == DSE_OK;
+}
+
+static bool all_numbers(const struct spec_variable *variable, int unit, double *number)
+{
+    for (size_t i = 0; i < variable->n_value; i++)
+        if (!parse_number(variable->value[i].text, unit, &number[i]))
+            return false;
+    return true;
+}
+
+/* The unit that the file gives to a path, when all machines agree. Unknown paths are errors. */
+static enum dse_status quantity_unit(const struct sweep *sweep, const struct spec_variable *variable,
+                                     int *unit, struct dse_error *err)
+{
+    for (size_t a = 0; a < sweep->n_arch; a++) {
+        struct dse_error inner = {0};
+        struct spec_text where = {variable->name, variable->line};
+        int one = UNIT_NONE;
+        if (architecture_path_unit(&sweep->arch[a], variable->name, &one, &inner) != DSE_OK)
+            return spec_blame(sweep->spec, &where, &inner, err);
+        if (a == 0)
+            *unit = one;
+    }
+    return DSE_OK;
+}
+
+static bool is_numeric(const struct sweep *sweep, const struct spec_variable *variable, int unit,
+                       double *number, int *found)
+{
+    *found = UNIT_NONE;
+    switch (variable->target) {
+    case SPEC_QUANTITY:
+        for (int u = UNIT_NONE; unit != UNIT_NONE && u < UNIT_KIND_COUNT; u++) {
+            int candidate = u == UNIT_NONE ? unit : u;
+            *found = candidate;
+            if (all_numbers(variable, candidate, number))
+                return true;
+        }
+        *found = UNIT_NONE;
+        return all_numbers(variable, UNIT_NONE, number);
+    case SPEC_OPTION: {
+        bool plain = true;
+        for (size_t e = 0; e < sweep->n_engine; e++)
+            for (size_t i = 0; i < sweep->engine[e].engine->n_option; i++) {
+                const struct engine_option *option = &sweep->engine[e].engine->option[i];
+                if (strcmp(option->name, variable->name + 7) == 0)
+                    plain = plain && (option->kind == OPTION_INTEGER || option->kind == OPTION_REAL);
+            }
+        return plain && all_numbers(variable, UNIT_NONE, number);
+    }
+    case SPEC_BATCH:
+    case SPEC_SEED:
+    case SPEC_POINT:
+        return all_numbers(variable, UNIT_NONE, number);
+    default:
+        return false;
+    }
+}
+
+/* "GlobalBuffer.capacity" in byte -> column "GlobalBuffer.capacity_byte", long name "GlobalBuffer capacity". */
+static enum dse_status name_column(struct sweep *sweep, const struct spec_variable *variable,
+                                   struct sweep_variable *out, struct dse_error *err)
+{
+    struct text_buffer column;
+    text_init(&column);
+    text_append(&column, "%s", variable->name);
+    if (out->numeric && out->unit != UNIT_NONE) {
+        text_append(&column, "_");
+        for (const char *at = unit_symbol((enum unit_kind)out->unit); *at; at++)
+            text_append(&column, *at == '/' ? "_per_" : "%c", tolower((unsigned char)*at));
+    }
+    out->column = column.failed ? NULL : arena_copy_text(&sweep->arena, column.data, column.length);
+    out->long_name = arena_copy_text(&sweep->arena, variable->name, strlen(variable->name));
+    text_free(&column);
+    if (!out->column || !out->long_name)
+        return sweep_no_memory(sweep, err);
+    for (char *at = out->long_name; *at; at++)
+        if (*at == '.' || *at == '_')
+            *at = ' ';
+    return DSE_OK;
+}
+
+static enum dse_status understand(struct sweep *sweep, size_t v, struct dse_error *err)
+{
+    const struct spec_variable *variable = &sweep->spec->variable[v];
+    struct sweep_variable *out = &sweep->variable[v];
+    int unit = UNIT_NONE;
+    if (variable->target == SPEC_QUANTITY)
+        DSE_TRY(quantity_unit(sweep, variable, &unit, err));
+    out->number = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->number);
+    out->text = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->text);
+    out->label = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->label);
+    if (!out->number || !out->text || !out->label)
+        return sweep_no_memory(sweep, err);
+    out->numeric = is_numeric(sweep, variable, unit, out->number, &out->unit);
+    for (size_t i = 0; i < variable->n_value; i++)
+        out->text[i] = out->label[i] = variable->value[i].text;
+    return name_column(sweep, variable, out, err);
+}
+
+static bool same_value(const struct sweep_variable *variable, size_t i, size_t k)
+{
+    if (variable->numeric)
+        return !(variable->number[i] < variable->number[k]) && !(variable->number[i] > variable->number[k]);
+    return strcmp(variable->text[i], variable->text[k]) == 0;
+}
+
+static bool same_position(const struct sweep *sweep, const struct spec_dimension *d, size_t i, size_t k)
+{
+    for (size_t m = 0; m < d->n_variable; m++)
+        if (sweep->spec->variable[d->variable[m]].target != SPEC_POINT &&
+            !same_value(&sweep->variable[d->variable[m]], i, k))
+            return false;
+    return true;
+}
+
+/* No position of a dimension may repeat an earlier one. */
+static enum dse_status check_repeats(const struct sweep *sweep, const struct spec_dimension *d,
+                                     struct dse_error *err)
+{
+    const struct spec_variable *first = &sweep->spec->variable[d->variable[0]];
+    for (size_t i = 1; i < d->n_value; i++)
+        for (size_t k = 0; k < i; k++) {
+            if (!same_position(sweep, d, i, k))
+                continue;
+            if (first->target == SPEC_POINT)
+                return spec_fail(sweep->spec, &first->value[i], err, "point %zu is the same as point %zu",
+                                 i + 1, k + 1);
+            return spec_fail(sweep->spec, &first->value[i], err, "axis %s has the value %s twice%s%s",
+                             first->name, first->value[i].text,
+                             strcmp(first->value[i].text, first->value[k].text) ? ", first as " : "",
+                             strcmp(first->value[i].text, first->value[k].text) ? first->value[k].text : "");
+        }
+    return DSE_OK;
+}
+
+enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err)
+{
+    for (size_t v = 0; v < sweep->spec->n_variable; v++)
+        DSE_TRY(understand(sweep, v, err));
+    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+        DSE_TRY(check_repeats(sweep, &sweep->spec->dimension[d], err));
+    return DSE_OK;
+}
+
+long sweep_find_value(const struct sweep *sweep, size_t v, const char *text)
+{
+    const struct sweep_variable *variable = &sweep->variable[v];
+    const struct spec_variable *written = &sweep->spec->variable[v];
+    double number = 0;
+    bool is_number = variable->numeric && parse_number(text, variable->unit, &number);
+    for (size_t i = 0; i < written->n_value; i++)
+        if (strcmp(written->value[i].text, text) == 0 ||
+            (is_number && !(variable->number[i] < number) && !(variable->number[i] > number)))
+            return (long)i;
+    return -1;
+}

@@ -1,0 +1,175 @@
+/* Engines: constant structs that find a mapping for a layer (mapper) or a schedule for a network (scheduler).
+ * An engine advances in batches (`step`); the one driver, engine_solve, owns budget, clock, trace, the independent check
+ * and the choice of the best. Adding an engine = one folder, one line in registry.c, one page of documentation. */
+#ifndef ENGINES_DRIVER_ENGINE_H
+#define ENGINES_DRIVER_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/loopnest/lower_bound.h"
+#include "engines/driver/engine_schedule.h"
+#include "engines/driver/objective.h"
+
+struct core_cache;           /* costmodel/fused/core_cache.h */
+struct mapspace_constraints; /* engines/mapspace/mapspace_constraints.h */
+struct network;              /* costmodel/model/network.h */
+
+enum engine_kind { ENGINE_MAPPER, ENGINE_SCHEDULER };
+
+/* Why a search ended. */
+#define ENGINE_STOP_LIST(X)                                                                                  \
+    X(STOP_RUNNING, "running")                                                                               \
+    X(STOP_OPTIMAL, "optimal")                 /* proved: no mapping of the space is better */               \
+    X(STOP_CONVERGED, "converged")             /* the engine's own rule, e.g. its victory condition */       \
+    X(STOP_MAX_EVALUATIONS, "max_evaluations") /* budget */                                                  \
+    X(STOP_MAX_SECONDS, "max_seconds")         /* budget */                                                  \
+    X(STOP_INTERRUPTED, "interrupted")         /* the cancel flag */                                         \
+    X(STOP_SOLVER_LIMIT, "solver_limit")       /* the limit of an engine's inner solver, e.g. its nodes */
+
+enum engine_stop {
+#define ENGINE_STOP_ENUM(code, text) code,
+    ENGINE_STOP_LIST(ENGINE_STOP_ENUM)
+#undef ENGINE_STOP_ENUM
+};
+
+const char *engine_stop_text(enum engine_stop stop);
+
+/* One option of an engine. Values are doubles: integers up to 2^53, booleans 0/1, choices by index. */
+enum option_kind { OPTION_INTEGER, OPTION_REAL, OPTION_BOOL, OPTION_CHOICE };
+
+struct engine_option {
+    const char *name;
+    const char *sentence; /* what it does, for help, docs and HDF5 attributes */
+    const char *unit;     /* "" when it has none */
+    enum option_kind kind;
+    double standard;           /* the default */
+    double lowest, highest;    /* inclusive */
+    const char *const *choice; /* (highest + 1) names for OPTION_CHOICE, else NULL */
+};
+
+/* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between batches. */
+struct engine_budget {
+    uint64_t max_evaluations;
+    double max_seconds;
+    const atomic_int *cancel;
+};
+
+/* What is to be solved. All pointers are borrowed and const for the whole search. */
+struct engine_task {
+    const struct evaluator *evaluator; /* mapper: problem + architecture, compiled */
+    struct eval_workspace *workspace;  /* mapper: scratch for it; NULL: the driver's own */
+    const struct lower_bound
+        *bound; /* mapper: lower_bound_compute of the same; NULL: the driver computes it */
+    const struct mapspace_constraints *constraints; /* mapper: may be NULL (none) */
+    const struct network *network;                  /* scheduler: the whole network; NULL for a mapper */
+    const struct architecture *architecture;        /* always set */
+    uint32_t batch;
+    struct objective objective;
+    const double *option; /* (engine->n_option) values in table order */
+    uint64_t seed;
+    uint64_t key; /* content hash of the task: with the seed it makes the random streams */
+    struct engine_budget budget;
+    struct core_cache
+        *core_cache; /* scheduler: costs of tiles, shared by tasks and threads; NULL: the engine's own */
+    int n_thread; /* scheduler: threads it may use for independent starts; 0 counts as 1. Never changes what is found */
+};
+
+/* One improvement of the best: after so many evaluations, this cost. */
+struct trace_point {
+    uint64_t evaluation;
+    double cost;
+};
+
+enum { ENGINE_REASON_MAX = 256, ENGINE_TRACE_MAX = 256 };
+
+/* What was found. */
+struct engine_result {
+    bool feasible;
+    struct mapping
+        mapping; /* mapper; valid when feasible; its factors multiply to `padded_bound` when padded */
+    struct evaluation evaluation; /* of that mapping; see engine_context_pad for what it counts when padded */
+    struct engine_schedule
+        schedule; /* scheduler; valid when feasible; its text is in the arena of engine_solve */
+    double cost;
+    double bound;                   /* a lower bound on the cost over the whole space; 0 when none is known */
+    struct lower_bound lower_bound; /* mapper: of the problem searched, hence of the padded one when padded */
+    bool padded;                    /* a problem with larger bounds was searched */
+    uint32_t padded_bound[PROBLEM_DIM_MAX]; /* (n_dim) the bounds searched; set when padded */
+    enum engine_stop stop;
+    uint64_t n_evaluation;          /* cost-model calls; schedules that were priced */
+    uint64_t n_draw;                /* candidates looked at, valid or not */
+    double seconds;                 /* wall time; never part of any decision except max_seconds */
+    char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
+    uint32_t n_trace;
+    struct trace_point
+        trace[ENGINE_TRACE_MAX]; /* (n_trace) thinned so that first and last stay; the rest is unset */
+};
+
+struct engine_context; /* what the driver lends to a running engine: engines/driver/driver.h */
+
+struct engine {
+    const char *name;
+    const char *summary; /* one sentence */
+    enum engine_kind kind;
+    const struct engine_option *option; /* (n_option) */
+    size_t n_option;
+    size_t state_byte; /* private state, zeroed, from the arena */
+    /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
+    enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);
+    /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */
+    enum dse_status (*step)(void *state, struct engine_context *context, enum engine_stop *stop,
+                            struct dse_error *err);
+    /* The search is over, for whatever reason (budget, cancel, done): offer what is worth it and has not been offered. May be
+     * NULL. Not called after a failure. */
+    enum dse_status (*finish)(void *state, struct engine_context *context, struct dse_error *err);
+    /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own; `again` needs no text. DSE_INTERNAL
+     * when it cannot be read or is not valid. The driver compares cycles, energies and bytes. */
+    enum dse_status (*verify)(const struct engine_task *task, const struct engine_schedule *found,
+                              struct arena *arena, struct engine_schedule *again, struct dse_error *err);
+    /* Release what the arena does not own; may be NULL. Called also after a failed init. */
+    void (*free)(void *state);
+    /* May a task with these options (n_option) end, hang or exhaust the process? Then it is run in one of its own. NULL: never. */
+    bool (*untrusted)(const double *option);
+};
+
+/* Registry (engines/registry.c): every engine, in the order help shows them; find by name (NULL if none). */
+const struct engine *const *engine_all(size_t *n);
+const struct engine *engine_find(const char *name);
+
+/* Must a task with these options (n_option) run in a process of its own? */
+bool engine_is_untrusted(const struct engine *engine, const double *option);
+
+/* Fill `value` (engine->n_option) with the defaults. */
+void engine_option_defaults(const struct engine *engine, double *value);
+
+/* Set one option from text; checks kind and range. DSE_BAD_INPUT names the option, the accepted range, the nearest name. */
+DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name,
+                                                 const char *text, double *value, struct dse_error *err);
+
+/* The canonical text of an option's value; reads back to the same. Returns `buffer`. */
+char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size);
+
+/* What was padded, "P 53->54, Q 53->54", or "" when nothing was; `problem` is the task's own. Returns `buffer` (at least
+ * 1 byte; cut when too small). */
+char *engine_result_padding_text(const struct engine_result *result, const struct problem *problem,
+                                 char *buffer, size_t size);
+
+/* Nothing found yet: everything zero, but for the room for the trace, which is left as it is. */
+void engine_result_init(struct engine_result *result);
+
+/* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and re-evaluated by
+ * the plain cost model before it counts, the best schedule is read back from its text and evaluated again (DSE_INTERNAL when
+ * they disagree). Memory from `arena`. Deterministic unless
+ * max_seconds or cancel ends the search. */
+DSE_MUST_CHECK enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task,
+                                            struct arena *arena, struct engine_result *result,
+                                            struct dse_error *err);
+
+#endif

@@ -1,0 +1,138 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "engines/driver/engine.h"
+
+enum { OPTION_LIST_MAX = 32, OPTION_TEXT_MAX = 64 };
+
+const char *engine_stop_text(enum engine_stop stop)
+{
+    static const char *const text[] = {
+#define ENGINE_STOP_TEXT(code, words) [code] = words,
+        ENGINE_STOP_LIST(ENGINE_STOP_TEXT)
+#undef ENGINE_STOP_TEXT
+    };
+    return (size_t)stop < sizeof text / sizeof text[0] ? text[stop] : "unknown";
+}
+
+void engine_option_defaults(const struct engine *engine, double *value)
+{
+    for (size_t i = 0; i < engine->n_option; i++)
+        value[i] = engine->option[i].standard;
+}
+
+/* "0 to 64", "yes or no", "a, b, c" */
+static void accepted_print(const struct engine_option *option, char *buffer, size_t size)
+{
+    char low[OPTION_TEXT_MAX], high[OPTION_TEXT_MAX];
+    size_t used = 0;
+    switch (option->kind) {
+    case OPTION_BOOL:
+        (void)snprintf(buffer, size, "true or false");
+        break;
+    case OPTION_CHOICE:
+        buffer[0] = '\0';
+        for (size_t i = 0; i <= (size_t)option->highest && used < size; i++)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", option->choice[i]);
+        break;
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+        (void)snprintf(
+            buffer, size, "%s %s to %s", option->kind == OPTION_INTEGER ? "an integer" : "a number",
+            text_double(option->lowest, low, sizeof low), text_double(option->highest, high, sizeof high));
+        break;
+    }
+}
+
+static bool parse_bool(const char *text, double *value)
+{
+    static const char *const yes[] = {"true", "yes", "on", "1"};
+    static const char *const no[] = {"false", "no", "off", "0"};
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
+        if (strcasecmp(text, yes[i]) == 0 || strcasecmp(text, no[i]) == 0) {
+            *value = strcasecmp(text, yes[i]) == 0;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_value(const struct engine_option *option, const char *text, double *value)
+{
+    switch (option->kind) {
+    case OPTION_BOOL:
+        return parse_bool(text, value);
+    case OPTION_CHOICE:
+        for (size_t i = 0; i <= (size_t)option->highest; i++)
+            if (strcmp(text, option->choice[i]) == 0) {
+                *value = (double)i;
+                return true;
+            }
+        return false;
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+        return text_parse_double(text, value) && *value >= option->lowest && *value <= option->highest &&
+               (option->kind == OPTION_REAL || *value == floor(*value));
+    }
+    return false;
+}
+
+static enum dse_status unknown_option(const struct engine *engine, const char *name, struct dse_error *err)
+{
+    const char *known[OPTION_LIST_MAX] = {NULL};
+    char list[DSE_ERROR_TEXT_MAX / 2] = "";
+    size_t n = 0, used = 0;
+    for (; n < engine->n_option && n < OPTION_LIST_MAX; n++) {
+        known[n] = engine->option[n].name;
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", n ? ", " : "", known[n]);
+    }
+    const char *nearest = text_nearest(name, known, n);
+    if (nearest)
+        return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"; did you mean \"%s\"?",
+                        engine->name, name, nearest);
+    return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"; it has %s", engine->name, name,
+                    n ? list : "none");
+}
+
+enum dse_status engine_option_set(const struct engine *engine, const char *name, const char *text,
+                                  double *value, struct dse_error *err)
+{
+    for (size_t i = 0; i < engine->n_option; i++) {
+        const struct engine_option *option = &engine->option[i];
+        double parsed;
+        if (strcmp(name, option->name) != 0)
+            continue;
+        if (parse_value(option, text, &parsed)) {
+            value[i] = parsed;
+            return DSE_OK;
+        }
+        char accepted[DSE_ERROR_TEXT_MAX / 2];
+        accepted_print(option, accepted, sizeof accepted);
+        return dse_fail(err, DSE_BAD_INPUT, "option %s of engine %s is \"%.80s\"; accepted: %s", name,
+                        engine->name, text, accepted);
+    }
+    return unknown_option(engine, name, err);
+}
+
+char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size)
+{
+    char number[OPTION_TEXT_MAX];
+    switch (option->kind) {
+    case OPTION_BOOL:
+        (void)snprintf(buffer, size, "%s", value != 0 ? "true" : "false");
+        break;
+    case OPTION_CHOICE:
+        (void)snprintf(buffer, size, "%s", option->choice[(size_t)value]);
+        break;
+    case OPTION_INTEGER:
+        (void)snprintf(buffer, size, "%.0f", value);
+        break;
+    case OPTION_REAL:
+        (void)snprintf(buffer, size, "%s", text_double(value, number, sizeof number));
+        break;
+    }
+    return buffer;
+}

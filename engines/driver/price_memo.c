@@ -1,0 +1,58 @@
+#include "engines/driver/price_memo.h"
+
+enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena, struct dse_error *err)
+{
+    memo->entry = arena_alloc(arena, PRICE_MEMO_SIZE, sizeof *memo->entry);
+    if (!memo->entry)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the known prices of a search");
+    return DSE_OK;
+}
+
+/* Multiply by the golden ratio, fold the high half down. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+uint64_t price_memo_hash(const struct mapping *mapping)
+{
+    enum { SPATIAL_X = 1 << 6, SPATIAL_Y = 1 << 7 };
+    uint64_t hash = 1;
+    for (uint32_t l = 0; l < mapping->n_level; l++) {
+        const struct mapping_level *level = &mapping->level[l];
+        hash = mix(hash, 1ull << 60 | level->keep);
+        for (uint32_t i = 0; i < mapping->n_dim; i++) {
+            uint32_t d = level->temporal_order[i];
+            if (level->temporal[d] > 1)
+                hash = mix(hash, (uint64_t)level->temporal[d] << 8 | d);
+        }
+        for (uint32_t i = 0; i < mapping->n_dim; i++) {
+            uint32_t d = level->spatial_order[i];
+            if (level->spatial[d] > 1)
+                hash = mix(hash,
+                           (uint64_t)level->spatial[d] << 8 | d | (i < level->split ? SPATIAL_X : SPATIAL_Y));
+        }
+    }
+    return hash ? hash : 1;
+}
+
+struct price_memo_entry *price_memo_at(struct price_memo *memo, uint64_t hash)
+{
+    return &memo->entry[hash % PRICE_MEMO_SIZE];
+}
+
+const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct engine_context *context,
+                                               const struct mapping *mapping, price_memo_guide *guide,
+                                               void *self)
+{
+    uint64_t hash = price_memo_hash(mapping);
+    struct price_memo_entry *known = price_memo_at(memo, hash);
+    double cost;
+    if (known->hash == hash)
+        return known;
+    if (!engine_context_evaluate(context, mapping, &cost))
+        return NULL;
+    *known = (struct price_memo_entry){hash, guide ? guide(self, cost) : cost, engine_context_tie(context)};
+    return known;
+}

@@ -1,0 +1,46 @@
+/* What a user fixes or forbids in the space of mappings of one problem on one architecture, and the reader of its YAML
+ * form (docs/engines.md, "Constraints"; the words are Timeloop's). Plain data, copied by value. */
+#ifndef ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
+#define ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/yaml.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/problem.h"
+
+/* One kind of loop (temporal or spatial) at one level. */
+struct loop_constraints {
+    uint32_t fixed[PROBLEM_DIM_MAX];   /* (n_dim) the factor, or 0 when it is free */
+    uint32_t highest[PROBLEM_DIM_MAX]; /* (n_dim) the largest factor allowed, or 0 when there is no limit */
+    uint8_t n_order;                   /* how many loops have a fixed place */
+    uint8_t order[PROBLEM_DIM_MAX];    /* (n_order) these dimensions are the innermost loops, in this order */
+};
+
+struct level_constraints {
+    struct loop_constraints temporal;
+    struct loop_constraints spatial;
+    uint32_t dims_x, dims_y; /* bit d set: dimension d may lie on X / on Y here */
+    uint32_t keep, bypass; /* bit t set: tensor t must / must not be kept here; neither: as the roles allow */
+    uint8_t no_temporal_reuse, no_link_transfer, no_multicast; /* bit t: as in struct mapping_level */
+};
+
+struct mapspace_constraints {
+    uint32_t n_level, n_dim, n_tensor;              /* of the architecture and problem they were made for */
+    struct level_constraints level[ARCH_LEVEL_MAX]; /* (n_level) 0 = innermost */
+};
+
+/* No constraint at all. */
+void mapspace_constraints_init(struct mapspace_constraints *constraints, const struct problem *problem,
+                               const struct architecture *arch);
+
+/* Add the entries of `node`, a sequence of {target, type, ...}, to `out` (initialised). DSE_BAD_INPUT names file, line and
+ * what would be accepted; later entries for the same target add to earlier ones. */
+DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *node,
+                                                         const struct problem *problem,
+                                                         const struct architecture *arch,
+                                                         struct mapspace_constraints *out,
+                                                         struct dse_error *err);
+
+#endif

@@ -1,0 +1,217 @@
+#include "engines/mapspace/mapspace_descent.h"
+
+#include <string.h>
+
+#include "engines/mapspace/mapspace_move.h"
+#include "engines/mapspace/mapspace_private.h"
+
+enum { SLOT_FACTOR_MAX = 2 * MAPSPACE_PRIME_MAX };
+
+/* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders, one per dimension, then the keeps. */
+static uint32_t pair_end(const struct mapspace *space)
+{
+    return space->n_slot * space->n_slot;
+}
+
+static void shuffle(struct descent *descent)
+{
+    for (uint32_t i = descent->n_block; i > 1; i--) {
+        uint32_t j = random_below(descent->stream, i);
+        uint16_t swap = descent->block[i - 1];
+        descent->block[i - 1] = descent->block[j];
+        descent->block[j] = swap;
+    }
+}
+
+static void add_block(struct descent *descent, uint32_t block)
+{
+    if (descent->n_block < DESCENT_BLOCK_MAX)
+        descent->block[descent->n_block++] = (uint16_t)block;
+}
+
+void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
+                   double cost, double tie, struct random_stream *stream)
+{
+    descent->space = space;
+    descent->mapping = mapping;
+    descent->cost = cost;
+    descent->tie = tie;
+    descent->stream = stream;
+    descent->n_block = descent->at = descent->n_idle = 0;
+    for (uint32_t a = 0; a < space->n_slot; a++)
+        for (uint32_t b = a + 1; b < space->n_slot; b++)
+            add_block(descent, a * space->n_slot + b);
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        add_block(descent, pair_end(space) + l);
+    for (uint32_t d = 0; d < space->problem->n_dim; d++)
+        add_block(descent, pair_end(space) + space->arch->n_level + d);
+    if (space->search_bypass)
+        add_block(descent, pair_end(space) + space->arch->n_level + space->problem->n_dim);
+    shuffle(descent);
+}
+
+/* Keep the mapping if it is better. */
+static bool better(struct descent *descent, descent_price price, void *self)
+{
+    double cost, tie;
+    if (!price(self, descent->mapping, &cost, &tie) || cost > descent->cost ||
+        (cost == descent->cost && tie >= descent->tie))
+        return false;
+    descent->cost = cost;
+    descent->tie = tie;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------- factors of two slots */
+
+static bool try_moves(struct descent *descent, const struct factor_move *move, uint32_t n,
+                      descent_price price, void *self)
+{
+    struct move_undo undo;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!mapspace_apply(descent->space, descent->mapping, &move[i], &undo))
+            continue;
+        if (better(descent, price, self))
+            return true;
+        mapspace_undo(descent->mapping, &undo);
+    }
+    return false;
+}
+
+static bool try_trades(struct descent *descent, const struct factor_move *out, uint32_t n_out,
+                       const struct factor_move *back, uint32_t n_back, descent_price price, void *self)
+{
+    struct move_undo undo;
+    for (uint32_t i = 0; i < n_out; i++)
+        for (uint32_t j = 0; j < n_back; j++) {
+            if (out[i].dim == back[j].dim && out[i].factor == back[j].factor)
+                continue;
+            if (!mapspace_apply_two(descent->space, descent->mapping, &out[i], &back[j], &undo))
+                continue;
+            if (better(descent, price, self))
+                return true;
+            mapspace_undo(descent->mapping, &undo);
+        }
+    return false;
+}
+
+static bool improve_pair(struct descent *descent, uint32_t a, uint32_t b, descent_price price, void *self)
+{
+    struct factor_move out[SLOT_FACTOR_MAX], back[SLOT_FACTOR_MAX];
+    uint32_t n_out = mapspace_moves_between(descent->space, descent->mapping, a, b, out, SLOT_FACTOR_MAX);
+    uint32_t n_back = mapspace_moves_between(descent->space, descent->mapping, b, a, back, SLOT_FACTOR_MAX);
+    return try_moves(descent, out, n_out, price, self) || try_moves(descent, back, n_back, price, self) ||
+           try_trades(descent, out, n_out, back, n_back, price, self);
+}
+
+/* All factors of one dimension brought together in one slot: single moves on the way may all be worse. */
+static bool improve_dim(struct descent *descent, uint32_t d, descent_price price, void *self)
+{
+    const struct mapping before = *descent->mapping;
+    for (uint32_t s = 0; s < descent->space->n_slot; s++) {
+        if (!(descent->space->open[d] >> s & 1u) || !mapspace_gather(descent->space, descent->mapping, d, s))
+            continue;
+        if (better(descent, price, self))
+            return true;
+        *descent->mapping = before;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------- orders and keeps */
+
+/* Trade the places of any two non-unit loops of a part of an order, if that is better. */
+static bool try_swaps(struct descent *descent, uint8_t *order, const uint32_t *factor, uint32_t n,
+                      descent_price price, void *self)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            uint8_t first = order[i], second = order[j];
+            if (factor[first] == 1 || factor[second] == 1)
+                continue;
+            order[i] = second;
+            order[j] = first;
+            if (better(descent, price, self))
+                return true;
+            order[i] = first;
+            order[j] = second;
+        }
+    return false;
+}
+
+static bool improve_spatial_order(struct descent *descent, uint32_t l, descent_price price, void *self)
+{
+    struct mapping_level *level = &descent->mapping->level[l];
+    const struct mapspace *space = descent->space;
+    if (!space->spatial_order_counts || space->constraints.level[l].spatial.n_order)
+        return false;
+    return try_swaps(descent, level->spatial_order, level->spatial, level->split, price, self) ||
+           try_swaps(descent, level->spatial_order + level->split, level->spatial,
+                     space->problem->n_dim - level->split, price, self);
+}
+
+static bool improve_order(struct descent *descent, uint32_t l, descent_price price, void *self)
+{
+    const struct mapspace *space = descent->space;
+    struct mapping_level *level = &descent->mapping->level[l];
+    const struct order_list *list = &space->order[l];
+    struct mapping_level saved = *level;
+    uint32_t n_loop = 0;
+    for (uint32_t d = 0; d < space->problem->n_dim; d++)
+        n_loop += level->temporal[d] > 1;
+    for (uint32_t i = 0; i < list->n && n_loop > 1; i++) {
+        if (memcmp(level->temporal_order, list->order[i], space->problem->n_dim) == 0)
+            continue;
+        memcpy(level->temporal_order, list->order[i], sizeof level->temporal_order);
+        if (better(descent, price, self))
+            return true;
+        *level = saved;
+    }
+    /* link transfers compare whole histories of moves, so there any swap may help */
+    if (space->arch->link_transfers && space->constraints.level[l].temporal.n_order == 0 &&
+        try_swaps(descent, level->temporal_order, level->temporal, space->problem->n_dim, price, self))
+        return true;
+    return improve_spatial_order(descent, l, price, self);
+}
+
+static bool improve_keeps(struct descent *descent, descent_price price, void *self)
+{
+    const struct mapspace *space = descent->space;
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        for (uint32_t rest = space->optional[l]; rest; rest &= rest - 1) {
+            uint8_t bit = (uint8_t)(rest & (~rest + 1u));
+            descent->mapping->level[l].keep ^= bit;
+            if (mapspace_fits(space, descent->mapping, NULL) && better(descent, price, self))
+                return true;
+            descent->mapping->level[l].keep ^= bit;
+        }
+    return false;
+}
+
+bool descent_block(struct descent *descent, descent_price price, void *self)
+{
+    const struct mapspace *space = descent->space;
+    if (descent->n_idle == descent->n_block)
+        return false;
+    if (descent->at == descent->n_block) {
+        descent->at = 0;
+        shuffle(descent);
+    }
+    uint32_t block = descent->block[descent->at++], end = pair_end(space);
+    bool improved = false;
+    if (block < end)
+        improved = improve_pair(descent, block / space->n_slot, block % space->n_slot, price, self);
+    else if (block < end + space->arch->n_level)
+        improved = improve_order(descent, block - end, price, self);
+    else if (block < end + space->arch->n_level + space->problem->n_dim)
+        improved = improve_dim(descent, block - end - space->arch->n_level, price, self);
+    else
+        improved = improve_keeps(descent, price, self);
+    if (improved) {
+        descent->n_idle = 0;
+        descent->at--; /* the same block again */
+    } else {
+        descent->n_idle++;
+    }
+    return true;
+}

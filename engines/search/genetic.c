@@ -1,0 +1,149 @@
+#include "engines/search/genetic.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FIRST_POINT_TRIES = 1000, MUTATION_MAX = 8 };
+
+struct genetic {
+    const struct search_space *space;
+    struct genetic_options options;
+    struct random_stream stream;
+    uint32_t generation;
+    uint32_t n_born;   /* individuals of the generation in the making; generation 0 is drawn */
+    uint32_t n_failed; /* draws in a row that gave nothing */
+    unsigned char *old, *young, *spare; /* (n_population, point_byte) twice, and one point */
+    double *old_cost, *young_cost;      /* (n_population) */
+    uint32_t *rank;                     /* (n_population) the elite first, then the others */
+};
+
+static void *point(const struct genetic *g, unsigned char *population, uint32_t i)
+{
+    return population + (size_t)i * g->space->point_byte;
+}
+
+enum dse_status genetic_new(const struct search_space *space, const struct genetic_options *options,
+                            struct random_stream stream, struct arena *arena, struct genetic **out,
+                            struct dse_error *err)
+{
+    struct genetic *g = arena_alloc(arena, 1, sizeof *g);
+    if (g) {
+        g->old = arena_alloc(arena, options->n_population, space->point_byte);
+        g->young = arena_alloc(arena, options->n_population, space->point_byte);
+        g->spare = arena_alloc(arena, 1, space->point_byte);
+        g->old_cost = arena_alloc(arena, options->n_population, sizeof *g->old_cost);
+        g->young_cost = arena_alloc(arena, options->n_population, sizeof *g->young_cost);
+        g->rank = arena_alloc(arena, options->n_population, sizeof *g->rank);
+    }
+    if (!g || !g->old || !g->young || !g->spare || !g->old_cost || !g->young_cost || !g->rank)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a population of %u", options->n_population);
+    g->space = space;
+    g->options = *options;
+    g->stream = stream;
+    *out = g;
+    return DSE_OK;
+}
+
+/* The best of some random members of the old generation. */
+static uint32_t select_parent(struct genetic *g)
+{
+    uint32_t best = random_below(&g->stream, g->options.n_population);
+    for (uint32_t i = 1; i < g->options.n_tournament; i++) {
+        uint32_t other = random_below(&g->stream, g->options.n_population);
+        if (g->old_cost[other] < g->old_cost[best])
+            best = other;
+    }
+    return best;
+}
+
+static void make_child(struct genetic *g, void *child)
+{
+    const struct search_space *space = g->space;
+    uint32_t a = select_parent(g), b = select_parent(g);
+    bool crossed = a != b && random_unit(&g->stream) < g->options.crossover_chance &&
+                   space->crossover(space->self, &g->stream, point(g, g->old, a), point(g, g->old, b), child);
+    if (!crossed)
+        memcpy(child, point(g, g->old, a), space->point_byte);
+    bool moved = false;
+    for (int i = 0; i < MUTATION_MAX; i++) {
+        bool last = random_unit(&g->stream) >= g->options.mutation_chance;
+        if (last && (crossed || moved))
+            break;
+        /* a copy of one parent is always moved: pricing it again would tell nothing */
+        if (space->neighbour(space->self, &g->stream, child, g->spare)) {
+            memcpy(child, g->spare, space->point_byte);
+            moved = true;
+        }
+        if (last)
+            break;
+    }
+}
+
+/* The elite of the old generation to the front of the young one. */
+static void keep_elite(struct genetic *g)
+{
+    for (uint32_t i = 0; i < g->options.n_population; i++)
+        g->rank[i] = i;
+    for (uint32_t e = 0; e < g->options.n_elite; e++) {
+        uint32_t best = e;
+        for (uint32_t i = e + 1; i < g->options.n_population; i++)
+            if (g->old_cost[g->rank[i]] < g->old_cost[g->rank[best]])
+                best = i;
+        uint32_t chosen = g->rank[best];
+        g->rank[best] = g->rank[e];
+        g->rank[e] = chosen;
+        memcpy(point(g, g->young, e), point(g, g->old, chosen), g->space->point_byte);
+        g->young_cost[e] = g->old_cost[chosen];
+    }
+    g->n_born = g->options.n_elite;
+}
+
+static void next_generation(struct genetic *g)
+{
+    unsigned char *population = g->old;
+    double *cost = g->old_cost;
+    g->old = g->young;
+    g->old_cost = g->young_cost;
+    g->young = population;
+    g->young_cost = cost;
+    g->generation++;
+    keep_elite(g);
+}
+
+/* One individual; false when the space is over or gives no points. */
+static bool give_birth(struct genetic *g)
+{
+    void *child = point(g, g->young, g->n_born);
+    double cost = INFINITY;
+    if (g->generation == 0) {
+        if (!g->space->draw(g->space->self, &g->stream, child))
+            return ++g->n_failed < FIRST_POINT_TRIES;
+    } else {
+        make_child(g, child);
+    }
+    enum search_outcome outcome = g->space->evaluate(g->space->self, child, &cost);
+    if (outcome == SEARCH_OVER)
+        return false;
+    if (outcome == SEARCH_INFEASIBLE) {
+        if (g->generation == 0)
+            return ++g->n_failed < FIRST_POINT_TRIES;
+        cost = INFINITY;
+    }
+    g->n_failed = 0;
+    g->young_cost[g->n_born++] = cost;
+    return true;
+}
+
+bool genetic_step(struct genetic *g, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        if (g->n_born == g->options.n_population) {
+            if (g->generation == g->options.n_generation)
+                return false;
+            next_generation(g);
+        }
+        if (!give_birth(g))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,128 @@
+#include "engines/soma/machine/core_choice.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/yaml.h"
+#include "costmodel/fused/core_machine.h"
+
+#define EVALUATIONS_MAX 1000000000
+
+const char *const soma_core_names[SOMA_N_CORE] = {"array",  "descent", "cosa",      "cosa-best",
+                                                  "random", "hybrid",  "annealing", "genetic"};
+
+/* What a user with another machine can do: nearly any will do for a mapper. */
+static const char *array_hint(const struct architecture *arch)
+{
+    struct core_split split;
+    struct dse_error ignored = {0};
+    return core_machine_split(arch, &split, &ignored) == DSE_OK
+               ? "; with a mapper for its tiles it is one: engine option core=cosa, or --core cosa of dse "
+                 "eval"
+               : "";
+}
+
+static enum dse_status open_array(const struct architecture *arch, bool compat, struct core_cache *cache,
+                                  struct soma_core_machine *made, struct dse_error *err)
+{
+    made->array.compat = compat;
+    made->word_byte = 1;
+    struct dse_error inner = {0};
+    enum dse_status status = core_machine_of(arch, &made->size, &made->machine, &inner);
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%.700s%s", inner.text, array_hint(arch));
+    DSE_TRY(core_array_init(&made->size, &made->array.core, err));
+    return core_cache_join_array(cache, &made->array, &made->cached, err);
+}
+
+static enum dse_status open_mapper(const struct architecture *arch, struct core_cache *cache,
+                                   struct soma_core_machine *made, struct dse_error *err)
+{
+    struct core_split split;
+    const char *name = soma_core_names[made->choice.core];
+    const struct engine *engine = engine_find(name);
+    if (!engine)
+        return dse_fail(err, DSE_INTERNAL, "there is no engine %s for the core array", name);
+    DSE_TRY(core_machine_split(arch, &split, err));
+    made->machine = split.machine;
+    made->word_byte = split.word_byte;
+    DSE_TRY(mapper_core_init(&split.core, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
+    return mapper_core_join(cache, &made->mapper, &made->cached, err);
+}
+
+enum dse_status soma_core_open(const struct architecture *arch, struct soma_core_choice choice, bool compat,
+                               struct core_cache *cache, struct soma_core_machine *made,
+                               struct dse_error *err)
+{
+    *made = (struct soma_core_machine){.choice = choice};
+    if (choice.core == SOMA_CORE_ARRAY) {
+        DSE_TRY(open_array(arch, compat, cache, made, err));
+    } else {
+        if (compat)
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "the published program's rules (compat) go with core array, not with core %s",
+                            soma_core_names[choice.core]);
+        DSE_TRY(open_mapper(arch, cache, made, err));
+    }
+    made->scheduler = core_cached_scheduler(&made->cached);
+    return DSE_OK;
+}
+
+const char *soma_core_accounting(enum soma_core core, bool compat)
+{
+    static const char *const text[SOMA_N_CORE] = {"soma",           "soma-descent", "soma-cosa",
+                                                  "soma-cosa-best", "soma-random",  "soma-hybrid",
+                                                  "soma-annealing", "soma-genetic"};
+    return compat ? "soma-compat" : text[core];
+}
+
+void soma_core_write(struct soma_core_choice choice, struct text_buffer *out)
+{
+    if (choice.core != SOMA_CORE_ARRAY)
+        text_append(out, "core: %s\ncore_evaluations: %" PRIu64 "\n", soma_core_names[choice.core],
+                    choice.max_evaluations);
+}
+
+enum dse_status soma_core_find(const char *name, enum soma_core *core, struct dse_error *err)
+{
+    for (int i = 0; i < SOMA_N_CORE; i++)
+        if (strcmp(name, soma_core_names[i]) == 0) {
+            *core = (enum soma_core)i;
+            return DSE_OK;
+        }
+    return dse_fail(
+        err, DSE_BAD_INPUT,
+        "core is \"%.100s\"; there are array, descent, cosa, cosa-best, random, hybrid, annealing "
+        "and genetic",
+        name);
+}
+
+static enum dse_status read_keys(const struct yaml_doc *doc, struct soma_core_choice *choice,
+                                 struct dse_error *err)
+{
+    const struct ynode *core = yaml_find(doc->root, "core"),
+                       *evaluations = yaml_find(doc->root, "core_evaluations");
+    const char *name = NULL;
+    struct dse_error inner = {0};
+    if (core) {
+        DSE_TRY(yaml_text(doc, core, "core", &name, err));
+        if (soma_core_find(name, &choice->core, &inner) != DSE_OK)
+            return yaml_fail(doc, core, err, "%s", inner.text);
+    }
+    if (!evaluations)
+        return DSE_OK;
+    if (choice->core == SOMA_CORE_ARRAY)
+        return yaml_fail(doc, evaluations, err, "core_evaluations belongs to a mapper as core");
+    return yaml_u64(doc, evaluations, "core_evaluations", 0, EVALUATIONS_MAX, &choice->max_evaluations, err);
+}
+
+enum dse_status soma_core_read(const char *name, const char *bytes, size_t length,
+                               struct soma_core_choice *choice, struct dse_error *err)
+{
+    struct yaml_doc doc;
+    *choice = (struct soma_core_choice){SOMA_CORE_ARRAY, SOMA_CORE_EVALUATIONS};
+    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
+    enum dse_status status = read_keys(&doc, choice, err);
+    yaml_doc_free(&doc);
+    return status;
+}

@@ -1,0 +1,93 @@
+/* Which scheduler a task of the SoMa family has for its core array, and its machine: the built-in search on the machine that it
+ * models, or a mapper on any architecture that core_machine_split takes (docs/core-array.md, "Another scheduler"). */
+#ifndef ENGINES_SOMA_MACHINE_CORE_CHOICE_H
+#define ENGINES_SOMA_MACHINE_CORE_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "costmodel/fused/core_array.h"
+#include "costmodel/fused/core_cache.h"
+#include "costmodel/fused/fused_schedule.h"
+#include "costmodel/model/architecture.h"
+#include "engines/driver/engine.h"
+#include "engines/soma/machine/mapper_core.h"
+
+/* The built-in search, then mappers by the name of their engine. */
+enum soma_core {
+    SOMA_CORE_ARRAY,
+    SOMA_CORE_DESCENT,
+    SOMA_CORE_COSA,
+    SOMA_CORE_COSA_BEST,
+    SOMA_CORE_RANDOM,
+    SOMA_CORE_HYBRID,
+    SOMA_CORE_ANNEALING,
+    SOMA_CORE_GENETIC,
+    SOMA_N_CORE
+};
+
+extern const char *const soma_core_names[SOMA_N_CORE];
+
+enum { SOMA_CORE_EVALUATIONS = 4000 }; /* the default */
+
+struct soma_core_choice {
+    enum soma_core core;
+    uint64_t
+        max_evaluations; /* of a mapper, for each tile; 0: until it ends by itself. Not used by the built-in search */
+};
+
+/* Options that the engines of the family have besides SOMA_OPTION_COMPAT. */
+#define SOMA_OPTION_CORE                                                                                     \
+    {                                                                                                        \
+        .name = "core",                                                                                      \
+        .sentence = "what schedules a tile on the core array: array, the built-in search on the machine "    \
+                    "that it models, or a mapper on the architecture inside the DRAM",                       \
+        .unit = "", .kind = OPTION_CHOICE, .standard = SOMA_CORE_ARRAY, .lowest = 0,                         \
+        .highest = SOMA_N_CORE - 1, .choice = soma_core_names                                                \
+    }
+#define SOMA_OPTION_CORE_EVALUATIONS                                                                         \
+    {                                                                                                        \
+        .name = "core_evaluations",                                                                          \
+        .sentence = "mappings that a mapper may price for a tile; 0: until it ends by itself",               \
+        .unit = "evaluation", .kind = OPTION_INTEGER, .standard = SOMA_CORE_EVALUATIONS, .lowest = 0,        \
+        .highest = 1e9                                                                                       \
+    }
+
+/* What was chosen, ready to be asked. Its parts point to each other: it stays where soma_core_open filled it. */
+struct soma_core_machine {
+    struct soma_core_choice choice;
+    struct fused_machine machine;
+    uint32_t word_byte; /* of an element */
+    struct core_array_size size;
+    struct core_array_search array; /* the built-in one; else unused, as `size` */
+    struct mapper_core mapper;
+    struct core_cached cached;
+    struct core_scheduler scheduler; /* behind the cache */
+};
+
+/* Machine and scheduler of `arch`, behind `cache`, which outlives them. `compat`: the published program's rules in the built-in
+ * search. DSE_BAD_INPUT: the architecture is no such machine (core_machine_of, core_machine_split); DSE_BAD_USAGE: compat with a
+ * mapper; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_core_open(const struct architecture *arch, struct soma_core_choice choice,
+                                              bool compat, struct core_cache *cache,
+                                              struct soma_core_machine *made, struct dse_error *err);
+
+/* Whose rules priced a schedule, for results: "soma", "soma-compat", "soma-descent"; a constant. */
+const char *soma_core_accounting(enum soma_core core, bool compat);
+
+/* The lines of a schedule's text form that say it: nothing for the built-in search, else `core: descent` and
+ * `core_evaluations: 4000`. */
+void soma_core_write(struct soma_core_choice choice, struct text_buffer *out);
+
+/* The choice that a schedule's text form records; `name` stands for the file in messages. DSE_BAD_INPUT with file and line: another
+ * name, a number out of range, core_evaluations without a mapper. */
+DSE_MUST_CHECK enum dse_status soma_core_read(const char *name, const char *bytes, size_t length,
+                                              struct soma_core_choice *choice, struct dse_error *err);
+
+/* A core by its name. DSE_BAD_INPUT names those there are. */
+DSE_MUST_CHECK enum dse_status soma_core_find(const char *name, enum soma_core *core, struct dse_error *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* Instructions as text. */
+#include "engines/soma/machine/instructions.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+const char *instruction_kind_text(enum instruction_kind kind)
+{
+    static const char *const text[] = {"load", "store", "compute"};
+    return text[kind];
+}
+
+const char *instruction_data_text(enum instruction_data data)
+{
+    static const char *const text[] = {"input", "weights", "map"};
+    return text[data];
+}
+
+static void write_rooms(const struct instruction_room *room, uint32_t n, const char *key,
+                        struct text_buffer *out)
+{
+    text_append(out, ", %s: [", key);
+    for (uint32_t i = 0; i < n; i++)
+        text_append(out, "%s[%" PRIu32 ", %" PRIu64 ", %" PRIu64 "]", i ? ", " : "", room[i].tensor,
+                    room[i].offset, room[i].byte);
+    text_append(out, "]");
+}
+
+static void write_transfer(const struct instruction_program *program, const struct instruction *it,
+                           struct text_buffer *out)
+{
+    const struct instruction_room *room = &program->room[it->first_room];
+    text_append(out, "- {%s: %" PRIu32 ", offset: %" PRIu64 ", bytes: %" PRIu64 ", cycles: %" PRIu64,
+                instruction_kind_text(it->kind), room->tensor, room->offset, room->byte, it->cycle);
+    if (it->dram_byte != room->byte)
+        text_append(out, ", dram_bytes: %" PRIu64, it->dram_byte);
+    if (it->wait)
+        text_append(out, ", wait: %" PRIu32, it->wait);
+    text_append(out, ", %s: %s, of: [%s, %" PRIu32 "]}\n", instruction_data_text(it->data),
+                program->name[it->name], program->name[it->owner], it->tile);
+}
+
+static void write_compute(const struct instruction_program *program, const struct instruction *it,
+                          struct text_buffer *out)
+{
+    const struct instruction_room *room = &program->room[it->first_room];
+    text_append(out, "- {compute: %s, tile: %" PRIu32 ", cycles: %" PRIu64, program->name[it->name], it->tile,
+                it->cycle);
+    if (it->wait)
+        text_append(out, ", wait: %" PRIu32, it->wait);
+    write_rooms(room, it->n_read, "reads", out);
+    write_rooms(room + it->n_read, it->n_write, "writes", out);
+    text_append(out, "}\n");
+}
+
+void instruction_write(const struct instruction_program *program, const char *remark, struct text_buffer *out)
+{
+    if (remark)
+        text_append(out, "%s", remark);
+    text_append(out, "instructions: 1\nnetwork: %s\n", program->network);
+    text_append(
+        out, "buffer: {bytes: %" PRIu64 ", alignment: %" PRIu64 ", peak: %" PRIu64 ", living: %" PRIu64 "}\n",
+        program->buffer_byte, program->alignment, program->peak_byte, program->living_byte);
+    text_append(out, "count: {load: %" PRIu32 ", store: %" PRIu32 ", compute: %" PRIu32 "}\n",
+                program->n_load, program->n_store, program->n_compute);
+    text_append(out, "cycles: %" PRIu64 "\nstream:\n", program->cycle);
+    for (uint32_t i = 0; i < program->n_instruction; i++) {
+        const struct instruction *it = &program->instruction[i];
+        if (it->kind == INSTRUCTION_COMPUTE)
+            write_compute(program, it, out);
+        else
+            write_transfer(program, it, out);
+    }
+}
+
+static void write_csv_rooms(const struct instruction_room *room, uint32_t n, struct text_buffer *out)
+{
+    for (uint32_t i = 0; i < n; i++)
+        text_append(out, "%s%" PRIu32 "@%" PRIu64 "+%" PRIu64, i ? " " : "", room[i].tensor, room[i].offset,
+                    room[i].byte);
+}
+
+void instruction_write_csv(const struct instruction_program *program, struct text_buffer *out)
+{
+    text_append(out, "instruction,kind,layer,tile,wait,cycles,data,data_name,dram_bytes,reads,writes\n");
+    for (uint32_t i = 0; i < program->n_instruction; i++) {
+        const struct instruction *it = &program->instruction[i];
+        const struct instruction_room *room = &program->room[it->first_room];
+        bool moved = it->kind != INSTRUCTION_COMPUTE;
+        text_append(out, "%" PRIu32 ",%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",", i,
+                    instruction_kind_text(it->kind), program->name[moved ? it->owner : it->name], it->tile,
+                    it->wait, it->cycle);
+        if (moved)
+            text_append(out, "%s,%s,%" PRIu64 ",", instruction_data_text(it->data), program->name[it->name],
+                        it->dram_byte);
+        else
+            text_append(out, ",,,");
+        write_csv_rooms(room, it->n_read, out);
+        text_append(out, ",");
+        write_csv_rooms(room + it->n_read, it->n_write, out);
+        text_append(out, "\n");
+    }
+}

@@ -1,0 +1,306 @@
+#include "engines/soma/machine/mapper_core.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/model/layer_problem.h"
+
+/* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873 and 0.018 pJ. */
+#define MAC_PER_LANE 16
+#define VECTOR_PER_MAC_ENERGY (0.0873 / 0.018)
+
+enum { PAD_MAX = 1 << 24 };
+
+#define CYCLE_MAX 0x1p61 /* as in the built-in core array */
+
+/* Energy x time, as the built-in search. */
+static const struct objective edp = {.energy_exponent = 1, .delay_exponent = 1};
+
+enum dse_status mapper_core_init(const struct architecture *inside, const struct engine *engine,
+                                 const double *option, uint64_t max_evaluations, struct mapper_core *core,
+                                 struct dse_error *err)
+{
+    if (engine->kind != ENGINE_MAPPER)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s is no mapper; only a mapper can schedule a core array",
+                        engine->name);
+    if (engine->n_option > MAPPER_CORE_OPTION_MAX)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s has more than %d options", engine->name,
+                        MAPPER_CORE_OPTION_MAX);
+    *core = (struct mapper_core){
+        .arch = *inside,
+        .engine = engine,
+        .max_evaluations = max_evaluations,
+        .vector_per_cycle = (inside->mac.instances + MAC_PER_LANE - 1) / MAC_PER_LANE,
+        .vector_j = inside->mac.energy_j * VECTOR_PER_MAC_ENERGY,
+    };
+    if (option)
+        memcpy(core->option, option, engine->n_option * sizeof *option);
+    else
+        engine_option_defaults(engine, core->option);
+    return DSE_OK;
+}
+
+static const struct storage_level *home_of(const struct mapper_core *core)
+{
+    return &core->arch.level[core->arch.n_level - 1];
+}
+
+/* "a tile of 1 x 64 x 7 x 7 outputs (samples, channels, rows, columns) of 64 channels, window 3 x 3" */
+static char *tile_text(const struct core_tile *tile, char *buffer, size_t size)
+{
+    (void)snprintf(buffer, size,
+                   "a tile of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                   " outputs (samples, channels, rows, columns) of %" PRIu32 " channels, window %" PRIu32
+                   " x %" PRIu32 ", %" PRIu32 " group%s",
+                   tile->b, tile->k, tile->h, tile->w, tile->c, tile->r, tile->s, tile->groups,
+                   tile->groups == 1 ? "" : "s");
+    return buffer;
+}
+
+static enum dse_status check_tile(const struct core_tile *tile, struct dse_error *err)
+{
+    char text[200];
+    if (!tile->b || !tile->k || !tile->c || !tile->h || !tile->w || !tile->r || !tile->s || !tile->stride_h ||
+        !tile->stride_w || !tile->groups)
+        return dse_fail(err, DSE_BAD_INPUT, "%s: every extent, stride and number of groups is at least 1",
+                        tile_text(tile, text, sizeof text));
+    if (tile->operation == CORE_MATRIX && tile->c % tile->groups != 0)
+        return dse_fail(err, DSE_BAD_INPUT, "%s: the groups do not divide the input channels",
+                        tile_text(tile, text, sizeof text));
+    return DSE_OK;
+}
+
+enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem *problem,
+                                    struct dse_error *err)
+{
+    if (tile->operation != CORE_MATRIX)
+        return dse_fail(err, DSE_BAD_USAGE, "a vector tile has no loop nest of multiply-accumulates");
+    DSE_TRY(check_tile(tile, err));
+    /* A tile can have more channels than its layer; the groups then keep their size, and there are more of them. */
+    uint32_t group_c = tile->c / tile->groups;
+    uint32_t group_k = tile->group_k ? tile->group_k : (tile->k - 1) / tile->groups + 1;
+    uint32_t groups = tile->groups > 1 ? (tile->k - 1) / group_k + 1 : 1;
+    if (tile->groups == 1)
+        group_k = tile->k;
+    const uint64_t c = (uint64_t)groups * group_c, k = (uint64_t)groups * group_k;
+    if (c > UINT32_MAX || k > UINT32_MAX)
+        return dse_fail(err, DSE_LIMIT, "a tile of 2^32 channels or more");
+    const struct layer layer = {
+        .name = "tile",
+        .type = tile->weights_from_layer ? LAYER_MATMUL : LAYER_CONV,
+        .c = (uint32_t)c,
+        .k = (uint32_t)k,
+        .p = tile->h,
+        .q = tile->w,
+        .r = tile->r,
+        .s = tile->s,
+        .stride = {tile->stride_h, tile->stride_w},
+        .dilation = {tile->dilation_h ? tile->dilation_h : 1, tile->dilation_w ? tile->dilation_w : 1},
+        .groups = groups,
+        .count = 1,
+    };
+    return layer_problem(&layer, tile->b, problem, err);
+}
+
+/* Mappings have perfect factors, so bounds such as 35 or 147 leave few. What may be filled up instead, and is kept when the work
+ * on top is worth it: rows to a multiple of 4 for the mesh; or samples, channels, rows and columns to a multiple of 4 without a
+ * prime above 7. Windows, groups and bounds below 5 stay. */
+enum padding { PAD_NONE, PAD_ROWS, PAD_ALL, N_PADDING };
+
+static bool is_smooth(uint32_t n)
+{
+    static const uint32_t prime[] = {2, 3, 5, 7};
+    for (size_t i = 0; i < sizeof prime / sizeof *prime; i++)
+        while (n % prime[i] == 0)
+            n /= prime[i];
+    return n == 1;
+}
+
+static uint32_t filled_up(uint32_t n, bool smooth)
+{
+    if (n < 5 || n > PAD_MAX)
+        return n;
+    for (n = (n + 3) / 4 * 4; smooth && !is_smooth(n);)
+        n += 4;
+    return n;
+}
+
+/* Returns whether anything changed. */
+static bool pad(struct problem *problem, enum padding padding)
+{
+    static const char *const name[] = {"P", "Q", "N", "C", "K"};
+    bool changed = false;
+    for (size_t i = 0; i < (padding == PAD_ROWS ? 1 : sizeof name / sizeof *name); i++) {
+        uint32_t *bound = &problem->bound[problem_find_dim(problem, name[i])];
+        uint32_t filled = filled_up(*bound, padding == PAD_ALL);
+        changed = changed || filled != *bound;
+        *bound = filled;
+    }
+    return changed;
+}
+
+static enum dse_status solve(const struct mapper_core *core, uint32_t batch, const struct problem *problem,
+                             struct arena *arena, struct engine_result *result, struct dse_error *err)
+{
+    struct evaluator *evaluator;
+    DSE_TRY(evaluator_new(problem, &core->arch, &evaluator, err));
+    const uint64_t content[] = {problem_hash(problem), architecture_hash(&core->arch)};
+    const struct engine_task task = {
+        .evaluator = evaluator,
+        .architecture = &core->arch,
+        .batch = batch,
+        .objective = edp,
+        .option = core->option,
+        .seed = core->seed,
+        .key = hash_of_bytes(content, sizeof content),
+        .budget = {.max_evaluations = core->max_evaluations},
+    };
+    enum dse_status status = engine_solve(core->engine, &task, arena, result, err);
+    evaluator_delete(evaluator);
+    return status;
+}
+
+enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
+                                  struct arena *arena, struct problem *problem, struct engine_result *result,
+                                  struct dse_error *err)
+{
+    struct problem exact;
+    struct engine_result *other = arena_alloc(arena, 1, sizeof *other);
+    if (!other)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
+    DSE_TRY(mapper_core_problem(tile, &exact, err));
+    *problem = exact;
+    DSE_TRY(solve(core, tile->b, &exact, arena, result, err));
+    for (enum padding p = PAD_NONE + 1; p < N_PADDING; p++) {
+        struct problem padded = exact;
+        if (!pad(&padded, p))
+            continue;
+        enum dse_status status = solve(core, tile->b, &padded, arena, other, err);
+        if (status == DSE_LIMIT)
+            continue; /* too large when filled up */
+        if (status != DSE_OK)
+            return status;
+        if (other->feasible && (!result->feasible || other->cost < result->cost)) {
+            *problem = padded;
+            *result = *other;
+        }
+    }
+    return DSE_OK;
+}
+
+static void split_energy(const struct mapper_core *core, const struct evaluation *evaluation,
+                         struct core_cost *cost)
+{
+    uint32_t home = core->arch.n_level - 1;
+    *cost = (struct core_cost){.cycle = evaluation->cycle, .mac_energy_j = evaluation->mac_energy_j};
+    for (uint32_t l = 0; l < home; l++)
+        cost->local_energy_j += evaluation->level_energy_j[l];
+    for (uint32_t l = 0; l <= home; l++)
+        cost->bus_energy_j += evaluation->network_energy_j[l];
+    cost->buffer_energy_j = evaluation->level_energy_j[home];
+    cost->energy_j = cost->buffer_energy_j + cost->local_energy_j + cost->bus_energy_j + cost->mac_energy_j;
+}
+
+static enum dse_status matrix_cost(const struct mapper_core *core, const struct core_tile *tile,
+                                   struct core_cost *cost, struct dse_error *err)
+{
+    struct arena arena;
+    struct problem problem;
+    arena_init(&arena);
+    struct engine_result *result = arena_alloc(&arena, 1, sizeof *result);
+    enum dse_status status = result ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
+    if (status == DSE_OK)
+        status = mapper_core_solve(core, tile, &arena, &problem, result, err);
+    if (status == DSE_OK && result->feasible) {
+        split_energy(core, &result->evaluation, cost);
+    } else if (status == DSE_OK) {
+        char text[200];
+        status =
+            dse_fail(err, DSE_BAD_INPUT, "engine %s finds no mapping on %s for %s: %s", core->engine->name,
+                     core->arch.name, tile_text(tile, text, sizeof text), result->reason);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+/* How many of the rows (or columns) that `n` windows pass over they touch: gaps between windows are not read, those that dilation
+ * leaves in a window are. */
+static double touched(uint32_t n, uint32_t window, uint32_t dilation, uint32_t stride)
+{
+    double reach = (double)core_window_reach(window, dilation);
+    return reach >= stride ? (n - 1.0) * stride + reach : (double)n * reach;
+}
+
+static double access_j(const struct storage_level *level, double words, double energy_j)
+{
+    return ceil(words / level->block_word) * energy_j + words * level->address_energy_j;
+}
+
+static enum dse_status vector_cost(const struct mapper_core *core, const struct core_tile *tile,
+                                   struct core_cost *cost, struct dse_error *err)
+{
+    const struct storage_level *home = home_of(core);
+    DSE_TRY(check_tile(tile, err));
+    double operands = tile->operands > 1 ? tile->operands : 1;
+    double plane = (double)tile->b * tile->k, write = plane * tile->h * tile->w;
+    double operation = write * operands * tile->r * tile->s;
+    double read = operands * plane * touched(tile->h, tile->r, tile->dilation_h, tile->stride_h) *
+                  touched(tile->w, tile->s, tile->dilation_w, tile->stride_w);
+    double cycle = ceil(operation / (double)core->vector_per_cycle);
+    cycle = fmax(cycle, ceil(read / home->read_bandwidth_word_per_cycle));
+    cycle = fmax(cycle, ceil(write / home->write_bandwidth_word_per_cycle));
+    cycle = fmax(cycle, ceil((read + write) / home->shared_bandwidth_word_per_cycle));
+    if (!(cycle < CYCLE_MAX && operation < CYCLE_MAX && read < CYCLE_MAX))
+        return dse_fail(err, DSE_LIMIT, "a vector tile of 2^61 operations or cycles or more");
+    *cost = (struct core_cost){
+        .cycle = (uint64_t)cycle,
+        .buffer_energy_j =
+            access_j(home, read, home->read_energy_j) + access_j(home, write, home->update_energy_j),
+        .mac_energy_j = operation * core->vector_j,
+    };
+    cost->energy_j = cost->buffer_energy_j + cost->mac_energy_j;
+    return DSE_OK;
+}
+
+enum dse_status mapper_core_cost(const struct mapper_core *core, const struct core_tile *tile,
+                                 struct core_cost *cost, struct dse_error *err)
+{
+    return tile->operation == CORE_MATRIX ? matrix_cost(core, tile, cost, err)
+                                          : vector_cost(core, tile, cost, err);
+}
+
+static enum dse_status ask(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                           struct dse_error *err)
+{
+    return mapper_core_cost(self, tile, cost, err);
+}
+
+struct core_scheduler mapper_core_scheduler(const struct mapper_core *core)
+{
+    return (struct core_scheduler){core, ask};
+}
+
+enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_core *core,
+                                 struct core_cached *cached, struct dse_error *err)
+{
+    struct text_buffer identity;
+    text_init(&identity);
+    text_append(&identity,
+                "mapper %s, machine %016" PRIx64 ", %" PRIu64 " evaluations, seed %" PRIu64
+                ", vector %" PRIu64 " %a",
+                core->engine->name, architecture_hash(&core->arch), core->max_evaluations, core->seed,
+                core->vector_per_cycle, core->vector_j);
+    for (size_t i = 0; i < core->engine->n_option; i++)
+        text_append(&identity, " %a", core->option[i]);
+    enum dse_status status = identity.failed
+                                 ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a cache of tile costs")
+                                 : core_cache_join(cache, mapper_core_scheduler(core), identity.data,
+                                                   identity.length, cached, err);
+    text_free(&identity);
+    return status;
+}

@@ -1,0 +1,158 @@
+#include "engines/soma/notation/graph.h"
+
+struct builder {
+    const struct network *network;
+    struct soma_operand *operand;
+    uint32_t *first_operand, *use, *first_use;
+    uint64_t *weight_byte;
+    bool *classifier;
+    uint32_t n_operand;
+};
+
+/* What a range of output channels needs of the input channels: all, for a sum over channels; its own, or those of its groups. */
+static enum soma_dim channels_from(const struct layer *layer)
+{
+    switch (layer->type) {
+    case LAYER_POOL:
+    case LAYER_ADD:
+    case LAYER_MUL:
+    case LAYER_CONCAT:
+    case LAYER_ACTIVATION:
+        return SOMA_K;
+    case LAYER_CONV:
+    case LAYER_LINEAR:
+    case LAYER_MATMUL:
+        return layer->groups > 1 ? SOMA_K : SOMA_N_DIM;
+    default:
+        return SOMA_N_DIM;
+    }
+}
+
+static void set_from(const struct layer *layer, struct soma_operand *operand)
+{
+    for (int d = SOMA_B; d < SOMA_N_DIM; d++)
+        operand->from[d] =
+            (uint8_t)(d == SOMA_B || !(operand->second || operand->flattened) ? d : SOMA_N_DIM);
+    if (operand->second || operand->flattened)
+        return;
+    if (layer->type != LAYER_TRANSPOSE) {
+        operand->from[SOMA_K] = (uint8_t)channels_from(layer);
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        enum soma_dim of_source = layer->permute[i] == 'C'   ? SOMA_K
+                                  : layer->permute[i] == 'H' ? SOMA_H
+                                                             : SOMA_W;
+        operand->from[of_source] = (uint8_t)(SOMA_K + i);
+    }
+}
+
+static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool second)
+{
+    const struct network *network = b->network;
+    for (uint32_t i = b->first_operand[layer]; i < b->n_operand; i++)
+        if (b->operand[i].source == source && b->operand[i].second == second)
+            return;
+    struct soma_operand *operand = &b->operand[b->n_operand++];
+    *operand = (struct soma_operand){.source = source, .layer = layer, .second = second};
+    if (source < 0) {
+        const struct network_input *input = &network->input[-1 - source];
+        operand->k = input->c, operand->h = input->h, operand->w = input->w;
+    } else {
+        const struct layer *from = &network->layer[source];
+        operand->k = from->k, operand->h = from->p, operand->w = from->q;
+    }
+    const struct layer *to = &network->layer[layer];
+    operand->flattened = to->type == LAYER_LINEAR && (operand->h != to->p || operand->w != to->q);
+    set_from(to, operand);
+}
+
+static void add_operands(struct builder *b)
+{
+    for (uint32_t l = 0; l < b->network->n_layer; l++) {
+        const struct layer *layer = &b->network->layer[l];
+        b->first_operand[l] = b->n_operand;
+        for (uint32_t i = 0; i < layer->n_producer; i++)
+            add_operand(b, l, layer->producer[i], false);
+        if (layer->weight_producer != LAYER_NO_PRODUCER)
+            add_operand(b, l, layer->weight_producer, true);
+        b->weight_byte[l] = layer_weight_words(layer);
+    }
+    b->first_operand[b->network->n_layer] = b->n_operand;
+}
+
+/* The operands by producer: a counting sort. */
+static void add_uses(struct builder *b)
+{
+    uint32_t n = b->network->n_layer;
+    for (uint32_t i = 0; i < b->n_operand; i++)
+        if (b->operand[i].source >= 0)
+            b->first_use[b->operand[i].source + 1]++;
+    for (uint32_t l = 0; l < n; l++)
+        b->first_use[l + 1] += b->first_use[l];
+    for (uint32_t i = 0; i < b->n_operand; i++)
+        if (b->operand[i].source >= 0)
+            b->use[b->first_use[b->operand[i].source]++] = i;
+    for (uint32_t l = n; l > 0; l--)
+        b->first_use[l] = b->first_use[l - 1];
+    b->first_use[0] = 0;
+}
+
+/* The reference's tables have fully connected layers and, in transformers, 1x1 convolutions; ours call both linear. */
+static void mark_classifiers(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->network->n_layer; i++) {
+        uint32_t l = b->network->order[i];
+        const struct layer *layer = &b->network->layer[l];
+        if (layer->type != LAYER_LINEAR || layer->p != 1 || layer->q != 1)
+            continue;
+        for (uint32_t o = 0; o < layer->n_producer; o++) {
+            int32_t source = layer->producer[o];
+            if (source < 0)
+                continue;
+            enum layer_type type = b->network->layer[source].type;
+            if (type == LAYER_POOL || type == LAYER_CONV || b->classifier[source])
+                b->classifier[l] = true;
+        }
+    }
+}
+
+static enum dse_status check_network(const struct network *network, struct dse_error *err)
+{
+    if (!network->is_graph)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "network %s is a list of layers; SoMa fuses layers that are connected: it needs a graph",
+            network->name);
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        if (network->layer[l].type == LAYER_EMBEDDING || network->layer[l].type == LAYER_EINSUM)
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "network %s: layer %s is an %s, which SoMa's notation has no place for",
+                            network->name, network->layer[l].name, layer_type_text(network->layer[l].type));
+    return DSE_OK;
+}
+
+enum dse_status soma_graph_init(const struct network *network, struct arena *arena, struct soma_graph *graph,
+                                struct dse_error *err)
+{
+    DSE_TRY(check_network(network, err));
+    size_t n = network->n_layer, n_operand = 0;
+    for (size_t l = 0; l < n; l++)
+        n_operand += (size_t)network->layer[l].n_producer + 1;
+    struct builder b = {.network = network};
+    b.operand = arena_alloc(arena, n_operand, sizeof(*b.operand));
+    b.use = arena_alloc(arena, n_operand, sizeof(*b.use));
+    b.first_operand = arena_alloc(arena, n + 1, sizeof(*b.first_operand));
+    b.first_use = arena_alloc(arena, n + 1, sizeof(*b.first_use));
+    b.weight_byte = arena_alloc(arena, n + 1, sizeof(*b.weight_byte));
+    b.classifier = arena_alloc(arena, n + 1, sizeof(*b.classifier));
+    if (b.operand == NULL || b.use == NULL || b.first_operand == NULL || b.first_use == NULL ||
+        b.weight_byte == NULL || b.classifier == NULL)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the graph of network %s", network->name);
+    add_operands(&b);
+    add_uses(&b);
+    mark_classifiers(&b);
+    *graph = (struct soma_graph){network,       b.n_operand,  b.operand, b.first_operand, b.use, b.first_use,
+                                 b.weight_byte, b.classifier, 1};
+    return DSE_OK;
+}

@@ -1,0 +1,47 @@
+/* A network as the SoMa parser reads it: every operand of every layer with its source's shape, and who reads what a layer
+ * makes. Made once per network; const afterwards, so threads may share one. */
+#ifndef ENGINES_SOMA_NOTATION_GRAPH_H
+#define ENGINES_SOMA_NOTATION_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/model/network.h"
+
+/* Dimensions of a feature map: samples, channels, rows, columns. */
+enum soma_dim { SOMA_B, SOMA_K, SOMA_H, SOMA_W, SOMA_N_DIM };
+
+/* One source of a layer. A source that fills two operands of the same kind is one. */
+struct soma_operand {
+    int32_t source;   /* layer, or -1 - i for network input i */
+    uint32_t layer;   /* that reads it */
+    bool second;      /* the second operand of a matmul: every tile needs all of it, for its samples */
+    bool flattened;   /* a fully connected layer reads a whole feature map as its channels */
+    uint32_t k, h, w; /* what the source gives per sample */
+    /* Per dimension of the source: the dimension of the layer's output whose range decides what a tile needs of it; SOMA_N_DIM:
+     * none, a tile needs all. For the default rules. */
+    uint8_t from[SOMA_N_DIM];
+};
+
+struct soma_graph {
+    const struct network *network; /* borrowed */
+    uint32_t n_operand;
+    const struct soma_operand
+        *operand;                  /* (n_operand) by layer; data in file order, then the second operand */
+    const uint32_t *first_operand; /* (n_layer + 1) */
+    const uint32_t *use;         /* operands by their producing layer; those of network inputs are left out */
+    const uint32_t *first_use;   /* (n_layer + 1) into use */
+    const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none */
+    const bool
+        *classifier;    /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
+    uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
+};
+
+/* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has an embedding (its table has no place in the notation);
+ * DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_graph_init(const struct network *network, struct arena *arena,
+                                               struct soma_graph *graph, struct dse_error *err);
+
+#endif

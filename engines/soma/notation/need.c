@@ -1,0 +1,122 @@
+/* What a tile needs of a source, exactly: one range per dimension. */
+#include "engines/soma/notation/tile_plan.h"
+
+static struct soma_range range_of(int64_t low, int64_t high)
+{
+    return low <= high ? (struct soma_range){(uint32_t)low, (uint32_t)high + 1} : (struct soma_range){0, 0};
+}
+
+static int64_t ceil_divide(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Rows (or columns) of a source of `extent` that output rows `of` of a window operator read. Padding above and below is none of it,
+ * and with dilation or a stride beyond the kernel the first real row need not be row 0. */
+static struct soma_range window_range(const struct layer *layer, int direction, struct soma_range of,
+                                      uint32_t extent)
+{
+    int64_t filter = direction == 0 ? layer->r : layer->s;
+    int64_t stride = layer->stride[direction], dilation = layer->dilation[direction];
+    int64_t pad = layer->pad[direction], low = extent, high = -1, last = (int64_t)extent - 1;
+    for (int64_t p = of.begin; p < (int64_t)of.end; p++) {
+        int64_t first = p * stride - pad;
+        int64_t skip = first < 0 ? ceil_divide(-first, dilation) : 0;
+        if (skip < filter && first + skip * dilation < low)
+            low = first + skip * dilation;
+        if (first >= 0 || low == 0)
+            break;
+    }
+    for (int64_t p = (int64_t)of.end - 1; p >= (int64_t)of.begin; p--) {
+        int64_t final = p * stride - pad + (filter - 1) * dilation;
+        int64_t skip = final > last ? ceil_divide(final - last, dilation) : 0;
+        if (skip < filter && final - skip * dilation > high)
+            high = final - skip * dilation;
+        if (final <= last || high == last)
+            break;
+    }
+    return range_of(low, high);
+}
+
+/* Input channels that a layer with groups reads for output channels `of`: those of their groups. */
+static struct soma_range group_channels(const struct layer *layer, struct soma_range of)
+{
+    uint32_t k = layer->k / layer->groups, c = layer->c / layer->groups;
+    return (struct soma_range){of.begin / k * c, (of.end + k - 1) / k * c};
+}
+
+/* The layer's producers fill its channels one after the other (add, mul: again for each operand). */
+static struct soma_range channel_range(const struct network *network, const struct soma_operand *operand,
+                                       struct soma_range of)
+{
+    const struct layer *layer = &network->layer[operand->layer];
+    struct soma_range found = {operand->k, 0};
+    if (layer_has_macs(layer))
+        of = group_channels(layer, of);
+    if (of.begin == 0 && of.end == layer->c)
+        return (struct soma_range){0, operand->k};
+    for (uint32_t i = 0, at = 0; i < layer->n_producer; i++) {
+        int32_t source = layer->producer[i];
+        uint32_t k = source < 0 ? network->input[-1 - source].c : network->layer[source].k;
+        if (source == operand->source) {
+            uint32_t begin = of.begin > at ? of.begin - at : 0;
+            uint32_t end = of.end < at + k ? of.end : at + k;
+            if (end > at + begin) {
+                found.begin = begin < found.begin ? begin : found.begin;
+                found.end = end - at > found.end ? end - at : found.end;
+            }
+        }
+        at = at + k == layer->c ? 0 : at + k;
+    }
+    return found;
+}
+
+struct soma_range soma_need_range(const struct network *network, const struct soma_operand *operand,
+                                  enum soma_dim dim, struct soma_range of)
+{
+    const struct layer *layer = &network->layer[operand->layer];
+    if (dim == SOMA_K)
+        return channel_range(network, operand, of);
+    if (dim != SOMA_B && (layer->type == LAYER_CONV || layer->type == LAYER_POOL))
+        return window_range(layer, dim == SOMA_H ? 0 : 1, of, dim == SOMA_H ? operand->h : operand->w);
+    return of;
+}
+
+bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
+                    const struct soma_place *place, struct soma_shape *need)
+{
+    const struct soma_layer_plan *layer = &plan->layer[operand->layer];
+    uint32_t length[SOMA_N_DIM] = {plan->context->batch, operand->k, operand->h, operand->w};
+    for (int d = 0; d < SOMA_N_DIM; d++) {
+        uint8_t from = operand->from[d];
+        if (from == SOMA_N_DIM)
+            continue;
+        struct soma_range of = layer->range[from][place->at[layer->axis[from]]];
+        length[d] = soma_length(soma_need_range(plan->graph->network, operand, (enum soma_dim)d, of));
+        if (length[d] == 0)
+            return false;
+    }
+    *need = (struct soma_shape){length[SOMA_B], length[SOMA_K], length[SOMA_H], length[SOMA_W]};
+    return true;
+}
+
+/* Tiles go along each axis with rising begins and ends, and an axis moves at most one dimension. So a tile's new part along an axis is
+ * what lies behind the end of the tile before; where no dimension follows an axis, only its first tile has anything new. */
+struct soma_shape soma_tile_share(const struct soma_grid *grid, const struct soma_layer_plan *layer,
+                                  const struct soma_place *place)
+{
+    uint32_t length[SOMA_N_DIM];
+    bool followed[SOMA_N_AXIS] = {false};
+    for (int d = 0; d < SOMA_N_DIM; d++) {
+        uint32_t i = place->at[layer->axis[d]];
+        struct soma_range range = layer->range[d][i];
+        if (i > 0 && layer->range[d][i - 1].end > range.begin)
+            range.begin = layer->range[d][i - 1].end;
+        length[d] = soma_length(range);
+        followed[layer->axis[d]] = true;
+    }
+    for (int axis = SOMA_SAMPLES; axis < SOMA_N_AXIS; axis++)
+        if (!followed[axis] && grid->part[axis] > 1 && place->at[axis] > 0)
+            length[SOMA_B] = 0;
+    return (struct soma_shape){length[SOMA_B], length[SOMA_K], length[SOMA_H], length[SOMA_W]};
+}

@@ -1,0 +1,253 @@
+/* The text form of a scheme, and back (docs/soma.md). */
+#include <string.h>
+
+#include "base/name_table.h"
+#include "base/yaml.h"
+#include "engines/soma/notation/notation.h"
+
+struct reader {
+    struct yaml_doc doc;
+    const struct network *network;
+    struct arena *arena;
+    struct name_table name;
+    bool *seen; /* (n_layer, later n_tensor) */
+    uint32_t n_seen;
+};
+
+static const char *const tensor_text[] = {"ifmap", "weights", "ofmap", "local"};
+
+/* ---- write ---- */
+
+static void write_groups(const struct network *network, const struct soma_lfa *lfa, struct text_buffer *out)
+{
+    text_append(out, "groups:\n");
+    for (uint32_t g = 0; g < lfa->n_flc; g++) {
+        uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+        text_append(out, "- {%stiles: %u, layers: [", lfa->dram_cut[g] ? "cut: true, " : "", lfa->tiling[g]);
+        for (uint32_t at = lfa->flc[g]; at < stop; at++)
+            text_append(out, "%s%s", at > lfa->flc[g] ? ", " : "", network->layer[lfa->order[at]].name);
+        text_append(out, "]}\n");
+    }
+}
+
+static void write_tensor(const struct network *network, const struct soma_dlsa *dlsa,
+                         const struct fused_tensor *tensor, uint32_t id, struct text_buffer *out)
+{
+    text_append(out, "- [%u, %d, %d] # %s %s", id, dlsa->start[id], dlsa->end[id], tensor_text[tensor->kind],
+                network->layer[tensor->layer].name);
+    if (tensor->kind != FUSED_WEIGHT)
+        text_append(out, " %u", tensor->index);
+    if (tensor->kind == FUSED_IFMAP)
+        text_append(out, " from %s",
+                    tensor->source < 0 ? network->input[-1 - tensor->source].name
+                                       : network->layer[tensor->source].name);
+    text_append(out, "\n");
+}
+
+void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
+                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out)
+{
+    text_append(out, "soma: 1\nnetwork: %s\n%s", network->name, compat ? "compat: true\n" : "");
+    write_groups(network, lfa, out);
+    if (dlsa == NULL)
+        return;
+    text_append(out, "tensors: %u\ndram: # tensor, start, end\n", dlsa->n_tensor);
+    for (uint32_t i = 0; i < dlsa->n_dram; i++)
+        write_tensor(network, dlsa, &schedule->tensor[dlsa->order[i]], dlsa->order[i], out);
+}
+
+/* ---- read ---- */
+
+static enum dse_status out_of_memory(const struct reader *r, struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_NO_MEMORY, r->doc.path, 0, "out of memory while reading a SoMa scheme");
+}
+
+static enum dse_status read_layer(struct reader *r, const struct ynode *node, struct soma_lfa *lfa,
+                                  struct dse_error *err)
+{
+    const char *name = NULL;
+    size_t l = 0;
+    DSE_TRY(yaml_text(&r->doc, node, "layers", &name, err));
+    if (!name_table_get(&r->name, name, &l))
+        return yaml_fail(&r->doc, node, err, "network %s has no layer \"%.100s\"", r->network->name, name);
+    if (r->seen[l])
+        return yaml_fail(&r->doc, node, err, "layer %s stands here a second time", name);
+    r->seen[l] = true;
+    lfa->order[r->n_seen++] = (uint32_t)l;
+    return DSE_OK;
+}
+
+static enum dse_status read_group(struct reader *r, const struct ynode *node, struct soma_lfa *lfa,
+                                  uint32_t g, struct dse_error *err)
+{
+    static const char *const key[] = {"cut", "tiles", "layers"};
+    const struct ynode *tiles = NULL, *layers = NULL, *cut = yaml_find(node, "cut");
+    uint64_t n_tile = 0;
+    DSE_TRY(yaml_check_keys(&r->doc, node, "a group", key, sizeof(key) / sizeof(*key), err));
+    DSE_TRY(yaml_require(&r->doc, node, "a group", "tiles", &tiles, err));
+    DSE_TRY(yaml_require(&r->doc, node, "a group", "layers", &layers, err));
+    DSE_TRY(yaml_u64(&r->doc, tiles, "tiles", 1, SOMA_TILE_MAX, &n_tile, err));
+    DSE_TRY(yaml_is_sequence(&r->doc, layers, "layers", err));
+    if (cut != NULL)
+        DSE_TRY(yaml_bool(&r->doc, cut, "cut", &lfa->dram_cut[g], err));
+    if (g == 0 && !lfa->dram_cut[0])
+        return yaml_fail(&r->doc, node, err, "the first group must have cut: true");
+    if (layers->n_item == 0)
+        return yaml_fail(&r->doc, layers, err, "a group without layers");
+    lfa->flc[g] = r->n_seen;
+    lfa->tiling[g] = (uint32_t)n_tile;
+    for (size_t i = 0; i < layers->n_item; i++)
+        DSE_TRY(read_layer(r, layers->item[i], lfa, err));
+    return DSE_OK;
+}
+
+static enum dse_status read_groups(struct reader *r, struct soma_lfa *lfa, struct dse_error *err)
+{
+    const struct ynode *groups = NULL;
+    uint32_t n_layer = r->network->n_layer;
+    DSE_TRY(yaml_require(&r->doc, r->doc.root, "a SoMa scheme", "groups", &groups, err));
+    DSE_TRY(yaml_is_sequence(&r->doc, groups, "groups", err));
+    if (groups->n_item == 0 || groups->n_item > n_layer)
+        return yaml_fail(&r->doc, groups, err, "%zu groups; network %s can have 1 to %u", groups->n_item,
+                         r->network->name, n_layer);
+    lfa->n_layer = n_layer;
+    lfa->n_flc = (uint32_t)groups->n_item;
+    lfa->order = arena_alloc(r->arena, n_layer, sizeof(*lfa->order));
+    lfa->flc = arena_alloc(r->arena, groups->n_item, sizeof(*lfa->flc));
+    lfa->tiling = arena_alloc(r->arena, groups->n_item, sizeof(*lfa->tiling));
+    lfa->dram_cut = arena_alloc(r->arena, groups->n_item, sizeof(*lfa->dram_cut));
+    r->seen = arena_alloc(r->arena, n_layer, sizeof(*r->seen));
+    if (lfa->order == NULL || lfa->flc == NULL || lfa->tiling == NULL || lfa->dram_cut == NULL ||
+        r->seen == NULL)
+        return out_of_memory(r, err);
+    for (uint32_t g = 0; g < lfa->n_flc; g++)
+        DSE_TRY(read_group(r, groups->item[g], lfa, g, err));
+    for (uint32_t l = 0; l < n_layer; l++)
+        if (!r->seen[l])
+            return yaml_fail(&r->doc, groups, err, "layer %s is in no group; every layer must be in one",
+                             r->network->layer[l].name);
+    return DSE_OK;
+}
+
+static enum dse_status read_position(const struct reader *r, const struct ynode *node, const char *what,
+                                     int32_t *value, struct dse_error *err)
+{
+    const char *text = NULL;
+    int64_t number = 0;
+    DSE_TRY(yaml_text(&r->doc, node, what, &text, err));
+    if (!text_parse_i64(text, &number) || number < -1 || number > SOMA_TILE_MAX)
+        return yaml_fail(&r->doc, node, err, "%s is \"%.100s\"; it must be a position from -1 to %d", what,
+                         text, SOMA_TILE_MAX);
+    *value = (int32_t)number;
+    return DSE_OK;
+}
+
+static enum dse_status read_tensor(struct reader *r, const struct ynode *node, struct soma_dlsa *dlsa,
+                                   uint32_t place, struct dse_error *err)
+{
+    uint64_t id = 0;
+    if (node->kind != YNODE_SEQUENCE || node->n_item != 3)
+        return yaml_fail(&r->doc, node, err, "dram needs [tensor, start, end] for each tensor");
+    DSE_TRY(yaml_u64(&r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &id, err));
+    if (r->seen[id])
+        return yaml_fail(&r->doc, node, err, "tensor %u stands here a second time", (unsigned)id);
+    r->seen[id] = true;
+    dlsa->order[place] = (uint32_t)id;
+    DSE_TRY(read_position(r, node->item[1], "start", &dlsa->start[id], err));
+    DSE_TRY(read_position(r, node->item[2], "end", &dlsa->end[id], err));
+    if (dlsa->end[id] <= dlsa->start[id])
+        return yaml_fail(&r->doc, node, err, "the end, %d, must lie behind the start, %d", dlsa->end[id],
+                         dlsa->start[id]);
+    return DSE_OK;
+}
+
+static enum dse_status read_dlsa(struct reader *r, struct soma_dlsa *dlsa, struct dse_error *err)
+{
+    const struct ynode *tensors = NULL, *dram = NULL;
+    uint64_t n_tensor = 0;
+    DSE_TRY(yaml_require(&r->doc, r->doc.root, "a SoMa scheme with dram", "tensors", &tensors, err));
+    DSE_TRY(yaml_require(&r->doc, r->doc.root, "a SoMa scheme with tensors", "dram", &dram, err));
+    DSE_TRY(yaml_u64(&r->doc, tensors, "tensors", 1, SOMA_TENSOR_MAX, &n_tensor, err));
+    DSE_TRY(yaml_is_sequence(&r->doc, dram, "dram", err));
+    if (dram->n_item > n_tensor)
+        return yaml_fail(&r->doc, dram, err, "dram has %zu tensors, more than there are (tensors: %u)",
+                         dram->n_item, (unsigned)n_tensor);
+    dlsa->n_tensor = (uint32_t)n_tensor;
+    dlsa->n_dram = (uint32_t)dram->n_item;
+    dlsa->order = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->order));
+    dlsa->start = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->start));
+    dlsa->end = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->end));
+    r->seen = arena_alloc(r->arena, n_tensor, sizeof(*r->seen));
+    if (dlsa->order == NULL || dlsa->start == NULL || dlsa->end == NULL || r->seen == NULL)
+        return out_of_memory(r, err);
+    for (uint32_t i = 0; i < dlsa->n_dram; i++)
+        DSE_TRY(read_tensor(r, dram->item[i], dlsa, i, err));
+    return DSE_OK;
+}
+
+static enum dse_status read_compat(const struct yaml_doc *doc, enum soma_rules *rules, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(doc->root, "compat");
+    bool compat = false;
+    *rules = SOMA_RULES_UNSAID;
+    if (node == NULL)
+        return DSE_OK;
+    DSE_TRY(yaml_bool(doc, node, "compat", &compat, err));
+    *rules = compat ? SOMA_RULES_COMPAT : SOMA_RULES_DEFAULT;
+    return DSE_OK;
+}
+
+enum dse_status soma_read_rules(const char *name, const char *bytes, size_t length, enum soma_rules *rules,
+                                struct dse_error *err)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
+    enum dse_status status = read_compat(&doc, rules, err);
+    yaml_doc_free(&doc);
+    return status;
+}
+
+static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
+                                   bool *has_dlsa, struct dse_error *err)
+{
+    static const char *const key[] = {
+        "soma",    "network", "compat", "groups",
+        "tensors", "dram",    "core",   "core_evaluations", /* soma_core_read */
+    };
+    const struct ynode *root = r->doc.root, *version = NULL, *name_node = NULL;
+    uint64_t number = 0;
+    const char *name = NULL;
+    enum soma_rules rules;
+    DSE_TRY(yaml_check_keys(&r->doc, root, "a SoMa scheme", key, sizeof(key) / sizeof(*key), err));
+    DSE_TRY(yaml_require(&r->doc, root, "a SoMa scheme", "soma", &version, err));
+    DSE_TRY(yaml_u64(&r->doc, version, "soma", 1, 1, &number, err));
+    DSE_TRY(yaml_require(&r->doc, root, "a SoMa scheme", "network", &name_node, err));
+    DSE_TRY(yaml_text(&r->doc, name_node, "network", &name, err));
+    if (strcmp(name, r->network->name) != 0)
+        return yaml_fail(&r->doc, name_node, err, "the scheme is for network \"%.100s\", not %s", name,
+                         r->network->name);
+    DSE_TRY(read_compat(&r->doc, &rules, err));
+    for (uint32_t l = 0; l < r->network->n_layer; l++)
+        if (!name_table_put(&r->name, r->network->layer[l].name, l))
+            return out_of_memory(r, err);
+    DSE_TRY(read_groups(r, lfa, err));
+    *has_dlsa = yaml_find(root, "tensors") != NULL || yaml_find(root, "dram") != NULL;
+    return *has_dlsa ? read_dlsa(r, dlsa, err) : DSE_OK;
+}
+
+enum dse_status soma_read(const char *name, const char *bytes, size_t length, const struct network *network,
+                          struct arena *arena, struct soma_lfa *lfa, struct soma_dlsa *dlsa, bool *has_dlsa,
+                          struct dse_error *err)
+{
+    struct reader r = {.network = network, .arena = arena};
+    *lfa = (struct soma_lfa){0};
+    *dlsa = (struct soma_dlsa){0};
+    *has_dlsa = false;
+    DSE_TRY(yaml_parse(&r.doc, name, bytes, length, err));
+    name_table_init(&r.name);
+    enum dse_status status = read_scheme(&r, lfa, dlsa, has_dlsa, err);
+    name_table_free(&r.name);
+    yaml_doc_free(&r.doc);
+    return status;
+}

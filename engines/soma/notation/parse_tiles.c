@@ -1,0 +1,116 @@
+/* Shapes of the tiles of an LFA, and what the core array takes for them. */
+#include "engines/soma/notation/parse_private.h"
+
+struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
+{
+    uint32_t groups = layer->groups, group_k = layer->k / groups;
+    if (tile->k < layer->k && tile->k % group_k == 0)
+        groups = tile->k / group_k;
+    struct core_tile core = {
+        .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
+        .b = tile->b,
+        .k = tile->k,
+        .c = layer->c / layer->groups * groups,
+        .h = tile->h,
+        .w = tile->w,
+        .r = layer->r,
+        .s = layer->s,
+        .stride_h = layer->stride[0],
+        .stride_w = layer->stride[1],
+        .groups = groups,
+        .group_k = layer->groups > 1 ? group_k : 0, /* compat: tile->k may be more than layer->k */
+        .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
+        .operands = layer->n_operand,
+        .dilation_h = layer->dilation[0],
+        .dilation_w = layer->dilation[1],
+    };
+    return core;
+}
+
+static void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
+                      uint64_t cycle, double energy_j)
+{
+    const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    maker->schedule->tile[soma_tile_position(layer, i)] = (struct fused_tile){
+        .layer = l,
+        .index = i,
+        .layer_group = layer->layer_group,
+        .flc = layer->flc,
+        .b = shape->b,
+        .k = shape->k,
+        .h = shape->h,
+        .w = shape->w,
+        .cycle = cycle,
+        .energy_j = energy_j,
+    };
+}
+
+static enum dse_status ask_cost(const struct soma_maker *maker, uint32_t l, const struct soma_shape *shape,
+                                struct core_cost *cost, struct dse_error *err)
+{
+    const struct core_scheduler *scheduler = &maker->plan->context->core;
+    const struct layer *layer = &maker->plan->graph->network->layer[l];
+    if (soma_too_large(shape))
+        return dse_fail(err, DSE_LIMIT, "layer %s: a tile of more than 2^53 bytes; use a smaller batch",
+                        layer->name);
+    struct core_tile core = soma_core_tile(layer, shape);
+    enum dse_status status = scheduler->cost(scheduler->self, &core, cost, err);
+    if (status == DSE_BAD_INPUT)
+        *maker->fault = (struct soma_fault_info){SOMA_COST, l};
+    return status;
+}
+
+/* Compat: all tiles are alike. */
+static enum dse_status make_like_tiles(struct soma_maker *maker, uint32_t l, struct dse_error *err)
+{
+    const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    struct core_cost cost = {0};
+    DSE_TRY(ask_cost(maker, l, &layer->tile, &cost, err));
+    for (uint32_t i = 0; i < layer->n_tile; i++)
+        make_tile(maker, l, i, &layer->tile, cost.cycle, cost.energy_j);
+    return DSE_OK;
+}
+
+static bool is_like(const struct soma_shape *a, const struct soma_shape *b)
+{
+    return a->b == b->b && a->k == b->k && a->h == b->h && a->w == b->w;
+}
+
+/* The tile above tile i or in the samples before, if it has this shape; else NULL. */
+static const struct fused_tile *find_like(const struct soma_maker *maker, const struct soma_layer_plan *layer,
+                                          uint32_t i, const struct soma_shape *shape)
+{
+    const uint32_t *part = soma_grid_of(maker->plan, layer)->part;
+    const uint32_t back[] = {part[SOMA_COLUMNS], part[SOMA_ROWS] * part[SOMA_COLUMNS]};
+    for (size_t n = 0; n < sizeof(back) / sizeof(back[0]) && i >= back[n]; n++) {
+        const struct fused_tile *tile = &maker->schedule->tile[soma_tile_position(layer, i - back[n])];
+        if (is_like(shape, &(struct soma_shape){tile->b, tile->k, tile->h, tile->w}))
+            return tile;
+    }
+    return NULL;
+}
+
+enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse_error *err)
+{
+    const struct soma_plan *plan = maker->plan;
+    const struct soma_layer_plan *layer = &plan->layer[l];
+    struct soma_place place = {{0}};
+    struct soma_shape before = {0};
+    struct core_cost cost = {0}; /* of a tile of shape `before` */
+    if (plan->context->compat)
+        return make_like_tiles(maker, l, err);
+    const struct soma_grid *grid = soma_grid_of(plan, layer);
+    for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid, &place)) {
+        struct soma_shape shape = soma_tile_shape(layer, &place);
+        if (!is_like(&shape, &before)) {
+            const struct fused_tile *like = find_like(maker, layer, i, &shape);
+            if (like != NULL)
+                cost = (struct core_cost){.cycle = like->cycle, .energy_j = like->energy_j};
+            else
+                DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
+            before = shape;
+        }
+        make_tile(maker, l, i, &shape, cost.cycle, cost.energy_j);
+    }
+    return DSE_OK;
+}

@@ -1,0 +1,196 @@
+#include "engines/soma/search/dlsa_search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "costmodel/fused/fused_incremental.h"
+#include "engines/search/annealing_walk.h"
+#include "engines/soma/search/dlsa_bound.h"
+#include "engines/soma/search/dlsa_moves.h"
+#include "engines/soma/search/dlsa_shrink.h"
+
+struct soma_dlsa_search {
+    const struct soma_search *search;
+    struct soma_dlsa_options options;
+    struct fused_machine machine; /* with the buffer limit */
+    struct dlsa_moves moves;
+    struct fused_incremental *state;
+    struct fused_schedule kept; /* the best */
+    struct fused_outcome kept_outcome;
+    struct arena *arena;
+    struct walk *walk;
+    struct dlsa_shrink shrink;
+    double energy_j, delay_exponent;
+    uint64_t bound; /* cycles that no DLSA beats */
+    struct random_stream shrink_stream;
+    bool annealed, early;
+    enum dse_status status; /* of a restore */
+    struct dse_error err;
+};
+
+/* Energy is the same for all DLSAs of an LFA: a constant factor, left out. Without delay in the objective all cost the same; the
+ * shortest is looked for then. */
+static double cost_of(const struct soma_dlsa_search *s, uint64_t cycle)
+{
+    return s->delay_exponent == 1 ? (double)cycle : pow((double)cycle, s->delay_exponent);
+}
+
+static bool move(struct soma_dlsa_search *s, struct random_stream *stream, struct fused_outcome *outcome)
+{
+    double kind = random_unit(stream);
+    uint32_t tensor = dlsa_choose(&s->moves, stream);
+    if (kind < s->options.order_share)
+        return dlsa_move_order(&s->moves, s->state, tensor, stream, outcome);
+    if (kind < s->options.order_share + s->options.time_share)
+        return dlsa_move_time(&s->moves, s->state, tensor, stream, outcome);
+    return dlsa_move_both(&s->moves, s->state, tensor, stream, outcome);
+}
+
+static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
+{
+    struct soma_dlsa_search *s = self;
+    struct fused_outcome outcome;
+    if (s->kept_outcome.cycle <= s->bound || s->status != DSE_OK)
+        return SEARCH_OVER;
+    if (!move(s, stream, &outcome))
+        return SEARCH_INFEASIBLE;
+    if (outcome.fault != FUSED_OK) {
+        fused_undo(s->state);
+        return SEARCH_INFEASIBLE;
+    }
+    *cost = cost_of(s, outcome.cycle);
+    return SEARCH_PRICED;
+}
+
+static void undo(void *self)
+{
+    struct soma_dlsa_search *s = self;
+    fused_undo(s->state);
+}
+
+static void keep(void *self)
+{
+    struct soma_dlsa_search *s = self;
+    fused_incremental_save(s->state, &s->kept);
+    s->kept_outcome = fused_incremental_outcome(s->state);
+}
+
+static void restore(void *self)
+{
+    struct soma_dlsa_search *s = self;
+    enum dse_status status = fused_incremental_new(&s->kept, &s->machine, s->arena, &s->state, &s->err);
+    if (status != DSE_OK)
+        s->status = status;
+}
+
+static bool copy_schedule(const struct fused_schedule *from, struct arena *arena, struct fused_schedule *to)
+{
+    *to = *from;
+    to->tensor = arena_alloc(arena, (size_t)from->n_tensor + 1, sizeof *to->tensor);
+    to->dram_order = arena_alloc(arena, (size_t)from->n_dram + 1, sizeof *to->dram_order);
+    if (!to->tensor || !to->dram_order)
+        return false;
+    memcpy(to->tensor, from->tensor, from->n_tensor * sizeof *to->tensor);
+    memcpy(to->dram_order, from->dram_order, from->n_dram * sizeof *to->dram_order);
+    return true;
+}
+
+static enum dse_status start_walk(struct soma_dlsa_search *s, const struct fused_result *result,
+                                  struct random_stream stream, struct dse_error *err)
+{
+    const struct walk_space space = {s, propose, undo, keep, restore};
+    uint64_t busy = result->compute_cycle > result->dram_cycle ? result->compute_cycle : result->dram_cycle;
+    const struct walk_options options = {
+        .n_round = s->options.n_round,
+        .first_temperature = s->options.first_temperature,
+        .alpha = s->options.alpha,
+        .reference = s->options.above_bound ? cost_of(s, busy) : 0,
+        .return_share = s->options.return_share,
+        .greedy_round = s->options.greedy_round,
+    };
+    return walk_new(&space, &options, cost_of(s, result->cycle), stream, s->arena, &s->walk, err);
+}
+
+enum dse_status soma_dlsa_search_new(const struct soma_search *search,
+                                     const struct soma_dlsa_options *options,
+                                     const struct fused_schedule *start, uint64_t buffer_limit,
+                                     struct random_stream stream, struct arena *arena,
+                                     struct soma_dlsa_search **made, struct dse_error *err)
+{
+    struct fused_result result;
+    struct soma_dlsa_search *s = arena_alloc(arena, 1, sizeof *s);
+    if (!s || !copy_schedule(start, arena, &s->kept))
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search over %u tensors", start->n_tensor);
+    s->search = search;
+    s->options = *options;
+    s->machine = search->machine;
+    s->machine.buffer_byte = buffer_limit;
+    s->arena = arena;
+    s->delay_exponent = search->objective.delay_exponent > 0 ? search->objective.delay_exponent : 1;
+    DSE_TRY(fused_evaluate(start, &s->machine, arena, NULL, &result, err));
+    s->energy_j = result.energy_j;
+    DSE_TRY(dlsa_bound(start, &s->machine, buffer_limit, arena, &s->bound, err));
+    DSE_TRY(dlsa_moves_init(start, options->in_stream_order, arena, &s->moves, err));
+    DSE_TRY(fused_incremental_new(start, &s->machine, arena, &s->state, err));
+    s->shrink_stream = random_stream_make(random_u64(&stream), 0, RANDOM_MOVE);
+    s->shrink = (struct dlsa_shrink){.n_round = options->shrink_round,
+                                     .first_temperature = options->first_temperature,
+                                     .alpha = options->alpha,
+                                     .reference = dlsa_byte_cycle(&s->moves, s->state)};
+    DSE_TRY(start_walk(s, &result, stream, err));
+    *made = s;
+    return DSE_OK;
+}
+
+/* Rounds of the third stage, from the best of the second. At the walk's share of them back to its own best. */
+static void shrink(struct soma_dlsa_search *s, uint64_t n)
+{
+    uint64_t return_round = (uint64_t)ceil(s->options.return_share * (double)s->shrink.n_round);
+    for (uint64_t i = 0; i < n && s->shrink.round < s->shrink.n_round && s->status == DSE_OK; i++) {
+        if (s->shrink.round == 0 || s->shrink.round == return_round) {
+            restore(s);
+            if (s->status != DSE_OK)
+                return;
+            dlsa_shrink_start(&s->shrink, &s->moves, s->state);
+        }
+        if (dlsa_shrink_round(&s->shrink, &s->moves, s->state, &s->shrink_stream))
+            keep(s);
+    }
+}
+
+enum dse_status soma_dlsa_search_step(struct soma_dlsa_search *search, uint64_t n, bool *done,
+                                      struct dse_error *err)
+{
+    if (!search->annealed)
+        search->annealed = !walk_step(search->walk, n);
+    else
+        shrink(search, n);
+    *done = search->annealed && (search->early || search->shrink.round >= search->shrink.n_round);
+    if (search->status != DSE_OK)
+        *err = search->err;
+    return search->status;
+}
+
+void soma_dlsa_search_end_early(struct soma_dlsa_search *search)
+{
+    search->early = true;
+    walk_end_early(search->walk);
+}
+
+uint64_t soma_dlsa_search_rounds(const struct soma_dlsa_search *search)
+{
+    return walk_rounds(search->walk) + search->shrink.round;
+}
+
+void soma_dlsa_search_best(const struct soma_dlsa_search *search, struct fused_schedule *schedule,
+                           struct soma_price *price)
+{
+    memcpy(schedule->dram_order, search->kept.dram_order, search->kept.n_dram * sizeof *schedule->dram_order);
+    for (uint32_t i = 0; i < search->kept.n_tensor; i++) {
+        schedule->tensor[i].start = search->kept.tensor[i].start;
+        schedule->tensor[i].end = search->kept.tensor[i].end;
+    }
+    *price = (struct soma_price){soma_cost(search->search, search->energy_j, search->kept_outcome.cycle),
+                                 search->energy_j, search->kept_outcome.cycle,
+                                 search->kept_outcome.buffer_max_byte};
+}

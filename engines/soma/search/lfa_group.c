@@ -1,0 +1,341 @@
+#include "engines/soma/search/lfa_group.h"
+
+#include "engines/soma/notation/tile_plan.h"
+
+enum { MEMO_WAYS = 16 };
+
+#define BYTE_MAX 9007199254740992.0 /* the parser's limit of a tensor */
+
+struct tile_cost {
+    struct soma_shape shape; /* b 0: empty */
+    uint64_t cycle;
+    double energy_j;
+};
+
+struct soma_tile_memo {
+    uint32_t n_layer;
+    struct tile_cost *cost; /* (n_layer MEMO_WAYS) */
+};
+
+struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
+{
+    struct soma_tile_memo *memo = arena_alloc(arena, 1, sizeof *memo);
+    if (!memo)
+        return NULL;
+    memo->n_layer = n_layer;
+    memo->cost = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *memo->cost);
+    return memo->cost ? memo : NULL;
+}
+
+/* What a tile does. With the compat rules one serves all tiles of a layer. */
+struct group_tile {
+    uint64_t cycle, load_cycle, store_cycle;
+    uint64_t load_byte, output_byte, store_byte;
+    uint64_t weight_cycle; /* of its layer */
+    double energy_j;
+    uint32_t n_load;
+    bool stored;
+    uint32_t end_step; /* a tile's output lives until so many positions behind its own, */
+    uint32_t end_past; /* and at least until this one */
+};
+
+struct group_state {
+    const struct soma_search *search;
+    struct soma_plan plan;
+    struct group_tile *tile; /* compat: (n_layer) by place in the part; else (n_tile) by position */
+    uint64_t *wait;          /* (n_tile + 1) when the stores that end before this tile are over */
+    uint64_t *dead_byte;     /* (n_tile + 1) that are no longer alive from this tile on */
+    uint64_t *weight_byte;   /* (n_tile + 1) that are alive from this tile on */
+};
+
+static uint64_t transfer_cycle(const struct group_state *group, uint64_t byte)
+{
+    uint64_t rate = group->search->machine.dram_byte_per_cycle;
+    return byte / rate + (byte % rate != 0);
+}
+
+/* False: more than the parser takes. */
+static bool bytes_of(const struct soma_graph *graph, const struct soma_shape *shape, uint64_t *byte)
+{
+    *byte = (uint64_t)shape->b * shape->k * shape->h * shape->w * graph->word_byte;
+    return (double)shape->b * shape->k * shape->h * shape->w <= BYTE_MAX;
+}
+
+static enum dse_status tile_cost(const struct group_state *group, uint32_t l, const struct soma_shape *shape,
+                                 struct soma_tile_memo *memo, struct group_tile *made, bool *valid,
+                                 struct dse_error *err)
+{
+    uint32_t way = (shape->h * 5 + shape->w * 3 + shape->b + shape->k) % MEMO_WAYS;
+    struct tile_cost *kept = &memo->cost[(size_t)l * MEMO_WAYS + way];
+    if (kept->shape.b != shape->b || kept->shape.k != shape->k || kept->shape.h != shape->h ||
+        kept->shape.w != shape->w) {
+        const struct core_scheduler *core = &group->search->context.core;
+        struct core_tile tile = soma_core_tile(&group->plan.graph->network->layer[l], shape);
+        struct core_cost cost;
+        enum dse_status status = core->cost(core->self, &tile, &cost, err);
+        *valid = status == DSE_OK;
+        if (status != DSE_OK)
+            return status == DSE_BAD_INPUT ? DSE_OK : status;
+        *kept = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
+    }
+    made->cycle = kept->cycle;
+    made->energy_j = kept->energy_j;
+    return DSE_OK;
+}
+
+/* What the tile at `place` needs of a source; false: nothing. */
+static bool load_shape(const struct soma_plan *plan, const struct soma_operand *operand,
+                       const struct soma_place *place, struct soma_shape *need)
+{
+    if (!plan->context->compat)
+        return soma_tile_need(plan, operand, place, need);
+    *need = soma_need(plan->graph->network, operand, &plan->layer[operand->layer].tile);
+    need->k = need->k < operand->k ? need->k : operand->k;
+    need->h = need->h < operand->h ? need->h : operand->h;
+    need->w = need->w < operand->w ? need->w : operand->w;
+    return true;
+}
+
+/* False: more bytes than the parser takes. */
+static bool add_loads(const struct group_state *group, uint32_t l, const struct soma_place *place,
+                      struct group_tile *made)
+{
+    const struct soma_plan *plan = &group->plan;
+    const struct soma_graph *graph = plan->graph;
+    for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
+        const struct soma_operand *operand = &graph->operand[o];
+        struct soma_shape need;
+        uint64_t byte;
+        if (operand->source >= 0 && plan->layer[operand->source].layer_group == plan->layer[l].layer_group)
+            continue;
+        if (!load_shape(plan, operand, place, &need))
+            continue;
+        if (!bytes_of(graph, &need, &byte))
+            return false;
+        made->load_byte += byte;
+        made->load_cycle += transfer_cycle(group, byte);
+        made->n_load++;
+    }
+    return true;
+}
+
+/* Who reads the outputs, and how long they live for it. */
+static void add_uses(const struct group_state *group, uint32_t l, struct group_tile *made)
+{
+    const struct soma_plan *plan = &group->plan;
+    const struct soma_graph *graph = plan->graph;
+    const struct soma_layer_plan *layer = &plan->layer[l];
+    made->stored = graph->first_use[l] == graph->first_use[l + 1];
+    made->end_step = 1;
+    for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
+        const struct soma_layer_plan *reader = &plan->layer[graph->operand[graph->use[u]].layer];
+        if (reader->layer_group != layer->layer_group) {
+            made->stored = true;
+        } else if (reader->flc == layer->flc) {
+            if (made->end_step < reader->first - layer->first + 1)
+                made->end_step = reader->first - layer->first + 1;
+        } else {
+            uint32_t last = reader->first + (reader->n_tile - 1) * reader->step;
+            if (made->end_past < last + 1)
+                made->end_past = last + 1;
+        }
+    }
+    if (made->stored && made->end_step < 2)
+        made->end_step = 2;
+}
+
+/* The tile of this shape at `place`. `made` holds what all tiles of the layer have in common. */
+static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
+                                    const struct soma_shape *shape, const struct soma_place *place,
+                                    struct soma_tile_memo *memo, struct group_tile *made, bool *valid,
+                                    struct dse_error *err)
+{
+    const struct soma_plan *plan = &group->plan;
+    const struct soma_layer_plan *layer = &plan->layer[l];
+    *valid = bytes_of(plan->graph, shape, &made->output_byte) && add_loads(group, l, place, made);
+    if (!*valid)
+        return DSE_OK;
+    if (made->stored) {
+        made->store_byte = made->output_byte;
+        if (!plan->context->compat && layer->inside) {
+            struct soma_shape share = soma_tile_share(&plan->grid[layer->flc], layer, place);
+            (void)bytes_of(plan->graph, &share, &made->store_byte);
+        }
+        made->store_cycle = transfer_cycle(group, made->store_byte);
+    }
+    return tile_cost(group, l, shape, memo, made, valid, err);
+}
+
+/* All of the layer at a place of the part. */
+static enum dse_status measure_layer(struct group_state *group, uint32_t at, struct soma_tile_memo *memo,
+                                     struct soma_group_times *times, bool *valid, struct dse_error *err)
+{
+    uint32_t l = group->plan.lfa->order[at];
+    const struct soma_layer_plan *layer = &group->plan.layer[l];
+    struct soma_place place = {{0}};
+    struct group_tile common = {0};
+    uint64_t weight_byte = group->plan.graph->weight_byte[l] * group->plan.graph->word_byte;
+    common.weight_cycle = transfer_cycle(group, weight_byte);
+    add_uses(group, l, &common);
+    times->dram_byte += weight_byte;
+    times->n_tensor += weight_byte > 0;
+    times->n_read += weight_byte > 0 ? layer->n_tile : 0;
+    if (weight_byte > 0) {
+        uint32_t past = layer->first + (layer->n_tile - 1) * layer->step + 1;
+        group->weight_byte[layer->first > 0 ? layer->first - 1 : 0] += weight_byte;
+        group->dead_byte[past] += weight_byte;
+    }
+    if (group->plan.context->compat) {
+        group->tile[at] = common;
+        return measure_tile(group, l, &layer->tile, &place, memo, &group->tile[at], valid, err);
+    }
+    for (uint32_t i = 0, p = layer->first; i < layer->n_tile && *valid; i++, p += layer->step) {
+        struct soma_shape shape = soma_tile_shape(layer, &place);
+        group->tile[p] = common;
+        DSE_TRY(measure_tile(group, l, &shape, &place, memo, &group->tile[p], valid, err));
+        soma_next_place(&group->plan.grid[layer->flc], &place);
+    }
+    return DSE_OK;
+}
+
+/* Where both engines stand, tile by tile. */
+struct clock {
+    uint64_t dram, before, now; /* finish of the DRAM, of the tile before the last, of the last */
+    uint64_t barrier;           /* all that the next tile waits for is over */
+    uint64_t living_byte;       /* outputs and weights */
+    const struct group_tile *last;
+    uint32_t last_end;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Tile p. While the tile before was next, the DRAM began to load what this one needs, weights first; behind that stands the
+ * store of the tile before. Each starts when it may (docs/fused-schedule.md). */
+static void run_tile(struct group_state *group, const struct group_tile *tile, bool first, uint32_t p,
+                     struct clock *clock, struct soma_group_times *times)
+{
+    uint64_t load_cycle = tile->load_cycle + (first ? tile->weight_cycle : 0);
+    if (p > 0) {
+        if (load_cycle > 0)
+            clock->barrier = clock->dram = later(clock->dram, clock->before) + load_cycle;
+        uint64_t before = clock->living_byte + tile->load_byte + clock->last->load_byte;
+        times->peak_byte = later(times->peak_byte, before);
+        if (clock->last->stored) {
+            clock->dram = later(clock->dram, clock->now) + clock->last->store_cycle;
+            group->wait[clock->last_end] = clock->dram;
+        }
+    }
+    uint64_t start = later(later(clock->barrier, group->wait[p]), clock->now);
+    clock->barrier = later(clock->barrier, group->wait[p]);
+    clock->before = clock->now;
+    clock->now = start + tile->cycle;
+    clock->living_byte += tile->output_byte + group->weight_byte[p] - group->dead_byte[p];
+    uint32_t end = p + tile->end_step;
+    end = end > tile->end_past ? end : tile->end_past;
+    clock->last_end = end < group->plan.n_tile ? end : group->plan.n_tile;
+    group->dead_byte[clock->last_end] += tile->output_byte;
+    clock->last = tile;
+    times->dram_byte += tile->load_byte + tile->store_byte;
+    times->core_energy_j += tile->energy_j;
+    times->n_tensor += tile->n_load + 1;
+    times->n_read += tile->n_load;
+}
+
+static void run(struct group_state *group, struct soma_group_times *times)
+{
+    const struct soma_lfa *part = group->plan.lfa;
+    bool compat = group->plan.context->compat;
+    struct clock clock = {0};
+    for (uint32_t g = 0, p = 0; g < part->n_flc; g++) {
+        uint32_t stop = g + 1 < part->n_flc ? part->flc[g + 1] : part->n_layer;
+        for (uint32_t i = 0; i < part->tiling[g]; i++)
+            for (uint32_t at = part->flc[g]; at < stop; at++, p++)
+                run_tile(group, &group->tile[compat ? at : p], i == 0, p, &clock, times);
+    }
+    times->last_byte = clock.living_byte + clock.last->load_byte;
+    times->peak_byte = later(times->peak_byte, times->last_byte);
+    times->before_last = clock.before;
+    times->last = clock.now;
+    times->moved = clock.dram;
+    times->store_cycle = clock.last->store_cycle;
+}
+
+static bool allocate(struct group_state *group, struct arena *scratch)
+{
+    size_t n = (size_t)group->plan.n_tile + 1;
+    size_t n_tile = group->plan.context->compat ? group->plan.lfa->n_layer : group->plan.n_tile;
+    group->tile = arena_alloc(scratch, n_tile, sizeof *group->tile);
+    group->wait = arena_alloc(scratch, n, sizeof *group->wait);
+    group->dead_byte = arena_alloc(scratch, n, sizeof *group->dead_byte);
+    group->weight_byte = arena_alloc(scratch, n, sizeof *group->weight_byte);
+    return group->tile && group->wait && group->dead_byte && group->weight_byte;
+}
+
+/* The layers of the layer group, as an LFA of their own. */
+static bool cut_out(const struct soma_lfa *lfa, uint32_t first, uint32_t past, struct arena *scratch,
+                    struct soma_lfa *part)
+{
+    uint32_t begin = lfa->flc[first], end = past < lfa->n_flc ? lfa->flc[past] : lfa->n_layer;
+    *part = (struct soma_lfa){.n_layer = end - begin, .order = lfa->order + begin, .n_flc = past - first};
+    part->tiling = lfa->tiling + first;
+    part->flc = arena_alloc(scratch, part->n_flc, sizeof *part->flc);
+    part->dram_cut = arena_alloc(scratch, part->n_flc, sizeof *part->dram_cut);
+    if (!part->flc || !part->dram_cut)
+        return false;
+    for (uint32_t g = first; g < past; g++)
+        part->flc[g - first] = lfa->flc[g] - begin;
+    part->dram_cut[0] = true;
+    return true;
+}
+
+static enum dse_status time_part(const struct soma_search *search, const struct soma_lfa *part,
+                                 struct soma_tile_memo *memo, struct arena *scratch,
+                                 struct soma_group_times *times, struct dse_error *err)
+{
+    struct group_state group = {
+        .search = search,
+        .plan = {.context = &search->context, .graph = search->context.graph, .lfa = part, .part = true}};
+    struct soma_fault_info fault;
+    bool valid = true;
+    enum dse_status status = soma_plan_positions(&group.plan, scratch, &fault, err);
+    if (status == DSE_LIMIT)
+        return DSE_OK;
+    if (status != DSE_OK)
+        return status;
+    if (fault.what == SOMA_OK && search->context.compat)
+        (void)soma_plan_tiles(&group.plan, &fault);
+    else if (fault.what == SOMA_OK)
+        DSE_TRY(soma_plan_ranges(&group.plan, scratch, &fault, err));
+    if (fault.what != SOMA_OK)
+        return DSE_OK;
+    if (!allocate(&group, scratch))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a layer group of %u tiles", group.plan.n_tile);
+    for (uint32_t i = 0; i < part->n_layer && valid; i++)
+        DSE_TRY(measure_layer(&group, i, memo, times, &valid, err));
+    if (!valid)
+        return DSE_OK;
+    times->n_tile = group.plan.n_tile;
+    times->head_weight_cycle = group.tile[0].weight_cycle;
+    times->head_input_cycle = group.tile[0].load_cycle;
+    times->head_byte = search->context.graph->weight_byte[part->order[0]] * search->context.graph->word_byte +
+                       group.tile[0].load_byte;
+    run(&group, times);
+    times->valid = true;
+    return DSE_OK;
+}
+
+enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t first,
+                                 uint32_t past, struct soma_tile_memo *memo, struct arena *scratch,
+                                 struct soma_group_times *times, struct dse_error *err)
+{
+    struct soma_lfa part;
+    *times = (struct soma_group_times){0};
+    if (!cut_out(lfa, first, past, scratch, &part))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a layer group");
+    for (uint32_t i = 0; search->context.compat && i < part.n_layer; i++)
+        times->alone |= search->context.graph->classifier[part.order[i]];
+    return time_part(search, &part, memo, scratch, times, err);
+}

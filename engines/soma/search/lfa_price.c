@@ -1,0 +1,209 @@
+#include "engines/soma/search/lfa_price.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "engines/soma/search/lfa_group.h"
+
+enum { FIRST_ROOM = 1 << 8, ROOM_MAX = 1 << 17 };
+
+#define GROUP_START (1u << 31)
+
+/* A layer group's key is the hash of its layers, group borders and tiling numbers, twice: 128 bits. */
+struct entry {
+    uint64_t key[2]; /* key[0] 0: empty */
+    struct soma_group_times times;
+};
+
+struct soma_lfa_prices {
+    const struct soma_search *search;
+    struct arena scratch;
+    struct entry *entry; /* (room) a power of two, at most 3/4 full */
+    size_t room, count;
+    uint32_t *word; /* (2 n_layer + 1) of a key */
+    struct soma_lfa_price_count n;
+    struct arena own;
+    struct soma_tile_memo *memo;
+};
+
+enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct soma_lfa_prices **made,
+                                    struct dse_error *err)
+{
+    struct soma_lfa_prices *prices = calloc(1, sizeof *prices);
+    if (prices) {
+        prices->search = search;
+        prices->room = FIRST_ROOM;
+        prices->entry = calloc(prices->room, sizeof *prices->entry);
+        prices->word = calloc(2 * (size_t)search->context.network->n_layer + 1, sizeof *prices->word);
+        arena_init(&prices->scratch);
+        arena_init(&prices->own);
+        prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
+    }
+    if (!prices || !prices->memo || !prices->entry || !prices->word) {
+        soma_lfa_prices_free(prices);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the prices of layer groups");
+    }
+    *made = prices;
+    return DSE_OK;
+}
+
+void soma_lfa_prices_free(struct soma_lfa_prices *prices)
+{
+    if (!prices)
+        return;
+    arena_free(&prices->scratch);
+    arena_free(&prices->own);
+    free(prices->entry);
+    free(prices->word);
+    free(prices);
+}
+
+struct soma_lfa_price_count soma_lfa_price_counts(const struct soma_lfa_prices *prices)
+{
+    return prices->n;
+}
+
+/* Groups first .. past-1 of the LFA are a layer group. */
+static void make_key(const struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint32_t first,
+                     uint32_t past, uint64_t key[2])
+{
+    uint32_t *word = prices->word, n = 1;
+    for (uint32_t g = first; g < past; g++) {
+        uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+        word[n++] = GROUP_START | lfa->tiling[g];
+        memcpy(word + n, lfa->order + lfa->flc[g], (stop - lfa->flc[g]) * sizeof *word);
+        n += stop - lfa->flc[g];
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        word[0] = i;
+        key[i] = hash_of_bytes(word, n * sizeof *word);
+    }
+    key[0] |= 1;
+}
+
+/* Where the key is or would be. */
+static struct entry *find(struct entry *entry, size_t room, const uint64_t key[2])
+{
+    size_t i = (size_t)(key[0] >> 1) & (room - 1);
+    while (entry[i].key[0] && (entry[i].key[0] != key[0] || entry[i].key[1] != key[1]))
+        i = (i + 1) & (room - 1);
+    return &entry[i];
+}
+
+/* Twice the room; at the limit, or without memory, all is forgotten instead. */
+static void make_room(struct soma_lfa_prices *prices)
+{
+    struct entry *larger = prices->room < ROOM_MAX ? calloc(2 * prices->room, sizeof *larger) : NULL;
+    if (!larger) {
+        memset(prices->entry, 0, prices->room * sizeof *prices->entry);
+        prices->count = 0;
+        return;
+    }
+    for (size_t i = 0; i < prices->room; i++)
+        if (prices->entry[i].key[0])
+            *find(larger, 2 * prices->room, prices->entry[i].key) = prices->entry[i];
+    free(prices->entry);
+    prices->entry = larger;
+    prices->room *= 2;
+}
+
+/* The times of a layer group, from the store or made now. Valid until the next call. */
+static enum dse_status group_times(struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint32_t first,
+                                   uint32_t past, const struct soma_group_times **times,
+                                   struct dse_error *err)
+{
+    uint64_t key[2];
+    make_key(prices, lfa, first, past, key);
+    prices->n.n_group++;
+    struct entry *entry = find(prices->entry, prices->room, key);
+    if (!entry->key[0]) {
+        struct soma_group_times made;
+        if (4 * (prices->count + 1) > 3 * prices->room) {
+            make_room(prices);
+            entry = find(prices->entry, prices->room, key);
+        }
+        arena_reset(&prices->scratch);
+        DSE_TRY(
+            soma_group_times(prices->search, lfa, first, past, prices->memo, &prices->scratch, &made, err));
+        *entry = (struct entry){{key[0], key[1]}, made};
+        prices->count++;
+        prices->n.n_evaluated++;
+    }
+    *times = &entry->times;
+    return DSE_OK;
+}
+
+/* How far an LFA has been put together. */
+struct progress {
+    uint64_t before_last, last; /* finish of the tile before the last one, and of the last one */
+    uint64_t moved;             /* finish of the DRAM's tensors but for the last store */
+    uint64_t store_cycle;       /* of the last store */
+    uint64_t last_byte;         /* alive at the last tile */
+    uint64_t buffer_max_byte, dram_byte;
+    uint64_t n_tile, n_tensor, n_read;
+    double core_energy_j;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The next layer group. Between the last tile of the one before and its own first tile, the DRAM moves the weights of its first layer
+ * (from the tile before the last on), the last store, the first tile's inputs; then both engines stand at the same time. */
+static void append(struct progress *at, const struct soma_group_times *group)
+{
+    uint64_t weights = later(at->before_last, at->moved) + group->head_weight_cycle;
+    uint64_t start = later(weights, at->last) + at->store_cycle + group->head_input_cycle;
+    uint64_t head = at->last_byte + group->head_byte;
+    at->before_last = start + group->before_last;
+    at->last = start + group->last;
+    at->moved = start + group->moved;
+    at->store_cycle = group->store_cycle;
+    at->last_byte = group->last_byte;
+    at->buffer_max_byte = later(at->buffer_max_byte, later(head, group->peak_byte));
+    at->dram_byte += group->dram_byte;
+    at->n_tile += group->n_tile;
+    at->n_tensor += group->n_tensor;
+    at->n_read += group->n_read;
+    at->core_energy_j += group->core_energy_j;
+}
+
+/* Whether the parser would take the whole. */
+static bool within_limits(const struct progress *at)
+{
+    return at->n_tile <= SOMA_TILE_MAX && at->n_tensor <= SOMA_TENSOR_MAX && at->n_read <= SOMA_TENSOR_MAX;
+}
+
+/* The published rules: a classifier's layer group begins with the first of the pools before it. */
+static bool pool_before(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t g)
+{
+    uint32_t at = lfa->flc[g];
+    return at > 0 && search->context.network->layer[lfa->order[at - 1]].type == LAYER_POOL;
+}
+
+enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
+                               uint64_t buffer_limit, struct soma_price *price, struct dse_error *err)
+{
+    const struct soma_search *search = prices->search;
+    struct progress at = {0};
+    *price = (struct soma_price){.cost = INFINITY};
+    for (uint32_t g = 0, past; g < lfa->n_flc; g = past) {
+        const struct soma_group_times *group;
+        for (past = g + 1; past < lfa->n_flc && !lfa->dram_cut[past];)
+            past++;
+        DSE_TRY(group_times(prices, lfa, g, past, &group, err));
+        if (!group->valid || (group->alone && pool_before(search, lfa, g)))
+            return DSE_OK;
+        append(&at, group);
+        if (at.buffer_max_byte > buffer_limit || !within_limits(&at))
+            return DSE_OK;
+    }
+    price->cycle = later(at.moved, at.last) + at.store_cycle;
+    price->energy_j = at.core_energy_j + (double)at.dram_byte * search->machine.dram_energy_j;
+    price->buffer_max_byte = at.buffer_max_byte;
+    price->cost = soma_cost(search, price->energy_j, price->cycle);
+    return DSE_OK;
+}

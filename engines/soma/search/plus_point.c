@@ -1,0 +1,304 @@
+#include "engines/soma/search/plus_point.h"
+
+#include <string.h>
+
+enum { TILING_MAX = 1 << 16, LONGEST_GROUP = 24, LEAD_STEP = 8, GRAFT_GROUPS = 6 };
+
+enum dse_status plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point,
+                               struct dse_error *err)
+{
+    *point = (struct plus_point){.n_layer = n_layer};
+    point->order = arena_alloc(arena, n_layer, sizeof *point->order);
+    point->tiling = arena_alloc(arena, n_layer, sizeof *point->tiling);
+    point->border = arena_alloc(arena, n_layer, sizeof *point->border);
+    point->lead = arena_alloc(arena, n_layer, sizeof *point->lead);
+    if (!point->order || !point->tiling || !point->border || !point->lead)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a fusion of %u layers", n_layer);
+    return DSE_OK;
+}
+
+void plus_point_copy(const struct plus_point *from, struct plus_point *to)
+{
+    to->n_layer = from->n_layer;
+    memcpy(to->order, from->order, from->n_layer * sizeof *to->order);
+    memcpy(to->tiling, from->tiling, from->n_layer * sizeof *to->tiling);
+    memcpy(to->border, from->border, from->n_layer * sizeof *to->border);
+    memcpy(to->lead, from->lead, from->n_layer * sizeof *to->lead);
+}
+
+void plus_point_lfa(const struct plus_point *point, struct soma_lfa *lfa)
+{
+    lfa->n_layer = point->n_layer;
+    lfa->n_flc = 0;
+    for (uint32_t i = 0; i < point->n_layer; i++) {
+        lfa->order[i] = point->order[i];
+        if (point->border[i] == PLUS_NONE)
+            continue;
+        lfa->flc[lfa->n_flc] = i;
+        lfa->tiling[lfa->n_flc] = point->tiling[i];
+        lfa->dram_cut[lfa->n_flc++] = point->border[i] == PLUS_CUT;
+    }
+}
+
+void plus_point_of(const struct soma_lfa *lfa, struct plus_point *point)
+{
+    point->n_layer = lfa->n_layer;
+    for (uint32_t i = 0, g = 0; i < lfa->n_layer; i++) {
+        if (g + 1 < lfa->n_flc && lfa->flc[g + 1] == i)
+            g++;
+        point->order[i] = lfa->order[i];
+        point->tiling[i] = lfa->tiling[g];
+        point->border[i] = lfa->flc[g] != i ? PLUS_NONE : lfa->dram_cut[g] ? PLUS_CUT : PLUS_GROUP;
+    }
+}
+
+/* ---- groups ---- */
+
+static uint32_t group_start(const struct plus_point *point, uint32_t at)
+{
+    while (point->border[at] == PLUS_NONE)
+        at--;
+    return at;
+}
+
+static uint32_t group_stop(const struct plus_point *point, uint32_t at)
+{
+    do
+        at++;
+    while (at < point->n_layer && point->border[at] == PLUS_NONE);
+    return at;
+}
+
+static void set_tiling(struct plus_point *point, uint32_t at, uint32_t tiling)
+{
+    uint32_t stop = group_stop(point, at);
+    for (uint32_t i = group_start(point, at); i < stop; i++)
+        point->tiling[i] = tiling;
+}
+
+/* Mostly twice or half; else one more or less, or three times. */
+static uint32_t other_tiling(struct random_stream *stream, uint32_t tiling)
+{
+    uint32_t kind = random_below(stream, 16);
+    if (kind < 7)
+        return tiling < TILING_MAX ? 2 * tiling : tiling;
+    if (kind < 13)
+        return tiling / 2 > 0 ? tiling / 2 : 1;
+    if (kind == 13)
+        return tiling < TILING_MAX ? 3 * tiling : tiling;
+    if (kind == 14)
+        return tiling + 1;
+    return tiling > 1 ? tiling - 1 : 1;
+}
+
+/* ---- moves ---- */
+
+static bool move_tiling(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t at = random_below(stream, point->n_layer);
+    uint32_t tiling = other_tiling(stream, point->tiling[at]);
+    if (tiling == point->tiling[at])
+        return false;
+    set_tiling(point, at, tiling);
+    return true;
+}
+
+/* The same change for all groups from one to another. */
+static bool move_tilings(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t from = random_below(stream, point->n_layer);
+    uint32_t to = from + random_below(stream, point->n_layer - from);
+    bool finer = random_below(stream, 2) != 0, changed = false;
+    from = group_start(point, from);
+    to = group_stop(point, to);
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t tiling = point->tiling[i];
+        tiling = !finer ? (tiling + 1) / 2 : tiling < TILING_MAX ? 2 * tiling : tiling;
+        changed |= tiling != point->tiling[i];
+        point->tiling[i] = tiling;
+    }
+    return changed;
+}
+
+/* A new border, often with another tiling number on one side. */
+static bool add_border(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t at = random_below(stream, point->n_layer);
+    if (point->border[at] != PLUS_NONE)
+        return false;
+    point->border[at] = random_below(stream, 3) == 0 ? PLUS_CUT : PLUS_GROUP;
+    uint32_t side = random_below(stream, 3);
+    if (side > 0)
+        set_tiling(point, side == 1 ? at : at - 1, other_tiling(stream, point->tiling[at]));
+    return true;
+}
+
+/* A place behind the first with a border; 0: none found. */
+static uint32_t pick_border(struct random_stream *stream, const struct plus_point *point)
+{
+    uint32_t n = 0, picked = 0;
+    for (uint32_t i = 1; i < point->n_layer; i++)
+        if (point->border[i] != PLUS_NONE && random_below(stream, ++n) == 0)
+            picked = i;
+    return picked;
+}
+
+/* Joined groups take the tiling number of either, more likely the longer one's. */
+static void join(struct random_stream *stream, struct plus_point *point, uint32_t at)
+{
+    uint32_t start = group_start(point, at - 1), stop = group_stop(point, at);
+    bool left = random_below(stream, stop - start) < at - start;
+    uint32_t tiling = left ? point->tiling[start] : point->tiling[at];
+    point->border[at] = PLUS_NONE;
+    set_tiling(point, start, tiling);
+}
+
+static bool remove_border(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t at = pick_border(stream, point);
+    if (at == 0)
+        return false;
+    join(stream, point, at);
+    return true;
+}
+
+static bool change_border(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t at = pick_border(stream, point);
+    if (at == 0)
+        return false;
+    point->border[at] = point->border[at] == PLUS_CUT ? PLUS_GROUP : PLUS_CUT;
+    return true;
+}
+
+/* A border goes to another place between its neighbours. */
+static bool shift_border(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t at = pick_border(stream, point);
+    if (at == 0)
+        return false;
+    uint32_t start = group_start(point, at - 1), stop = group_stop(point, at);
+    if (stop - start < 3)
+        return false;
+    uint32_t to = start + 1 + random_below(stream, stop - start - 2);
+    to += to >= at;
+    uint8_t border = point->border[at];
+    uint32_t left = point->tiling[start], right = point->tiling[at];
+    point->border[at] = PLUS_NONE;
+    point->border[to] = border;
+    for (uint32_t i = start; i < stop; i++)
+        point->tiling[i] = i < to ? left : right;
+    return true;
+}
+
+/* A layer goes to another place between its last producer and its first consumer; borders stay. */
+static bool move_layer(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
+                       struct plus_point *point)
+{
+    uint32_t from = random_below(stream, point->n_layer), l = point->order[from];
+    uint32_t low = 0, high = point->n_layer - 1;
+    for (uint32_t i = 0; i < point->n_layer; i++)
+        where[point->order[i]] = i;
+    for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
+        int32_t source = graph->operand[o].source;
+        if (source >= 0 && where[source] >= low)
+            low = where[source] + 1;
+    }
+    for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
+        uint32_t reader = where[graph->operand[graph->use[u]].layer];
+        if (reader <= high)
+            high = reader - 1;
+    }
+    if (low >= high)
+        return false;
+    uint32_t to = low + random_below(stream, high - low);
+    to += to >= from;
+    for (; from < to; from++)
+        point->order[from] = point->order[from + 1];
+    for (; from > to; from--)
+        point->order[from] = point->order[from - 1];
+    point->order[to] = l;
+    return true;
+}
+
+/* A stretch of layers becomes one group with a tiling number of its own. */
+static bool make_group(struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t n = point->n_layer, longest = n < LONGEST_GROUP ? n : LONGEST_GROUP;
+    uint32_t start = random_below(stream, n), length = 1 + random_below(stream, longest);
+    uint32_t stop = start + length < n ? start + length : n;
+    uint32_t before = point->tiling[start], tiling = before;
+    for (uint32_t k = 1 + random_below(stream, 3); k > 0; k--)
+        tiling = other_tiling(stream, tiling);
+    if (point->border[start] == PLUS_NONE)
+        point->border[start] = PLUS_GROUP;
+    if (stop < n && point->border[stop] == PLUS_NONE)
+        point->border[stop] = PLUS_GROUP;
+    for (uint32_t i = start; i < stop; i++) {
+        if (i > start)
+            point->border[i] = PLUS_NONE;
+        point->tiling[i] = tiling;
+    }
+    return true;
+}
+
+/* The weights of a layer are loaded earlier or later. */
+static bool move_lead(const struct soma_graph *graph, struct random_stream *stream, struct plus_point *point)
+{
+    uint32_t l = random_below(stream, point->n_layer), other = random_below(stream, point->n_layer);
+    if (graph->weight_byte[other] > graph->weight_byte[l])
+        l = other; /* large weights matter more */
+    if (graph->weight_byte[l] == 0)
+        return false;
+    uint32_t kind = random_below(stream, 4);
+    int32_t step = 1 + (int32_t)random_below(stream, LEAD_STEP);
+    point->lead[l] = kind == 0 ? 0 : kind == 1 ? point->lead[l] - step : point->lead[l] + step;
+    return true;
+}
+
+bool plus_graft(struct random_stream *stream, const struct plus_point *donor, struct plus_point *point)
+{
+    uint32_t n = point->n_layer, start = group_start(donor, random_below(stream, n)), stop = start;
+    bool changed = false;
+    for (uint32_t k = 1 + random_below(stream, GRAFT_GROUPS); k > 0 && stop < n; k--)
+        stop = group_stop(donor, stop);
+    for (uint32_t i = start; i < stop; i++)
+        if (donor->order[i] != point->order[i])
+            return false;
+    for (uint32_t i = start; i < stop; i++) {
+        uint32_t l = point->order[i];
+        changed |= point->border[i] != donor->border[i] || point->tiling[i] != donor->tiling[i] ||
+                   point->lead[l] != donor->lead[l];
+        point->border[i] = donor->border[i];
+        point->tiling[i] = donor->tiling[i];
+        point->lead[l] = donor->lead[l];
+    }
+    if (stop < n && point->border[stop] == PLUS_NONE) {
+        point->border[stop] = PLUS_GROUP;
+        changed = true;
+    }
+    return changed;
+}
+
+bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
+               struct plus_point *point)
+{
+    uint32_t kind = random_below(stream, 38);
+    if (kind < 5)
+        return move_tiling(stream, point);
+    if (kind < 6)
+        return move_tilings(stream, point);
+    if (kind < 10)
+        return add_border(stream, point);
+    if (kind < 13)
+        return remove_border(stream, point);
+    if (kind < 15)
+        return change_border(stream, point);
+    if (kind < 18)
+        return shift_border(stream, point);
+    if (kind < 20)
+        return move_layer(graph, stream, where, point);
+    if (kind < 24)
+        return make_group(stream, point);
+    return move_lead(graph, stream, point);
+}

@@ -1,0 +1,238 @@
+#include "engines/soma/search/plus_price.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "costmodel/fused/fused_rule.h"
+#include "engines/search/annealing_walk.h"
+#include "engines/soma/search/prefetch.h"
+
+enum { LOOK_AHEAD = 16, LOOK_FAR = 64, REACH = 12, MANY = 300 };
+
+static const double WORTH = 0.01; /* of the cycles */
+
+static const struct soma_prefetch_options usual = {SOMA_STORE_LATE, SOMA_FILL_ANY, LOOK_AHEAD};
+
+/* Energy, and the cycles of the busier engine: no DRAM order is better. */
+static void price_bound(const struct soma_search *search, const struct fused_schedule *schedule,
+                        struct soma_price *price)
+{
+    uint64_t compute = 0, dram = 0, byte = 0;
+    double energy = 0;
+    for (uint32_t x = 0; x < schedule->n_tile; x++) {
+        energy += schedule->tile[x].energy_j;
+        compute += schedule->tile[x].cycle;
+    }
+    for (uint32_t k = 0; k < schedule->n_dram; k++) {
+        uint64_t moved = schedule->tensor[schedule->dram_order[k]].dram_byte;
+        byte += moved;
+        dram += fused_transfer_cycle(moved, &search->machine);
+    }
+    price->energy_j = energy + (double)byte * search->machine.dram_energy_j;
+    price->cycle = compute > dram ? compute : dram;
+    price->cost = soma_cost(search, price->energy_j, price->cycle);
+}
+
+static enum dse_status parse(const struct soma_search *search, const struct soma_lfa *lfa,
+                             struct arena *arena, struct fused_schedule *schedule, struct soma_price *price,
+                             struct dse_error *err)
+{
+    struct soma_fault_info fault;
+    *price = (struct soma_price){.cost = INFINITY};
+    DSE_TRY(soma_parse(&search->context, lfa, arena, schedule, &fault, err));
+    if (fault.what == SOMA_OK)
+        price_bound(search, schedule, price);
+    return DSE_OK;
+}
+
+/* Ways to move the same tensors; the schedule has the best so far. */
+struct trial {
+    const struct soma_search *search;
+    struct fused_schedule *schedule;
+    struct soma_prefetcher *prefetcher;
+    uint32_t n_load;
+    uint32_t *order; /* (n_load) */
+    double *key;     /* (n_load) */
+    uint64_t cycle;  /* of the best; FUSED_NEVER: none fits */
+    uint64_t left;   /* schedules that may be looked at */
+};
+
+static enum dse_status trial_new(const struct soma_search *search, struct fused_schedule *schedule,
+                                 struct arena *arena, struct trial *t, struct dse_error *err)
+{
+    *t = (struct trial){.search = search, .schedule = schedule, .cycle = FUSED_NEVER, .left = 1};
+    DSE_TRY(soma_prefetcher_new(schedule, &search->machine, search->machine.buffer_byte, arena,
+                                &t->prefetcher, err));
+    if (!t->prefetcher)
+        return DSE_OK;
+    (void)soma_prefetcher_loads(t->prefetcher, &t->n_load);
+    t->order = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *t->order);
+    t->key = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *t->key);
+    if (!t->order || !t->key)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", t->n_load);
+    return DSE_OK;
+}
+
+/* FUSED_NEVER when no more may be looked at. */
+static uint64_t try_order(struct trial *t, const struct soma_prefetch_options *options, const uint32_t *order)
+{
+    if (t->left == 0)
+        return FUSED_NEVER;
+    t->left--;
+    uint64_t cycle = soma_prefetcher_run(t->prefetcher, options, order);
+    if (cycle < t->cycle) {
+        t->cycle = cycle;
+        soma_prefetcher_save(t->prefetcher, t->schedule);
+    }
+    return cycle;
+}
+
+static void set_cycle(const struct soma_search *search, uint64_t cycle, struct soma_price *price)
+{
+    price->cycle = cycle;
+    price->cost = cycle == FUSED_NEVER ? INFINITY : soma_cost(search, price->energy_j, cycle);
+}
+
+enum dse_status plus_price(const struct soma_search *search, const struct soma_lfa *lfa, const int32_t *lead,
+                           double limit, struct arena *arena, struct fused_schedule *schedule,
+                           struct soma_price *price, double *bound, struct dse_error *err)
+{
+    struct trial t;
+    DSE_TRY(parse(search, lfa, arena, schedule, price, err));
+    *bound = price->cost;
+    if (price->cost > limit || isinf(price->cost))
+        return DSE_OK;
+    DSE_TRY(trial_new(search, schedule, arena, &t, err));
+    if (t.prefetcher) {
+        if (lead)
+            soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
+        (void)try_order(&t, &usual, lead ? t.order : NULL);
+    }
+    set_cycle(search, t.cycle, price);
+    return DSE_OK;
+}
+
+/* ---- all that can be done ---- */
+
+/* Every rule, with loads by first use and, the larger the earlier, by what the last order made of the tiles' times. */
+static void try_rules(struct trial *t)
+{
+    static const double weight[] = {1, 2, 4};
+    for (unsigned k = 0; k < 8 && !soma_search_is_over(t->search); k++) {
+        const struct soma_prefetch_options options = {k & 1 ? SOMA_STORE_LATE : SOMA_STORE_SOON,
+                                                      k & 2 ? SOMA_FILL_ANY : SOMA_FILL_FIT,
+                                                      k & 4 ? LOOK_FAR : LOOK_AHEAD};
+        (void)try_order(t, &options, NULL);
+        for (size_t w = 0; w < sizeof weight / sizeof weight[0]; w++) {
+            soma_prefetcher_order(t->prefetcher, weight[w], t->order, t->key);
+            (void)try_order(t, &options, t->order);
+        }
+    }
+}
+
+/* The order of the loads as a space to walk. */
+struct order_space {
+    struct trial *trial;
+    uint32_t *now; /* (n_load) */
+    uint32_t from, to;
+};
+
+static void shift(uint32_t *order, uint32_t from, uint32_t to)
+{
+    uint32_t id = order[from];
+    for (; from < to; from++)
+        order[from] = order[from + 1];
+    for (; from > to; from--)
+        order[from] = order[from - 1];
+    order[to] = id;
+}
+
+static enum search_outcome order_propose(void *self, struct random_stream *stream, double *cost)
+{
+    struct order_space *s = self;
+    if (soma_search_is_over(s->trial->search))
+        return SEARCH_OVER;
+    uint32_t n = s->trial->n_load, from = random_below(stream, n), by = 1 + random_below(stream, REACH);
+    s->from = from;
+    s->to = random_below(stream, 2) ? (n - 1 - from > by ? from + by : n - 1) : from > by ? from - by : 0;
+    shift(s->now, s->from, s->to);
+    *cost = (double)try_order(s->trial, &usual, s->now);
+    return SEARCH_PRICED;
+}
+
+static void order_undo(void *self)
+{
+    struct order_space *s = self;
+    shift(s->now, s->to, s->from);
+}
+
+static void order_pass(void *self)
+{
+    (void)self; /* the schedule has the best already; walking on from where it is, is good enough */
+}
+
+static enum dse_status walk_orders(struct trial *t, uint64_t n_round, struct random_stream stream,
+                                   struct arena *arena, struct dse_error *err)
+{
+    struct order_space space = {.trial = t};
+    struct walk *walk;
+    space.now = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *space.now);
+    if (!space.now)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", t->n_load);
+    memcpy(space.now, t->order, t->n_load * sizeof *space.now);
+    const struct walk_space hooks = {.self = &space,
+                                     .propose = order_propose,
+                                     .undo = order_undo,
+                                     .keep = order_pass,
+                                     .restore = order_pass};
+    const struct walk_options options = {
+        .n_round = n_round, .first_temperature = 0.003, .alpha = 8, .return_share = 1};
+    double cost = (double)try_order(t, &usual, space.now);
+    DSE_TRY(walk_new(&hooks, &options, cost, stream, arena, &walk, err));
+    (void)walk_step(walk, n_round);
+    return DSE_OK;
+}
+
+/* A round takes time in proportion to the loads, so long orders get fewer; so do those with little left to gain. */
+static uint64_t n_rounds(const struct trial *t, uint64_t bound, double round_per_load)
+{
+    double n = round_per_load * t->n_load, gain = (double)t->cycle / (double)bound - 1;
+    n *= gain < WORTH ? gain / WORTH : 1;
+    if (t->n_load > MANY)
+        n *= MANY * MANY / ((double)t->n_load * t->n_load);
+    return (double)t->left < n ? t->left : (uint64_t)n;
+}
+
+enum dse_status plus_polish(const struct soma_search *search, const struct soma_lfa *lfa, const int32_t *lead,
+                            double round_per_load, uint64_t *left, struct random_stream stream,
+                            struct arena *arena, struct fused_schedule *schedule, struct soma_price *price,
+                            struct dse_error *err)
+{
+    struct trial t;
+    struct fused_result plain;
+    DSE_TRY(parse(search, lfa, arena, schedule, price, err));
+    if (isinf(price->cost))
+        return DSE_OK;
+    uint64_t bound = price->cycle;
+    DSE_TRY(fused_evaluate(schedule, &search->machine, arena, NULL, &plain, err));
+    DSE_TRY(trial_new(search, schedule, arena, &t, err));
+    if (t.prefetcher) {
+        t.cycle = plain.fault == FUSED_OK ? plain.cycle : FUSED_NEVER;
+        if (lead)
+            soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
+        (void)try_order(&t, &usual, lead ? t.order : NULL);
+        t.left = left ? *left : UINT64_MAX;
+        if (t.cycle > bound)
+            try_rules(&t);
+        if (lead)
+            soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
+        else
+            memcpy(t.order, soma_prefetcher_loads(t.prefetcher, &t.n_load), t.n_load * sizeof *t.order);
+        if (t.n_load > 1 && t.cycle > bound && t.left > 1)
+            DSE_TRY(walk_orders(&t, n_rounds(&t, bound, round_per_load), stream, arena, err));
+        if (left)
+            *left = t.left;
+    }
+    set_cycle(search, t.cycle, price);
+    return DSE_OK;
+}

@@ -1,0 +1,159 @@
+#include "engines/soma/search/plus_search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engines/search/annealing_walk.h"
+#include "engines/soma/search/plus_price.h"
+
+#define NEAR 1.006
+
+enum { GRAFT_EVERY = 8 };
+
+struct plus_search {
+    const struct soma_search *search;
+    struct walk *walk;
+    struct plus_point now, before, best;
+    struct soma_price price, best_price;
+    double bound, best_bound; /* of the two prices, in any DRAM order */
+    uint64_t settle_round;    /* after these a price near its bound is good enough */
+    uint32_t *where;          /* (n_layer) */
+    const struct plus_point *donor;
+    uint32_t n_donor;
+    struct soma_lfa lfa;
+    struct arena scratch; /* of one price */
+    enum dse_status status;
+    struct dse_error error;
+};
+
+static bool price_point(struct plus_search *s, double limit)
+{
+    struct fused_schedule schedule;
+    arena_reset(&s->scratch);
+    plus_point_lfa(&s->now, &s->lfa);
+    s->status = plus_price(s->search, &s->lfa, s->now.lead, limit, &s->scratch, &schedule, &s->price,
+                           &s->bound, &s->error);
+    return s->status == DSE_OK;
+}
+
+static bool change(struct plus_search *s, struct random_stream *stream)
+{
+    if (s->n_donor > 0 && random_below(stream, GRAFT_EVERY) == 0)
+        return plus_graft(stream, &s->donor[random_below(stream, s->n_donor)], &s->now);
+    return plus_move(s->search->context.graph, stream, s->where, &s->now);
+}
+
+static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
+{
+    struct plus_search *s = self;
+    if (soma_search_is_over(s->search))
+        return SEARCH_OVER;
+    plus_point_copy(&s->now, &s->before);
+    if (!change(s, stream))
+        return SEARCH_INFEASIBLE;
+    while (random_below(stream, 4) == 0) /* now and then several at once */
+        (void)plus_move(s->search->context.graph, stream, s->where, &s->now);
+    if (!price_point(s, *cost) || !isfinite(s->price.cost)) {
+        plus_point_copy(&s->before, &s->now);
+        return s->status == DSE_OK ? SEARCH_INFEASIBLE : SEARCH_OVER;
+    }
+    *cost = s->price.cost;
+    return SEARCH_PRICED;
+}
+
+static void undo(void *self)
+{
+    struct plus_search *s = self;
+    plus_point_copy(&s->before, &s->now);
+}
+
+static void keep_best(void *self)
+{
+    struct plus_search *s = self;
+    plus_point_copy(&s->now, &s->best);
+    s->best_price = s->price;
+    s->best_bound = s->bound;
+}
+
+static void restore(void *self)
+{
+    struct plus_search *s = self;
+    plus_point_copy(&s->best, &s->now);
+}
+
+enum dse_status plus_search_new(const struct soma_search *search, const struct plus_options *options,
+                                const struct soma_lfa *start, const int32_t *lead,
+                                struct random_stream stream, struct arena *arena, struct plus_search **made,
+                                struct dse_error *err)
+{
+    uint32_t n = start->n_layer;
+    struct plus_search *s = arena_alloc(arena, 1, sizeof *s);
+    if (!s)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search");
+    s->search = search;
+    s->donor = options->donor;
+    s->n_donor = options->n_donor;
+    s->settle_round = options->n_round / 4;
+    s->where = arena_alloc(arena, n, sizeof *s->where);
+    if (!s->where)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search over %u layers", n);
+    DSE_TRY(plus_point_new(n, arena, &s->now, err));
+    DSE_TRY(plus_point_new(n, arena, &s->before, err));
+    DSE_TRY(plus_point_new(n, arena, &s->best, err));
+    DSE_TRY(soma_lfa_new(n, arena, &s->lfa, err));
+    arena_init(&s->scratch);
+    *made = s;
+    plus_point_of(start, &s->now);
+    if (lead)
+        memcpy(s->now.lead, lead, n * sizeof *s->now.lead);
+    if (!price_point(s, INFINITY)) {
+        *err = s->error;
+        return s->status;
+    }
+    const struct walk_space space = {
+        .self = s, .propose = propose, .undo = undo, .keep = keep_best, .restore = restore};
+    const struct walk_options walk = {.n_round = options->n_round,
+                                      .first_temperature = options->first_temperature,
+                                      .alpha = options->alpha,
+                                      .return_share = options->return_share};
+    return walk_new(&space, &walk, s->price.cost, stream, arena, &s->walk, err);
+}
+
+enum dse_status plus_search_step(struct plus_search *s, uint64_t n, bool *done, struct dse_error *err)
+{
+    if (walk_rounds(s->walk) >= s->settle_round && s->best_price.cost <= s->best_bound * NEAR)
+        walk_end_early(s->walk);
+    *done = !walk_step(s->walk, n);
+    if (s->status != DSE_OK)
+        *err = s->error;
+    return s->status;
+}
+
+void plus_search_free(struct plus_search *s)
+{
+    if (s)
+        arena_free(&s->scratch);
+}
+
+void plus_search_point(const struct plus_search *s, struct plus_point *point)
+{
+    plus_point_copy(&s->best, point);
+}
+
+void plus_search_best(const struct plus_search *s, struct soma_lfa *lfa, const int32_t **lead,
+                      struct soma_price *price)
+{
+    *lead = s->best.lead;
+    plus_point_lfa(&s->best, lfa);
+    *price = s->best_price;
+}
+
+double plus_search_cost(const struct plus_search *s)
+{
+    return s->best_price.cost;
+}
+
+uint64_t plus_search_rounds(const struct plus_search *s)
+{
+    return walk_rounds(s->walk);
+}

@@ -1,0 +1,461 @@
+#include "engines/soma/search/prefetch.h"
+
+#include <string.h>
+
+#include "costmodel/fused/fused_rule.h"
+
+/* Each tensor's room while it cannot be elsewhere is taken beforehand: loads at the tiles that use them, stores from their tile to
+ * their last use in the buffer. What a transfer needs beyond that is added when it is placed, so a schedule that fits so far
+ * can always be finished. Tiles run as soon as nothing that is still to be placed can hold them up. */
+struct soma_prefetcher {
+    const struct fused_tensor *tensor; /* the schedule's; what a run changes is not read */
+    const struct fused_tile *tile;
+    const struct fused_machine *machine;
+    const struct soma_prefetch_options *options; /* of the run */
+    uint64_t limit;
+    uint32_t n_tile, n_load, n_store, layer_max;
+    uint32_t *by_need; /* (n_load) tensors by first use */
+    uint32_t *store;   /* (n_store) tensors by producing tile */
+    uint32_t
+        *store_end; /* (n_store) the first position without need for it in the buffer, once it is stored */
+    uint32_t
+        *n_before; /* (layer_max + 1) so many stores have to be placed before a load of that layer's result */
+    uint64_t *reserved; /* (n_tile) bytes at positions 0 .. in any case */
+    /* Of one run. */
+    const uint32_t *load; /* (n_load) tensors in the order in which they are to be moved */
+    bool *is_placed;      /* (tensors) */
+    int32_t *start;       /* (tensors) of loads */
+    uint32_t *held;       /* (n_store) of stores that are placed: their end */
+    uint64_t *
+        ends; /* (n_tile + 1) bytes of waiting stores (ready, not placed) by store_end, where that is behind n_held */
+    uint64_t late; /* bytes of the other waiting stores */
+    uint32_t
+        n_held; /* waiting stores have room up to before this position, or before their store_end if that is behind it */
+    uint64_t *living; /* (n_tile) bytes at positions 0 .. */
+    uint64_t *finish; /* (n_tile + 1) of tiles, from 1; [0] is 0 */
+    uint64_t *wait;   /* (n_tile + 1) when what a tile waits for is over, as far as placed */
+    uint32_t *order;  /* (n_placed) the DRAM order */
+    uint32_t n_placed;
+    uint32_t next_load;  /* the first of `load` that is not placed */
+    uint32_t next_need;  /* the first of `by_need` that is not placed */
+    uint32_t next_store; /* stores are placed in their order */
+    uint32_t n_ready;    /* stores whose tile has run */
+    uint32_t last_start; /* of the loads that are placed */
+    uint32_t n_run;      /* tiles whose times are known */
+    uint32_t n_over;     /* of them, those over when the DRAM is free */
+    uint64_t free;       /* when the DRAM is */
+};
+
+static const struct fused_tensor *store_of(const struct soma_prefetcher *p, uint32_t place)
+{
+    return &p->tensor[p->store[place]];
+}
+
+static uint64_t tile_start(const struct soma_prefetcher *p, uint32_t tile)
+{
+    return p->finish[tile] > p->wait[tile] ? p->finish[tile] : p->wait[tile];
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- preparation ---- */
+
+static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, struct arena *arena,
+                                struct dse_error *err)
+{
+    size_t n_tile = (size_t)p->n_tile + 1, n_load = (size_t)p->n_load + 1, n_store = (size_t)p->n_store + 1;
+    p->by_need = arena_alloc(arena, n_load, sizeof(*p->by_need));
+    p->store = arena_alloc(arena, n_store, sizeof(*p->store));
+    p->store_end = arena_alloc(arena, n_store, sizeof(*p->store_end));
+    p->held = arena_alloc(arena, n_store, sizeof(*p->held));
+    p->ends = arena_alloc(arena, n_tile, sizeof(*p->ends));
+    p->n_before = arena_alloc(arena, (size_t)p->layer_max + 1, sizeof(*p->n_before));
+    p->reserved = arena_alloc(arena, n_tile, sizeof(*p->reserved));
+    p->living = arena_alloc(arena, n_tile, sizeof(*p->living));
+    p->finish = arena_alloc(arena, n_tile, sizeof(*p->finish));
+    p->wait = arena_alloc(arena, n_tile, sizeof(*p->wait));
+    p->is_placed = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->is_placed));
+    p->start = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->start));
+    p->order = arena_alloc(arena, n_load + n_store, sizeof(*p->order));
+    if (!p->by_need || !p->store || !p->store_end || !p->held || !p->ends || !p->n_before || !p->reserved ||
+        !p->living || !p->finish || !p->wait || !p->is_placed || !p->start || !p->order)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", n_tensor);
+    return DSE_OK;
+}
+
+/* Loads by first use, of one tile weights first, and stores by tile: counting sorts. `at` (n_tile + 2 each, zero). */
+static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at, uint32_t *store_at)
+{
+    for (uint32_t i = 0; i < n_tensor; i++) {
+        if (fused_is_load(&p->tensor[i]))
+            load_at[p->tensor[i].first_use + 1]++;
+        else if (p->tensor[i].kind == FUSED_OFMAP)
+            store_at[p->tensor[i].producer_tile + 1]++;
+    }
+    for (uint32_t x = 0; x < p->n_tile; x++) {
+        load_at[x + 1] += load_at[x];
+        store_at[x + 1] += store_at[x];
+    }
+    for (int weights = 1; weights >= 0; weights--)
+        for (uint32_t i = 0; i < n_tensor; i++) {
+            const struct fused_tensor *tensor = &p->tensor[i];
+            if (fused_is_load(tensor) && (tensor->kind == FUSED_WEIGHT) == (weights != 0))
+                p->by_need[load_at[tensor->first_use]++] = i;
+            else if (tensor->kind == FUSED_OFMAP && weights)
+                p->store[store_at[tensor->producer_tile]++] = i;
+        }
+    for (uint32_t i = 0; i < p->n_store; i++) {
+        const struct fused_tensor *store = store_of(p, i);
+        p->n_before[store->layer] = i + 1;
+        p->store_end[i] = store->first_use < 0 ? (uint32_t)store->producer_tile + 1 : (uint32_t)store->end;
+    }
+}
+
+/* The room that every tensor needs in any case. False: it does not fit. */
+static bool reserve(struct soma_prefetcher *p, uint32_t n_tensor)
+{
+    uint64_t *change = p->reserved;
+    for (uint32_t i = 0; i < n_tensor; i++) {
+        const struct fused_tensor *tensor = &p->tensor[i];
+        int32_t start = fused_is_load(tensor) ? tensor->first_use : tensor->start;
+        if (tensor->kind == FUSED_OFMAP)
+            continue;
+        change[start < 0 ? 0 : start] += tensor->byte; /* unsigned wrap cancels out */
+        change[tensor->end] -= tensor->byte;
+    }
+    for (uint32_t i = 0; i < p->n_store; i++) {
+        change[store_of(p, i)->start] += store_of(p, i)->byte;
+        change[p->store_end[i]] -= store_of(p, i)->byte;
+    }
+    for (uint32_t x = 0; x < p->n_tile; x++) {
+        p->reserved[x] += x > 0 ? p->reserved[x - 1] : 0;
+        if (p->reserved[x] > p->limit)
+            return false;
+    }
+    return true;
+}
+
+enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
+                                    const struct fused_machine *machine, uint64_t buffer_limit,
+                                    struct arena *arena, struct soma_prefetcher **made, struct dse_error *err)
+{
+    struct soma_prefetcher *p = arena_alloc(arena, 1, sizeof *p);
+    uint32_t *load_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*load_at));
+    uint32_t *store_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*store_at));
+    *made = NULL;
+    if (!p || !load_at || !store_at)
+        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", schedule->n_tensor);
+    p->tensor = schedule->tensor;
+    p->tile = schedule->tile;
+    p->machine = machine;
+    p->limit = buffer_limit;
+    p->n_tile = schedule->n_tile;
+    for (uint32_t i = 0; i < schedule->n_tensor; i++) {
+        const struct fused_tensor *tensor = &schedule->tensor[i];
+        p->n_load += fused_is_load(tensor);
+        p->n_store += tensor->kind == FUSED_OFMAP;
+        if (tensor->layer > p->layer_max)
+            p->layer_max = tensor->layer;
+    }
+    DSE_TRY(allocate(p, schedule->n_tensor, arena, err));
+    sort(p, schedule->n_tensor, load_at, store_at);
+    if (reserve(p, schedule->n_tensor))
+        *made = p;
+    return DSE_OK;
+}
+
+/* ---- tiles ---- */
+
+/* A store begins to wait for the DRAM, or its wait is over. */
+static void count_waiting(struct soma_prefetcher *p, uint32_t place, bool waits)
+{
+    uint64_t byte = store_of(p, place)->byte,
+             *sum = p->store_end[place] <= p->n_held ? &p->late : &p->ends[p->store_end[place]];
+    *sum += waits ? byte : 0 - byte;
+}
+
+/* Keep the stores that wait for the DRAM while tile x runs, or when a load that may begin before it needs `more` bytes there.
+ * False: no room. x is at most n_run, so n_held is x or there is nothing to do. */
+static bool hold_stores(struct soma_prefetcher *p, uint32_t x, uint64_t more)
+{
+    bool held = p->n_held > x;
+    uint64_t byte = p->living[x] + (held ? 0 : p->late);
+    if (byte + more > p->limit)
+        return false;
+    p->living[x] = byte;
+    if (!held)
+        p->late += p->ends[++p->n_held];
+    return true;
+}
+
+/* The first tile that waits for a load that is not placed; n_tile: none. */
+static uint32_t next_need(const struct soma_prefetcher *p)
+{
+    return p->next_need < p->n_load ? (uint32_t)p->tensor[p->by_need[p->next_need]].first_use : p->n_tile;
+}
+
+/* Run the next tile when it is over by `until`. False also when it waits for a load that is not placed, or for room that a store
+ * has to leave. */
+static bool run_tile(struct soma_prefetcher *p, uint64_t until)
+{
+    uint32_t x = p->n_run;
+    if (x >= p->n_tile || x >= next_need(p))
+        return false;
+    uint64_t finish = tile_start(p, x) + p->tile[x].cycle;
+    if (finish > until || !hold_stores(p, x, 0))
+        return false;
+    p->finish[++p->n_run] = finish;
+    while (p->n_ready < p->n_store && store_of(p, p->n_ready)->producer_tile == (int32_t)x)
+        count_waiting(p, p->n_ready++, true);
+    return true;
+}
+
+static bool run_until(struct soma_prefetcher *p, uint32_t n_tile)
+{
+    while (p->n_run < n_tile)
+        if (!run_tile(p, FUSED_NEVER))
+            return false;
+    return true;
+}
+
+/* ---- placing ---- */
+
+static void place(struct soma_prefetcher *p, uint32_t tensor, uint64_t finish)
+{
+    p->order[p->n_placed++] = tensor;
+    p->free = finish;
+    for (;;) {
+        while (p->n_over < p->n_run && p->finish[p->n_over + 1] <= finish)
+            p->n_over++;
+        if (p->n_over < p->n_run || !run_tile(p, finish))
+            return;
+    }
+}
+
+static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
+{
+    const struct fused_tensor *tensor = &p->tensor[id];
+    uint32_t first_use = (uint32_t)tensor->first_use;
+    uint64_t finish = later(p->finish[start], p->free) + fused_transfer_cycle(tensor->dram_byte, p->machine);
+    for (uint32_t x = start; x < first_use; x++)
+        p->living[x] += tensor->byte;
+    p->start[id] = (int32_t)start;
+    p->last_start = start > p->last_start ? start : p->last_start;
+    p->wait[first_use] = later(p->wait[first_use], finish);
+    p->is_placed[id] = true;
+    while (p->next_load < p->n_load && p->is_placed[p->load[p->next_load]])
+        p->next_load++;
+    while (p->next_need < p->n_load && p->is_placed[p->by_need[p->next_need]])
+        p->next_need++;
+    place(p, id, finish);
+}
+
+/* The store lives until the first tile that starts after it without waiting, or that finds no room beside it; and longer than up to
+ * where a load starts that stands before it, for which it was held. */
+static void place_store(struct soma_prefetcher *p)
+{
+    uint32_t at = p->next_store, end = p->store_end[at];
+    const struct fused_tensor *tensor = store_of(p, at);
+    uint64_t finish = later(p->finish[tensor->producer_tile + 1], p->free) +
+                      fused_transfer_cycle(tensor->dram_byte, p->machine);
+    end = end > p->last_start ? end : p->last_start + 1;
+    while (end < p->n_tile) {
+        if (end < p->n_run) {
+            if (p->finish[end + 1] - p->tile[end].cycle >= finish)
+                break;
+            end++;
+        } else if (tile_start(p, p->n_run) >= finish || !run_tile(p, FUSED_NEVER)) {
+            break;
+        }
+    }
+    uint32_t held = p->store_end[at] > p->n_held ? p->store_end[at] : p->n_held;
+    for (uint32_t x = end; x < held; x++)
+        p->living[x] -= tensor->byte;
+    count_waiting(p, at, false);
+    p->held[at] = end;
+    p->wait[end] = later(p->wait[end], finish);
+    p->next_store++;
+    place(p, p->store[at], finish);
+}
+
+/* ---- decisions ---- */
+
+/* The first position from which there is room up to the first use, not before the tile that is next when the DRAM is free. */
+static uint32_t earliest_start(const struct soma_prefetcher *p, const struct fused_tensor *tensor)
+{
+    uint32_t start = (uint32_t)tensor->first_use;
+    while (start > p->n_over && p->living[start - 1] + tensor->byte <= p->limit)
+        start--;
+    return start;
+}
+
+static bool waits_for_store(const struct soma_prefetcher *p, const struct fused_tensor *load)
+{
+    return load->kind == FUSED_IFMAP && load->source >= 0 && (uint32_t)load->source <= p->layer_max &&
+           p->n_before[load->source] > p->next_store;
+}
+
+/* Hold the stores that a load would stand before: it may begin before the tile at `start` does, and they are still there. False: no
+ * room beside the load. */
+static bool hold_for_load(struct soma_prefetcher *p, const struct fused_tensor *load, uint32_t start)
+{
+    return hold_stores(p, start, start < (uint32_t)load->first_use ? load->byte : 0);
+}
+
+static void add_living(struct soma_prefetcher *p, const struct fused_tensor *tensor, uint32_t start, bool add)
+{
+    for (uint32_t x = start; x < (uint32_t)tensor->first_use; x++)
+        p->living[x] += add ? tensor->byte : 0 - tensor->byte;
+}
+
+/* Move a load into the time before `until`, which the DRAM would wait for `but`. */
+static bool fill_gap(struct soma_prefetcher *p, uint32_t but, uint64_t until)
+{
+    if (until <= p->free)
+        return false;
+    uint32_t need = p->options->fill_rule == SOMA_FILL_ANY ? UINT32_MAX : next_need(p), n = 0;
+    for (uint32_t at = p->next_load; at < p->n_load && n < p->options->look_ahead; at++) {
+        const struct fused_tensor *tensor = &p->tensor[p->load[at]];
+        if (p->is_placed[p->load[at]] || p->load[at] == but)
+            continue;
+        n++;
+        if (waits_for_store(p, tensor) ||
+            ((uint32_t)tensor->first_use > need &&
+             p->free + fused_transfer_cycle(tensor->dram_byte, p->machine) > until) ||
+            earliest_start(p, tensor) > p->n_over || !hold_for_load(p, tensor, p->n_over))
+            continue;
+        place_load(p, p->load[at], p->n_over);
+        return true;
+    }
+    return false;
+}
+
+/* The next store has to go first, when its tile is over. */
+static void force_store(struct soma_prefetcher *p)
+{
+    uint32_t tile = (uint32_t)store_of(p, p->next_store)->producer_tile;
+    (void)run_until(p, tile + 1);
+    if (!fill_gap(p, UINT32_MAX, p->finish[tile + 1]))
+        place_store(p);
+}
+
+static bool store_goes_first(const struct soma_prefetcher *p, uint64_t load_start)
+{
+    if (p->next_store == p->n_ready)
+        return false;
+    const struct fused_tensor *store = store_of(p, p->next_store);
+    uint64_t start = later(p->free, p->finish[store->producer_tile + 1]);
+    if (p->options->store_rule == SOMA_STORE_SOON)
+        return start <= load_start;
+    return start + fused_transfer_cycle(store->dram_byte, p->machine) <= load_start;
+}
+
+/* The next load of the order, or the one that holds up the tiles when those have to run first. */
+static uint32_t pick_load(const struct soma_prefetcher *p, uint32_t *start)
+{
+    uint32_t id = p->load[p->next_load];
+    *start = earliest_start(p, &p->tensor[id]);
+    if (*start > next_need(p) || waits_for_store(p, &p->tensor[id])) {
+        id = p->by_need[p->next_need];
+        *start = earliest_start(p, &p->tensor[id]);
+    }
+    return id;
+}
+
+static void place_next(struct soma_prefetcher *p)
+{
+    if (p->next_load == p->n_load) {
+        force_store(p);
+        return;
+    }
+    uint32_t start, id = pick_load(p, &start);
+    const struct fused_tensor *load = &p->tensor[id];
+    if (waits_for_store(p, load) || !run_until(p, start)) {
+        force_store(p);
+        return;
+    }
+    uint64_t time = later(p->free, p->finish[start]);
+    if (store_goes_first(p, time)) {
+        place_store(p);
+        return;
+    }
+    bool filled = false;
+    if (time > p->free && p->options->look_ahead > 0) {
+        add_living(p, load, start, true);
+        filled = fill_gap(p, id, time);
+        add_living(p, load, start, false);
+    }
+    if (!filled && hold_for_load(p, load, start))
+        place_load(p, id, start);
+    else if (!filled)
+        place_store(p);
+}
+
+uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefetch_options *options,
+                             const uint32_t *load_order)
+{
+    p->options = options;
+    p->load = load_order ? load_order : p->by_need;
+    p->n_placed = p->next_load = p->next_need = p->next_store = p->n_ready = p->n_run = p->n_over = 0;
+    p->last_start = p->n_held = 0;
+    p->free = p->late = 0;
+    for (uint32_t i = 0; i < p->n_load; i++)
+        p->is_placed[p->by_need[i]] = false;
+    memset(p->ends, 0, ((size_t)p->n_tile + 1) * sizeof *p->ends);
+    memcpy(p->living, p->reserved, p->n_tile * sizeof *p->living);
+    memset(p->wait, 0, ((size_t)p->n_tile + 1) * sizeof *p->wait);
+    while (p->n_placed < p->n_load + p->n_store)
+        place_next(p);
+    (void)run_until(p, p->n_tile);
+    return later(p->free, p->finish[p->n_tile]);
+}
+
+void soma_prefetcher_save(const struct soma_prefetcher *p, struct fused_schedule *schedule)
+{
+    schedule->n_dram = p->n_placed;
+    memcpy(schedule->dram_order, p->order, p->n_placed * sizeof *p->order);
+    for (uint32_t i = 0; i < p->n_load; i++)
+        schedule->tensor[p->by_need[i]].start = p->start[p->by_need[i]];
+    for (uint32_t i = 0; i < p->n_store; i++)
+        schedule->tensor[p->store[i]].end = (int32_t)p->held[i];
+}
+
+const uint32_t *soma_prefetcher_loads(const struct soma_prefetcher *p, uint32_t *n)
+{
+    *n = p->n_load;
+    return p->by_need;
+}
+
+/* One step of an insertion sort: load i of those by need, with its key, among those before. */
+static void insert(const struct soma_prefetcher *p, uint32_t i, double k, uint32_t *order, double *key)
+{
+    uint32_t at = i;
+    for (; at > 0 && key[at - 1] > k; at--) {
+        key[at] = key[at - 1];
+        order[at] = order[at - 1];
+    }
+    key[at] = k;
+    order[at] = p->by_need[i];
+}
+
+void soma_prefetcher_lead(const struct soma_prefetcher *p, const int32_t *lead, uint32_t *order, double *key)
+{
+    for (uint32_t i = 0; i < p->n_load; i++) {
+        const struct fused_tensor *load = &p->tensor[p->by_need[i]];
+        int32_t early = load->kind == FUSED_WEIGHT ? lead[load->layer] : 0;
+        insert(p, i, (double)load->first_use - early, order, key);
+    }
+}
+
+void soma_prefetcher_order(const struct soma_prefetcher *p, double weight, uint32_t *order, double *key)
+{
+    for (uint32_t i = 0; i < p->n_load; i++) {
+        const struct fused_tensor *load = &p->tensor[p->by_need[i]];
+        double k = (double)tile_start(p, (uint32_t)load->first_use) -
+                   weight * (double)fused_transfer_cycle(load->dram_byte, p->machine);
+        insert(p, i, k, order, key);
+    }
+}

@@ -1,0 +1,61 @@
+/* What the searches of the SoMa family share: a network on its machine, schemes and their prices. */
+#ifndef ENGINES_SOMA_SEARCH_SEARCH_H
+#define ENGINES_SOMA_SEARCH_SEARCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/fused/fused_schedule.h"
+#include "engines/driver/objective.h"
+#include "engines/soma/notation/notation.h"
+
+/* What the core array computes side by side: input by output channels of a PE, rows by columns of PEs. All 0: not known (another
+ * core scheduler). */
+struct soma_parallel {
+    uint32_t lane_c, lane_k, rows, columns;
+};
+
+/* All borrowed and const for the whole search. */
+struct soma_search {
+    struct soma_context context; /* its graph is set */
+    struct fused_machine machine;
+    struct objective objective;
+    double clock_hz;
+    struct soma_parallel parallel; /* for the first tiling numbers */
+    double stop_at_s;              /* on clock_wall_s, when the search has to end; 0: never */
+    const atomic_int *cancel;      /* not 0: it has to end now; may be NULL */
+};
+
+/* Whether the time of the search is over, or it was cancelled. A search then leaves off where it is, with the best so far; it
+ * decides nothing by this. Any thread. */
+bool soma_search_is_over(const struct soma_search *search);
+
+struct soma_price {
+    double cost; /* of the objective; INFINITY: not valid, or it does not fit */
+    double energy_j;
+    uint64_t cycle;
+    uint64_t buffer_max_byte;
+};
+
+/* energy^n * delay^m in joules and seconds. */
+double soma_cost(const struct soma_search *search, double energy_j, uint64_t cycle);
+
+/* Room for an LFA of up to n_layer groups. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa,
+                                            struct dse_error *err);
+
+/* Copy `from` into `to`, which soma_lfa_new made for as many layers. */
+void soma_lfa_copy(const struct soma_lfa *from, struct soma_lfa *to);
+
+/* Parse an LFA and price it with its double-buffer DLSA. price->cost is INFINITY when the LFA is not valid, a fault shows up, or more than
+ * `buffer_limit` bytes live at a position; `schedule` (may be NULL) is then empty or not to be used. Memory from `arena`,
+ * which the caller resets. Errors of soma_parse. */
+DSE_MUST_CHECK enum dse_status soma_price_lfa(const struct soma_search *search, const struct soma_lfa *lfa,
+                                              uint64_t buffer_limit, struct arena *arena,
+                                              struct fused_schedule *schedule, struct soma_price *price,
+                                              struct dse_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+#include "results/cube/cube_rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Lines beyond what an error can hold count as not known. */
+static int line_number(uint64_t line)
+{
+    return line <= INT32_MAX ? (int)line : 0;
+}
+
+/* The order of all rows; the layers are checked on the way. */
+static enum dse_status index_rows(struct cube_rows *rows, struct dse_error *err)
+{
+    struct journal_row row;
+    bool more = true;
+    for (;;) {
+        DSE_TRY(journal_scan_next(rows->scan, &row, &more, err));
+        if (!more)
+            return cube_index_finish(&rows->index, err);
+        if (row.cell == JOURNAL_NO_CELL)
+            continue;
+        const struct cube_entry entry = {row.cell,       row.line,         row.offset,      row.length,
+                                         row.layer_line, row.layer_offset, row.layer_length};
+        DSE_TRY(cube_index_add(&rows->index, &entry, err));
+    }
+}
+
+enum dse_status cube_rows_open(struct cube_rows *rows, const char *out, const struct result_schema *schema,
+                               size_t n_entry, const char *near, struct dse_error *err)
+{
+    memset(rows, 0, sizeof *rows);
+    rows->schema = schema;
+    csv_row_init(&rows->split);
+    csv_row_init(&rows->layer);
+    cube_index_init(&rows->index, n_entry, near);
+    DSE_TRY(schema_check(schema, err));
+    rows->n_cell = schema_n_cell(schema);
+    enum dse_status status = journal_scan_open(out, schema, &rows->scan, err);
+    if (status == DSE_OK)
+        status = index_rows(rows, err);
+    rows->n = rows->index.n_all;
+    if (status != DSE_OK)
+        cube_rows_close(rows);
+    return status;
+}
+
+void cube_rows_close(struct cube_rows *rows)
+{
+    journal_scan_close(rows->scan);
+    rows->scan = NULL;
+    cube_index_free(&rows->index);
+    csv_row_free(&rows->split);
+    csv_row_free(&rows->layer);
+}
+
+/* The position on each axis. */
+static void spread_cell(struct cube_rows *rows)
+{
+    uint64_t left = rows->at.cell;
+    for (size_t a = rows->schema->n_axis; a-- > 0;) {
+        rows->cell[a] = (uint32_t)(left % rows->schema->axis[a].n_value);
+        left /= rows->schema->axis[a].n_value;
+    }
+}
+
+enum dse_status cube_rows_step(struct cube_rows *rows, bool *more, struct dse_error *err)
+{
+    const struct cube_entry *entry;
+    DSE_TRY(cube_index_next(&rows->index, &entry, err));
+    *more = entry != NULL;
+    if (!entry)
+        return DSE_OK;
+    if (rows->last_line && entry->cell == rows->last_cell) {
+        uint64_t second = entry->line > rows->last_line ? entry->line : rows->last_line;
+        uint64_t first = entry->line > rows->last_line ? rows->last_line : entry->line;
+        return dse_fail_at(err, DSE_BAD_INPUT, journal_scan_csv_path(rows->scan), line_number(second),
+                           "the same cell of the sweep as line %" PRIu64
+                           ": results of two specifications; use --fresh to start anew or choose another "
+                           "output with -o",
+                           first);
+    }
+    rows->at = *entry;
+    rows->last_cell = entry->cell;
+    rows->last_line = entry->line;
+    spread_cell(rows);
+    return DSE_OK;
+}
+
+enum dse_status cube_rows_next(struct cube_rows *rows, bool *more, struct dse_error *err)
+{
+    DSE_TRY(cube_rows_step(rows, more, err));
+    return *more ? journal_scan_point_at(rows->scan, rows->at.offset, rows->at.length, rows->at.line,
+                                         &rows->split, err)
+                 : DSE_OK;
+}
+
+enum dse_status cube_rows_layers(struct cube_rows *rows, journal_layer_visit *visit, void *user,
+                                 struct dse_error *err)
+{
+    if (rows->at.layer_length == 0)
+        return DSE_OK;
+    return journal_scan_layers_at(rows->scan, rows->at.layer_offset, rows->at.layer_length,
+                                  rows->at.layer_line, &rows->layer, visit, user, err);
+}

@@ -1,0 +1,150 @@
+#include "results/cube/cube_trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "results/cube/cube_column.h"
+#include "results/journal/scratch_file.h"
+
+enum { LAYER = 1, ITERATION = 2 }; /* bits of the group's own dimensions */
+
+static const struct result_field cost_field = {
+    "cost", "", "Best cost so far, in the SI unit of the objective", FIELD_F64, false, 0, 0};
+static const struct result_field evaluation_field = {
+    "evaluation", "1", "Evaluations when the best was found", FIELD_U64, false, 0, 0};
+
+/* What stands before the steps of a trace in the scratch file. */
+struct trace_head {
+    uint64_t cell, layer, n;
+};
+
+void cube_trace_init(struct cube_trace *trace, const struct result_schema *schema, const char *near)
+{
+    *trace = (struct cube_trace){.schema = schema, .near = near};
+}
+
+void cube_trace_free(struct cube_trace *trace)
+{
+    if (trace->file)
+        fclose(trace->file);
+    free(trace->step);
+    *trace = (struct cube_trace){0};
+}
+
+static enum dse_status fail_io(const struct cube_trace *trace, struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_IO, trace->near, 0, "the temporary file beside it: %s",
+                       strerror(errno ? errno : EIO));
+}
+
+static enum dse_status fail_trace(const char *text, struct dse_error *err)
+{
+    char excerpt[64];
+    return dse_fail(err, DSE_BAD_INPUT, "trace is '%s', 'evaluation:cost evaluation:cost ...' was expected",
+                    text_excerpt(text, excerpt, sizeof excerpt));
+}
+
+static enum dse_status grow(struct cube_trace *trace, size_t n, struct dse_error *err)
+{
+    if (n <= trace->capacity)
+        return DSE_OK;
+    struct cube_trace_step *step = realloc(trace->step, 2 * n * sizeof *step);
+    if (!step)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a trace of %zu steps", n);
+    trace->step = step;
+    trace->capacity = 2 * n;
+    return DSE_OK;
+}
+
+/* "12:0.5": one step, from `text` up to a blank or the end, which is where `*end` is put; 0 when it reads otherwise. */
+static int parse_step(const char *text, const char **end, struct cube_trace_step *step)
+{
+    char number[64];
+    size_t length = strcspn(text, " "), colon = strcspn(text, ":");
+    if (length >= sizeof number || colon >= length)
+        return 0;
+    memcpy(number, text, length);
+    number[colon] = number[length] = '\0';
+    *end = text + length;
+    return text_parse_u64(number, &step->evaluation) && text_parse_double(number + colon + 1, &step->cost);
+}
+
+enum dse_status cube_trace_take(struct cube_trace *trace, uint64_t cell, size_t layer, const char *text,
+                                struct dse_error *err)
+{
+    struct trace_head head = {cell, layer, 0};
+    if (!text[0])
+        return DSE_OK;
+    for (const char *at = text; *at; at += *at == ' ') {
+        DSE_TRY(grow(trace, (size_t)head.n + 1, err));
+        if (!parse_step(at, &at, &trace->step[head.n++]))
+            return fail_trace(text, err);
+    }
+    if (!trace->file)
+        DSE_TRY(scratch_file_open(trace->near, &trace->file, err));
+    errno = 0;
+    if (fwrite(&head, sizeof head, 1, trace->file) != 1 ||
+        fwrite(trace->step, sizeof *trace->step, (size_t)head.n, trace->file) != head.n)
+        return fail_io(trace, err);
+    trace->n++;
+    trace->n_iteration = head.n > trace->n_iteration ? (size_t)head.n : trace->n_iteration;
+    return DSE_OK;
+}
+
+/* The next trace of the scratch file into both datasets. */
+static enum dse_status write_next(struct cube_trace *trace, struct cube_column *evaluation,
+                                  struct cube_column *cost, struct dse_error *err)
+{
+    struct trace_head head;
+    errno = 0;
+    if (fread(&head, sizeof head, 1, trace->file) != 1 || head.n > trace->capacity ||
+        fread(trace->step, sizeof *trace->step, (size_t)head.n, trace->file) != head.n)
+        return fail_io(trace, err);
+    uint64_t *to_evaluation = cube_column_cell(evaluation, head.cell);
+    double *to_cost = cube_column_cell(cost, head.cell);
+    if (!to_evaluation || !to_cost)
+        return dse_fail(err, DSE_IO, "the traces cannot be written");
+    for (size_t i = 0, at = (size_t)head.layer * trace->n_iteration; i < head.n; i++, at++) {
+        to_evaluation[at] = trace->step[i].evaluation;
+        to_cost[at] = trace->step[i].cost;
+    }
+    return DSE_OK;
+}
+
+static int open_group(const struct cube_trace *trace, hid_t file, struct cube_group *group,
+                      struct cube_column *evaluation, struct cube_column *cost)
+{
+    const struct result_schema *schema = trace->schema;
+    if (cube_group_begin(group, file, "trace", schema) < 0 ||
+        cube_group_extra(group, 0, "layer", "Layer", schema->layer, schema->n_layer) < 0 ||
+        cube_group_extra(group, 1, "iteration", "Improvement of the best, counted", NULL,
+                         trace->n_iteration) < 0)
+        return -1;
+    if (cube_column_open(evaluation, group, "evaluation", LAYER | ITERATION, &evaluation_field) < 0)
+        return -1;
+    return cube_column_open(cost, group, "cost", LAYER | ITERATION, &cost_field);
+}
+
+enum dse_status cube_trace_write(struct cube_trace *trace, hid_t file, struct dse_error *err)
+{
+    struct cube_group group = {.id = -1, .extra = {-1, -1}};
+    struct cube_column evaluation = {0}, cost = {0};
+    enum dse_status status = DSE_OK;
+    if (trace->n == 0)
+        return DSE_OK;
+    errno = 0;
+    if (fseeko(trace->file, 0, SEEK_SET) != 0)
+        return fail_io(trace, err);
+    if (open_group(trace, file, &group, &evaluation, &cost) < 0)
+        status = dse_fail(err, DSE_IO, "the group of the traces cannot be written");
+    for (uint64_t i = 0; i < trace->n && status == DSE_OK; i++)
+        status = write_next(trace, &evaluation, &cost, err);
+    int result = cube_column_close(&evaluation, status == DSE_OK);
+    result |= cube_column_close(&cost, status == DSE_OK);
+    result |= cube_group_end(&group);
+    if (status == DSE_OK && result < 0)
+        status = dse_fail(err, DSE_IO, "the traces cannot be written");
+    return status;
+}

@@ -1,0 +1,294 @@
+#include "results/hdf5/hdf5_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "results/hdf5/hdf5_file.h"
+#include "results/hdf5/hdf5_trial.h"
+
+enum {
+    SEAL_BYTE = 64, /* of the line below */
+    BLOCK_BYTE = 1 << 20,
+    EMPTY_MAX = 1 << 26, /* values */
+    DEFLATE_MOST = 1032,
+    TRIAL_CPU_S = 3, /* for small files */
+    TRIAL_BYTE_PER_CPU_S =
+        1 << 22, /* slower than any disk or deflate, so that an honest file is never blamed */
+};
+
+static const char seal_format[] = "\nsealed by dse %016" PRIx64 " bytes, XXH3-64 %016" PRIx64 "\n";
+static const char signature[8] = "\x89HDF\r\n\x1a\n"; /* HDF5 File Format Specification, section II.A */
+
+/* Clang tells of its sanitizers in another way than gcc. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define HAS_SHADOW_MEMORY 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW_MEMORY 1
+#endif
+#endif
+#ifndef HAS_SHADOW_MEMORY
+#define HAS_SHADOW_MEMORY 0
+#endif
+
+/* What helps against all damage. */
+static const char again[] = "`dse run SPEC -o ...` builds a result file again from OUT.csv";
+
+static enum dse_status fail_io(const char *path, const char *what, struct dse_error *err)
+{
+    char words[128];
+    return dse_fail_at(err, DSE_IO, path, 0, "%s: %s", what, strerror_r(errno, words, sizeof words));
+}
+
+/* Read exactly n bytes at `offset`; false with errno (0: the file is shorter). */
+static bool read_at(int file, void *into, size_t n, off_t offset)
+{
+    for (size_t done = 0; done < n;) {
+        errno = 0;
+        ssize_t got = pread(file, (char *)into + done, n - done, offset + (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* The hash of the first n bytes. */
+static enum dse_status hash_of(int file, const char *path, uint64_t n, uint64_t *hash, struct dse_error *err)
+{
+    struct hash_state state;
+    char *block = malloc(BLOCK_BYTE);
+    if (!block || !hash_begin(&state)) {
+        free(block);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for reading %s", path);
+    }
+    enum dse_status status = DSE_OK;
+    for (uint64_t done = 0; status == DSE_OK && done < n;) {
+        size_t part = n - done < BLOCK_BYTE ? (size_t)(n - done) : BLOCK_BYTE;
+        if (read_at(file, block, part, (off_t)done))
+            hash_bytes(&state, block, part);
+        else
+            status = fail_io(path, "cannot be read", err);
+        done += part;
+    }
+    *hash = hash_end(&state);
+    free(block);
+    return status;
+}
+
+static void seal_print(char *seal, uint64_t n, uint64_t hash)
+{
+    snprintf(seal, SEAL_BYTE + 1, seal_format, n, hash);
+}
+
+/* Whether the file ends in a seal; one that names another size is none. DSE_BAD_INPUT when its hash is not that of the file: HDF5 cuts
+ * the seal off when it opens a file for writing and closes it again, so nobody has edited this one, it was damaged. */
+static enum dse_status seal_holds(int file, const char *path, uint64_t size, bool *holds,
+                                  struct dse_error *err)
+{
+    char is[SEAL_BYTE + 1] = "", should[SEAL_BYTE + 1];
+    uint64_t hash = 0;
+    *holds = false;
+    if (size < SEAL_BYTE)
+        return DSE_OK;
+    if (!read_at(file, is, SEAL_BYTE, (off_t)(size - SEAL_BYTE)))
+        return fail_io(path, "cannot be read", err);
+    seal_print(should, size - SEAL_BYTE, 0);
+    if (memcmp(is, should, SEAL_BYTE - 17) != 0) /* all but the hash and the line's end */
+        return DSE_OK;
+    DSE_TRY(hash_of(file, path, size - SEAL_BYTE, &hash, err));
+    seal_print(should, size - SEAL_BYTE, hash);
+    *holds = memcmp(is, should, SEAL_BYTE) == 0;
+    if (!*holds)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "damaged: its bytes are not those that were written (another checksum); %s",
+                           again);
+    return DSE_OK;
+}
+
+/* Without waiting for the other end of a pipe. */
+static enum dse_status open_regular(const char *path, int flags, int *file, uint64_t *size,
+                                    struct dse_error *err)
+{
+    struct stat about;
+    *file = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+    if (*file < 0)
+        return fail_io(path, flags == O_RDONLY ? "cannot be read" : "cannot be written", err);
+    if (fstat(*file, &about) == 0 && S_ISREG(about.st_mode)) {
+        *size = (uint64_t)about.st_size;
+        return DSE_OK;
+    }
+    close(*file);
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not a regular file, and no other kind can hold HDF5");
+}
+
+enum dse_status hdf5_seal(const char *path, struct dse_error *err)
+{
+    int file;
+    uint64_t size, hash = 0;
+    bool holds;
+    char seal[SEAL_BYTE + 1];
+    DSE_TRY(open_regular(path, O_RDWR, &file, &size, err));
+    enum dse_status status = seal_holds(file, path, size, &holds, err);
+    if (status == DSE_OK && !holds) {
+        status = hash_of(file, path, size, &hash, err);
+        seal_print(seal, size, hash);
+        size_t done = 0;
+        while (status == DSE_OK && done < SEAL_BYTE) {
+            ssize_t put = pwrite(file, seal + done, SEAL_BYTE - done, (off_t)(size + done));
+            if (put >= 0)
+                done += (size_t)put;
+            else if (errno != EINTR)
+                status = fail_io(path, "cannot be written", err);
+        }
+    }
+    if (close(file) != 0 && status == DSE_OK)
+        status = fail_io(path, "cannot be written", err);
+    return status;
+}
+
+/* ---- the trial ---- */
+
+/* A soft limit as low as `value`, the hard one as it is. */
+static const struct rlimit *lowered(struct rlimit *limit, rlim_t value)
+{
+    if (limit->rlim_max == RLIM_INFINITY || value < limit->rlim_max)
+        limit->rlim_cur = value;
+    else
+        limit->rlim_cur = limit->rlim_max;
+    return limit;
+}
+
+/* Twice the file and 4 GiB on top of what this process has: blocks that are read, texts of one block, HDF5's caches. The shadow memory
+ * of the sanitizers cannot be limited. */
+static void limit_memory(uint64_t size)
+{
+    unsigned long page = 0;
+    FILE *file = HAS_SHADOW_MEMORY ? NULL : fopen("/proc/self/statm", "re");
+    if (!file)
+        return;
+    struct rlimit most;
+    if (fscanf(file, "%lu", &page) == 1 && getrlimit(RLIMIT_AS, &most) == 0) {
+        rlim_t now = (rlim_t)page * (rlim_t)sysconf(_SC_PAGESIZE);
+        (void)setrlimit(RLIMIT_AS, lowered(&most, now + ((rlim_t)4 << 30) + 2 * (rlim_t)size));
+    }
+    fclose(file);
+}
+
+/* Never returns. Nothing that it or a library says about its end is for users: the parent sees how it ended. */
+static _Noreturn void child_main(const char *path, uint64_t size, unsigned cpu_s, pid_t parent,
+                                 struct hdf5_trial *trial)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        signal(signals[i], SIG_DFL);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(EXIT_FAILURE);
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0) {
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+    }
+    struct rlimit most;
+    if (getrlimit(RLIMIT_CORE, &most) == 0)
+        (void)setrlimit(RLIMIT_CORE, lowered(&most, 0));
+    if (getrlimit(RLIMIT_CPU, &most) == 0)
+        (void)setrlimit(RLIMIT_CPU, lowered(&most, cpu_s));
+    limit_memory(size);
+    bool fine = hdf5_trial_run(path, trial);
+    _exit(fine ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const struct hdf5_trial *trial,
+                             struct dse_error *err)
+{
+    const char *object = trial->object[0] ? trial->object : "its first bytes";
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS)
+        return DSE_OK;
+    if (WIFSIGNALED(ended) &&
+        (WTERMSIG(ended) == SIGINT || WTERMSIG(ended) == SIGTERM || WTERMSIG(ended) == SIGHUP))
+        return dse_fail(err, DSE_INTERRUPTED, "interrupted while %s was checked", path);
+    if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "damaged: the HDF5 library does not end on %s (%u s are more than enough); %s",
+                           object, cpu_s, again);
+    if (WIFSIGNALED(ended))
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: the HDF5 library crashes on %s (SIG%s); %s",
+                           object, sigabbrev_np(WTERMSIG(ended)) ? sigabbrev_np(WTERMSIG(ended)) : "?",
+                           again);
+    if (!trial->object[0])
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: HDF5 cannot open it; %s", again);
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: HDF5 cannot read %s; %s", object, again);
+}
+
+static enum dse_status try_in_child(const char *path, uint64_t size, unsigned cpu_s, struct dse_error *err)
+{
+    struct hdf5_trial *trial =
+        mmap(NULL, sizeof *trial, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (trial == MAP_FAILED)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for checking %s", path);
+    int ended = 0;
+    enum dse_status status;
+    pid_t parent = getpid(), child = fork();
+    if (child == 0)
+        child_main(path, size, cpu_s, parent, trial);
+    while (child > 0 && waitpid(child, &ended, 0) < 0 && errno == EINTR)
+        continue;
+    if (child < 0)
+        status = fail_io(path, "cannot be checked in a process of its own", err);
+    else
+        status = judge(path, ended, cpu_s, trial, err);
+    munmap(trial, sizeof *trial);
+    return status;
+}
+
+enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, struct dse_error *err)
+{
+    int file;
+    uint64_t size;
+    bool holds = false;
+    char begin[sizeof signature];
+    DSE_TRY(open_regular(path, O_RDONLY, &file, &size, err));
+    bool is_hdf5 = size >= sizeof begin && read_at(file, begin, sizeof begin, 0) &&
+                   memcmp(begin, signature, sizeof begin) == 0;
+    enum dse_status status = is_hdf5 ? seal_holds(file, path, size, &holds, err)
+                                     : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file%s",
+                                                   size ? "" : " (it is empty)");
+    close(file);
+    if (status != DSE_OK || holds)
+        return status;
+    uint64_t enough = TRIAL_CPU_S + size / TRIAL_BYTE_PER_CPU_S;
+    return try_in_child(path, size, cpu_s ? cpu_s : enough < 86400 ? (unsigned)enough : 86400, err);
+}
+
+enum dse_status hdf5_check(const char *path, struct dse_error *err)
+{
+    return hdf5_check_within(path, 0, err);
+}
+
+bool hdf5_can_hold(hid_t dataset, hsize_t n)
+{
+    return n <= EMPTY_MAX || n / DEFLATE_MOST <= H5Dget_storage_size(dataset);
+}
+
+enum dse_status hdf5_open_checked(const char *path, hid_t *file, struct dse_error *err)
+{
+    *file = -1;
+    DSE_TRY(hdf5_check(path, err));
+    return hdf5_open(path, file, err);
+}

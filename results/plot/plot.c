@@ -1,0 +1,197 @@
+#include "results/plot/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "results/plot/plot_gnuplot.h"
+#include "results/plot/plot_kinds.h"
+
+/* A kind of figure: its word and its maker. */
+struct plot_kind_entry {
+    const char *word;
+    enum dse_status (*draw)(struct plot_job *job, struct dse_error *err);
+};
+
+static const struct plot_kind_entry kinds[] = {
+    [PLOT_HEATMAP] = {"heatmap", plot_heatmap},
+    [PLOT_CONVERGENCE] = {"convergence", plot_convergence},
+    [PLOT_BREAKDOWN] = {"breakdown", plot_breakdown},
+};
+
+int plot_kind_find(const char *word, enum plot_kind *kind)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(word, kinds[i].word) == 0) {
+            *kind = (enum plot_kind)i;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted)
+{
+    const double page = 800; /* points: a landscape page */
+    double step = layout->panel_width + layout->gap_x;
+    double room = (page - layout->left - layout->right + layout->gap_x) / step;
+    size_t most = room < 1 ? 1 : (size_t)room;
+    size_t columns = n_column_wanted && n_column_wanted <= most ? n_column_wanted : most;
+    if (columns > n_panel)
+        columns = n_panel;
+    layout->n_panel = n_panel;
+    layout->n_row = (n_panel + columns - 1) / columns;
+    /* As few columns as the same number of rows needs: 5 panels in 4 + 1 look worse than 3 + 2. */
+    if (columns != n_column_wanted)
+        columns = (n_panel + layout->n_row - 1) / layout->n_row;
+    layout->n_column = columns;
+    layout->width = layout->left + layout->right + (double)columns * step - layout->gap_x;
+    layout->height = layout->top + layout->bottom +
+                     (double)layout->n_row * (layout->panel_height + layout->gap_y) - layout->gap_y;
+    double least = layout->least_width < 340 ? 340 : layout->least_width > page ? page : layout->least_width;
+    if (layout->width < least) { /* room for the title and the line at the foot */
+        double extra = least - layout->width;
+        layout->width = least;
+        layout->left += extra / 2;
+        layout->right += extra / 2;
+    }
+}
+
+enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *layout,
+                                const char *const *title, struct dse_error *err)
+{
+    struct text_buffer *script = &job->script;
+    size_t n = layout->n_panel;
+    double *left = arena_alloc(&job->data.arena, 6 * n, sizeof *left);
+    if (!left)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    double *right = left + n, *top = right + n, *bottom = top + n, *ticks_x = bottom + n,
+           *ticks_y = ticks_x + n;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = i / layout->n_column, column = i % layout->n_column;
+        double x = layout->left + (double)column * (layout->panel_width + layout->gap_x);
+        double y = layout->top + (double)row * (layout->panel_height + layout->gap_y);
+        left[i] = x / layout->width;
+        right[i] = (x + layout->panel_width) / layout->width;
+        top[i] = 1 - y / layout->height;
+        bottom[i] = 1 - (y + layout->panel_height) / layout->height;
+        ticks_x[i] = i + layout->n_column >= n;
+        ticks_y[i] = column == 0;
+    }
+    text_append(script, "dse_n_panel = %zu\ndse_columns = %zu\n", n, layout->n_column);
+    gnuplot_set_numbers(script, "panel_left", left, n);
+    gnuplot_set_numbers(script, "panel_right", right, n);
+    gnuplot_set_numbers(script, "panel_top", top, n);
+    gnuplot_set_numbers(script, "panel_bottom", bottom, n);
+    gnuplot_set_numbers(script, "panel_ticks_x", ticks_x, n);
+    gnuplot_set_numbers(script, "panel_ticks_y", ticks_y, n);
+    gnuplot_set_texts(script, "panel_title", title, n);
+    return DSE_OK;
+}
+
+const char *plot_title(const struct plot_job *job)
+{
+    if (job->options->title)
+        return job->options->title;
+    return job->data.schema.title[0] ? job->data.schema.title : job->data.schema.name;
+}
+
+/* A letter of the 12 point title is up to 9.6 wide, of the 8 point line 5.8 (DejaVu Sans). */
+double plot_head_width(const struct plot_job *job)
+{
+    double title = 9.6 * (double)plot_letters(plot_title(job));
+    double fixed = 5.8 * (double)plot_fixed_letters(&job->data);
+    return (title > fixed ? title : fixed) + 20;
+}
+
+void plot_put_head(struct plot_job *job, const struct plot_layout *layout, const char *title)
+{
+    struct text_buffer fixed;
+    text_init(&fixed);
+    plot_fixed_text(&job->data, &fixed);
+    text_append(&job->script, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
+    gnuplot_terminal(&job->script, job->figure_path, layout->width, layout->height);
+    gnuplot_set_text(&job->script, "dse_title", title);
+    gnuplot_set_text(&job->script, "dse_subtitle", fixed.data ? fixed.data : "");
+    if (fixed.failed)
+        job->script.failed = 1;
+    text_free(&fixed);
+}
+
+enum dse_status plot_panel_titles(struct plot_data *data, const char *const **title, struct dse_error *err)
+{
+    size_t n = plot_n_panel(data);
+    const char **text = arena_alloc(&data->arena, n, sizeof *text);
+    enum dse_status status = text ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    for (size_t i = 0; i < n && status == DSE_OK; i++) {
+        struct text_buffer words;
+        text_init(&words);
+        plot_panel_title(data, i, &words);
+        text[i] = arena_copy_text(&data->arena, words.data ? words.data : "", words.length);
+        if (!text[i] || words.failed)
+            status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+        text_free(&words);
+    }
+    *title = text;
+    return status;
+}
+
+void plot_print_value(double value, char *buffer, size_t size)
+{
+    double size_of = fabs(value);
+    if (size_of >= 1e5 || (size_of < 1e-3 && size_of > 0))
+        snprintf(buffer, size, "%.1e", value);
+    else
+        snprintf(buffer, size, "%.*f",
+                 size_of >= 99.95    ? 0
+                 : size_of >= 9.995  ? 1
+                 : size_of >= 0.9995 ? 2
+                                     : 3,
+                 value);
+}
+
+void plot_put_ticks(struct text_buffer *script, const char *name, const char *axis, const char *const *label,
+                    size_t n, const char *rotation)
+{
+    struct text_buffer command;
+    size_t step = (n + 39) / 40; /* more than forty labels cannot be read */
+    text_init(&command);
+    text_append(&command, "set %s nomirror scale 0 %s (", axis, rotation);
+    for (size_t i = 0; i < n; i += step) {
+        text_append(&command, "%s", i ? ", " : "");
+        gnuplot_quote(&command, label[i][0] ? label[i] : " "); /* gnuplot 5.4 trips over '' in eval */
+        text_append(&command, " %zu", i);
+    }
+    text_append(&command, ")");
+    if (command.failed)
+        script->failed = 1;
+    else
+        gnuplot_set_text(script, name, command.data);
+    text_free(&command);
+}
+
+size_t plot_longest(const char *const *label, size_t n)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest = plot_letters(label[i]) > longest ? plot_letters(label[i]) : longest;
+    return longest;
+}
+
+enum dse_status plot_draw(const char *h5_path, const char *figure_path, const struct plot_options *options,
+                          struct dse_error *err)
+{
+    struct plot_job job = {.options = options, .figure_path = figure_path};
+    if ((size_t)options->kind >= sizeof kinds / sizeof *kinds)
+        return dse_fail(err, DSE_BAD_USAGE, "unknown kind of figure");
+    DSE_TRY(gnuplot_check_ending(figure_path, err));
+    text_init(&job.script);
+    enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
+    if (status == DSE_OK)
+        status = kinds[options->kind].draw(&job, err);
+    if (status == DSE_OK)
+        status = gnuplot_run(&job.script, figure_path, options->keep_script, err);
+    plot_data_close(&job.data);
+    text_free(&job.script);
+    return status;
+}

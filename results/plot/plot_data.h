@@ -1,0 +1,92 @@
+/* What a figure shows: one metric over the cells of a cube, the axes in their roles, labels and scales. */
+#ifndef RESULTS_PLOT_PLOT_DATA_H
+#define RESULTS_PLOT_PLOT_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "results/plot/plot.h"
+#include "results/record/schema.h"
+
+enum { PLOT_NO_AXIS = RESULT_AXIS_MAX, PLOT_LABEL_MAX = 96 };
+
+/* An axis in the role of x or y: `coordinate` is the one whose labels are shown. */
+struct plot_axis {
+    size_t axis; /* PLOT_NO_AXIS: none */
+    size_t coordinate;
+};
+
+struct plot_data {
+    struct arena arena;
+    const char *path; /* borrowed */
+    struct result_schema schema;
+    const struct result_field *metric;
+    double *value;             /* (n_cell) in SI, NaN when missing */
+    const char *const *status; /* (n_cell) "" when missing */
+    size_t n_cell;
+    bool is_fixed[RESULT_AXIS_MAX];
+    uint32_t fixed[RESULT_AXIS_MAX]; /* position on fixed axes */
+    struct plot_axis x, y;
+    size_t facet[RESULT_AXIS_MAX]; /* (n_facet) axes that are neither fixed nor x nor y */
+    size_t n_facet;
+};
+
+/* Open the cube, find the metric, fix what `where` and axes of length 1 fix. Release with plot_data_close, also on failure. */
+DSE_MUST_CHECK enum dse_status plot_data_open(struct plot_data *data, const char *path,
+                                              const struct plot_options *options, struct dse_error *err);
+void plot_data_close(struct plot_data *data);
+
+/* Find an axis by any of its coordinates' names. DSE_BAD_INPUT lists the axes. */
+DSE_MUST_CHECK enum dse_status plot_find_axis(const struct plot_data *data, const char *name,
+                                              struct plot_axis *axis, struct dse_error *err);
+
+/* Choose x and y (the longest free axes, numeric ones first; `n_role` 1: x only); the other free axes become facets. */
+DSE_MUST_CHECK enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_options *options,
+                                                int n_role, struct dse_error *err);
+
+/* Fix every free axis but those in `keep` (n_keep) at the cell with the best metric. DSE_BAD_INPUT: no cell is ok. */
+DSE_MUST_CHECK enum dse_status plot_fix_at_best(struct plot_data *data, const size_t *keep, size_t n_keep,
+                                                struct dse_error *err);
+
+/* Number of panels: the product of the facet axes' lengths. */
+size_t plot_n_panel(const struct plot_data *data);
+
+/* The cell at position (ix, iy) of panel `panel`; positions of axes that are not there are ignored. */
+size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t iy);
+
+/* Length of an axis role; 1 when there is none. */
+size_t plot_length(const struct plot_data *data, const struct plot_axis *axis);
+
+/* "PE array 8x8, batch 4" of a panel, into `text`. */
+void plot_panel_title(const struct plot_data *data, size_t panel, struct text_buffer *text);
+
+/* "network ResNet-50, batch 1": what is the same everywhere. */
+void plot_fixed_text(const struct plot_data *data, struct text_buffer *text);
+
+/* Letters of that text: 0 when nothing is fixed, so that no line is kept free for it. */
+size_t plot_fixed_letters(const struct plot_data *data);
+
+/* "Global buffer 64 KiB, DRAM bandwidth 8 GB/s": where a cell is, without the fixed axes. */
+void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffer *text);
+
+/* Whether less is better (-1), more is better (1), or neither (0). */
+int plot_direction(const struct result_field *metric);
+
+/* Decimal prefix (bytes: binary) for values of that size: `*factor` makes the number, `unit` gets "ms", "mJ s", "GB", "". */
+void plot_scale(const double *value, size_t n, const char *unit_symbol, double *factor, char *unit,
+                size_t size);
+
+/* Ticks of an axis role: `label` (length) gets texts from the arena, and `title` the axis title with the unit when all
+ * labels share one ("DRAM bandwidth (GB/s)"). DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status plot_ticks(struct plot_data *data, const struct plot_axis *axis,
+                                          const char ***label, char *title, size_t size,
+                                          struct dse_error *err);
+
+/* Width of a text in letters (UTF-8 aware). */
+size_t plot_letters(const char *text);
+
+#endif

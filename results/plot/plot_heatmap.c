@@ -1,0 +1,269 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "results/plot/plot_gnuplot.h"
+#include "results/plot/plot_kinds.h"
+
+/* How a cell is drawn: the status column of the data block. */
+enum cell_look { CELL_VALUE, CELL_INFEASIBLE, CELL_FAILED, CELL_MISSING };
+enum { BOX_MAX = 10000 }; /* cells that are drawn one by one; more become an image */
+
+/* Everything about one heatmap that is worked out before the script is written. */
+struct heatmap {
+    size_t n_x, n_y, n_panel;
+    double factor; /* from SI to the shown unit */
+    char unit[32];
+    double low, high; /* of the shown values */
+    bool log_scale;
+    size_t best; /* cell, or SIZE_MAX */
+    bool has_look[4];
+    bool print_values;
+    const char **x_label, **y_label;
+    char x_title[128], y_title[128];
+    char foot[600];
+};
+
+/* Too many panels: name the axes and what can be done. */
+static enum dse_status too_many(const struct plot_data *data, size_t n_panel, size_t limit,
+                                struct dse_error *err)
+{
+    struct text_buffer list;
+    text_init(&list);
+    for (size_t f = 0; f < data->n_facet; f++) {
+        const struct result_axis *axis = &data->schema.axis[data->facet[f]];
+        text_append(&list, "%s%s (%zu)", f ? ", " : "", axis->coordinate[0].name, axis->n_value);
+    }
+    enum dse_status status =
+        dse_fail_at(err, DSE_BAD_USAGE, data->path, 0,
+                    "%zu panels are more than %zu; fix one of %s at a value (where), or allow more panels",
+                    n_panel, limit, list.data ? list.data : "the axes");
+    text_free(&list);
+    return status;
+}
+
+static enum cell_look look_of(const struct plot_data *data, size_t cell)
+{
+    if (!isnan(data->value[cell]))
+        return CELL_VALUE;
+    if (strcmp(data->status[cell], "infeasible") == 0)
+        return CELL_INFEASIBLE;
+    return data->status[cell][0] ? CELL_FAILED : CELL_MISSING;
+}
+
+/* Range, scale and the best cell over all panels. Of equal ones the first counts: the smallest values of the axes. */
+static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct dse_error *err)
+{
+    const struct plot_data *data = &job->data;
+    const int direction = plot_direction(data->metric);
+    map->low = INFINITY;
+    map->high = -INFINITY;
+    map->best = SIZE_MAX;
+    plot_scale(data->value, data->n_cell, data->metric->unit, &map->factor, map->unit, sizeof map->unit);
+    for (size_t panel = 0; panel < map->n_panel; panel++) {
+        for (size_t i = 0; i < map->n_x * map->n_y; i++) {
+            size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x);
+            double value = data->value[cell];
+            map->has_look[look_of(data, cell)] = true;
+            if (isnan(value))
+                continue;
+            map->low = fmin(map->low, value * map->factor);
+            map->high = fmax(map->high, value * map->factor);
+            if (direction != 0 &&
+                (map->best == SIZE_MAX || direction * value > direction * data->value[map->best]))
+                map->best = cell;
+        }
+    }
+    if (!map->has_look[CELL_VALUE])
+        return dse_fail_at(err, DSE_BAD_INPUT, data->path, 0, "no point of the slice has a value of %s",
+                           data->metric->name);
+    map->log_scale = map->low > 0 && map->high / map->low > 6;
+    if (!(map->high > map->low)) { /* one value: give the colours some room */
+        double room = map->low == 0 ? 1 : 0.1 * fabs(map->low);
+        map->low -= room;
+        map->high += room;
+    }
+    return DSE_OK;
+}
+
+/* Where a value stands on the colour scale, 0 .. 1. */
+static double colour_place(const struct heatmap *map, double value)
+{
+    if (map->log_scale)
+        return log(value / map->low) / log(map->high / map->low);
+    return (value - map->low) / (map->high - map->low);
+}
+
+/* The best cell of a panel, or SIZE_MAX. */
+static size_t best_of_panel(const struct plot_data *data, const struct heatmap *map, size_t panel)
+{
+    const int direction = plot_direction(data->metric);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; direction != 0 && i < map->n_x * map->n_y; i++) {
+        size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x);
+        if (!isnan(data->value[cell]) &&
+            (best == SIZE_MAX || direction * data->value[cell] > direction * data->value[best]))
+            best = cell;
+    }
+    return best;
+}
+
+/* Columns: x, y, value, look, text, colour of the text, mark (1 best of the panel, 2 best of all). */
+static void put_cells(struct plot_job *job, const struct heatmap *map)
+{
+    const struct plot_data *data = &job->data;
+    struct text_buffer *script = &job->script;
+    text_append(script, "$cells << END_OF_CELLS\n");
+    for (size_t panel = 0; panel < map->n_panel; panel++) {
+        size_t best = best_of_panel(data, map, panel);
+        for (size_t i = 0; i < map->n_x * map->n_y; i++) {
+            size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x);
+            double value = data->value[cell] * map->factor;
+            char number[40] = "";
+            if (!isnan(value))
+                plot_print_value(value, number, sizeof number);
+            unsigned ink = !isnan(value) && colour_place(map, value) < 0.55 ? 0xffffffu : 0x000000u;
+            int mark = cell == map->best ? 2 : cell == best;
+            text_append(script, "%zu %zu ", i % map->n_x, i / map->n_x);
+            if (isnan(value))
+                text_append(script, "NaN %d \"\" 0 0\n", (int)look_of(data, cell));
+            else
+                text_append(script, "%.9g %d \"%s\" %u %d\n", value, CELL_VALUE, number, ink, mark);
+        }
+        text_append(script, "\n\n");
+    }
+    text_append(script, "END_OF_CELLS\n");
+}
+
+static double clamp(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* The sentence at the foot: the best value and where it is. */
+static void make_foot(const struct plot_data *data, struct heatmap *map)
+{
+    char number[40];
+    struct text_buffer place;
+    if (map->best == SIZE_MAX)
+        return;
+    text_init(&place);
+    plot_cell_text(data, map->best, &place);
+    plot_print_value(data->value[map->best] * map->factor, number, sizeof number);
+    snprintf(map->foot, sizeof map->foot, "best: %s%s%s%s%s", number, map->unit[0] ? " " : "", map->unit,
+             place.length > 0 ? " at " : "", place.length > 0 ? place.data : "");
+    text_free(&place);
+}
+
+static void put_foot(struct plot_job *job, const struct heatmap *map)
+{
+    gnuplot_set_text(&job->script, "dse_foot", map->foot);
+    text_append(&job->script,
+                "dse_has_best = %d\ndse_has_infeasible = %d\ndse_has_failed = %d\ndse_has_missing = %d\n",
+                map->best != SIZE_MAX, map->has_look[CELL_INFEASIBLE], map->has_look[CELL_FAILED],
+                map->has_look[CELL_MISSING]);
+}
+
+/* Sizes in points; a letter of the 8 to 9 point font is about 5.2 wide, of whole sentences in DejaVu Sans up to 5.8. */
+static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_letters,
+                    struct plot_layout *layout, bool *rotate)
+{
+    const double letter = 5.2;
+    const struct plot_data *data = &job->data;
+    size_t x_letters = plot_longest((const char *const *)map->x_label, map->n_x);
+    size_t y_letters = plot_longest((const char *const *)map->y_label, map->n_y);
+    size_t columns = data->n_facet == 2 ? data->schema.axis[data->facet[1]].n_value : 0;
+    size_t abreast = columns ? columns : map->n_panel < 4 ? map->n_panel : map->n_panel % 3 == 0 ? 3 : 4;
+    double wanted = clamp(610 / (double)(abreast * map->n_x), 33, 44);
+    memset(layout, 0, sizeof *layout);
+    layout->panel_width = clamp((double)map->n_x * wanted, map->n_panel == 1 ? 220 : 100, 560);
+    layout->panel_width = fmax(layout->panel_width, clamp(6.6 * (double)title_letters, 0, 400));
+    layout->panel_height = clamp((double)map->n_y * 26, 112, 420);
+    /* In a single row of panels the titles at the sides want their room. */
+    double side = letter * (double)(plot_letters(data->metric->sentence) + 9);
+    if (map->n_panel <= 3)
+        layout->panel_height =
+            fmax(layout->panel_height, fmax(side, letter * (double)plot_letters(map->y_title)));
+    double cell_width = layout->panel_width / (double)map->n_x;
+    double cell_height = layout->panel_height / (double)map->n_y;
+    map->print_values = cell_width >= 29 && cell_height >= 13;
+    *rotate = (double)x_letters * letter > cell_width - 3;
+    double x_tick_height = *rotate ? (double)x_letters * letter * 0.75 + 8 : 14;
+    layout->left = 10 + (map->y_title[0] ? 16 : 0) + (double)y_letters * letter + 6;
+    layout->right = 92;
+    layout->gap_x = 16;
+    layout->gap_y = data->n_facet > 0 ? 26 : 10;
+    size_t fixed = plot_fixed_letters(data);
+    layout->top = (fixed > 0 ? 44 : 30) + (data->n_facet > 0 ? 18 : 2);
+    layout->bottom = x_tick_height + 22 + 42;
+    layout->least_width = fmax(plot_head_width(job), 5.8 * (double)plot_letters(map->foot) + 20);
+    double y_title_offset = layout->left - 10; /* plot_layout may move the panels */
+    plot_layout(layout, map->n_panel, columns);
+    text_append(&job->script, "dse_x_title_offset = %.4g\ndse_y_title_offset = %.4g\n", x_tick_height,
+                y_title_offset);
+}
+
+static void put_scale(struct plot_job *job, const struct heatmap *map)
+{
+    char title[160];
+    const char *words = job->data.metric->sentence;
+    snprintf(title, sizeof title, map->unit[0] ? "%s (%s)" : "%s", words, map->unit);
+    gnuplot_set_text(&job->script, "dse_colour_title", title);
+    gnuplot_set_text(&job->script, "dse_x_title", map->x_title);
+    gnuplot_set_text(&job->script, "dse_y_title", map->y_title);
+    text_append(&job->script,
+                "dse_low = %.9g\ndse_high = %.9g\ndse_log = %d\ndse_print = %d\ndse_n_x = %zu\ndse_n_y = "
+                "%zu\ndse_fine = %d\n",
+                map->low, map->high, map->log_scale, map->print_values, map->n_x, map->n_y,
+                map->n_x * map->n_y * map->n_panel > BOX_MAX);
+    text_append(&job->script, "dse_colour_ticks = 'set cbtics");
+    /* On a logarithmic scale: powers of ten, and between them as many steps as there is room for. */
+    if (map->log_scale) {
+        static const double step[] = {1, 2, 5, 1.5, 3, 4, 7};
+        double decades = log10(map->high / map->low);
+        int any = 0, n_step = decades > 3 ? 1 : decades > 1.2 ? 3 : 7;
+        text_append(&job->script, " (");
+        for (int power = (int)floor(log10(map->low)); power <= (int)ceil(log10(map->high)); power++) {
+            for (int s = 0; s < n_step; s++) {
+                double value = step[s] * pow(10, power);
+                if (value >= map->low && value <= map->high)
+                    text_append(&job->script, "%s''%g'' %.9g", any++ ? ", " : "", value, value);
+            }
+        }
+        text_append(&job->script, ")");
+    }
+    text_append(&job->script, "'\n");
+}
+
+enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err)
+{
+    struct plot_data *data = &job->data;
+    struct heatmap map = {0};
+    struct plot_layout layout;
+    const char *const *title;
+    bool rotate;
+    size_t limit = job->options->max_facet ? job->options->max_facet : 12;
+    DSE_TRY(plot_choose_axes(data, job->options, 2, err));
+    map.n_x = plot_length(data, &data->x);
+    map.n_y = plot_length(data, &data->y);
+    map.n_panel = plot_n_panel(data);
+    if (map.n_panel > limit)
+        return too_many(data, map.n_panel, limit, err);
+    DSE_TRY(survey(job, &map, err));
+    DSE_TRY(plot_ticks(data, &data->x, &map.x_label, map.x_title, sizeof map.x_title, err));
+    DSE_TRY(plot_ticks(data, &data->y, &map.y_label, map.y_title, sizeof map.y_title, err));
+    DSE_TRY(plot_panel_titles(data, &title, err));
+    make_foot(data, &map);
+    lay_out(job, &map, plot_longest(title, map.n_panel), &layout, &rotate);
+    plot_put_head(job, &layout, plot_title(job));
+    DSE_TRY(plot_put_layout(job, &layout, title, err));
+    put_scale(job, &map);
+    put_foot(job, &map);
+    plot_put_ticks(&job->script, "dse_x_ticks", "xtics", (const char *const *)map.x_label, map.n_x,
+                   rotate ? "rotate by 45 right" : "norotate");
+    plot_put_ticks(&job->script, "dse_y_ticks", "ytics", (const char *const *)map.y_label, map.n_y,
+                   "norotate");
+    put_cells(job, &map);
+    return gnuplot_template(&job->script, "heatmap.gp", job->options->template_dir, err);
+}

@@ -1,0 +1,60 @@
+/* The three kinds of figure: each appends its data and layout to a script that ends with its template. */
+#ifndef RESULTS_PLOT_PLOT_KINDS_H
+#define RESULTS_PLOT_PLOT_KINDS_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "results/plot/plot_data.h"
+
+/* What is being drawn; passed to the kinds. */
+struct plot_job {
+    struct plot_data data;
+    const struct plot_options *options;
+    const char *figure_path;
+    struct text_buffer script;
+};
+
+/* Panels side by side: where they are on the canvas. Filled by plot_layout. */
+struct plot_layout {
+    size_t n_panel, n_column, n_row;
+    double panel_width, panel_height;              /* points, the plotting area alone */
+    double left, right, top, bottom, gap_x, gap_y; /* points around and between panels */
+    double width, height;                          /* points, the canvas */
+    double least_width;                            /* points, what titles and foot need */
+};
+
+/* Choose columns and rows for panels of that size (points) so that the canvas stays about a page wide. */
+void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted);
+
+/* Append the arrays of the panels' edges, titles and which of them carry tick labels. */
+DSE_MUST_CHECK enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *layout,
+                                               const char *const *title, struct dse_error *err);
+
+/* Append the terminal, the title and the line under it (what is fixed). */
+void plot_put_head(struct plot_job *job, const struct plot_layout *layout, const char *title);
+
+/* The title asked for, else the specification's title or name. */
+const char *plot_title(const struct plot_job *job);
+
+/* Width in points that the title and the line under it need. */
+double plot_head_width(const struct plot_job *job);
+
+/* "set xtics (...)" with labels at 0 .. n-1, as a text variable that a template evaluates. */
+void plot_put_ticks(struct text_buffer *script, const char *name, const char *axis, const char *const *label,
+                    size_t n, const char *rotation);
+
+/* Letters of the longest label. */
+size_t plot_longest(const char *const *label, size_t n);
+
+/* Three digits that matter, without an exponent where it can be helped. */
+void plot_print_value(double value, char *buffer, size_t size);
+
+/* Panel titles (n_panel) in the arena. */
+DSE_MUST_CHECK enum dse_status plot_panel_titles(struct plot_data *data, const char *const **title,
+                                                 struct dse_error *err);
+
+DSE_MUST_CHECK enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status plot_breakdown(struct plot_job *job, struct dse_error *err);
+
+#endif

@@ -1,0 +1,398 @@
+#include "results/record/csv_line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { SEAL_LENGTH = 16 };
+
+/* In quotes, which stand twice inside (RFC 4180); line breaks become blanks, as a line is a row. */
+static void add_quoted(struct text_buffer *line, const char *text, size_t length)
+{
+    char *at = length < SIZE_MAX / 4 ? text_room(line, 2 * length + 3) : NULL;
+    if (!at) {
+        line->failed = 1;
+        return;
+    }
+    *at++ = '"';
+    if (!memchr(text, '"', length) && !memchr(text, '\n', length) && !memchr(text, '\r', length)) {
+        memcpy(at, text, length); /* the mapping of every row comes this way */
+        at += length;
+    } else {
+        for (size_t i = 0; i < length; i++) {
+            *at++ = text[i] == '\n' || text[i] == '\r' ? ' ' : text[i];
+            if (text[i] == '"')
+                *at++ = '"';
+        }
+    }
+    *at++ = '"';
+    *at++ = ',';
+    text_wrote(line, at);
+}
+
+void csv_add_text(struct text_buffer *line, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (length == 0) {
+        text_append_bytes(line, ",", 1);
+        return;
+    }
+    if (!strpbrk(text, ",\"\r\n") && text[0] != ' ' && text[length - 1] != ' ') {
+        text_append_bytes(line, text, length);
+        text_append_bytes(line, ",", 1);
+        return;
+    }
+    add_quoted(line, text, length);
+}
+
+static void add_f64(struct text_buffer *line, double value)
+{
+    char *at = text_room(line, TEXT_DOUBLE_MAX + 1);
+    if (!at)
+        return;
+    if (!isnan(value))
+        at += text_double_bytes(value, 0, at);
+    *at++ = ',';
+    text_wrote(line, at);
+}
+
+/* The lowest `n` digits of `value` in base 16. */
+static void hex_digits(uint64_t value, char *text, size_t n)
+{
+    for (size_t i = n; i-- > 0; value >>= 4)
+        text[i] = "0123456789abcdef"[value & 15];
+}
+
+static void add_u64(struct text_buffer *line, uint64_t value)
+{
+    char text[24];
+    size_t at = sizeof text;
+    text[--at] = ',';
+    if (value != RESULT_U64_MISSING) {
+        do {
+            text[--at] = (char)('0' + value % 10);
+            value /= 10;
+        } while (value != 0);
+    }
+    text_append_bytes(line, text + at, sizeof text - at);
+}
+
+static void add_key(struct text_buffer *line, uint64_t key)
+{
+    char text[SEAL_LENGTH + 1];
+    hex_digits(key, text, SEAL_LENGTH);
+    text[SEAL_LENGTH] = ',';
+    text_append_bytes(line, text, sizeof text);
+}
+
+void csv_seal(struct text_buffer *line, size_t start)
+{
+    char text[SEAL_LENGTH + 1];
+    if (line->failed)
+        return;
+    hex_digits(hash_of_bytes(line->data + start, line->length - start), text, SEAL_LENGTH);
+    text[SEAL_LENGTH] = '\n';
+    text_append_bytes(line, text, sizeof text);
+}
+
+bool csv_seal_holds(const char *line, size_t length)
+{
+    char seal[SEAL_LENGTH];
+    if (length < SEAL_LENGTH + 1 || line[length - SEAL_LENGTH - 1] != ',')
+        return false;
+    hex_digits(hash_of_bytes(line, length - SEAL_LENGTH), seal, SEAL_LENGTH);
+    return memcmp(seal, line + length - SEAL_LENGTH, SEAL_LENGTH) == 0;
+}
+
+/* Where the level columns stand: before the columns about the search. */
+static bool levels_go_before(const struct result_field *field)
+{
+    return strcmp(field->name, "stop") == 0;
+}
+
+static void add_header(struct text_buffer *line, const struct result_schema *schema,
+                       const struct result_field *field, size_t n_field)
+{
+    size_t n_level_field;
+    const struct result_field *level = level_field_all(&n_level_field);
+    for (size_t i = 0; i < n_field; i++) {
+        if (!schema_has_field(schema, &field[i]))
+            continue;
+        for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
+            for (size_t k = 0; k < n_level_field; k++) {
+                char name[256];
+                snprintf(name, sizeof name, "%s.%s", schema->level[l], level[k].name);
+                csv_add_text(line, name);
+            }
+        }
+        csv_add_text(line, field[i].name);
+    }
+    text_append(line, "point_key,checksum\n");
+}
+
+static void add_axis_names(struct text_buffer *line, const struct result_schema *schema)
+{
+    for (size_t a = 0; a < schema->n_axis; a++) {
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++)
+            csv_add_text(line, schema->axis[a].coordinate[k].name);
+    }
+}
+
+void csv_point_header(struct text_buffer *line, const struct result_schema *schema)
+{
+    size_t n;
+    const struct result_field *field = point_field_all(&n);
+    add_axis_names(line, schema);
+    text_append(line, "status,");
+    add_header(line, schema, field, n);
+}
+
+void csv_layer_header(struct text_buffer *line, const struct result_schema *schema)
+{
+    size_t n;
+    const struct result_field *field = layer_field_all(&n);
+    add_axis_names(line, schema);
+    text_append(line, "layer,status,");
+    add_header(line, schema, field, n);
+}
+
+static void add_axis_values(struct text_buffer *line, const struct result_schema *schema,
+                            const uint32_t *index)
+{
+    char buffer[40];
+    for (size_t a = 0; a < schema->n_axis; a++) {
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++)
+            csv_add_text(line,
+                         coordinate_text(&schema->axis[a].coordinate[k], index[a], buffer, sizeof buffer));
+    }
+}
+
+static void add_field(struct text_buffer *line, const struct result_field *field, const void *record)
+{
+    const void *place = (const char *)record + field->offset;
+    switch (field->type) {
+    case FIELD_F64:
+        add_f64(line, *(const double *)place);
+        break;
+    case FIELD_U64:
+        add_u64(line, *(const uint64_t *)place);
+        break;
+    case FIELD_TEXT:
+        csv_add_text(line, *(const char *const *)place);
+        break;
+    }
+}
+
+static void add_fields(struct text_buffer *line, const struct result_schema *schema,
+                       const struct result_field *field, size_t n_field, const void *record,
+                       const struct level_values *level)
+{
+    size_t n_level_field;
+    const struct result_field *level_field = level_field_all(&n_level_field);
+    for (size_t i = 0; i < n_field; i++) {
+        if (!schema_has_field(schema, &field[i]))
+            continue;
+        for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
+            for (size_t k = 0; k < n_level_field; k++) {
+                if (level)
+                    add_field(line, &level_field[k], &level[l]);
+                else
+                    text_append_bytes(line, ",", 1);
+            }
+        }
+        add_field(line, &field[i], record);
+    }
+}
+
+void csv_point_line(struct text_buffer *line, const struct result_schema *schema,
+                    const struct point_record *point)
+{
+    size_t n, start = line->length;
+    const struct result_field *field = point_field_all(&n);
+    add_axis_values(line, schema, point->index);
+    csv_add_text(line, result_status_text(point->outcome));
+    add_fields(line, schema, field, n, point, point->level);
+    add_key(line, point->key);
+    csv_seal(line, start);
+}
+
+void csv_layer_line(struct text_buffer *line, const struct result_schema *schema,
+                    const struct point_record *point, const struct layer_record *layer)
+{
+    size_t n, start = line->length;
+    const struct result_field *field = layer_field_all(&n);
+    add_axis_values(line, schema, point->index);
+    csv_add_text(line, layer->layer);
+    csv_add_text(line, result_status_text(layer->outcome));
+    add_fields(line, schema, field, n, layer, layer->level);
+    add_key(line, point->key);
+    csv_seal(line, start);
+}
+
+int csv_key_read(const char *text, uint64_t *key)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < SEAL_LENGTH; i++) {
+        char c = text[i];
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return 0;
+    }
+    *key = value;
+    return 1;
+}
+
+int csv_key_parse(const char *text, uint64_t *key)
+{
+    return strlen(text) == SEAL_LENGTH && csv_key_read(text, key);
+}
+
+int csv_line_key(const char *line, size_t length, uint64_t *key)
+{
+    enum { TAIL_LENGTH = 2 * (SEAL_LENGTH + 1) };
+    return length > TAIL_LENGTH && line[length - TAIL_LENGTH] == ',' &&
+           line[length - SEAL_LENGTH - 1] == ',' && csv_key_read(line + length - TAIL_LENGTH + 1, key);
+}
+
+static size_t n_axis_column(const struct result_schema *schema)
+{
+    size_t n = 0;
+    for (size_t a = 0; a < schema->n_axis; a++)
+        n += schema->axis[a].n_coordinate;
+    return n;
+}
+
+/* The position on an axis whose coordinates read as `field` (n_coordinate), or n_value. */
+static size_t find_place(const struct result_axis *axis, const char *const *field)
+{
+    char buffer[40];
+    for (size_t i = 0; i < axis->n_value; i++) {
+        size_t k = 0;
+        while (k < axis->n_coordinate &&
+               strcmp(coordinate_text(&axis->coordinate[k], i, buffer, sizeof buffer), field[k]) == 0)
+            k++;
+        if (k == axis->n_coordinate)
+            return i;
+    }
+    return axis->n_value;
+}
+
+static int parse_field(const struct result_field *field, const char *text, void *record,
+                       struct dse_error *err)
+{
+    void *place = (char *)record + field->offset;
+    int fine = 1;
+    switch (field->type) {
+    case FIELD_F64:
+        *(double *)place = NAN;
+        fine = text[0] == '\0' || text_parse_double(text, place);
+        break;
+    case FIELD_U64:
+        *(uint64_t *)place = RESULT_U64_MISSING;
+        fine = text[0] == '\0' || text_parse_u64(text, place);
+        break;
+    case FIELD_TEXT:
+        *(const char **)place = text;
+        break;
+    }
+    if (!fine)
+        dse_fail(err, DSE_BAD_INPUT, "%s is '%s', a number was expected", field->name, text);
+    return fine ? 1 : -1;
+}
+
+/* Fields and level columns from column `at` on. */
+static int parse_fields(const struct csv_row *row, size_t at, const struct result_schema *schema,
+                        const struct result_field *field, size_t n_field, void *record,
+                        struct level_values *level, struct dse_error *err)
+{
+    size_t n_level_field;
+    const struct result_field *level_field = level_field_all(&n_level_field);
+    size_t expected = at + schema_n_field(schema, field, n_field) + schema->n_level * n_level_field + 2;
+    if (row->n != expected) {
+        dse_fail(err, DSE_BAD_INPUT, "%zu fields, %zu were expected", row->n, expected);
+        return -1;
+    }
+    for (size_t i = 0; i < n_field; i++) {
+        if (!schema_has_field(schema, &field[i]))
+            continue;
+        for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
+            for (size_t k = 0; k < n_level_field; k++) {
+                if (parse_field(&level_field[k], row->field[at++], &level[l], err) < 0)
+                    return -1;
+            }
+        }
+        if (parse_field(&field[i], row->field[at++], record, err) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
+                     struct point_record *point, const uint32_t *index, struct level_values *level,
+                     struct dse_error *err)
+{
+    size_t n, at = n_axis_column(schema);
+    const struct result_field *field = point_field_all(&n);
+    point_record_init(point);
+    point->index = index;
+    point->level = level;
+    if (row->n < at + 3) {
+        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
+        return -1;
+    }
+    if (!result_status_find(row->field[at], &point->outcome)) {
+        dse_fail(err, DSE_BAD_INPUT, "status is '%s'", row->field[at]);
+        return -1;
+    }
+    if (parse_fields(row, at + 1, schema, field, n, point, level, err) < 0)
+        return -1;
+    if (!csv_key_parse(row->field[row->n - 2], &point->key)) {
+        dse_fail(err, DSE_BAD_INPUT, "point key is '%s', 16 hex digits were expected",
+                 row->field[row->n - 2]);
+        return -1;
+    }
+    return 1;
+}
+
+int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
+                    uint32_t *index, struct level_values *level, struct dse_error *err)
+{
+    size_t at = 0;
+    if (row->n < n_axis_column(schema) + 3) {
+        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
+        return -1;
+    }
+    for (size_t a = 0; a < schema->n_axis; a++) {
+        size_t i = find_place(&schema->axis[a], row->field + at);
+        if (i == schema->axis[a].n_value)
+            return 0;
+        index[a] = (uint32_t)i;
+        at += schema->axis[a].n_coordinate;
+    }
+    return csv_point_values(row, schema, point, index, level, err);
+}
+
+int csv_layer_parse(const struct csv_row *row, const struct result_schema *schema, struct layer_record *layer,
+                    struct level_values *level, struct dse_error *err)
+{
+    size_t n, at = n_axis_column(schema);
+    const struct result_field *field = layer_field_all(&n);
+    layer_record_init(layer);
+    layer->level = level;
+    if (row->n < at + 4) {
+        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
+        return -1;
+    }
+    layer->layer = row->field[at];
+    if (!result_status_find(row->field[at + 1], &layer->outcome)) {
+        dse_fail(err, DSE_BAD_INPUT, "status is '%s'", row->field[at + 1]);
+        return -1;
+    }
+    return parse_fields(row, at + 2, schema, field, n, layer, level, err);
+}

@@ -1,0 +1,65 @@
+/* Lines of the journal: fields in and out (RFC 4180), the header, the checksum at the end. */
+#ifndef RESULTS_RECORD_CSV_LINE_H
+#define RESULTS_RECORD_CSV_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "results/record/schema.h"
+
+/* The fields of one line; reused from line to line. */
+struct csv_row {
+    size_t n;
+    const char **field; /* (n) owned; valid until the next csv_split */
+    size_t capacity;
+    struct text_buffer store;
+};
+
+void csv_row_init(struct csv_row *row);
+void csv_row_free(struct csv_row *row);
+
+/* Split a line without its line break. The fields lie one behind the other in `store`, each with its terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
+                                         struct dse_error *err);
+
+/* Append one field and the comma after it, quoted (csv_write) only when it must be. Line breaks become spaces. NULL: empty. */
+void csv_add_text(struct text_buffer *line, const char *text);
+
+/* End a line that ends in a comma: checksum and line break. `start` is where the line begins in the buffer. */
+void csv_seal(struct text_buffer *line, size_t start);
+
+/* Whether a line (without its line break) carries the right checksum. */
+bool csv_seal_holds(const char *line, size_t length);
+
+/* The header lines, with line break: axis columns, status ..., point_key, checksum. */
+void csv_point_header(struct text_buffer *line, const struct result_schema *schema);
+void csv_layer_header(struct text_buffer *line, const struct result_schema *schema);
+
+/* One whole sealed line. */
+void csv_point_line(struct text_buffer *line, const struct result_schema *schema,
+                    const struct point_record *point);
+void csv_layer_line(struct text_buffer *line, const struct result_schema *schema,
+                    const struct point_record *point, const struct layer_record *layer);
+
+/* Read fields back: `index` (n_axis) gets the cell. Returns 1; 0 when the coordinates are not on the axes; -1 with `err`
+ * filled when a value is malformed. Texts point into `row`. `level` (n_level) is filled and record->level set to it. */
+int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
+                    uint32_t *index, struct level_values *level, struct dse_error *err);
+/* The same when the cell is known already (struct journal_row): `index` is borrowed, the coordinates are not read. */
+int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
+                     struct point_record *point, const uint32_t *index, struct level_values *level,
+                     struct dse_error *err);
+int csv_layer_parse(const struct csv_row *row, const struct result_schema *schema, struct layer_record *layer,
+                    struct level_values *level, struct dse_error *err);
+
+/* 16 hex digits; returns 0 when `text` is something else. */
+int csv_key_parse(const char *text, uint64_t *key);
+
+/* The first 16 bytes of `text`, and the point key in the last but one column of a line; 0 when they are no hex digits. */
+int csv_key_read(const char *text, uint64_t *key);
+int csv_line_key(const char *line, size_t length, uint64_t *key);
+
+#endif

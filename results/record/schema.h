@@ -1,0 +1,224 @@
+/* What a result file holds: axes, fields, layers and levels. The tables here drive the CSV header, the HDF5 datasets with
+ * their attributes, the figures and the documentation. A schema borrows everything it points to. */
+#ifndef RESULTS_RECORD_SCHEMA_H
+#define RESULTS_RECORD_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Limits that keep an HDF5 dataspace (32 dimensions) and a line in bounds. */
+enum { RESULT_AXIS_MAX = 16, RESULT_LEVEL_MAX = 64 };
+
+/* How a point or a layer ended. */
+#define RESULT_STATUS_LIST(X)                                                                                \
+    X(RESULT_OK, "ok")                                                                                       \
+    X(RESULT_INFEASIBLE, "infeasible")                                                                       \
+    X(RESULT_TIMEOUT, "timeout")                                                                             \
+    X(RESULT_FAILED, "failed")
+
+enum result_status {
+#define RESULT_STATUS_ENUM(code, text) code,
+    RESULT_STATUS_LIST(RESULT_STATUS_ENUM)
+#undef RESULT_STATUS_ENUM
+        RESULT_STATUS_COUNT
+};
+
+/* The word in the status column; "unknown" beyond the list. */
+const char *result_status_text(enum result_status status);
+
+/* The status of a word; returns 0 when it is none of them, else 1. */
+int result_status_find(const char *word, enum result_status *status);
+
+enum field_type { FIELD_F64, FIELD_U64, FIELD_TEXT };
+
+/* Which optional columns there are, as sets of bits: what is measured of the best mapping of a layer besides the cost model, when
+ * a sweep asks for it; and what schedules have, when one of its engines is a scheduler. */
+#define RESULT_MEASURE_LIST(X)                                                                               \
+    X(RESULT_MEASURE_NOC, 1, "noc")                                                                          \
+    X(RESULT_MEASURE_COSA, 2, "cosa")                                                                        \
+    X(RESULT_MEASURE_SCHEDULE, 4, "schedule")
+
+enum result_measure {
+#define RESULT_MEASURE_ENUM(code, bit, text) code = bit,
+    RESULT_MEASURE_LIST(RESULT_MEASURE_ENUM)
+#undef RESULT_MEASURE_ENUM
+};
+
+/* The word of measure number `i`, as specifications and attributes have it; NULL behind the last. */
+const char *result_measure_text(size_t i);
+
+/* The bit of the measure that the first `length` letters of `word` name; 0 when none. */
+unsigned result_measure_find(const char *word, size_t length);
+
+/* Missing values: NaN for FIELD_F64, this for FIELD_U64, NULL or "" for FIELD_TEXT. Empty in CSV, _FillValue in HDF5. */
+#define RESULT_U64_MISSING UINT64_MAX
+
+/* One column. `offset` is where the value lies in struct point_record or layer_record (double, uint64_t, const char *). */
+struct result_field {
+    const char *name; /* with its unit: "latency_s" */
+    const char
+        *unit; /* for the `units` attribute: "s", "J", "byte", "1" for ratios and counts; "" for text */
+    const char *sentence; /* the `long_name` attribute and the documentation */
+    enum field_type type;
+    bool is_time;     /* wall time of the run: differs between runs, left out when files are compared */
+    unsigned measure; /* the RESULT_MEASURE bit without which files have no such column; 0: they always do */
+    size_t offset;
+};
+
+/* One named array along an axis. Either `number` or `text` is set. */
+struct result_coordinate {
+    const char
+        *name; /* column and dataset name, unit in it: "global_buffer_byte"; letters, digits, _ . + - */
+    const char *unit;        /* "byte", "byte/s", "1", "" for text */
+    const char *long_name;   /* "Global buffer capacity" */
+    const double *number;    /* (n_value) or NULL; finite */
+    const char *const *text; /* (n_value) or NULL; one line each, not empty */
+    const char *const
+        *label; /* (n_value) what people read on a figure: "64 KiB"; NULL: made from the value and unit */
+};
+
+/* An axis is a dimension. coordinate[0] names it and is its dimension scale; linked (zip) axes have further coordinates on
+ * the same dimension. No two positions of an axis may agree in all coordinates. */
+struct result_axis {
+    size_t n_value;
+    size_t n_coordinate;
+    const struct result_coordinate *coordinate; /* (n_coordinate), at least one */
+};
+
+/* A file that the specification took in, kept with the results so that they can be computed again from them alone. */
+struct result_input {
+    const char *role;    /* "architecture" or "network"; "specification": the specification itself */
+    const char *name;    /* as the specification names it */
+    const char *path;    /* where it was found */
+    const char *content; /* (n_byte) as it was read */
+    size_t n_byte;
+};
+
+/* Everything that fixes the shape of the result files of one sweep. */
+struct result_schema {
+    const char *name;            /* the specification's name */
+    const char *title;           /* for figures */
+    const char *specification;   /* its full text */
+    uint64_t specification_hash; /* of that text, of the inputs and of what --set gave; shards must agree */
+    size_t n_axis;
+    const struct result_axis *axis; /* (n_axis) in declared order */
+    size_t n_layer;
+    const char *const *layer; /* (n_layer) names over all networks of the sweep, unique, in a fixed order */
+    size_t n_level;
+    const char *const
+        *level;        /* (n_level) storage level names over all architectures, unique, innermost first */
+    unsigned measures; /* RESULT_MEASURE bits: which optional columns there are */
+    size_t n_input;    /* files that the specification took in; 0: not known */
+    const struct result_input *input; /* (n_input) */
+    size_t n_set;                     /* what --set replaced on the command line */
+    const char *const *set;           /* (n_set) "KEY=VALUE" */
+    uint32_t shard, n_shard; /* which part of the points these files are about; 0 of 0 and 1 of 1: all */
+    uint64_t n_point_shard;  /* how many points that part has; 0: not known */
+    uint64_t n_point;        /* points the specification expands to (cells that are not filtered out) */
+};
+
+/* Values of one level. */
+struct level_values {
+    double energy_j;     /* accesses and address generation; NaN: no such level here */
+    double noc_energy_j; /* the network below the level */
+    double byte;         /* read, filled and updated, all instances */
+};
+
+/* The result of one design point; also the struct that the field table's offsets refer to. Set it up with
+ * point_record_init, then fill in what is known. Texts are borrowed and one line each (line breaks become spaces). */
+struct point_record {
+    const uint32_t *index; /* (n_axis) the cell */
+    uint64_t key;          /* content hash of all that determines the result */
+    enum result_status outcome;
+    const char *reason; /* why it is not ok */
+    double latency_s;
+    uint64_t latency_cycle;
+    double energy_j;
+    double energy_mac_j, energy_buffer_j, energy_noc_j, energy_dram_j; /* their sum is energy_j */
+    double edp_js;
+    double utilization;
+    double dram_byte, onchip_byte;
+    double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio; /* metric / lower bound, >= 1 */
+    uint64_t n_mac;
+    uint64_t noc_latency_cycle; /* sum over layers; RESULT_MEASURE_NOC */
+    uint64_t compute_cycle, dram_cycle,
+        stall_cycle; /* RESULT_MEASURE_SCHEDULE, as down to bound_cost_ratio */
+    double buffer_max_byte, buffer_average_byte;
+    uint64_t n_layer_group, n_fine_group, n_tile, n_dram_tensor;
+    uint64_t stage1_latency_cycle;
+    double stage1_energy_j, stage1_buffer_average_byte;
+    double bound_cost_ratio;
+    uint64_t n_layer_mapped; /* layers of the network that got a mapping (repeats counted) */
+    uint64_t n_layer;        /* rows in OUT.layers.csv; set by journal_append */
+    const char *accounting;  /* which cost accounting priced it: "timeloop", "soma", "soma-compat" */
+    const char *stop;        /* optimal | converged | max_evaluations | max_seconds */
+    uint64_t evaluations;
+    uint64_t draws;                   /* candidates looked at, valid or not; at least `evaluations` */
+    double seconds;                   /* wall time of the search */
+    const struct level_values *level; /* (schema->n_level) or NULL */
+};
+
+/* The result of one layer of a point: the metrics of ONE execution; `count` of them make up the network. */
+struct layer_record {
+    const char *layer; /* one of schema->layer, at most once per point */
+    uint64_t count;
+    enum result_status outcome;
+    const char *reason;
+    double latency_s;
+    uint64_t latency_cycle;
+    double energy_j;
+    double energy_mac_j, energy_buffer_j, energy_noc_j, energy_dram_j;
+    double edp_js;
+    double utilization;
+    double dram_byte, onchip_byte;
+    double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio;
+    uint64_t n_mac;
+    uint64_t noc_latency_cycle;                             /* RESULT_MEASURE_NOC */
+    double cosa_util, cosa_comp, cosa_traf, cosa_objective; /* RESULT_MEASURE_COSA */
+    const char *stop;
+    uint64_t evaluations;
+    uint64_t draws;
+    const char *padded;  /* "P 53->54" when the engine searched a larger problem */
+    const char *mapping; /* one line that `dse eval` reads back */
+    const char *trace;   /* improvements as "evaluation:cost evaluation:cost ...", or NULL */
+    double seconds;
+    const struct level_values *level; /* (schema->n_level) or NULL */
+};
+
+/* All fields missing, outcome failed. */
+void point_record_init(struct point_record *record);
+void layer_record_init(struct layer_record *record);
+
+/* The field tables in column order (status first; level columns, key and checksum are not in them), optional columns included. */
+const struct result_field *point_field_all(size_t *n);
+const struct result_field *layer_field_all(size_t *n);
+
+/* Whether files of this schema have the column; how many of `n` they have. */
+bool schema_has_field(const struct result_schema *schema, const struct result_field *field);
+size_t schema_n_field(const struct result_schema *schema, const struct result_field *field, size_t n);
+
+/* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group `levels`. */
+const struct result_field *level_field_all(size_t *n);
+
+/* Check names, limits, uniqueness and finite coordinates. DSE_BAD_INPUT or DSE_LIMIT with a sentence that names the axis. */
+DSE_MUST_CHECK enum dse_status schema_check(const struct result_schema *schema, struct dse_error *err);
+
+/* Cells of the cube: the product of the axis lengths; 1 without axes. Saturates at UINT64_MAX. */
+uint64_t schema_n_cell(const struct result_schema *schema);
+
+/* The text of coordinate `c` at position `i` as the CSV has it (shortest round-trip number, or the text itself).
+ * `buffer` is used for numbers only. */
+const char *coordinate_text(const struct result_coordinate *c, size_t i, char *buffer, size_t size);
+
+/* What people read at position `i`: the label if there is one, else value and unit ("64 KiB", "16 GB/s", "ResNet-50").
+ * Returns `buffer`. */
+char *coordinate_label(const struct result_coordinate *c, size_t i, char *buffer, size_t size);
+
+/* "OUT.h5" with another ending: result_path(buffer, size, "a/OUT.h5", ".layers.csv") -> "a/OUT.layers.csv". Endings .h5,
+ * .hdf5, .nc, .layers.csv and .csv are replaced, else the ending is appended. Returns 0 when it does not fit, else 1. */
+int result_path(char *buffer, size_t size, const char *out, const char *ending);
+
+#endif

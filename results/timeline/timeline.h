@@ -1,0 +1,119 @@
+/* The execution graph of a fused schedule as a file (docs/execution-graph.md): what the DRAM and the core array do from when to
+ * when, and what the buffer holds meanwhile. As HDF5 for `dse plot` and readers of arrays, as CSV for the rest. */
+#ifndef RESULTS_TIMELINE_TIMELINE_H
+#define RESULTS_TIMELINE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+
+/* All times are cycles; all texts are borrowed and never NULL. */
+
+/* A tensor that the DRAM moves; rows are in the DRAM order. */
+struct timeline_transfer {
+    const char *kind;           /* "ifmap", "weights" or "ofmap" */
+    const char *layer, *source; /* source: of an ifmap, else "" */
+    int64_t tensor, tile;       /* tile: of the layer; 0 for weights */
+    int64_t layer_group, group; /* of the tile (weights: of the layer's first tile) */
+    int64_t start, finish;
+    int64_t byte, buffer_byte;        /* moved; and what it fills in the buffer */
+    int64_t living_start, living_end; /* positions; -1 is before the first tile */
+};
+
+/* A tile on the core array; rows are in execution order, so the row is its position. */
+struct timeline_tile {
+    const char *layer;
+    int64_t tile, layer_group, group;
+    int64_t start, finish, stall; /* stall: how long the core array waited for it */
+};
+
+/* What the buffer holds while the tile of the same row is next or runs: from `start` (the finish of the tile before) to `finish`
+ * (its own; of the last tile: when all is over). */
+struct timeline_step {
+    int64_t start, finish;
+    int64_t weight_byte, ifmap_byte, ofmap_byte; /* tensors that come from or go to the DRAM */
+    int64_t local_byte;                          /* feature maps that never leave the buffer */
+};
+
+/* A fine-grained group. */
+struct timeline_group {
+    int64_t layer_group, cut; /* cut: 1 when a DRAM cut stands before it */
+    int64_t tiling, first_tile, n_tile;
+    int64_t start,
+        finish;         /* from the finish of the tile before its first one to the finish of its last one */
+    const char *layers; /* in computing order, one blank between them */
+};
+
+struct timeline {
+    const char *title;                          /* of the schedule, for instance its file's name */
+    const char *network, *architecture, *rules; /* rules: "compat" or "sound" */
+    int64_t batch, cycle, compute_cycle, dram_cycle, stall_cycle;
+    int64_t buffer_byte, buffer_max_byte, dram_byte_per_cycle; /* buffer_byte: its capacity */
+    double clock_hz, energy_j, buffer_average_byte;
+    size_t n_transfer, n_tile, n_group;
+    struct timeline_transfer *transfer; /* (n_transfer) */
+    struct timeline_tile *tile;         /* (n_tile) */
+    struct timeline_step *step;         /* (n_tile) */
+    struct timeline_group *group;       /* (n_group) */
+};
+
+/* The format as data, for writers and readers. */
+enum timeline_type { TIMELINE_WHOLE, TIMELINE_TEXT, TIMELINE_REAL };
+
+struct timeline_column {
+    const char *name;
+    enum timeline_type type;
+    size_t offset;
+    const char *unit; /* "" for texts and plain numbers */
+    const char *sentence;
+};
+
+/* A table: a group of the file, and the rows of a kind in the CSV. */
+struct timeline_table {
+    const char *name;  /* "dram", "compute", "buffer", "groups" */
+    const char *index; /* name of its dimension, whose values are 0 .. n-1 */
+    const char *index_sentence;
+    const struct timeline_column *column; /* (n_column) offsets into a row */
+    size_t n_column, row_size;
+    size_t rows_offset, count_offset; /* of the pointer and the count in struct timeline */
+};
+
+enum { TIMELINE_N_TABLE = 4 };
+
+/* What the attribute `format` of an HDF5 file's root says. */
+#define TIMELINE_FORMAT "dse timeline 1"
+
+/* (TIMELINE_N_TABLE), and the attributes of the root with their offsets into struct timeline. */
+extern const struct timeline_table timeline_table[TIMELINE_N_TABLE];
+const struct timeline_column *timeline_attributes(size_t *n);
+
+/* Append the CSV: one header for all tables, the table's name in the first column, empty fields where a column is another
+ * table's. Out of memory shows in out->failed. */
+void timeline_csv(const struct timeline *timeline, struct text_buffer *out);
+
+/* Write `path` (first PATH.tmp, which then takes the name): HDF5, or CSV for the ending .csv. DSE_BAD_USAGE for another ending than
+ * .h5, .hdf5 or .csv; DSE_IO; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status timeline_write(const struct timeline *timeline, const char *path,
+                                              struct dse_error *err);
+
+/* Whether the rows are such as a schedule makes: times that do not run backwards, no later than the end, numbers of 0 and more below
+ * 2^60, known kinds, groups that exist. DSE_BAD_INPUT says what is wrong. */
+DSE_MUST_CHECK enum dse_status timeline_check(const struct timeline *timeline, struct dse_error *err);
+
+/* HDF5 alone, whatever the ending. */
+DSE_MUST_CHECK enum dse_status timeline_hdf5_write(const struct timeline *timeline, const char *path,
+                                                   struct dse_error *err);
+
+/* Whether the file is HDF5 and says that it is a timeline; false also when it cannot be read. */
+bool timeline_is_file(const char *path);
+
+/* Read a timeline from HDF5; memory from `arena`. DSE_IO when it cannot be opened; DSE_BAD_INPUT when it is no timeline, lacks
+ * a column, or its numbers are not those of a schedule (times that run backwards, bytes below 0). DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status timeline_hdf5_read(const char *path, struct arena *arena,
+                                                  struct timeline *timeline, struct dse_error *err);
+
+#endif

@@ -1,0 +1,242 @@
+/* The cache of tile costs: what it returns is what the scheduler behind it computes, on any number of threads and when it is full. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "costmodel/fused/core_cache.h"
+
+enum { N_TILE = 500, ROOM = 1 << 16, N_FIELD = 14 };
+
+static void make_search(struct core_array_search *search, uint64_t mib, bool compat)
+{
+    const struct core_array_size size = {512, 4, 4, mib << 20, 256};
+    struct dse_error err;
+    memset(search, 0xa5, sizeof *search); /* padding must not tell two equal machines apart */
+    assert_int_equal(core_array_init(&size, &search->core, &err), DSE_OK);
+    search->compat = compat;
+}
+
+static struct core_cache *make_cache(uint32_t entry_max)
+{
+    struct core_cache *cache;
+    struct dse_error err;
+    assert_int_equal(core_cache_new(entry_max, &cache, &err), DSE_OK);
+    return cache;
+}
+
+static struct core_cached join(struct core_cache *cache, const struct core_array_search *search)
+{
+    struct core_cached cached;
+    struct dse_error err;
+    assert_int_equal(core_cache_join_array(cache, search, &cached, &err), DSE_OK);
+    return cached;
+}
+
+/* N_TILE different tiles in a row. */
+static struct core_tile tile_number(uint32_t i)
+{
+    return (struct core_tile){.b = 1,
+                              .k = 8 * (1 + i % 5),
+                              .c = 16,
+                              .h = 1 + i / 25,
+                              .w = 1 + i / 5 % 5,
+                              .r = 3,
+                              .s = 3,
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .groups = 1,
+                              .operands = 1};
+}
+
+/* Ask for tile i; true when the answer is the one of `search` itself. */
+static bool ask(struct core_scheduler scheduler, const struct core_array_search *search, uint32_t i)
+{
+    struct core_tile tile = tile_number(i);
+    struct core_cost cost, direct;
+    struct dse_error err;
+    return scheduler.cost(scheduler.self, &tile, &cost, &err) == DSE_OK &&
+           core_array_cost(&search->core, &tile, search->compat, &direct, &err) == DSE_OK &&
+           memcmp(&cost, &direct, sizeof cost) == 0;
+}
+
+static void test_core_cache_returns_what_the_scheduler_does(void **state)
+{
+    struct core_array_search search;
+    struct core_cache *cache = make_cache(ROOM);
+    (void)state;
+    make_search(&search, 8, true);
+    struct core_cached cached = join(cache, &search);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < N_TILE; i++)
+            assert_true(ask(core_cached_scheduler(&cached), &search, i));
+        assert_int_equal(core_cache_count(cache), N_TILE);
+    }
+    core_cache_free(cache);
+}
+
+/* A scheduler that counts how often it is asked; its cost says which tile it was. */
+struct counting {
+    atomic_int asked;
+};
+
+static enum dse_status count_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                  struct dse_error *err)
+{
+    struct counting *counting = *(struct counting *const *)self;
+    atomic_fetch_add(&counting->asked, 1);
+    if (tile->h == 13)
+        return dse_fail(err, DSE_BAD_INPUT, "13 rows");
+    *cost = (struct core_cost){.cycle = tile->h};
+    return DSE_OK;
+}
+
+static void test_core_cache_asks_once_per_tile_and_keeps_no_failure(void **state)
+{
+    struct counting counting = {0}, *self = &counting;
+    struct core_cache *cache = make_cache(ROOM);
+    struct core_cached cached;
+    struct core_tile tile = tile_number(0);
+    struct core_cost cost;
+    struct dse_error err;
+    (void)state;
+    assert_int_equal(
+        core_cache_join(cache, (struct core_scheduler){&self, count_cost}, "c", 1, &cached, &err), DSE_OK);
+    struct core_scheduler scheduler = core_cached_scheduler(&cached);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(scheduler.cost(scheduler.self, &tile, &cost, &err), DSE_OK);
+    assert_int_equal(atomic_load(&counting.asked), 1);
+    tile.h = 13;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(scheduler.cost(scheduler.self, &tile, &cost, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.text, "13 rows");
+    assert_int_equal(atomic_load(&counting.asked), 4);
+    assert_int_equal(core_cache_count(cache), 1);
+    core_cache_free(cache);
+}
+
+/* Every field of a tile tells two tiles apart. */
+static void test_core_cache_looks_at_every_field(void **state)
+{
+    struct counting counting = {0}, *self = &counting;
+    struct core_cache *cache = make_cache(ROOM);
+    struct core_cached cached;
+    struct core_tile tile[N_FIELD];
+    struct core_cost cost;
+    struct dse_error err;
+    (void)state;
+    assert_int_equal(
+        core_cache_join(cache, (struct core_scheduler){&self, count_cost}, NULL, 0, &cached, &err), DSE_OK);
+    struct core_scheduler scheduler = core_cached_scheduler(&cached);
+    for (int i = 0; i < N_FIELD; i++)
+        tile[i] = tile_number(0);
+    tile[0].operation = CORE_VECTOR;
+    tile[1].b = tile[2].k = tile[3].c = tile[4].h = tile[5].w = tile[6].r = tile[7].s = 77;
+    tile[8].stride_h = tile[9].stride_w = tile[10].groups = tile[11].operands = 77;
+    tile[12].weights_from_layer = true;
+    tile[13].group_k = 77;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < N_FIELD; i++) {
+            assert_int_equal(scheduler.cost(scheduler.self, &tile[i], &cost, &err), DSE_OK);
+            assert_int_equal(cost.cycle, tile[i].h);
+        }
+    }
+    assert_int_equal(atomic_load(&counting.asked), N_FIELD);
+    core_cache_free(cache);
+}
+
+/* Equal machines share entries; another buffer size or rule set does not. */
+static void test_core_cache_shares_between_equal_machines_only(void **state)
+{
+    struct core_array_search search[4];
+    struct core_cache *cache = make_cache(ROOM);
+    (void)state;
+    make_search(&search[0], 8, true);
+    make_search(&search[1], 8, true);
+    make_search(&search[2], 8, false);
+    make_search(&search[3], 4, true);
+    static const size_t count[] = {100, 100, 200, 300};
+    for (int i = 0; i < 4; i++) {
+        struct core_cached cached = join(cache, &search[i]);
+        for (uint32_t t = 0; t < 100; t++)
+            assert_true(ask(core_cached_scheduler(&cached), &search[i], t));
+        assert_int_equal(core_cache_count(cache), count[i]);
+    }
+    core_cache_free(cache);
+}
+
+static void test_core_cache_answers_when_it_is_full(void **state)
+{
+    static const uint32_t room[] = {0, 1, 64, 256};
+    struct core_array_search search;
+    (void)state;
+    make_search(&search, 8, false);
+    for (int r = 0; r < 4; r++) {
+        struct core_cache *cache = make_cache(room[r]);
+        struct core_cached cached = join(cache, &search);
+        for (uint32_t i = 0; i < 2 * N_TILE; i++)
+            assert_true(ask(core_cached_scheduler(&cached), &search, i % N_TILE));
+        assert_true(core_cache_count(cache) <= room[r]);
+        core_cache_free(cache);
+    }
+}
+
+/* Two threads ask for the same tiles in different orders, and each joins for itself. */
+static void test_core_cache_serves_two_threads(void **state)
+{
+    struct core_array_search search;
+    struct core_cache *cache = make_cache(ROOM);
+    atomic_int wrong = 0;
+    (void)state;
+    make_search(&search, 8, false);
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp for schedule(static, 1)
+        for (uint32_t stream = 0; stream < 2; stream++) {
+            struct random_stream random = random_stream_make(7, stream, RANDOM_TEST);
+            struct core_cached cached;
+            struct dse_error err;
+            if (core_cache_join_array(cache, &search, &cached, &err) != DSE_OK)
+                atomic_fetch_add(&wrong, 1);
+            else
+                for (uint32_t i = 0; i < 4 * N_TILE; i++)
+                    if (!ask(core_cached_scheduler(&cached), &search, random_below(&random, N_TILE)))
+                        atomic_fetch_add(&wrong, 1);
+        }
+    }
+    assert_int_equal(atomic_load(&wrong), 0);
+    assert_true(core_cache_count(cache) > N_TILE / 2 && core_cache_count(cache) <= N_TILE);
+    core_cache_free(cache);
+}
+
+static void test_core_cache_limits_an_identity(void **state)
+{
+    static const char byte[(1 << 16) + 1];
+    struct core_cache *cache = make_cache(ROOM);
+    struct core_cached cached;
+    struct dse_error err;
+    (void)state;
+    assert_int_equal(
+        core_cache_join(cache, (struct core_scheduler){NULL, count_cost}, byte, sizeof byte, &cached, &err),
+        DSE_LIMIT);
+    core_cache_free(cache);
+    core_cache_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_core_cache_returns_what_the_scheduler_does),
+        cmocka_unit_test(test_core_cache_asks_once_per_tile_and_keeps_no_failure),
+        cmocka_unit_test(test_core_cache_looks_at_every_field),
+        cmocka_unit_test(test_core_cache_shares_between_equal_machines_only),
+        cmocka_unit_test(test_core_cache_answers_when_it_is_full),
+        cmocka_unit_test(test_core_cache_serves_two_threads),
+        cmocka_unit_test(test_core_cache_limits_an_identity),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

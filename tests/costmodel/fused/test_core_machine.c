@@ -1,0 +1,220 @@
+/* Core arrays out of architectures. Sizes are those of SoMa (HPCA 2025), section VI-A, as written in the two files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/yaml.h"
+#include "costmodel/fused/core_machine.h"
+#include "costmodel/readers/readers.h"
+
+static struct architecture build(const char *path, const char *key, const char *value)
+{
+    const struct arch_override set = {key, value};
+    struct architecture arch;
+    struct yaml_doc doc;
+    struct dse_error err = {0};
+    if (yaml_read(&doc, path, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    enum dse_status status = architecture_build_with_ert(&doc, NULL, &set, key ? 1 : 0, &arch, &err);
+    yaml_doc_free(&doc);
+    if (status != DSE_OK)
+        fail_msg("%s: %s", key ? key : path, err.text);
+    return arch;
+}
+
+static enum dse_status derive(const char *path, const char *key, const char *value,
+                              struct core_array_size *size, struct fused_machine *machine,
+                              struct dse_error *err)
+{
+    const struct architecture arch = build(path, key, value);
+    *err = (struct dse_error){0};
+    return core_machine_of(&arch, size, machine, err);
+}
+
+static const char edge[] = "experiments/architectures/soma_edge.yaml";
+
+static void test_core_machine_is_that_of_the_paper(void **state)
+{
+    (void)state;
+    struct core_array_size size;
+    struct fused_machine machine;
+    struct dse_error err;
+    assert_int_equal(derive(edge, NULL, NULL, &size, &machine, &err), DSE_OK);
+    assert_int_equal(size.mac_per_pe, 512);
+    assert_int_equal(size.pe_rows, 4);
+    assert_int_equal(size.pe_columns, 4);
+    assert_int_equal(size.buffer_byte, 8 << 20);
+    assert_int_equal(size.buffer_read_byte_per_cycle, 256);
+    assert_int_equal(machine.buffer_byte, 8 << 20);
+    assert_int_equal(machine.dram_byte_per_cycle, 16);
+    assert_true(machine.dram_energy_j > 83.999e-12 && machine.dram_energy_j < 84.001e-12);
+    assert_int_equal(derive("experiments/architectures/soma_cloud.yaml", NULL, NULL, &size, &machine, &err),
+                     DSE_OK);
+    assert_int_equal(size.mac_per_pe, 4096);
+    assert_int_equal(size.buffer_read_byte_per_cycle, 512);
+    assert_int_equal(machine.buffer_byte, 32 << 20);
+    assert_int_equal(machine.dram_byte_per_cycle, 128);
+}
+
+/* The axes of the paper's figure 7: the energies of the file follow the capacity as the model's do. */
+static void test_core_machine_follows_overrides(void **state)
+{
+    (void)state;
+    static const char *const capacity[] = {"1 MiB",     "2 MiB",  "3 MiB", "4 MiB",
+                                           "5000000 B", "16 MiB", "64 MiB"};
+    struct core_array_size size;
+    struct fused_machine machine;
+    struct dse_error err;
+    for (size_t i = 0; i < sizeof capacity / sizeof *capacity; i++)
+        if (derive(edge, "GBUF.capacity", capacity[i], &size, &machine, &err) != DSE_OK)
+            fail_msg("%s: %s", capacity[i], err.text);
+    assert_int_equal(machine.buffer_byte, 64 << 20);
+    assert_int_equal(derive(edge, "DRAM.bandwidth", "8 GB/s", &size, &machine, &err), DSE_OK);
+    assert_int_equal(machine.dram_byte_per_cycle, 8);
+    assert_int_equal(derive(edge, "PE.mesh", "8x2", &size, &machine, &err), DSE_OK); /* columns x rows */
+    assert_int_equal(size.pe_columns, 8);
+    assert_int_equal(size.pe_rows, 2);
+}
+
+static void test_core_machine_names_what_does_not_fit(void **state)
+{
+    (void)state;
+    static const char *const row[][3] = {
+        {"DRAM.bandwidth", "12.5 GB/s", "DRAM.bandwidth is 12.5 bytes per cycle; whole bytes"},
+        {"DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
+        {"GBUF.read_bandwidth", "unlimited", "GBUF.read_bandwidth is not limited"},
+        {"AL1.capacity", "8 KiB",
+         "AL1.capacity is 8192 bytes; the core-array model has 16384 for the inputs"},
+        {"OL1.capacity", "16 KiB",
+         "OL1.capacity is 16384 bytes; the core-array model has 8192 for the outputs"},
+        {"WL1.read_energy", "1 pJ", "WL1 takes 1 pJ to read"},
+        {"GBUF.write_energy", "1 pJ", "GBUF takes "},
+        {"MAC.energy", "1 pJ", "MAC.energy is 1 pJ; the core-array model has 0.018"},
+        {"Lane.mesh", "32x16", "MAC stands 32 x 16 in a PE; the core-array model has 16 input by 32 output"},
+        {"Lane.mesh", "10x10", "a PE has 32, 64, 128, 256, 512 or 4096 MAC units"},
+    };
+    struct core_array_size size;
+    struct fused_machine machine;
+    struct dse_error err;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        if (derive(edge, row[i][0], row[i][1], &size, &machine, &err) != DSE_BAD_INPUT)
+            fail_msg("%s=%s is taken", row[i][0], row[i][1]);
+        if (!strstr(err.text, row[i][2]))
+            fail_msg("%s=%s: %s", row[i][0], row[i][1], err.text);
+    }
+    static const char *const other[] = {"simba", "k80", "eyeriss_12x14", "tpu_128x128"};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        char path[128] = "experiments/architectures/";
+        strcat(strcat(path, other[i]), ".yaml");
+        if (derive(path, NULL, NULL, &size, &machine, &err) != DSE_BAD_INPUT ||
+            !strstr(err.text, "is no machine for fused schedules"))
+            fail_msg("%s: \"%s\"", other[i], err.text);
+    }
+}
+
+static const char tpu[] = "experiments/architectures/tpu_128x128.yaml";
+static const char simba_fused[] = "experiments/architectures/simba_fused.yaml";
+
+static void check_split(const char *path, const char *key, const char *value, uint64_t buffer_byte,
+                        uint64_t byte_per_cycle, double byte_pj, uint32_t word_byte)
+{
+    const struct architecture arch = build(path, key, value);
+    struct core_split split;
+    struct dse_error err;
+    if (core_machine_split(&arch, &split, &err) != DSE_OK)
+        fail_msg("%s: %s", path, err.text);
+    assert_int_equal(split.machine.buffer_byte, buffer_byte);
+    assert_int_equal(split.machine.dram_byte_per_cycle, byte_per_cycle);
+    assert_true(split.machine.dram_energy_j > byte_pj * (1 - 1e-9) * 1e-12 &&
+                split.machine.dram_energy_j < byte_pj * (1 + 1e-9) * 1e-12);
+    assert_int_equal(split.word_byte, word_byte);
+    assert_int_equal(split.core.n_level, arch.n_level - 1);
+    assert_true(split.core.level[split.core.n_level - 1].size_word == ARCH_UNLIMITED);
+    for (uint32_t l = 0; l + 1 < split.core.n_level; l++)
+        assert_memory_equal(&split.core.level[l], &arch.level[l], sizeof arch.level[l]);
+    assert_int_equal(architecture_check(&split.core, &err), DSE_OK);
+}
+
+/* The files' numbers: DRAM access and buffer write of one byte. */
+static void test_core_machine_cuts_any_architecture_below_its_dram(void **state)
+{
+    (void)state;
+    check_split(edge, NULL, NULL, 8 << 20, 16, 84, 1); /* its buffer's write costs nothing */
+    check_split(edge, "AL1.capacity", "8 KiB", 8 << 20, 16, 84, 1);
+    check_split(simba_fused, NULL, NULL, 4 << 20, 20, 6400.0 / 64 + 29.62814070 / 8, 1);
+    check_split(tpu, NULL, NULL, 28 << 20, 75, (200 + 150) / 2.0,
+                2); /* 30 GB/s at 400 MHz, words of 2 bytes */
+    check_split("experiments/architectures/simba_large_buffer.yaml", "GlobalBuffer.keeps",
+                "[Weights, Inputs, Outputs]", 1 << 20, 20,
+                6400.0 / 64 + 29.62814070 / 8 * (0.131614654 + (1 - 0.131614654) * 8), 1);
+}
+
+/* For machines of both kinds the two agree. */
+static void test_core_machine_split_is_that_of_the_core_array(void **state)
+{
+    (void)state;
+    static const char *const bandwidth[] = {"2 GB/s", "16 GB/s", "128 GB/s"};
+    for (size_t i = 0; i < sizeof bandwidth / sizeof *bandwidth; i++) {
+        const struct architecture arch = build(edge, "DRAM.bandwidth", bandwidth[i]);
+        struct core_array_size size;
+        struct fused_machine machine;
+        struct core_split split;
+        struct dse_error err;
+        assert_int_equal(core_machine_of(&arch, &size, &machine, &err), DSE_OK);
+        assert_int_equal(core_machine_split(&arch, &split, &err), DSE_OK);
+        assert_int_equal(split.machine.buffer_byte, machine.buffer_byte);
+        assert_int_equal(split.machine.dram_byte_per_cycle, machine.dram_byte_per_cycle);
+        assert_true(split.machine.dram_energy_j == machine.dram_energy_j);
+    }
+}
+
+static void test_core_machine_split_names_what_does_not_fit(void **state)
+{
+    (void)state;
+    static const char *const row[][4] = {
+        {"simba", NULL, NULL, "GlobalBuffer does not keep Weights"},
+        {"eyeriss_12x14", NULL, NULL, "GlobalBuffer does not keep Weights"},
+        {"k80", NULL, NULL, "it is a GPU"},
+        {"tpu_128x128", "DRAM.bandwidth", "25 GB/s",
+         "DRAM.bandwidth is 62.5 bytes per cycle; whole bytes are needed, such as 63 (25.2 GB/s at this "
+         "clock)"},
+        {"soma_edge", "DRAM.bandwidth", "12.5 GB/s", "DRAM.bandwidth is 12.5 bytes per cycle; whole bytes"},
+        {"soma_edge", "DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
+        {"soma_edge", "DRAM.write_energy", "1 pJ", "DRAM costs more in one direction"},
+        {"tpu_128x128", "UnifiedBuffer.capacity", "unlimited", "UnifiedBuffer stands inside the DRAM"},
+        {"soma_edge", "GBUF.keeps", "[Weights, Outputs]", "GBUF does not keep Inputs"},
+        {"soma_edge", "GBUF.word", "16 bit", "GBUF needs the words of the DRAM"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char path[128] = "experiments/architectures/";
+        struct core_split split;
+        struct dse_error err = {0};
+        const struct architecture arch =
+            build(strcat(strcat(path, row[i][0]), ".yaml"), row[i][1], row[i][2]);
+        if (core_machine_split(&arch, &split, &err) != DSE_BAD_INPUT || !strstr(err.text, row[i][3]) ||
+            !strstr(err.text, "is no machine for fused schedules"))
+            fail_msg("%s %s: \"%s\"", row[i][0], row[i][1] ? row[i][1] : "", err.text);
+    }
+    struct architecture arch = build(edge, NULL, NULL); /* only Timeloop's files can have such a network */
+    struct core_split split;
+    struct dse_error err;
+    arch.level[arch.n_level - 1].drain_latency_cycle = 1;
+    assert_int_equal(core_machine_split(&arch, &split, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "DRAM has energies or latencies of a network"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_core_machine_is_that_of_the_paper),
+        cmocka_unit_test(test_core_machine_follows_overrides),
+        cmocka_unit_test(test_core_machine_names_what_does_not_fit),
+        cmocka_unit_test(test_core_machine_cuts_any_architecture_below_its_dram),
+        cmocka_unit_test(test_core_machine_split_is_that_of_the_core_array),
+        cmocka_unit_test(test_core_machine_split_names_what_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* Every shipped network: it reads, its totals are those of tests/known/network_totals.csv, and these agree
+ * with public figures. The file says where each number comes from. */
+#include <glob.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
+
+enum { LINE_MAX_BYTE = 1024, N_COLUMN = 8 };
+
+static void read_shipped(const char *name, struct network *net)
+{
+    char path[256];
+    struct dse_error err = {0};
+    snprintf(path, sizeof(path), "experiments/networks/%s.yaml", name);
+    if (network_read(path, net, &err) != DSE_OK)
+        fail_msg("%s:%d: %s", err.file, err.line, err.text);
+}
+
+/* Parameters beyond the weights, by the rule named in the file's head. */
+static uint64_t extra_parameters(const struct network *net, const char *rule)
+{
+    uint64_t n = 0;
+    bool norm = strcmp(rule, "batchnorm") == 0;
+    bool dense = strcmp(rule, "densenet") == 0;
+    bool transformer = strcmp(rule, "transformer") == 0;
+    if (strcmp(rule, "none") == 0)
+        return 0;
+    assert_true(norm || dense || transformer || strcmp(rule, "bias") == 0);
+    for (uint32_t i = 0; i < net->n_layer; i++) {
+        const struct layer *layer = &net->layer[i];
+        bool first = i == 0;
+        if (layer->type == LAYER_CONV)
+            n += norm ? 2u * layer->k : dense ? 2u * (first ? layer->k : layer->c) : layer->k;
+        else if (layer->type == LAYER_LINEAR)
+            n += layer->k + (dense ? 2u * layer->c : 0u);
+        else if (layer->type == LAYER_NORM && transformer)
+            n += 2u * layer->k;
+    }
+    return n;
+}
+
+static void check_near(const char *name, const char *what, double have, const char *public,
+                       const char *tolerance)
+{
+    if (public[0] == '\0')
+        return;
+    double want = strtod(public, NULL);
+    if (fabs(have - want) > want * strtod(tolerance, NULL))
+        fail_msg("%s: %s %.17g, published %s, tolerance %s", name, what, have, public, tolerance);
+}
+
+/* Cuts a line at its first N_COLUMN commas; the source behind them may hold commas. */
+static void split(char *line, const char *column[N_COLUMN])
+{
+    for (int i = 0; i < N_COLUMN; i++) {
+        column[i] = line;
+        line = strchr(line, ',');
+        assert_non_null(line);
+        *line++ = '\0';
+    }
+    assert_true(strlen(line) > 3); /* the source */
+}
+
+static void check_row(char *line)
+{
+    const char *column[N_COLUMN];
+    split(line, column);
+    struct network net;
+    read_shipped(column[0], &net);
+    assert_string_equal(net.name, column[0]);
+    uint64_t macs = network_macs(&net, 1);
+    uint64_t weights = network_weight_words(&net);
+    if (macs != strtoull(column[1], NULL, 10) || weights != strtoull(column[2], NULL, 10))
+        fail_msg("%s: %llu MAC, %llu weights; the file has %s and %s", net.name, (unsigned long long)macs,
+                 (unsigned long long)weights, column[1], column[2]);
+    assert_true(network_macs(&net, 16) == 16 * macs);
+    check_near(net.name, "MAC", (double)macs, column[3], column[4]);
+    check_near(net.name, "parameters", (double)(weights + extra_parameters(&net, column[7])), column[5],
+               column[6]);
+    network_free(&net);
+}
+
+static size_t check_rows(void)
+{
+    FILE *file = fopen("tests/known/network_totals.csv", "r");
+    assert_non_null(file);
+    char line[LINE_MAX_BYTE];
+    size_t n = 0;
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (line[0] == '#' || strncmp(line, "network,", 8) == 0)
+            continue;
+        check_row(line);
+        n++;
+    }
+    fclose(file);
+    return n;
+}
+
+static void test_network_totals_equal_the_known_ones(void **state)
+{
+    (void)state;
+    size_t n = check_rows();
+    glob_t found;
+    assert_int_equal(glob("experiments/networks/*.yaml", 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, n); /* no shipped file without a row */
+    globfree(&found);
+}
+
+/* The loop nest of every layer has the layer's own counts. */
+static void check_layers(const struct network *net)
+{
+    for (uint32_t i = 0; i < net->n_layer; i++) {
+        const struct layer *layer = &net->layer[i];
+        struct problem problem;
+        struct dse_error err = {0};
+        if (!layer_has_macs(layer))
+            continue;
+        if (layer_problem(layer, 1, &problem, &err) != DSE_OK)
+            fail_msg("%s: %s", net->name, err.text);
+        assert_true(problem_macs(&problem) == layer_macs(layer, 1));
+        if (layer->type == LAYER_EINSUM)
+            continue;
+        assert_true(problem_tensor_words(&problem, 0) == layer_second_operand_words(layer));
+        assert_true(problem_tensor_words(&problem, 2) == layer_output_words(layer));
+    }
+}
+
+static void test_network_totals_loop_nests_agree(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("experiments/networks/*.yaml", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct network net;
+        struct dse_error err = {0};
+        if (network_read(found.gl_pathv[i], &net, &err) != DSE_OK)
+            fail_msg("%s:%d: %s", err.file, err.line, err.text);
+        check_layers(&net);
+        assert_true(net.title[0] != '\0' && net.source[0] != '\0');
+        network_free(&net);
+    }
+    globfree(&found);
+}
+
+static size_t distinct_layers(const char *name)
+{
+    struct network net;
+    read_shipped(name, &net);
+    size_t n = 0;
+    for (uint32_t i = 0; i < net.n_layer; i++) {
+        uint32_t j = 0;
+        while (j < i && !layer_same_problem(&net.layer[i], &net.layer[j]))
+            j++;
+        n += layer_has_macs(&net.layer[i]) && j == i;
+    }
+    network_free(&net);
+    return n;
+}
+
+/* Rows of the unique-layer tables that CoSA schedules (ISCA 2021, Fig. 6; the ResNet-50 table has 24, of
+ * which the figure shows 23). Their contents were compared when the files were written: equal, occurrences
+ * included. */
+static void test_network_totals_distinct_layers_are_those_of_cosa(void **state)
+{
+    (void)state;
+    assert_int_equal(distinct_layers("alexnet_one_tower"), 8);
+    assert_int_equal(distinct_layers("vgg16"), 12);
+    assert_int_equal(distinct_layers("resnet18"), 12);
+    assert_int_equal(distinct_layers("resnet50_v1_5"), 24);
+    assert_int_equal(distinct_layers("resnext50_32x4d"), 25);
+    assert_int_equal(distinct_layers("densenet161"), 87);
+    assert_int_equal(distinct_layers("deepbench"), 9);
+    assert_int_equal(distinct_layers("dlrm"), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_network_totals_equal_the_known_ones),
+        cmocka_unit_test(test_network_totals_loop_nests_agree),
+        cmocka_unit_test(test_network_totals_distinct_layers_are_those_of_cosa),
+    };
+    return cmocka_run_group_tests_name("network_totals", tests, NULL, NULL);
+}

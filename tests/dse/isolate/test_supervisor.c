@@ -1,0 +1,424 @@
+/* Runs under a supervisor: exit codes, signals, crashes and restarts. Bodies here tell what they saw through memory that both processes
+ * share. Nothing is a known value: exit codes and lines are those that docs/isolation.md promises. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dse/isolate/supervisor.h"
+
+/* Shared by test and bodies. */
+struct seen {
+    int code, signal; /* what the body does: end with the code, or raise the signal */
+    int engine, n_key;
+    unsigned n_crash; /* how many starts misbehave */
+    bool idle;        /* with nothing in flight */
+    bool progress;    /* a search is finished by each start */
+    bool exits;       /* without coming back */
+    bool obeys;       /* searches that must be isolated are not done in the body */
+    atomic_uint n_start;
+    atomic_int pid;
+    atomic_uint n_direct, n_echo;
+    atomic_bool isolates, isolated_key, isolated_other, isolated_engine, ready;
+};
+
+struct fixture {
+    struct seen *seen;
+    char *text;
+    size_t size;
+    struct console console;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    *state = f;
+    if (!f)
+        return -1;
+    f->seen = mmap(NULL, sizeof *f->seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    f->console.err = open_memstream(&f->text, &f->size);
+    f->console.out = stdout;
+    return f->seen != MAP_FAILED && f->console.err ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    fclose(f->console.err);
+    free(f->text);
+    munmap(f->seen, sizeof *f->seen);
+    free(f);
+    return 0;
+}
+
+static const char *said(struct fixture *f)
+{
+    fflush(f->console.err);
+    return f->text ? f->text : "";
+}
+
+/* Searches with keys 0 ... n_key - 1 begin, each in a slot of its own; then the run ends as it is told. */
+static int body(void *user, struct crash_board *board)
+{
+    struct seen *seen = user;
+    unsigned n_start = atomic_fetch_add(&seen->n_start, 1) + 1;
+    atomic_store(&seen->pid, getpid());
+    if (board_restarts(board) != n_start - 1 || !board_is_supervised(board))
+        return 99;
+    atomic_store(&seen->isolates, board_isolates(board));
+    atomic_store(&seen->isolated_key, board_must_isolate(board, 0, 0));
+    atomic_store(&seen->isolated_other, board_must_isolate(board, 12345, 9));
+    atomic_store(&seen->isolated_engine, board_must_isolate(board, 12345, (uint32_t)seen->engine));
+    if (n_start > seen->n_crash)
+        return seen->code;
+    if (seen->progress) {
+        board_enter(board, 7, 1, 0, 0);
+        board_leave(board, 7);
+    }
+    for (int k = 0; k < seen->n_key && !seen->idle; k++)
+        if (!seen->obeys || !board_must_isolate(board, (uint64_t)k, (uint32_t)seen->engine))
+            board_enter(board, (size_t)k, (uint64_t)k, (uint32_t)seen->engine, 0);
+    if (seen->signal) {
+        signal(seen->signal, SIG_DFL); /* the sanitizers have handlers of their own */
+        raise(seen->signal);
+    }
+    if (seen->exits)
+        _exit(seen->code);
+    return seen->code;
+}
+
+static void test_supervisor_passes_exit_code_through(void **state)
+{
+    struct fixture *f = *state;
+    for (int code = 0; code < 3; code++) {
+        *f->seen = (struct seen){.code = code};
+        assert_int_equal(supervise(body, f->seen, &f->console), code);
+        assert_int_equal(atomic_load(&f->seen->n_start), 1);
+    }
+    assert_int_not_equal(atomic_load(&f->seen->pid), getpid());
+    assert_string_equal(said(f), "");
+}
+
+static void test_supervisor_restarts_after_crash(void **state)
+{
+    static const int fault[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
+        *f->seen = (struct seen){.code = 1, .signal = fault[i], .n_crash = 1, .n_key = 2, .engine = 3};
+        assert_int_equal(supervise(body, f->seen, &f->console), 1);
+        assert_int_equal(atomic_load(&f->seen->n_start), 2);
+        assert_true(f->seen->isolates && f->seen->isolated_key);
+        assert_false(f->seen->isolated_other || f->seen->isolated_engine);
+    }
+    assert_non_null(strstr(said(f),
+                           "dse: the run crashed (SIGSEGV) while 2 searches were in flight; going on with "
+                           "these in processes of their own\n"));
+    assert_non_null(strstr(said(f), "dse: the run crashed (SIGFPE) while"));
+}
+
+/* Three crashes in which an engine has part: all its searches. Another engine's are not. */
+static void test_supervisor_isolates_engine_after_three_crashes(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.signal = SIGSEGV, .n_crash = 3, .n_key = 1, .engine = 3, .progress = true};
+    assert_int_equal(supervise(body, f->seen, &f->console), 0);
+    assert_int_equal(atomic_load(&f->seen->n_start), 4);
+    assert_true(f->seen->isolated_engine);
+    assert_false(f->seen->isolated_other);
+    assert_non_null(
+        strstr(said(f), "while 1 search was in flight; going on with this one in a process of its own\n"));
+}
+
+static void test_supervisor_isolates_everything_when_it_does_not_get_on(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.signal = SIGABRT, .n_crash = 3, .n_key = 1, .engine = 3};
+    assert_int_equal(supervise(body, f->seen, &f->console), 0);
+    assert_true(f->seen->isolated_other);
+}
+
+/* A run that crashes for ever, without isolated searches being to blame: it ends. */
+static void test_supervisor_gives_up(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.signal = SIGSEGV, .n_crash = 1000, .n_key = 1, .obeys = true};
+    assert_int_equal(supervise(body, f->seen, &f->console), 2);
+    assert_int_equal(atomic_load(&f->seen->n_start), 2); /* the one key is isolated by then */
+    assert_non_null(strstr(said(f),
+                           "dse: internal error: the run crashed (SIGSEGV) outside of any search; finished "
+                           "points are kept, the same command resumes\n"));
+}
+
+static void test_supervisor_crash_outside_of_searches_is_final(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.signal = SIGSEGV, .n_crash = 1, .idle = true};
+    assert_int_equal(supervise(body, f->seen, &f->console), 2);
+    assert_int_equal(atomic_load(&f->seen->n_start), 1);
+}
+
+/* kill -9 on purpose: the kernel has ended nothing for lack of memory, so the run is not started again. 137 = 128 + 9. */
+static void test_supervisor_respects_kill(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.signal = SIGKILL, .n_crash = 1, .n_key = 1};
+    assert_int_equal(supervise(body, f->seen, &f->console), 137);
+    assert_string_equal(
+        said(f), "dse: the run was ended by SIGKILL; finished points are kept, the same command resumes\n");
+}
+
+static int overrun_body(void *user, struct crash_board *board)
+{
+    struct seen *seen = user;
+    if (atomic_fetch_add(&seen->n_start, 1) > 0)
+        return board_must_isolate(board, 5, 0) && !board_must_isolate(board, 6, 0) ? 0 : 99;
+    board_enter(board, 0, 5, 0, 1.0);
+    board_enter(board, 1, 6, 0, 0);
+    if (board_is_late(board, 0, 0.9) || !board_is_late(board, 0, 1.1) || board_is_late(board, 1, 1.1))
+        return 98;
+    board_overrun(board, 0);
+    return SUPERVISOR_RESTART;
+}
+
+static void test_supervisor_restarts_after_overrun(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(supervise(overrun_body, f->seen, &f->console), 0);
+    assert_string_equal(
+        said(f), "dse: 1 search did not stop within limit and grace; going on with this one in a process "
+                 "of its own\n");
+}
+
+/* An engine that calls exit() in a thread takes the run along; that is not the end of the sweep. */
+static void test_supervisor_restarts_after_exit_by_engine(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.code = 3, .exits = true, .n_crash = 1, .n_key = 1};
+    assert_int_equal(supervise(body, f->seen, &f->console), 3); /* what the second start comes back with */
+    assert_int_equal(atomic_load(&f->seen->n_start), 2);
+    assert_true(f->seen->isolated_key);
+    assert_string_equal(
+        said(f), "dse: something ended the run with exit code 3 while 1 search was in flight; going on with "
+                 "this one in a process of its own\n");
+}
+
+/* 130: the run has been told to stop twice and left at once. */
+static void test_supervisor_interruption_is_no_crash(void **state)
+{
+    struct fixture *f = *state;
+    *f->seen = (struct seen){.code = 130, .exits = true, .n_crash = 1, .n_key = 1};
+    assert_int_equal(supervise(body, f->seen, &f->console), 130);
+    assert_int_equal(atomic_load(&f->seen->n_start), 1);
+}
+
+/* The exit code for a restart means nothing on its own. */
+static void test_supervisor_restart_needs_reason(void **state)
+{
+    struct fixture *f = *state;
+    f->seen->code = SUPERVISOR_RESTART;
+    assert_int_equal(supervise(body, f->seen, &f->console), SUPERVISOR_RESTART);
+    assert_int_equal(atomic_load(&f->seen->n_start), 1);
+}
+
+/* Takes signals for a second, as a run does. */
+static int waiting_body(void *user, struct crash_board *board)
+{
+    struct seen *seen = user;
+    const struct timespec wait = {0, 700 * 1000 * 1000};
+    siginfo_t info;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    atomic_store(&seen->pid, getpid());
+    atomic_store(&seen->ready, true);
+    while (sigtimedwait(&set, &info, &wait) > 0)
+        atomic_fetch_add(board_is_echo(board, &info) ? &seen->n_echo : &seen->n_direct, 1);
+    return 0;
+}
+
+/* A supervisor in a process group of its own; returns its pid when the body waits for signals. */
+static pid_t start_supervisor(struct fixture *f, supervise_body *what)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        _exit(supervise(what, f->seen, &f->console));
+    }
+    for (int i = 0; i < 5000 && !atomic_load(&f->seen->ready); i++)
+        usleep(2000);
+    assert_true(atomic_load(&f->seen->ready));
+    return pid;
+}
+
+static void assert_ends(pid_t pid, int code)
+{
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), code);
+}
+
+static void test_supervisor_passes_signals_on(void **state)
+{
+    static const int number[] = {SIGTERM, SIGUSR1, SIGINT};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < 3; i++) {
+        *f->seen = (struct seen){.code = 0};
+        pid_t pid = start_supervisor(f, waiting_body);
+        kill(pid, number[i]);
+        assert_ends(pid, 0);
+        assert_int_equal(atomic_load(&f->seen->n_direct), 1);
+        assert_int_equal(atomic_load(&f->seen->n_echo), 0);
+    }
+}
+
+/* Both have it: the run sees one signal, not two, which would end it at once. */
+static void test_supervisor_signal_to_group_counts_once(void **state)
+{
+    struct fixture *f = *state;
+    pid_t pid = start_supervisor(f, waiting_body);
+    kill(-pid, SIGTERM);
+    assert_ends(pid, 0);
+    assert_int_equal(atomic_load(&f->seen->n_direct), 1);
+    assert_int_equal(atomic_load(&f->seen->n_echo), 1);
+}
+
+static int endless_body(void *user, struct crash_board *board)
+{
+    struct seen *seen = user;
+    (void)board;
+    atomic_store(&seen->pid, getpid());
+    atomic_store(&seen->ready, true);
+    while (pause() != 0)
+        continue;
+    return 0;
+}
+
+/* True when the process is gone or dead within two seconds. */
+static bool is_gone(pid_t pid)
+{
+    char path[64], text[512];
+    for (int i = 0; i < 1000; i++, usleep(2000)) {
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            return true;
+        size_t n = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+        text[n] = '\0';
+        char *end = strrchr(text, ')');
+        if (!end || end[2] == 'Z' || end[2] == 'X')
+            return true;
+    }
+    return false;
+}
+
+static void test_supervisor_death_ends_run(void **state)
+{
+    struct fixture *f = *state;
+    int status;
+    pid_t pid = start_supervisor(f, endless_body);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(is_gone(atomic_load(&f->seen->pid)));
+}
+
+/* State of a process: 'T' when it is stopped. */
+static char state_of(pid_t pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = '\0';
+    char *end = strrchr(text, ')');
+    return end ? end[2] : '?';
+}
+
+static bool becomes(pid_t pid, bool stopped)
+{
+    for (int i = 0; i < 1000; i++, usleep(2000))
+        if ((state_of(pid) == 'T') == stopped)
+            return true;
+    return false;
+}
+
+static void test_supervisor_job_control_works(void **state)
+{
+    struct fixture *f = *state;
+    const char *preload = getenv("LD_PRELOAD");
+    int status;
+    if (preload && strstr(preload, "vgpreload"))
+        skip(); /* valgrind does not stop what it runs */
+    pid_t pid = start_supervisor(f, endless_body), run = atomic_load(&f->seen->pid);
+    for (int i = 0; i < 2; i++) {
+        kill(i == 0 ? pid : -pid, SIGTSTP); /* as from a shell's kill, and to the whole job */
+        assert_true(becomes(pid, true) && becomes(run, true));
+        kill(i == 0 ? pid : -pid, SIGCONT);
+        assert_true(becomes(pid, false) && becomes(run, false));
+    }
+    kill(-pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+/* What a body writes to standard output before it ends is there, once. */
+static int writing_body(void *user, struct crash_board *board)
+{
+    (void)board;
+    fprintf(user, "from the run\n");
+    return 0;
+}
+
+static void test_supervisor_flushes_output(void **state)
+{
+    struct fixture *f = *state;
+    char text[64] = "";
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fprintf(file, "before\n");
+    assert_int_equal(supervise(writing_body, file, &f->console), 0);
+    rewind(file);
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    text[n] = '\0';
+    assert_string_equal(text, "before\nfrom the run\n");
+    fclose(file);
+}
+
+int main(void)
+{
+#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH(test_supervisor_passes_exit_code_through),
+        WITH(test_supervisor_restarts_after_crash),
+        WITH(test_supervisor_isolates_engine_after_three_crashes),
+        WITH(test_supervisor_isolates_everything_when_it_does_not_get_on),
+        WITH(test_supervisor_gives_up),
+        WITH(test_supervisor_crash_outside_of_searches_is_final),
+        WITH(test_supervisor_respects_kill),
+        WITH(test_supervisor_restarts_after_overrun),
+        WITH(test_supervisor_restarts_after_exit_by_engine),
+        WITH(test_supervisor_interruption_is_no_crash),
+        WITH(test_supervisor_restart_needs_reason),
+        WITH(test_supervisor_passes_signals_on),
+        WITH(test_supervisor_signal_to_group_counts_once),
+        WITH(test_supervisor_death_ends_run),
+        WITH(test_supervisor_job_control_works),
+        WITH(test_supervisor_flushes_output),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

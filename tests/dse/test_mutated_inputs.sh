@@ -1,3 +1,0 @@
-#!/bin/sh
-# Mutated inputs of every kind through the program, a few hundred; `tests/dse/mutated_inputs.py 2000` is the long form.
-exec "${PYTHON:-python3}" -B tests/dse/mutated_inputs.py "$@"

@@ -1,0 +1,131 @@
+/* Descent on two layers of ResNet-50 on the Simba-like machine, for fixed seeds: near the best of three seeds, and not worse
+ * with more bandwidth. These are regressions, no proof for other seeds: docs/engines.md has how often it misses. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "costmodel/model/layer_problem.h"
+#include "costmodel/readers/readers.h"
+#include "engines/driver/engine.h"
+
+enum { OPTION_MAX = 16, N_LAYER = 2 };
+
+static void make_problem(int i, struct problem *problem)
+{
+    struct layer layer = {.name = "3x3",
+                          .type = LAYER_CONV,
+                          .c = 64,
+                          .k = 64,
+                          .p = 56,
+                          .q = 56,
+                          .r = 3,
+                          .s = 3,
+                          .stride = {1, 1},
+                          .dilation = {1, 1},
+                          .groups = 1};
+    struct dse_error err;
+    if (i == 1) {
+        layer.name = "1x1 stride 2";
+        layer.c = 512;
+        layer.k = 1024;
+        layer.p = layer.q = 14;
+        layer.r = layer.s = 1;
+        layer.stride[0] = layer.stride[1] = 2;
+    }
+    assert_int_equal(layer_problem(&layer, 1, problem, &err), DSE_OK);
+}
+
+static double solve(const char *name, const struct problem *problem, const struct architecture *arch,
+                    uint64_t seed, uint64_t max_evaluations)
+{
+    const struct engine *engine = engine_find(name);
+    struct evaluator *evaluator;
+    struct arena arena;
+    struct dse_error err;
+    struct engine_result result;
+    double option[OPTION_MAX];
+    arena_init(&arena);
+    engine_option_defaults(engine, option);
+    assert_int_equal(evaluator_new(problem, arch, &evaluator, &err), DSE_OK);
+    struct engine_task task = {.evaluator = evaluator,
+                               .architecture = arch,
+                               .batch = 1,
+                               .objective = {1, 1},
+                               .option = option,
+                               .seed = seed,
+                               .key = problem_hash(problem),
+                               .budget = {.max_evaluations = max_evaluations}};
+    assert_int_equal(engine_solve(engine, &task, &arena, &result, &err), DSE_OK);
+    assert_true(result.feasible);
+    assert_int_equal(result.stop, STOP_CONVERGED);
+    evaluator_delete(evaluator);
+    arena_free(&arena);
+    return result.cost;
+}
+
+static void test_descent_agrees_for_three_seeds(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct dse_error err;
+    assert_int_equal(architecture_read("experiments/architectures/simba.yaml", &arch, &err), DSE_OK);
+    for (int i = 0; i < N_LAYER; i++) {
+        struct problem problem;
+        double best = INFINITY, worst = 0;
+        make_problem(i, &problem);
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            double cost = solve("descent", &problem, &arch, seed, 0);
+            best = fmin(best, cost);
+            worst = fmax(worst, cost);
+        }
+        if (worst > 1.02 * best)
+            fail_msg("%s: %.6g to %.6g", problem.name, best, worst);
+    }
+}
+
+static void test_more_bandwidth_does_not_hurt(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct dse_error err;
+    assert_int_equal(architecture_read("experiments/architectures/simba.yaml", &arch, &err), DSE_OK);
+    for (int i = 0; i < N_LAYER; i++) {
+        struct problem problem;
+        double before = INFINITY;
+        make_problem(i, &problem);
+        for (double words = 4; words <= 64; words *= 4) {
+            arch.level[arch.n_level - 1].shared_bandwidth_word_per_cycle = words;
+            double cost = solve("descent", &problem, &arch, 1, 0);
+            if (cost > 1.02 * before)
+                fail_msg("%s: %.6g at %g words/cycle, %.6g with a quarter of it", problem.name, cost, words,
+                         before);
+            before = cost;
+        }
+    }
+}
+
+static void test_descent_beats_random_draws(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct dse_error err;
+    assert_int_equal(architecture_read("experiments/architectures/simba.yaml", &arch, &err), DSE_OK);
+    for (int i = 0; i < N_LAYER; i++) {
+        struct problem problem;
+        make_problem(i, &problem);
+        assert_true(solve("descent", &problem, &arch, 1, 0) < solve("random", &problem, &arch, 1, 0));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_descent_agrees_for_three_seeds),
+        cmocka_unit_test(test_more_bandwidth_does_not_hurt),
+        cmocka_unit_test(test_descent_beats_random_draws),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* The shared algorithms on a search space that is no mapping: strings of 24 bits whose cost is 1 + the distance to a target,
+ * with 4 bits that must not all be set (infeasible). The optimum, cost 1, is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engines/search/annealing.h"
+#include "engines/search/genetic.h"
+
+enum { N_BIT = 24 };
+#define TARGET 0x5a5a5au
+#define FORBIDDEN 0x800421u
+
+struct bits {
+    uint64_t left, used; /* evaluations */
+    double best;
+};
+
+static bool bits_draw(void *self, struct random_stream *stream, void *point)
+{
+    (void)self;
+    uint32_t value = random_u32(stream) & ((1u << N_BIT) - 1);
+    memcpy(point, &value, sizeof value);
+    return true;
+}
+
+static enum search_outcome bits_evaluate(void *self, const void *point, double *cost)
+{
+    struct bits *bits = self;
+    uint32_t value;
+    memcpy(&value, point, sizeof value);
+    if (bits->left == 0)
+        return SEARCH_OVER;
+    bits->left--;
+    bits->used++;
+    if ((value & FORBIDDEN) == FORBIDDEN)
+        return SEARCH_INFEASIBLE;
+    *cost = 1 + __builtin_popcount(value ^ TARGET);
+    bits->best = *cost < bits->best ? *cost : bits->best;
+    return SEARCH_PRICED;
+}
+
+static bool bits_neighbour(void *self, struct random_stream *stream, const void *from, void *to)
+{
+    (void)self;
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    value ^= 1u << random_below(stream, N_BIT);
+    memcpy(to, &value, sizeof value);
+    return true;
+}
+
+static bool bits_crossover(void *self, struct random_stream *stream, const void *a, const void *b,
+                           void *child)
+{
+    (void)self;
+    uint32_t x, y, mask = random_u32(stream);
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    x = (x & mask) | (y & ~mask);
+    memcpy(child, &x, sizeof x);
+    return true;
+}
+
+static struct search_space make_space(struct bits *bits, uint64_t left)
+{
+    *bits = (struct bits){.left = left, .best = 1e9};
+    return (struct search_space){.self = bits,
+                                 .point_byte = sizeof(uint32_t),
+                                 .draw = bits_draw,
+                                 .evaluate = bits_evaluate,
+                                 .neighbour = bits_neighbour,
+                                 .crossover = bits_crossover};
+}
+
+static void run_annealing(struct bits *bits, uint64_t left, uint64_t seed)
+{
+    struct search_space space = make_space(bits, left);
+    const struct annealing_options options = {
+        .n_move = 3000, .n_restart = 1, .first_temperature = 0.5, .last_temperature = 0.01};
+    struct annealing *annealing;
+    struct arena arena;
+    struct dse_error err;
+    arena_init(&arena);
+    assert_int_equal(
+        annealing_new(&space, &options, random_stream_make(seed, 0, RANDOM_TEST), &arena, &annealing, &err),
+        DSE_OK);
+    while (annealing_step(annealing, 100))
+        ;
+    assert_false(annealing_step(annealing, 100));
+    arena_free(&arena);
+}
+
+static void run_genetic(struct bits *bits, uint64_t left, uint64_t seed)
+{
+    struct search_space space = make_space(bits, left);
+    const struct genetic_options options = {.n_population = 60,
+                                            .n_generation = 60,
+                                            .n_elite = 2,
+                                            .n_tournament = 3,
+                                            .crossover_chance = 0.7,
+                                            .mutation_chance = 0.5};
+    struct genetic *genetic;
+    struct arena arena;
+    struct dse_error err;
+    arena_init(&arena);
+    assert_int_equal(
+        genetic_new(&space, &options, random_stream_make(seed, 0, RANDOM_TEST), &arena, &genetic, &err),
+        DSE_OK);
+    while (genetic_step(genetic, 100))
+        ;
+    assert_false(genetic_step(genetic, 100));
+    arena_free(&arena);
+}
+
+static void test_algorithms_find_the_optimum(void **state)
+{
+    (void)state;
+    struct bits bits;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        run_annealing(&bits, UINT64_MAX, seed);
+        assert_true(bits.best == 1);
+        assert_in_range(bits.used, 6001, 6100); /* first point(s) and two descents of 3000 moves */
+        run_genetic(&bits, UINT64_MAX, seed);
+        assert_true(bits.best == 1);
+        assert_in_range(bits.used, 60 + 60 * 58,
+                        60 + 60 * 58 + 20); /* a population, then 60 times all but the elite */
+    }
+}
+
+static void test_algorithms_keep_the_budget(void **state)
+{
+    (void)state;
+    struct bits bits;
+    run_annealing(&bits, 500, 1);
+    assert_int_equal(bits.used, 500);
+    run_genetic(&bits, 500, 1);
+    assert_int_equal(bits.used, 500);
+}
+
+static bool draw_nothing(void *self, struct random_stream *stream, void *point)
+{
+    (void)self;
+    (void)stream;
+    (void)point;
+    return false;
+}
+
+static void test_algorithms_end_without_a_first_point(void **state)
+{
+    (void)state;
+    struct bits bits;
+    struct search_space space = make_space(&bits, UINT64_MAX);
+    const struct annealing_options annealing_options = {
+        .n_move = 10, .first_temperature = 1, .last_temperature = 1};
+    const struct genetic_options genetic_options = {.n_population = 2, .n_generation = 1, .n_tournament = 1};
+    struct annealing *annealing;
+    struct genetic *genetic;
+    struct arena arena;
+    struct dse_error err;
+    struct random_stream stream = random_stream_make(1, 0, RANDOM_TEST);
+    arena_init(&arena);
+    space.draw = draw_nothing;
+    assert_int_equal(annealing_new(&space, &annealing_options, stream, &arena, &annealing, &err), DSE_OK);
+    assert_false(annealing_step(annealing, 100000));
+    assert_int_equal(genetic_new(&space, &genetic_options, stream, &arena, &genetic, &err), DSE_OK);
+    assert_false(genetic_step(genetic, 100000));
+    assert_int_equal(bits.used, 0);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_algorithms_find_the_optimum),
+        cmocka_unit_test(test_algorithms_keep_the_budget),
+        cmocka_unit_test(test_algorithms_end_without_a_first_point),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* The price put together from layer groups against the parser and the evaluator of all, on walks of random moves. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "costmodel/fused/core_cache.h"
+#include "engines/soma/search/lfa_move.h"
+#include "engines/soma/search/lfa_price.h"
+#include "tests/support/soma_case.h"
+
+enum { N_LFA = 150, CACHE_MAX = 1 << 18, BUFFER_BYTE = 8 << 20 };
+
+struct price_case {
+    struct soma_case base;
+    struct core_array_search array;
+    struct core_cache *cache;
+    struct core_cached cached;
+    struct soma_search search;
+    struct soma_lfa_prices *prices;
+    struct arena scratch;
+};
+
+static void open_case(struct price_case *c, const char *network, uint32_t batch, bool compat)
+{
+    struct dse_error *err = &c->base.err;
+    soma_case_open(&c->base, network, BUFFER_BYTE);
+    c->array = (struct core_array_search){c->base.core, compat};
+    assert_int_equal(core_cache_new(CACHE_MAX, &c->cache, err), DSE_OK);
+    assert_int_equal(core_cache_join_array(c->cache, &c->array, &c->cached, err), DSE_OK);
+    c->base.context.core = core_cached_scheduler(&c->cached);
+    c->base.context.batch = batch;
+    c->base.context.compat = compat;
+    c->search = soma_case_search(&c->base, BUFFER_BYTE, 16);
+    assert_int_equal(soma_lfa_prices_new(&c->search, &c->prices, err), DSE_OK);
+    arena_init(&c->scratch);
+}
+
+static void close_case(struct price_case *c)
+{
+    soma_lfa_prices_free(c->prices);
+    arena_free(&c->scratch);
+    core_cache_free(c->cache);
+    soma_case_close(&c->base);
+}
+
+/* Whether the LFA is valid and fits; fails when the two prices differ. */
+static bool compare(struct price_case *c, const struct soma_lfa *lfa)
+{
+    struct soma_price plain, fast;
+    struct dse_error *err = &c->base.err;
+    arena_reset(&c->scratch);
+    assert_int_equal(soma_price_lfa(&c->search, lfa, BUFFER_BYTE, &c->scratch, NULL, &plain, err), DSE_OK);
+    assert_int_equal(soma_lfa_price(c->prices, lfa, BUFFER_BYTE, &fast, err), DSE_OK);
+    assert_int_equal(isfinite(plain.cost), isfinite(fast.cost));
+    if (!isfinite(plain.cost))
+        return false;
+    assert_int_equal(plain.cycle, fast.cycle);
+    assert_int_equal(plain.buffer_max_byte, fast.buffer_max_byte);
+    assert_true(fabs(plain.energy_j - fast.energy_j) <= 1e-12 * plain.energy_j);
+    return true;
+}
+
+static void walk(const char *network, uint32_t batch, bool compat)
+{
+    struct price_case c;
+    struct soma_mover mover[2];
+    struct soma_lfa lfa, next;
+    struct soma_price price;
+    struct random_stream stream = random_stream_make(batch, compat, RANDOM_TEST);
+    uint32_t n_valid = 0;
+    open_case(&c, network, batch, compat);
+    struct dse_error *err = &c.base.err;
+    uint32_t n_layer = c.base.network.n_layer;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(soma_mover_init(&c.search, i ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER, NULL,
+                                         &c.base.arena, &mover[i], err),
+                         DSE_OK);
+    assert_int_equal(soma_lfa_new(n_layer, &c.base.arena, &lfa, err), DSE_OK);
+    assert_int_equal(soma_lfa_new(n_layer, &c.base.arena, &next, err), DSE_OK);
+    assert_int_equal(
+        soma_initial_lfa(&c.search, SOMA_MOVES_PUBLISHED, BUFFER_BYTE, &c.scratch, &lfa, &price, err),
+        DSE_OK);
+    assert_true(compare(&c, &lfa));
+    for (int i = 0; i < N_LFA; i++) {
+        soma_lfa_copy(&lfa, &next);
+        for (uint32_t k = random_below(&stream, 4); k < 4; k++)
+            (void)soma_lfa_move(&mover[random_below(&stream, 2)], &stream, &next);
+        if (!compare(&c, &next))
+            continue;
+        n_valid++;
+        soma_lfa_copy(&next, &lfa);
+    }
+    assert_true(n_valid >= N_LFA / 8);
+    close_case(&c);
+}
+
+static void walk_all(const char *network)
+{
+    for (uint32_t batch = 1; batch <= 4; batch += 3)
+        for (int compat = 0; compat < 2; compat++)
+            walk(network, batch, compat);
+}
+
+static void test_lfa_price_is_the_plain_price_of_tiny6(void **state)
+{
+    (void)state;
+    walk_all("tests/known/soma/tiny6.yaml");
+}
+
+static void test_lfa_price_is_the_plain_price_of_resnet50(void **state)
+{
+    (void)state;
+    walk_all("experiments/networks/resnet50_soma.yaml");
+}
+
+static void test_lfa_price_is_the_plain_price_of_inception_resnet(void **state)
+{
+    (void)state;
+    walk_all("experiments/networks/inception_resnet_v1.yaml");
+}
+
+static void test_lfa_price_is_the_plain_price_of_randwire(void **state)
+{
+    (void)state;
+    walk_all("experiments/networks/randwire_small.yaml");
+}
+
+static void test_lfa_price_is_the_plain_price_of_gpt2(void **state)
+{
+    (void)state;
+    walk_all("experiments/networks/gpt2_small_prefill512.yaml");
+    walk_all("experiments/networks/gpt2_small_decode513.yaml");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lfa_price_is_the_plain_price_of_tiny6),
+        cmocka_unit_test(test_lfa_price_is_the_plain_price_of_resnet50),
+        cmocka_unit_test(test_lfa_price_is_the_plain_price_of_inception_resnet),
+        cmocka_unit_test(test_lfa_price_is_the_plain_price_of_randwire),
+        cmocka_unit_test(test_lfa_price_is_the_plain_price_of_gpt2),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

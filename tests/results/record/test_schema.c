@@ -1,0 +1,271 @@
+#include "tests/results/files.h"
+
+#include "results/record/csv_line.h"
+#include "results/record/schema.h"
+#include "tests/results/sample.h"
+
+static void test_schema_accepts_the_sample(void **state)
+{
+    (void)state;
+    struct dse_error err;
+    assert_int_equal(schema_check(&sample_schema, &err), DSE_OK);
+    assert_int_equal(schema_n_cell(&sample_schema), SAMPLE_CELL);
+}
+
+/* One coordinate, for the refusals below. */
+static enum dse_status check_one(struct result_coordinate c, size_t n_value, struct dse_error *err)
+{
+    struct result_axis axis = {n_value, 1, &c};
+    struct result_schema schema = {.n_axis = 1, .axis = &axis};
+    return schema_check(&schema, err);
+}
+
+static void test_schema_refuses_bad_axes_by_name(void **state)
+{
+    (void)state;
+    static const double twice[] = {1, 2, 1}, wild[] = {1, NAN};
+    static const char *const broken[] = {"a", "b\nc"};
+    struct dse_error err;
+    assert_int_equal(check_one((struct result_coordinate){.name = "x", .number = twice}, 3, &err),
+                     DSE_BAD_INPUT);
+    assert_string_equal(err.text, "axis x has the value 1 twice");
+    assert_int_equal(check_one((struct result_coordinate){.name = "x", .number = wild}, 2, &err),
+                     DSE_BAD_INPUT);
+    assert_string_equal(err.text, "axis x: value 2 is not finite");
+    assert_int_equal(check_one((struct result_coordinate){.name = "x", .text = broken}, 2, &err),
+                     DSE_BAD_INPUT);
+    assert_int_equal(check_one((struct result_coordinate){.name = "1x", .number = twice}, 2, &err),
+                     DSE_BAD_INPUT);
+    assert_int_equal(check_one((struct result_coordinate){.name = "a/b", .number = twice}, 2, &err),
+                     DSE_BAD_INPUT);
+    assert_int_equal(check_one((struct result_coordinate){.name = "energy_j", .number = twice}, 2, &err),
+                     DSE_BAD_INPUT);
+    assert_string_equal(err.text, "axis name 'energy_j' is the name of a result column; choose another");
+    assert_int_equal(check_one((struct result_coordinate){.name = "x", .number = twice}, 2, &err), DSE_OK);
+}
+
+static void test_schema_refuses_two_axes_of_one_name(void **state)
+{
+    (void)state;
+    struct result_axis axis[] = {sample_axis[0], sample_axis[1], sample_axis[0]};
+    struct result_schema schema = {.n_axis = 3, .axis = axis};
+    struct dse_error err;
+    assert_int_equal(schema_check(&schema, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.text, "two axes are called global_buffer_byte");
+}
+
+static void test_schema_labels_carry_units(void **state)
+{
+    (void)state;
+    char text[64];
+    assert_string_equal(coordinate_label(&sample_coordinate[0], 1, text, sizeof text), "128 KiB");
+    assert_string_equal(coordinate_label(&sample_coordinate[1], 2, text, sizeof text), "16 GB/s");
+    assert_string_equal(coordinate_label(&sample_coordinate[2], 0, text, sizeof text), "LPDDR4 x16");
+    const double batch[] = {4};
+    struct result_coordinate plain = {.name = "batch", .unit = "1", .number = batch};
+    assert_string_equal(coordinate_label(&plain, 0, text, sizeof text), "4");
+    plain.unit = "word";
+    assert_string_equal(coordinate_label(&plain, 0, text, sizeof text), "4 word");
+    assert_string_equal(coordinate_text(&sample_coordinate[0], 2, text, sizeof text), "262144");
+}
+
+static void test_schema_paths_replace_known_endings(void **state)
+{
+    (void)state;
+    char path[64];
+    assert_true(result_path(path, sizeof path, "a.b/out.h5", ".layers.csv"));
+    assert_string_equal(path, "a.b/out.layers.csv");
+    assert_true(result_path(path, sizeof path, "out.layers.csv", ".csv"));
+    assert_string_equal(path, "out.csv");
+    assert_true(result_path(path, sizeof path, "a.b/out", ".csv"));
+    assert_string_equal(path, "a.b/out.csv");
+    assert_true(result_path(path, sizeof path, "a/.h5", ".csv"));
+    assert_string_equal(path, "a/.h5.csv");
+    assert_false(result_path(path, 8, "out.h5", ".layers.csv"));
+}
+
+static void test_schema_every_field_is_described(void **state)
+{
+    (void)state;
+    size_t n_point, n_layer;
+    const struct result_field *point = point_field_all(&n_point), *layer = layer_field_all(&n_layer);
+    for (size_t i = 0; i < n_point + n_layer; i++) {
+        const struct result_field *field = i < n_point ? &point[i] : &layer[i - n_point];
+        assert_true(field->sentence[0] != '\0');
+        /* A number has a unit, a text has none. */
+        assert_int_equal(field->unit[0] == '\0', field->type == FIELD_TEXT);
+        assert_int_equal(field->is_time, strcmp(field->name, "seconds") == 0);
+    }
+}
+
+static void test_schema_measures_have_words(void **state)
+{
+    (void)state;
+    assert_string_equal(result_measure_text(0), "noc");
+    assert_string_equal(result_measure_text(1), "cosa");
+    assert_string_equal(result_measure_text(2), "schedule");
+    assert_null(result_measure_text(3));
+    assert_int_equal(result_measure_find("noc cosa", 3), RESULT_MEASURE_NOC);
+    assert_int_equal(result_measure_find("cosa", 4), RESULT_MEASURE_COSA);
+    assert_int_equal(result_measure_find("schedule", 8), RESULT_MEASURE_SCHEDULE);
+    assert_int_equal(result_measure_find("no", 2), 0);
+    assert_int_equal(result_measure_find("nocx", 4), 0);
+    assert_int_equal(result_measure_find("", 0), 0);
+}
+
+/* Files have the columns of what the sweep measures, and no others; a missing value is an empty field there too. */
+static void test_csv_line_has_columns_of_what_is_measured(void **state)
+{
+    (void)state;
+    static const char *const noc = ",n_mac,noc_latency_cycle,";
+    static const char *const cosa = ",cosa_util,cosa_comp,cosa_traf,cosa_objective,";
+    struct result_schema schema = sample_schema;
+    struct point_record point, point_back;
+    struct layer_record layer[SAMPLE_LAYER], layer_back;
+    struct level_values level[SAMPLE_LEVEL], level_back[SAMPLE_LEVEL];
+    uint32_t index[3], index_back[3];
+    struct text_buffer line;
+    struct csv_row row;
+    struct dse_error err;
+    text_init(&line);
+    csv_row_init(&row);
+    for (unsigned measures = 0; measures <= (RESULT_MEASURE_NOC | RESULT_MEASURE_COSA); measures++) {
+        bool has_noc = measures & RESULT_MEASURE_NOC, has_cosa = measures & RESULT_MEASURE_COSA;
+        schema.measures = measures;
+        text_clear(&line);
+        csv_point_header(&line, &schema);
+        assert_int_equal(strstr(line.data, noc) != NULL, has_noc);
+        assert_null(strstr(line.data, "cosa"));
+        text_clear(&line);
+        csv_layer_header(&line, &schema);
+        assert_int_equal(strstr(line.data, noc) != NULL, has_noc);
+        assert_int_equal(strstr(line.data, cosa) != NULL, has_cosa);
+        sample_point(0, &point, layer, index, level);
+        point.noc_latency_cycle = layer[0].noc_latency_cycle = 77;
+        layer[0].cosa_traf = 1.5;
+        text_clear(&line);
+        csv_point_line(&line, &schema, &point);
+        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
+        assert_int_equal(csv_point_parse(&row, &schema, &point_back, index_back, level_back, &err), 1);
+        assert_true(point_back.noc_latency_cycle == (has_noc ? 77 : RESULT_U64_MISSING));
+        assert_int_equal(point_back.draws, 5000);
+        text_clear(&line);
+        csv_layer_line(&line, &schema, &point, &layer[0]);
+        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
+        assert_int_equal(csv_layer_parse(&row, &schema, &layer_back, level_back, &err), 1);
+        assert_true(layer_back.noc_latency_cycle == (has_noc ? 77 : RESULT_U64_MISSING));
+        assert_true(has_cosa ? layer_back.cosa_traf == 1.5 : isnan(layer_back.cosa_traf));
+        assert_true(isnan(layer_back.cosa_util));
+        assert_string_equal(layer_back.mapping, layer[0].mapping);
+    }
+    csv_row_free(&row);
+    text_free(&line);
+}
+
+static void test_csv_line_quotes_only_when_needed(void **state)
+{
+    (void)state;
+    struct text_buffer line;
+    struct csv_row row;
+    struct dse_error err;
+    text_init(&line);
+    csv_row_init(&row);
+    csv_add_text(&line, "plain text");
+    csv_add_text(&line, "a,b");
+    csv_add_text(&line, "say \"x\"");
+    csv_add_text(&line, "two\nlines");
+    csv_add_text(&line, " led");
+    csv_add_text(&line, "");
+    csv_add_text(&line, NULL);
+    /* RFC 4180, sections 2.5 to 2.7: quotes around, quotes doubled. */
+    assert_string_equal(line.data, "plain text,\"a,b\",\"say \"\"x\"\"\",\"two lines\",\" led\",,,");
+    assert_int_equal(csv_split(line.data, line.length, &row, &err), DSE_OK);
+    assert_int_equal(row.n, 8);
+    assert_string_equal(row.field[1], "a,b");
+    assert_string_equal(row.field[2], "say \"x\"");
+    assert_string_equal(row.field[4], " led");
+    assert_int_equal(csv_split("a,\"b", 4, &row, &err), DSE_BAD_INPUT);
+    assert_int_equal(csv_split("a,\"b\"c,d", 8, &row, &err), DSE_BAD_INPUT);
+    assert_int_equal(csv_split("a\0b", 3, &row, &err), DSE_BAD_INPUT);
+    csv_row_free(&row);
+    text_free(&line);
+}
+
+static void test_csv_line_reads_back_every_value(void **state)
+{
+    (void)state;
+    struct point_record point, back;
+    struct layer_record layer[SAMPLE_LAYER], layer_back;
+    struct level_values level[SAMPLE_LEVEL], level_back[SAMPLE_LEVEL];
+    uint32_t index[3], index_back[3];
+    struct text_buffer line;
+    struct csv_row row;
+    struct dse_error err;
+    text_init(&line);
+    csv_row_init(&row);
+    for (unsigned cell = 0; cell < SAMPLE_CELL; cell++) {
+        size_t n = sample_point(cell, &point, layer, index, level);
+        text_clear(&line);
+        csv_point_line(&line, &sample_schema, &point);
+        assert_true(csv_seal_holds(line.data, line.length - 1));
+        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
+        assert_int_equal(csv_point_parse(&row, &sample_schema, &back, index_back, level_back, &err), 1);
+        assert_memory_equal(index, index_back, sizeof index);
+        assert_int_equal(back.key, point.key);
+        assert_int_equal(back.outcome, point.outcome);
+        assert_int_equal(back.latency_cycle, point.latency_cycle);
+        assert_int_equal(back.n_mac, RESULT_U64_MISSING);
+        if (cell == SAMPLE_INFEASIBLE) {
+            assert_true(isnan(back.energy_j));
+            assert_string_equal(back.reason, point.reason);
+            continue;
+        }
+        /* The same bits: the shortest decimal that reads back. */
+        assert_memory_equal(&back.energy_j, &point.energy_j, sizeof(double));
+        assert_memory_equal(level_back, level, sizeof level);
+        text_clear(&line);
+        csv_layer_line(&line, &sample_schema, &point, &layer[n - 1]);
+        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
+        assert_int_equal(csv_layer_parse(&row, &sample_schema, &layer_back, level_back, &err), 1);
+        assert_string_equal(layer_back.mapping, layer[n - 1].mapping);
+        assert_string_equal(layer_back.layer, "fc");
+    }
+    csv_row_free(&row);
+    text_free(&line);
+}
+
+static void test_csv_line_seal_notices_any_changed_byte(void **state)
+{
+    (void)state;
+    char line[] = "a,b,";
+    struct text_buffer sealed;
+    text_init(&sealed);
+    text_append(&sealed, "%s", line);
+    csv_seal(&sealed, 0);
+    for (size_t i = 0; i + 1 < sealed.length; i++) {
+        assert_true(csv_seal_holds(sealed.data, sealed.length - 1));
+        sealed.data[i] ^= 1;
+        assert_false(csv_seal_holds(sealed.data, sealed.length - 1));
+        sealed.data[i] ^= 1;
+    }
+    assert_false(csv_seal_holds(sealed.data, 3));
+    text_free(&sealed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schema_accepts_the_sample),
+        cmocka_unit_test(test_schema_refuses_bad_axes_by_name),
+        cmocka_unit_test(test_schema_refuses_two_axes_of_one_name),
+        cmocka_unit_test(test_schema_labels_carry_units),
+        cmocka_unit_test(test_schema_paths_replace_known_endings),
+        cmocka_unit_test(test_schema_every_field_is_described),
+        cmocka_unit_test(test_schema_measures_have_words),
+        cmocka_unit_test(test_csv_line_has_columns_of_what_is_measured),
+        cmocka_unit_test(test_csv_line_quotes_only_when_needed),
+        cmocka_unit_test(test_csv_line_reads_back_every_value),
+        cmocka_unit_test(test_csv_line_seal_notices_any_changed_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
