@@ -31,7 +31,8 @@ void arena_init(struct arena *arena)
     arena->used_byte = 0;
 }
 
-/* A new newest block of at least `need` bytes. Each is at least twice the one before, so the newest is the largest. */
+/* A new newest block of at least `need` bytes. Each is at least twice the one before, so the newest is the
+ * largest. */
 static struct arena_block *add_block(struct arena *arena, size_t need)
 {
     size_t capacity = need;

@@ -15,8 +15,8 @@ struct arena {
 /* An empty arena; allocates nothing yet. */
 void arena_init(struct arena *arena);
 
-/* Zeroed memory for `count` items of `size` bytes, aligned for any type; NULL when out of memory or on overflow.
- * Owned by the arena. */
+/* Zeroed memory for `count` items of `size` bytes, aligned for any type; NULL when out of memory or on
+ * overflow. Owned by the arena. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
 /* The same, not zeroed: for large things of which little is used. */

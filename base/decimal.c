@@ -13,8 +13,8 @@ enum { SIGNIFICAND_BITS = 52, EXPONENT_BIAS = 1075, EXPONENT_MASK = 0x7FF };
 #define HIDDEN_BIT (UINT64_C(1) << SIGNIFICAND_BITS)
 #define LOW_63 ((UINT64_C(1) << 63) - 1)
 
-/* floor(e log10(2)), floor(e log10(2) + log10(3/4)) and floor(e log2(10)), exact for |e| of doubles (the paper, section 9.4;
- * >> of a negative number keeps the sign with every compiler this builds with). */
+/* floor(e log10(2)), floor(e log10(2) + log10(3/4)) and floor(e log2(10)), exact for |e| of doubles (the
+ * paper, section 9.4; >> of a negative number keeps the sign with every compiler this builds with). */
 static int log10_of_pow2(int e)
 {
     return (int)(((int64_t)e * INT64_C(661971961083)) >> 41);
@@ -42,7 +42,8 @@ static uint64_t round_to_odd(const struct decimal_power *g, uint64_t c)
 
 uint64_t decimal_shortest_by_trial(double value, int *exponent)
 {
-    /* At most 15 digits are recovered exactly by printing 15, so fewer need no trial; subnormals hold less. */
+    /* At most 15 digits are recovered exactly by printing 15, so fewer need no trial; subnormals hold
+     * less. */
     int precision = value < DBL_MIN ? 1 : 15;
     char text[40];
     for (; precision <= DECIMAL_DIGIT_MAX; precision++) {
@@ -62,8 +63,9 @@ uint64_t decimal_shortest_by_trial(double value, int *exponent)
     return digits;
 }
 
-/* Of the multiples `below` and `below` + `step` of the last digit, which lie in lower .. upper (in quarters)? Exactly one: `*found`
- * is it, and `*nearest` whether `middle` (the value), rounded to that digit as printf does (ties to even), gives it. */
+/* Of the multiples `below` and `below` + `step` of the last digit, which lie in lower .. upper (in quarters)?
+ * Exactly one: `*found` is it, and `*nearest` whether `middle` (the value), rounded to that digit as printf
+ * does (ties to even), gives it. */
 static int only_one_inside(uint64_t below, uint64_t step, uint64_t lower, uint64_t middle, uint64_t upper,
                            uint64_t *found, int *nearest)
 {
@@ -111,8 +113,8 @@ static double make_double(uint64_t significand, int exponent)
     return value;
 }
 
-/* digits * 10^exponent lies within 6 units of 2^-127 above or below a product of the table; unless a halfway point between two doubles
- * does as well, all of that interval rounds to the same double. */
+/* digits * 10^exponent lies within 6 units of 2^-127 above or below a product of the table; unless a halfway
+ * point between two doubles does as well, all of that interval rounds to the same double. */
 static int by_interval(uint64_t digits, int exponent, double *value)
 {
     const struct decimal_power *g = &DECIMAL_POWER[exponent - DECIMAL_POWER_FIRST];
@@ -148,8 +150,8 @@ int decimal_to_double(uint64_t digits, int exponent, double *value)
         *value = 0;
         return 1;
     }
-    /* Both are doubles without rounding, so one division or product rounds once: W. Clinger, "How to read floating point
-     * numbers accurately" (1990). */
+    /* Both are doubles without rounding, so one division or product rounds once: W. Clinger, "How to read
+     * floating point numbers accurately" (1990). */
     if (digits <= 2 * HIDDEN_BIT && exponent >= -22 && exponent <= 22) {
         *value = exponent < 0 ? (double)digits / ten[-exponent] : (double)digits * ten[exponent];
         return 1;

@@ -1,4 +1,5 @@
-/* 64-bit content hashes (XXH3 from libxxhash) fed field by field, so that a key never depends on padding or addresses. */
+/* 64-bit content hashes (XXH3 from libxxhash) fed field by field, so that a key never depends on padding or
+ * addresses. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

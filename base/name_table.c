@@ -19,7 +19,8 @@ void name_table_free(struct name_table *table)
 
 void name_table_clear(struct name_table *table)
 {
-    /* A large table is given back, else one large mapping would make clearing dear for all small ones after it. */
+    /* A large table is given back, else one large mapping would make clearing dear for all small ones after
+     * it. */
     if (table->n_slot > 64) {
         name_table_free(table);
         return;

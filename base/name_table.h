@@ -21,8 +21,8 @@ void name_table_free(struct name_table *table);
 /* Forget all names; keeps a little memory for reuse. */
 void name_table_clear(struct name_table *table);
 
-/* Store `index` under `name`, which must outlive the table; a name already there gets the new index. Returns 0 when
- * out of memory, else 1. */
+/* Store `index` under `name`, which must outlive the table; a name already there gets the new index. Returns
+ * 0 when out of memory, else 1. */
 int name_table_put(struct name_table *table, const char *name, size_t index);
 
 /* 1 and the index of `name`, or 0 when it is not there. */

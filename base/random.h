@@ -1,7 +1,7 @@
-/* Counter-based random streams: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11).
- * A stream is a pure function of (seed, key, stream number): no shared generator, no clock, so results do not depend
- * on threads or order. Known answers (Random123's kat_vectors: counter 0, key 0 -> 6627e8d5 e169c58d bc57ac4c 9b00dbd8)
- * are in tests/base/test_random.c. */
+/* Counter-based random streams: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+ * SC'11). A stream is a pure function of (seed, key, stream number): no shared generator, no clock, so
+ * results do not depend on threads or order. Known answers (Random123's kat_vectors: counter 0, key 0 ->
+ * 6627e8d5 e169c58d bc57ac4c 9b00dbd8) are in tests/base/test_random.c. */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 
@@ -17,8 +17,9 @@ struct random_stream {
     unsigned next;     /* how many of them are used; 4 = draw a new block */
 };
 
-/* The stream (seed, key, use). `key` is the task's content hash. All 160 bits are mixed by Philox itself into the
- * stream's key and the upper half of its counter; the lower half counts blocks, so a stream holds 2^66 numbers. */
+/* The stream (seed, key, use). `key` is the task's content hash. All 160 bits are mixed by Philox itself into
+ * the stream's key and the upper half of its counter; the lower half counts blocks, so a stream holds 2^66
+ * numbers. */
 struct random_stream random_stream_make(uint64_t seed, uint64_t key, uint32_t use);
 
 /* Draw the next block of four numbers; called by random_u32 when the current one is used up. */

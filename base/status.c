@@ -24,7 +24,8 @@ static void fill(struct dse_error *err, enum dse_status status, const char *file
     text_copy(err->file, sizeof err->file, file);
 }
 
-/* Texts quote what users wrote: a control character could play with the terminal or break a line of the journal. */
+/* Texts quote what users wrote: a control character could play with the terminal or break a line of the
+ * journal. */
 __attribute__((format(printf, 2, 0))) static void put_text(struct dse_error *err, const char *format,
                                                            va_list args)
 {

@@ -1,5 +1,5 @@
-/* Status codes and error text. Every fallible function returns `enum dse_status` and takes `struct dse_error *` last.
- * "Infeasible" is never a status: it is a finding, and lives in result fields. */
+/* Status codes and error text. Every fallible function returns `enum dse_status` and takes `struct dse_error
+ * *` last. "Infeasible" is never a status: it is a finding, and lives in result fields. */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
@@ -36,8 +36,8 @@ struct dse_error {
 /* The words of a status ("bad input"); never NULL. */
 const char *dse_status_text(enum dse_status status);
 
-/* Fill `err` (may be NULL) without a place in a file and return `status`. Long text is cut, never overrun; control characters
- * in it become '?'. */
+/* Fill `err` (may be NULL) without a place in a file and return `status`. Long text is cut, never overrun;
+ * control characters in it become '?'. */
 enum dse_status dse_fail(struct dse_error *err, enum dse_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -113,7 +113,8 @@ static int same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Edit distance with swapped neighbours counted once (optimal string alignment); both shorter than NEAREST_MAX. */
+/* Edit distance with swapped neighbours counted once (optimal string alignment); both shorter than
+ * NEAREST_MAX. */
 static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     size_t rows[3][NEAREST_MAX + 1];

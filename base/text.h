@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing, always terminated text. On out-of-memory `failed` is set, later appends do nothing, and `data` stays valid. */
+/* A growing, always terminated text. On out-of-memory `failed` is set, later appends do nothing, and `data`
+ * stays valid. */
 struct text_buffer {
     char *data; /* owned; NULL only before the first append */
     size_t length;
@@ -20,20 +21,22 @@ void text_append_bytes(struct text_buffer *text, const char *bytes, size_t lengt
 void text_append_string(struct text_buffer *text, const char *string);
 void text_append_u64(struct text_buffer *text, uint64_t value);
 
-/* Room for `n` bytes to be written behind the text, or NULL when out of memory (`failed` is then set); text_wrote says how far. */
+/* Room for `n` bytes to be written behind the text, or NULL when out of memory (`failed` is then set);
+ * text_wrote says how far. */
 char *text_room(struct text_buffer *text, size_t n);
 void text_wrote(struct text_buffer *text, const char *end);
 void text_clear(struct text_buffer *text);
 void text_free(struct text_buffer *text);
 
-/* The candidate nearest to `word` by edit distance (case-insensitive), or NULL when none is close (more than about a
- * third of the letters wrong). Ties go to the first. */
+/* The candidate nearest to `word` by edit distance (case-insensitive), or NULL when none is close (more than
+ * about a third of the letters wrong). Ties go to the first. */
 const char *text_nearest(const char *word, const char *const *candidate, size_t n_candidate);
 
 /* "133,888": decimal with thousands separators. Returns `buffer`. */
 char *text_thousands(uint64_t value, char *buffer, size_t size);
 
-/* The shortest decimal that reads back to the same double ("0.1", "1e-09", "nan", "inf"). Returns `buffer`. */
+/* The shortest decimal that reads back to the same double ("0.1", "1e-09", "nan", "inf"). Returns
+ * `buffer`. */
 char *text_double(double value, char *buffer, size_t size);
 
 /* text_double of value x 10^shift, where the decimal point of the shortest decimal is moved: no rounding. */
@@ -43,16 +46,17 @@ char *text_double_shifted(double value, int shift, char *buffer, size_t size);
 enum { TEXT_DOUBLE_MAX = 48, TEXT_U64_MAX = 20, TEXT_HEX_LENGTH = 16 };
 size_t text_double_bytes(double value, int shift, char *to);
 
-/* Decimal into to[TEXT_U64_MAX], 16 lower-case hex digits into to[TEXT_HEX_LENGTH]; no terminator; returns the length. */
+/* Decimal into to[TEXT_U64_MAX], 16 lower-case hex digits into to[TEXT_HEX_LENGTH]; no terminator; returns
+ * the length. */
 size_t text_u64_bytes(uint64_t value, char *to);
 size_t text_hex_bytes(uint64_t value, char *to);
 
-/* A user's text made fit for a message: control characters become '?', what is too long ends in "...". Returns
- * `buffer`. */
+/* A user's text made fit for a message: control characters become '?', what is too long ends in "...".
+ * Returns `buffer`. */
 char *text_excerpt(const char *text, char *buffer, size_t size);
 
-/* Whether `text` may name a thing in files, columns and paths and stand in YAML without quotes: a letter or _, then
- * letters, digits, _ . + / and -; not "null". */
+/* Whether `text` may name a thing in files, columns and paths and stand in YAML without quotes: a letter or
+ * _, then letters, digits, _ . + / and -; not "null". */
 int text_is_name(const char *text);
 
 /* Strict whole-text parses: 1 on success; 0 on junk, sign where not allowed, overflow, nan or inf. */

@@ -53,7 +53,8 @@ static char *put(char *to, const char *from, size_t n)
     return to + n;
 }
 
-/* Lay out digits as 0.00123, 123000, 12.3 or 1.23e-09; plain when the exponent is in -4 .. 15. Returns the end. */
+/* Lay out digits as 0.00123, 123000, 12.3 or 1.23e-09; plain when the exponent is in -4 .. 15. Returns the
+ * end. */
 static char *lay_out(const char *digit, size_t n, int exponent, char *to)
 {
     if (exponent < -4 || exponent > 15) {

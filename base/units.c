@@ -7,8 +7,9 @@
 
 #include "base/text.h"
 
-/* A unit: value = number x 10^ten x 2^two x times. The three parts are apart because the first is done on the decimal
- * text and the second is exact, so that "0.8 pJ" is the double nearest to 8e-13 and prints back as "0.8 pJ". */
+/* A unit: value = number x 10^ten x 2^two x times. The three parts are apart because the first is done on the
+ * decimal text and the second is exact, so that "0.8 pJ" is the double nearest to 8e-13 and prints back as
+ * "0.8 pJ". */
 struct unit {
     enum unit_kind kind;
     const char *name;

@@ -1,6 +1,6 @@
 /* Quantities with units, as users write them: "128 KiB", "16 GB/s", "0.8 pJ", "1 GHz", "24 bit", "30 um".
- * Values come out in SI (bytes and bits as counts). A missing or foreign unit, trailing junk, nan, inf or a negative
- * number is an error whose text names the value and what is accepted. */
+ * Values come out in SI (bytes and bits as counts). A missing or foreign unit, trailing junk, nan, inf or a
+ * negative number is an error whose text names the value and what is accepted. */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
@@ -24,14 +24,14 @@ enum unit_kind {
     UNIT_JOULE_PER_BIT   /* pJ/bit fJ/bit; value in joule per bit */
 };
 
-/* Parse `text` into `*value` (SI). `what` is named in the error text ("GlobalBuffer.capacity"). `err` gets no file or
- * line; the caller adds them. DSE_BAD_INPUT when the text is not such a quantity. */
+/* Parse `text` into `*value` (SI). `what` is named in the error text ("GlobalBuffer.capacity"). `err` gets no
+ * file or line; the caller adds them. DSE_BAD_INPUT when the text is not such a quantity. */
 DSE_MUST_CHECK enum dse_status quantity_parse(const char *text, enum unit_kind kind, const char *what,
                                               double *value, struct dse_error *err);
 
-/* A short text for people: the shortest of all units that keep the number >= 1 (pJ: >= 0.01), the larger unit when
- * two are equally short: 131072 byte -> "128 KiB", 1.6e10 byte/s -> "16 GB/s", 8e-13 J -> "0.8 pJ". It parses back to
- * the same double for every finite value >= 0. 48 bytes hold any result. Returns `buffer`. */
+/* A short text for people: the shortest of all units that keep the number >= 1 (pJ: >= 0.01), the larger unit
+ * when two are equally short: 131072 byte -> "128 KiB", 1.6e10 byte/s -> "16 GB/s", 8e-13 J -> "0.8 pJ". It
+ * parses back to the same double for every finite value >= 0. 48 bytes hold any result. Returns `buffer`. */
 char *quantity_print(double value, enum unit_kind kind, char *buffer, size_t size);
 
 /* The unit words accepted for a kind, for messages: "B, KiB, MiB, ...". */

@@ -1,9 +1,9 @@
-/* YAML files as a read-only tree whose every node knows its line. Built on libyaml. Duplicate keys, several documents
- * in one file, non-scalar keys and cyclic aliases are errors with a line number, and so are the limits: files over
- * 64 MiB, nesting deeper than 64, merge keys that bring in more than a million pairs. Aliases share their anchor's
- * node; merge keys (<<: *x, <<: [*x, *y]) are expanded as if written at the top of the mapping; explicit keys win,
- * then the earlier of a list.
- * The getters below name the file and line, the value, and what would be accepted, in `err`. */
+/* YAML files as a read-only tree whose every node knows its line. Built on libyaml. Duplicate keys, several
+ * documents in one file, non-scalar keys and cyclic aliases are errors with a line number, and so are the
+ * limits: files over 64 MiB, nesting deeper than 64, merge keys that bring in more than a million pairs.
+ * Aliases share their anchor's node; merge keys (<<: *x, <<: [*x, *y]) are expanded as if written at the top
+ * of the mapping; explicit keys win, then the earlier of a list. The getters below name the file and line,
+ * the value, and what would be accepted, in `err`. */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
 
@@ -36,10 +36,12 @@ struct yaml_doc {
 };
 
 /* Read a file. On failure `doc` needs no release. DSE_IO: cannot be read (missing, directory, no permission);
- * DSE_BAD_INPUT: not YAML (binary files are named as such); DSE_LIMIT: beyond a limit above; DSE_NO_MEMORY. */
+ * DSE_BAD_INPUT: not YAML (binary files are named as such); DSE_LIMIT: beyond a limit above;
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status yaml_read(struct yaml_doc *doc, const char *path, struct dse_error *err);
 
-/* The bytes of a file as yaml_read reads them, with the same errors, and a zero behind them. The caller frees `*bytes`. */
+/* The bytes of a file as yaml_read reads them, with the same errors, and a zero behind them. The caller frees
+ * `*bytes`. */
 DSE_MUST_CHECK enum dse_status yaml_load(const char *path, char **bytes, size_t *length,
                                          struct dse_error *err);
 
@@ -58,8 +60,8 @@ const struct ynode *yaml_find(const struct ynode *node, const char *key);
 enum dse_status yaml_fail(const struct yaml_doc *doc, const struct ynode *node, struct dse_error *err,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* `node` must be a mapping whose keys are all in `allowed` (n_allowed); else names the key's line and the nearest
- * allowed word. `what` names the thing in the message ("level GlobalBuffer"). */
+/* `node` must be a mapping whose keys are all in `allowed` (n_allowed); else names the key's line and the
+ * nearest allowed word. `what` names the thing in the message ("level GlobalBuffer"). */
 DSE_MUST_CHECK enum dse_status yaml_check_keys(const struct yaml_doc *doc, const struct ynode *node,
                                                const char *what, const char *const *allowed, size_t n_allowed,
                                                struct dse_error *err);
@@ -69,7 +71,8 @@ DSE_MUST_CHECK enum dse_status yaml_require(const struct yaml_doc *doc, const st
                                             const char *what, const char *key, const struct ynode **value,
                                             struct dse_error *err);
 
-/* Scalar conversions of `node`; `what` names it in messages ("PE.mesh"). Ranges are inclusive. null/~ is an error. */
+/* Scalar conversions of `node`; `what` names it in messages ("PE.mesh"). Ranges are inclusive. null/~ is an
+ * error. */
 DSE_MUST_CHECK enum dse_status yaml_text(const struct yaml_doc *doc, const struct ynode *node,
                                          const char *what, const char **value, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status yaml_u64(const struct yaml_doc *doc, const struct ynode *node,

@@ -1,4 +1,5 @@
-/* Bytes of a YAML file: reading, size and binary checks. The tree is made in yaml_tree.c, getters are in yaml_values.c. */
+/* Bytes of a YAML file: reading, size and binary checks. The tree is made in yaml_tree.c, getters are in
+ * yaml_values.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ static enum dse_status read_all(int file, const char *path, struct byte_text *te
 
 static enum dse_status read_path(const char *path, struct byte_text *text, struct dse_error *err)
 {
-    /* A pipe that nobody writes to is empty, and is not waited for; of one that somebody has open all is read. */
+    /* A pipe that nobody writes to is empty, and is not waited for; of one that somebody has open all is
+     * read. */
     int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return fail_io(path, errno, err);

@@ -1,4 +1,5 @@
-/* libyaml events to the tree of base/yaml.h. Aliases share nodes; merge keys are expanded as each mapping closes. */
+/* libyaml events to the tree of base/yaml.h. Aliases share nodes; merge keys are expanded as each mapping
+ * closes. */
 #include "base/yaml_tree.h"
 
 #include <stdlib.h>
@@ -260,7 +261,8 @@ static enum dse_status expand_merge(struct builder *b, struct entry merge)
     return DSE_OK;
 }
 
-/* Copy the pairs from `first` on into the node, merged ones first as if they had been written at the top; pop them. */
+/* Copy the pairs from `first` on into the node, merged ones first as if they had been written at the top; pop
+ * them. */
 static enum dse_status close_mapping(struct builder *b, struct ynode *node, size_t first)
 {
     DSE_TRY(check_duplicates(b, first));

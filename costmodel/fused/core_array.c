@@ -12,8 +12,8 @@ static const struct lanes lane_table[] = {
     {32, 4, 8}, {64, 8, 8}, {128, 8, 16}, {256, 16, 16}, {512, 16, 32}, {4096, 64, 64},
 };
 
-/* Energy of a small SRAM, pJ per bit, by word width and size. The rest of the unit energies is from the same place: the
- * published program's parameters (docs/core-array.md). */
+/* Energy of a small SRAM, pJ per bit, by word width and size. The rest of the unit energies is from the same
+ * place: the published program's parameters (docs/core-array.md). */
 struct sram {
     uint32_t bit, byte;
     double read_pj, write_pj;
@@ -51,7 +51,8 @@ static const struct lanes *find_lanes(uint32_t mac)
     return NULL;
 }
 
-/* The energy of an L1 buffer in J per byte; false when the table has no such SRAM. A wider word is made of 256-bit parts. */
+/* The energy of an L1 buffer in J per byte; false when the table has no such SRAM. A wider word is made of
+ * 256-bit parts. */
 static bool sram_energy(uint64_t bit, uint64_t byte, double extra_pj, double *read_j, double *write_j)
 {
     double factor = 1;

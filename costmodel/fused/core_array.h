@@ -1,5 +1,5 @@
-/* The core array of a fused-layer accelerator: what one tile of a layer costs on a grid of processing elements below one
- * global buffer (SoMa, HPCA 2025; equations: docs/core-array.md). One byte per element. */
+/* The core array of a fused-layer accelerator: what one tile of a layer costs on a grid of processing
+ * elements below one global buffer (SoMa, HPCA 2025; equations: docs/core-array.md). One byte per element. */
 #ifndef COSTMODEL_FUSED_CORE_ARRAY_H
 #define COSTMODEL_FUSED_CORE_ARRAY_H
 
@@ -72,10 +72,11 @@ struct core_scheduler {
                             struct dse_error *err);
 };
 
-/* The built-in exhaustive search over six spatial partitions, blocks and bus sharing, by energy x time. `compat`: the published
- * program's counts word by word; else what a kernel, its stride and the lanes need is counted soundly (docs/core-array.md says
- * where the two differ and by how much). DSE_BAD_INPUT when no partition fits, an extent is 0 or groups do not divide the
- * channels; DSE_LIMIT when the counts could pass 2^61. */
+/* The built-in exhaustive search over six spatial partitions, blocks and bus sharing, by energy x time.
+ * `compat`: the published program's counts word by word; else what a kernel, its stride and the lanes need is
+ * counted soundly (docs/core-array.md says where the two differ and by how much). DSE_BAD_INPUT when no
+ * partition fits, an extent is 0 or groups do not divide the channels; DSE_LIMIT when the counts could pass
+ * 2^61. */
 DSE_MUST_CHECK enum dse_status core_array_cost(const struct core_array *core, const struct core_tile *tile,
                                                bool compat, struct core_cost *cost, struct dse_error *err);
 

@@ -1,5 +1,5 @@
-/* The built-in intra-tile scheduler: every spatial partition, block and sharing option, smallest energy x time. The letters
- * are those of docs/core-array.md. */
+/* The built-in intra-tile scheduler: every spatial partition, block and sharing option, smallest energy x
+ * time. The letters are those of docs/core-array.md. */
 #include <float.h>
 #include <stddef.h>
 
@@ -14,9 +14,9 @@ static const uint8_t partition_table[][2] = {
 
 enum { BUS_BYTE_PER_CYCLE = 64, EXTENT_BIT_MAX = 61 };
 
-/* One of the two window axes of a layer; `kernel` is the reach of a dilated one. Inputs that `n` pieces of the outputs need: fresh
- * per output, and `overlap` more for each piece but the first. (The outer border is counted as padding.) A kernel smaller than its
- * stride leaves gaps, which need not be read. */
+/* One of the two window axes of a layer; `kernel` is the reach of a dilated one. Inputs that `n` pieces of
+ * the outputs need: fresh per output, and `overlap` more for each piece but the first. (The outer border is
+ * counted as padding.) A kernel smaller than its stride leaves gaps, which need not be read. */
 struct axis {
     uint64_t out, kernel;
     uint64_t fresh, overlap; /* compat: overlap is a difference mod 2^32 */
@@ -210,7 +210,8 @@ static bool bus_keeps_up(const struct work *work, const struct partition *part, 
     return true;
 }
 
-/* What passes over a bus is not read from another PE's L1 again where the last round of a ring is not full. */
+/* What passes over a bus is not read from another PE's L1 again where the last round of a ring is not
+ * full. */
 static uint64_t input_share(const struct work *work, const struct partition *part, const struct block *block,
                             uint64_t rows_held, uint64_t k3)
 {
@@ -330,7 +331,8 @@ static void try_option(const struct work *work, const struct partition *part, co
         *best = (struct choice){cost, cycle, access};
 }
 
-/* Which sharing is tried for a block. The "weight L2" has no capacity in these machines, so only compat has it. */
+/* Which sharing is tried for a block. The "weight L2" has no capacity in these machines, so only compat has
+ * it. */
 static void try_options(const struct work *work, const struct partition *part, struct block *block,
                         struct choice *best)
 {
@@ -377,8 +379,8 @@ static void try_partition(const struct work *work, const struct partition *part,
     }
 }
 
-/* No block of the partition can beat `best`: the outputs alone, without a stall, cost more; with the reads of AL1 where no
- * PEs share inputs, so that every block has the same. The margin is for rounding. */
+/* No block of the partition can beat `best`: the outputs alone, without a stall, cost more; with the reads of
+ * AL1 where no PEs share inputs, so that every block has the same. The margin is for rounding. */
 static bool hopeless(const struct work *work, const struct partition *part, const struct choice *best)
 {
     static const double margin = 1 - 1e-9;

@@ -1,5 +1,6 @@
-/* Costs of tiles that were asked for before, kept across schemes, sweep points and threads: a search asks for the same tiles
- * again and again. Costs are the scheduler's own, whatever was asked before and on however many threads. */
+/* Costs of tiles that were asked for before, kept across schemes, sweep points and threads: a search asks for
+ * the same tiles again and again. Costs are the scheduler's own, whatever was asked before and on however
+ * many threads. */
 #ifndef COSTMODEL_FUSED_CORE_CACHE_H
 #define COSTMODEL_FUSED_CORE_CACHE_H
 
@@ -11,8 +12,9 @@
 
 struct core_cache;
 
-/* An empty cache of at most `entry_max` costs, rounded down to a multiple of 64 (about 120 bytes each, taken as they come); what comes later is computed and not
- * kept. Release with core_cache_free (NULL is fine). DSE_NO_MEMORY. */
+/* An empty cache of at most `entry_max` costs, rounded down to a multiple of 64 (about 120 bytes each, taken
+ * as they come); what comes later is computed and not kept. Release with core_cache_free (NULL is fine).
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status core_cache_new(uint32_t entry_max, struct core_cache **cache,
                                               struct dse_error *err);
 void core_cache_free(struct core_cache *cache);
@@ -27,13 +29,15 @@ struct core_cached {
     uint32_t owner; /* of the entries */
 };
 
-/* Put `cache` before `inner`. Schedulers that give the same costs share entries by having the same `identity` (compared byte by
- * byte, so no padding; at most 2^16 bytes). The cache and what `inner` points to outlive `cached`. Thread-safe. DSE_NO_MEMORY. */
+/* Put `cache` before `inner`. Schedulers that give the same costs share entries by having the same `identity`
+ * (compared byte by byte, so no padding; at most 2^16 bytes). The cache and what `inner` points to outlive
+ * `cached`. Thread-safe. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status core_cache_join(struct core_cache *cache, struct core_scheduler inner,
                                                const void *identity, size_t length,
                                                struct core_cached *cached, struct dse_error *err);
 
-/* The same for the built-in scheduler: equal parameters and equal `compat` share. `search` must outlive `cached`. */
+/* The same for the built-in scheduler: equal parameters and equal `compat` share. `search` must outlive
+ * `cached`. */
 DSE_MUST_CHECK enum dse_status core_cache_join_array(struct core_cache *cache,
                                                      const struct core_array_search *search,
                                                      struct core_cached *cached, struct dse_error *err);

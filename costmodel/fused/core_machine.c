@@ -187,8 +187,8 @@ static enum dse_status check_locals(const struct architecture *arch, const struc
     return DSE_OK;
 }
 
-/* The model's energies follow from capacity and lanes. Bytes from the DRAM are written free of charge; an output passes the
- * accumulation buffer OL2 on its way into the global one. */
+/* The model's energies follow from capacity and lanes. Bytes from the DRAM are written free of charge; an
+ * output passes the accumulation buffer OL2 on its way into the global one. */
 static enum dse_status check_energies(const struct architecture *arch, const struct core_array *core,
                                       struct dse_error *err)
 {

@@ -165,7 +165,8 @@ static bool run_engines(const struct evaluation_state *state, struct fused_trace
     return true;
 }
 
-/* The first load of the order that may begin when a tensor behind it has to be over; at no time does either position count both. */
+/* The first load of the order that may begin when a tensor behind it has to be over; at no time does either
+ * position count both. */
 static void check_overlaps(const struct fused_schedule *schedule, struct fused_result *result)
 {
     uint32_t due = UINT32_MAX, overlap = UINT32_MAX;

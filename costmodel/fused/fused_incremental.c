@@ -25,10 +25,10 @@ struct undo {
 
 /* Finish times are counted from 1, so that [0] is "nothing yet", at 0.
  *
- * need[k] is the least `due` at place k or later: half of it is the first tile that waits for a tensor there. It never falls with
- * k, so the tensors that tile p waits for are those with need / 2 <= p. A schedule ends if and only if release <= need / 2 at
- * every place: else tile need[k] / 2 waits for tensor k, and that for the tile. No load takes room that is not free if and
- * only if released < need at every place. */
+ * need[k] is the least `due` at place k or later: half of it is the first tile that waits for a tensor there.
+ * It never falls with k, so the tensors that tile p waits for are those with need / 2 <= p. A schedule ends
+ * if and only if release <= need / 2 at every place: else tile need[k] / 2 waits for tensor k, and that for
+ * the tile. No load takes room that is not free if and only if released < need at every place. */
 struct fused_incremental {
     uint64_t buffer_byte;
     uint32_t n_tile, n_tensor, n_dram;
@@ -144,12 +144,13 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what changed. A
- * transfer before `low` has release <= need / 2 <= first_tile, before the change and after it. It ends early, behind the last
- * changed place, as soon as both engines are at their old times. Then a transfer with another time was over in both schedules
- * before tile p began, which waited for place `high`; and a tile with another time was over in both before the DRAM was done
- * with that place: the first later tile with its old time began when a transfer allowed it, in one schedule at least. So
- * neither holds anything up that comes later. */
+/* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what
+ * changed. A transfer before `low` has release <= need / 2 <= first_tile, before the change and after it. It
+ * ends early, behind the last changed place, as soon as both engines are at their old times. Then a transfer
+ * with another time was over in both schedules before tile p began, which waited for place `high`; and a tile
+ * with another time was over in both before the DRAM was done with that place: the first later tile with its
+ * old time began when a transfer allowed it, in one schedule at least. So neither holds anything up that
+ * comes later. */
 static void renew_times(struct fused_incremental *state, const struct reach *reach)
 {
     uint64_t *tile = state->tile_finish, *dram = state->dram_finish;
@@ -181,8 +182,8 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
     state->cycle = later(tile[state->n_tile], dram[n_dram]);
 }
 
-/* The first tensor of the order that would stand before what it depends on, or UINT32_MAX. Only pairs with the moved one can
- * change. */
+/* The first tensor of the order that would stand before what it depends on, or UINT32_MAX. Only pairs with
+ * the moved one can change. */
 static uint32_t find_too_early(const struct fused_incremental *state, uint32_t from, uint32_t to)
 {
     const struct fused_tensor *moved = &state->tensor[state->order[from]];

@@ -1,5 +1,6 @@
-/* A fused schedule that a search changes by one tensor at a time: what a move does not reach is not computed again, and a move
- * that is not wanted is taken back for less than it cost. Equal to fused_evaluate after every move (docs/fused-schedule.md). */
+/* A fused schedule that a search changes by one tensor at a time: what a move does not reach is not computed
+ * again, and a move that is not wanted is taken back for less than it cost. Equal to fused_evaluate after
+ * every move (docs/fused-schedule.md). */
 #ifndef COSTMODEL_FUSED_FUSED_INCREMENTAL_H
 #define COSTMODEL_FUSED_FUSED_INCREMENTAL_H
 
@@ -15,16 +16,17 @@ struct fused_outcome {
     uint64_t buffer_max_byte;
 };
 
-/* Start from a copy of the DRAM order and living durations of `schedule` (which only has to live for this call). All memory
- * from `arena`, whose reset ends it. DSE_NO_MEMORY; DSE_BAD_INPUT as fused_evaluate, and for a schedule with another fault
- * than FUSED_BUFFER. */
+/* Start from a copy of the DRAM order and living durations of `schedule` (which only has to live for this
+ * call). All memory from `arena`, whose reset ends it. DSE_NO_MEMORY; DSE_BAD_INPUT as fused_evaluate, and
+ * for a schedule with another fault than FUSED_BUFFER. */
 DSE_MUST_CHECK enum dse_status fused_incremental_new(const struct fused_schedule *schedule,
                                                      const struct fused_machine *machine, struct arena *arena,
                                                      struct fused_incremental **made, struct dse_error *err);
 
-/* Put a tensor at `place` of the DRAM order (others close up) and give it the living duration (start, end), in one move. A
- * LOCAL tensor has no place: pass 0. FUSED_LIFETIME, FUSED_ORDER, FUSED_DEADLOCK and FUSED_OVERLAP: nothing was changed. FUSED_OK and
- * FUSED_BUFFER: changed; the next move accepts it, fused_undo takes it back. `tensor` and `place` exist. */
+/* Put a tensor at `place` of the DRAM order (others close up) and give it the living duration (start, end),
+ * in one move. A LOCAL tensor has no place: pass 0. FUSED_LIFETIME, FUSED_ORDER, FUSED_DEADLOCK and
+ * FUSED_OVERLAP: nothing was changed. FUSED_OK and FUSED_BUFFER: changed; the next move accepts it,
+ * fused_undo takes it back. `tensor` and `place` exist. */
 struct fused_outcome fused_move(struct fused_incremental *state, uint32_t tensor, uint32_t place,
                                 int32_t start, int32_t end);
 
@@ -48,12 +50,12 @@ const uint32_t *fused_incremental_order(const struct fused_incremental *state);
 /* The place of a tensor in the DRAM order; UINT32_MAX for a LOCAL one. */
 uint32_t fused_incremental_place(const struct fused_incremental *state, uint32_t tensor);
 
-/* When the tensor at `place` or a later one is due, in half steps (fused_due): fused_released of all tensors up to there must be
- * less. Half of it is the first tile that waits for one of them. */
+/* When the tensor at `place` or a later one is due, in half steps (fused_due): fused_released of all tensors
+ * up to there must be less. Half of it is the first tile that waits for one of them. */
 uint32_t fused_incremental_due(const struct fused_incremental *state, uint32_t place);
 
-/* How long a tensor may live, the other end as it is, without a position that holds more than the buffer: the earliest start, the
- * latest end. What fits now stays: no later than its start, no earlier than its end. */
+/* How long a tensor may live, the other end as it is, without a position that holds more than the buffer: the
+ * earliest start, the latest end. What fits now stays: no later than its start, no earlier than its end. */
 int32_t fused_incremental_earliest_start(const struct fused_incremental *state, uint32_t tensor);
 int32_t fused_incremental_latest_end(const struct fused_incremental *state, uint32_t tensor);
 

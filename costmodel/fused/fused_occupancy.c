@@ -23,7 +23,8 @@ static inline void renew(struct fused_occupancy *occupancy, uint32_t node)
     occupancy->most[node] = (left > right ? left : right) + occupancy->added[node];
 }
 
-/* The range is cut into whole subtrees from its two ends inwards; then every ancestor of the ends is renewed, once. */
+/* The range is cut into whole subtrees from its two ends inwards; then every ancestor of the ends is renewed,
+ * once. */
 void fused_occupancy_add(struct fused_occupancy *occupancy, uint32_t first, uint32_t past, int64_t byte)
 {
     if (first >= past)

@@ -1,5 +1,5 @@
-/* Bytes alive at each position, with the largest of them: a tree over the positions in which adding to a range costs the
- * logarithm of their number. Internal to the incremental evaluator. */
+/* Bytes alive at each position, with the largest of them: a tree over the positions in which adding to a
+ * range costs the logarithm of their number. Internal to the incremental evaluator. */
 #ifndef COSTMODEL_FUSED_FUSED_OCCUPANCY_H
 #define COSTMODEL_FUSED_FUSED_OCCUPANCY_H
 
@@ -25,7 +25,8 @@ static inline uint64_t fused_occupancy_max(const struct fused_occupancy *occupan
     return (uint64_t)occupancy->most[1];
 }
 
-/* The last position before `past` that holds more than `byte`, and the first one from `first` on; -1: none. */
+/* The last position before `past` that holds more than `byte`, and the first one from `first` on; -1:
+ * none. */
 int64_t fused_occupancy_last_above(const struct fused_occupancy *occupancy, uint32_t past, int64_t byte);
 int64_t fused_occupancy_first_above(const struct fused_occupancy *occupancy, uint32_t first, int64_t byte);
 

@@ -1,5 +1,5 @@
-/* What a tensor's living duration means for the two engines, one tensor at a time: the rule of docs/fused-schedule.md
- * (SoMa, HPCA 2025, section IV-A2), shared by the evaluators. Internal. */
+/* What a tensor's living duration means for the two engines, one tensor at a time: the rule of
+ * docs/fused-schedule.md (SoMa, HPCA 2025, section IV-A2), shared by the evaluators. Internal. */
 #ifndef COSTMODEL_FUSED_FUSED_RULE_H
 #define COSTMODEL_FUSED_FUSED_RULE_H
 
@@ -16,8 +16,8 @@ static inline uint32_t fused_clip(int32_t position, uint32_t n_tile)
     return position <= 0 ? 0 : (uint32_t)position < n_tile ? (uint32_t)position : n_tile;
 }
 
-/* So many tiles must be over before the DRAM may move the tensor: a store waits for its producer, a load for the tiles before
- * its start. More than n_tile: never. */
+/* So many tiles must be over before the DRAM may move the tensor: a store waits for its producer, a load for
+ * the tiles before its start. More than n_tile: never. */
 static inline uint32_t fused_release(const struct fused_tensor *tensor)
 {
     if (!fused_is_load(tensor))
@@ -34,10 +34,11 @@ static inline uint32_t fused_first_waiter(const struct fused_tensor *tensor, uin
     return (uint32_t)tensor->first_use;
 }
 
-/* When a transfer may begin and by when it must be over, in half steps of tiles: every one that may begin at a step must stand
- * behind all that have to be over by then. So `fused_released` of a tensor is less than `fused_due` of itself and of all
- * behind it, or a tile waits for what waits for it (FUSED_DEADLOCK), or, when only the half steps tell them apart, a load may
- * begin in room that is still taken (FUSED_OVERLAP): start < end of all behind it (docs/fused-schedule.md). */
+/* When a transfer may begin and by when it must be over, in half steps of tiles: every one that may begin at
+ * a step must stand behind all that have to be over by then. So `fused_released` of a tensor is less than
+ * `fused_due` of itself and of all behind it, or a tile waits for what waits for it (FUSED_DEADLOCK), or,
+ * when only the half steps tell them apart, a load may begin in room that is still taken (FUSED_OVERLAP):
+ * start < end of all behind it (docs/fused-schedule.md). */
 static inline uint32_t fused_released(const struct fused_tensor *tensor)
 {
     uint32_t release = fused_release(tensor);
@@ -59,7 +60,8 @@ static inline int32_t fused_last_touch(const struct fused_tensor *tensor)
     return tensor->producer_tile > last ? tensor->producer_tile : last;
 }
 
-/* Whether the tensor is alive whenever it is made, used or moved, and its living duration lies within the schedule. */
+/* Whether the tensor is alive whenever it is made, used or moved, and its living duration lies within the
+ * schedule. */
 static inline bool fused_alive(const struct fused_tensor *tensor, uint32_t n_tile)
 {
     if (tensor->start < -1 || tensor->start >= tensor->end || tensor->end > (int32_t)n_tile)

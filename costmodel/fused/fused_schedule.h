@@ -1,6 +1,7 @@
-/* A fused schedule at the level of tiles and DRAM tensors, and the two-engine rule that times it (SoMa, HPCA 2025, section
- * IV-C; docs/fused-schedule.md). The DRAM moves tensors one after the other, the core array computes tiles one after the
- * other; each waits for the other only where data or room in the buffer make it. */
+/* A fused schedule at the level of tiles and DRAM tensors, and the two-engine rule that times it (SoMa, HPCA
+ * 2025, section IV-C; docs/fused-schedule.md). The DRAM moves tensors one after the other, the core array
+ * computes tiles one after the other; each waits for the other only where data or room in the buffer make
+ * it. */
 #ifndef COSTMODEL_FUSED_FUSED_SCHEDULE_H
 #define COSTMODEL_FUSED_FUSED_SCHEDULE_H
 
@@ -22,8 +23,9 @@ struct fused_tile {
     double energy_j;
 };
 
-/* One tensor in the global buffer, from before tile `start` to before tile `end`: it occupies its bytes at positions
- * start .. end-1 (position -1: before the first tile). Loads start no earlier than `start` allows, stores are over by `end`. */
+/* One tensor in the global buffer, from before tile `start` to before tile `end`: it occupies its bytes at
+ * positions start .. end-1 (position -1: before the first tile). Loads start no earlier than `start` allows,
+ * stores are over by `end`. */
 struct fused_tensor {
     enum fused_tensor_kind kind;
     uint32_t layer, index; /* whose tile (weights: of the layer, index 0) */
@@ -44,9 +46,9 @@ struct fused_schedule {
     uint32_t *dram_order;        /* (n_dram) tensors that are loaded or stored */
     uint32_t *n_read;            /* (n_tile) tensors that a tile reads from the DRAM */
     uint32_t *first_read;        /* (n_tile) into read */
-    uint32_t
-        *read; /* tensors that tile t waits for: its ifmaps and weights that come from the DRAM. For who walks
-                           * a schedule by tiles; fused_evaluate needs first_use alone, since the DRAM is in order */
+    /* tensors that tile t waits for: its ifmaps and weights that come from the DRAM. For who walks a schedule
+     * by tiles; fused_evaluate needs first_use alone, since the DRAM is in order */
+    uint32_t *read;
 };
 
 /* The machine as this level sees it. */
@@ -68,8 +70,8 @@ enum fused_fault {
 /* `cycle` of a schedule that never ends (FUSED_DEADLOCK). */
 #define FUSED_NEVER UINT64_MAX
 
-/* Totals. Times hold whatever `fault` says, except in a deadlock; docs/fused-schedule.md says which of several faults is
- * named. */
+/* Totals. Times hold whatever `fault` says, except in a deadlock; docs/fused-schedule.md says which of
+ * several faults is named. */
 struct fused_result {
     enum fused_fault fault;
     uint32_t fault_tensor;              /* whose fault; 0 for FUSED_BUFFER */
@@ -93,9 +95,10 @@ struct fused_trace {
     uint64_t *living_byte;                  /* (n_tile + 1) at positions -1 .. n_tile-1 */
 };
 
-/* Time a schedule in one pass over tiles and DRAM tensors. `trace` may be NULL; its arrays are the caller's. `scratch` holds
- * working memory, which the caller resets. A fault is a result, not an error. DSE_NO_MEMORY; DSE_BAD_INPUT when it is no
- * schedule: a DRAM order that is not one of all tensors but the LOCAL ones, a position outside the tiles, no bandwidth. */
+/* Time a schedule in one pass over tiles and DRAM tensors. `trace` may be NULL; its arrays are the caller's.
+ * `scratch` holds working memory, which the caller resets. A fault is a result, not an error. DSE_NO_MEMORY;
+ * DSE_BAD_INPUT when it is no schedule: a DRAM order that is not one of all tensors but the LOCAL ones, a
+ * position outside the tiles, no bandwidth. */
 DSE_MUST_CHECK enum dse_status fused_evaluate(const struct fused_schedule *schedule,
                                               const struct fused_machine *machine, struct arena *scratch,
                                               struct fused_trace *trace, struct fused_result *result,

@@ -120,8 +120,8 @@ static bool check_keeps(const struct check *c)
     return true;
 }
 
-/* Words of the box that tensor `t` spans when one tile of level `l` is run: lowest to highest coordinate per rank,
- * found from the first and the last iteration of the tile (coefficients are positive). */
+/* Words of the box that tensor `t` spans when one tile of level `l` is run: lowest to highest coordinate per
+ * rank, found from the first and the last iteration of the tile (coefficients are positive). */
 static uint64_t tile_words(const struct check *c, uint32_t l, uint32_t t)
 {
     const struct tensor *tensor = &c->problem->tensor[t];
@@ -220,9 +220,9 @@ static bool check_array(const struct check *c, uint32_t from, const char *name, 
     return true;
 }
 
-/* A spatial loop needs a fan-out at its own level. How many instances it needs is seen further in, where the products
- * of all spatial loops outside are held against the meshes (NOTES section 8); a strict machine asks for more: no level
- * may spread wider than its own fan-out. */
+/* A spatial loop needs a fan-out at its own level. How many instances it needs is seen further in, where the
+ * products of all spatial loops outside are held against the meshes (NOTES section 8); a strict machine asks
+ * for more: no level may spread wider than its own fan-out. */
 static bool check_fanout(const struct check *c, uint32_t l)
 {
     const struct mac_array *mac = &c->arch->mac;

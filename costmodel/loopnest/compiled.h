@@ -8,8 +8,8 @@
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 
-/* Moves of a tensor's box are vectors in its rank coordinates. They are packed into one integer with a mixed radix wide
- * enough that sums and differences of two moves are equal exactly when the integers are. */
+/* Moves of a tensor's box are vectors in its rank coordinates. They are packed into one integer with a mixed
+ * radix wide enough that sums and differences of two moves are equal exactly when the integers are. */
 struct tensor_code {
     int64_t dim[PROBLEM_DIM_MAX]; /* (n_dim) code of one step of the dimension; 0 = irrelevant */
     uint32_t step[PROBLEM_RANK_MAX][PROBLEM_DIM_MAX]; /* (n_rank, n_dim) the same as a vector */

@@ -6,8 +6,8 @@
 #include "costmodel/loopnest/nest.h"
 #include "costmodel/loopnest/traffic.h"
 
-/* Timeloop rounds counts half up. Below 0 lies only an output whose bounding box has words that no child touches (strides in
- * its projection), where less arrives than the partition: nothing is read back then. */
+/* Timeloop rounds counts half up. Below 0 lies only an output whose bounding box has words that no child
+ * touches (strides in its projection), where less arrives than the partition: nothing is read back then. */
 static uint64_t rounded(double x)
 {
     return x > 0 ? (uint64_t)floor(x + 0.5) : 0;
@@ -145,8 +145,9 @@ static enum dse_status check_invariants(const struct evaluator *evaluator,
     return DSE_OK;
 }
 
-/* Only an output with strides, sums or a dimension twice in its projection may receive fewer words than its partition (see `rounded`); any
- * other would be hidden by stopping at 0. With link transfers peers are undercounted (NOTES section 7), so nothing is asked. */
+/* Only an output with strides, sums or a dimension twice in its projection may receive fewer words than its
+ * partition (see `rounded`); any other would be hidden by stopping at 0. With link transfers peers are
+ * undercounted (NOTES section 7), so nothing is asked. */
 static enum dse_status check_partition(const struct evaluator *evaluator,
                                        const struct tensor_traffic *traffic, uint32_t t,
                                        struct dse_error *err)

@@ -11,8 +11,9 @@
 
 #define COUNT_MAX 0x1p62
 
-/* Fill the moves of one tensor. A rank of extent e moves by less than e, and the analysis compares differences of two such
- * moves, so a radix of 4(e-1)+1 keeps equal codes and equal vectors the same thing. */
+/* Fill the moves of one tensor. A rank of extent e moves by less than e, and the analysis compares
+ * differences of two such moves, so a radix of 4(e-1)+1 keeps equal codes and equal vectors the same
+ * thing. */
 static enum dse_status compile_code(const struct problem *problem, uint32_t t, struct tensor_code *code,
                                     struct dse_error *err)
 {
@@ -42,9 +43,10 @@ static enum dse_status compile_code(const struct problem *problem, uint32_t t, s
     return DSE_OK;
 }
 
-/* No mapping moves more words of tensor `t` between two levels: there are at most as many visits to a tile as there are
- * multiply-accumulates outside it, and a tile's box has at most (product over ranks of the largest coefficient) words per
- * iteration inside it, times the extent again for each further rank that a dimension moves. */
+/* No mapping moves more words of tensor `t` between two levels: there are at most as many visits to a tile as
+ * there are multiply-accumulates outside it, and a tile's box has at most (product over ranks of the largest
+ * coefficient) words per iteration inside it, times the extent again for each further rank that a dimension
+ * moves. */
 static double most_words(const struct problem *problem, uint32_t t)
 {
     const struct tensor *tensor = &problem->tensor[t];
@@ -65,8 +67,8 @@ static double most_words(const struct problem *problem, uint32_t t)
     return (double)problem_macs(problem) * fmin(per_iteration, (double)problem_tensor_words(problem, t));
 }
 
-/* Counts and cycles are 64-bit: what no mapping can bring beyond 2^62 need not be watched in each evaluation. Every word is
- * read, filled and updated at most twice each (a partial sum that travels is both). */
+/* Counts and cycles are 64-bit: what no mapping can bring beyond 2^62 need not be watched in each evaluation.
+ * Every word is read, filled and updated at most twice each (a partial sum that travels is both). */
 static enum dse_status check_counts(const struct evaluator *evaluator, const struct architecture *arch,
                                     struct dse_error *err)
 {
@@ -123,8 +125,8 @@ static void compile_level(struct evaluator *evaluator, uint32_t l)
                                       isfinite(level->shared_bandwidth_word_per_cycle);
 }
 
-/* The most children one instance of level l can have: the fan-out, or on machines where only the cumulative mesh counts
- * everything inside. */
+/* The most children one instance of level l can have: the fan-out, or on machines where only the cumulative
+ * mesh counts everything inside. */
 static uint64_t widest_children(const struct architecture *arch, uint32_t l)
 {
     uint64_t x, y;

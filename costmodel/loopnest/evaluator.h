@@ -1,6 +1,7 @@
-/* The analytical cost model: Timeloop v3.0.3's numbers for dense, perfectly factorised mappings.
- * Compile a problem and an architecture once, then evaluate many mappings. `evaluator_detail` is the plain version with every
- * breakdown; `evaluator_run` is the fast one and returns totals that a test proves equal. Rules: docs/cost-model.md. */
+/* The analytical cost model: Timeloop v3.0.3's numbers for dense, perfectly factorised mappings. Compile a
+ * problem and an architecture once, then evaluate many mappings. `evaluator_detail` is the plain version with
+ * every breakdown; `evaluator_run` is the fast one and returns totals that a test proves equal. Rules:
+ * docs/cost-model.md. */
 #ifndef COSTMODEL_LOOPNEST_EVALUATOR_H
 #define COSTMODEL_LOOPNEST_EVALUATOR_H
 
@@ -50,7 +51,8 @@ struct ingress_record {
     double ingresses;
 };
 
-/* Traffic of one tensor in the network below one level, per instance of the outer level (NOTES sections 6, 10). */
+/* Traffic of one tensor in the network below one level, per instance of the outer level (NOTES sections 6,
+ * 10). */
 struct network_counts {
     uint64_t fanout, max_multicast;
     double ingresses;
@@ -77,8 +79,8 @@ struct evaluation_detail {
  * DSE_BAD_INPUT when either does not check, DSE_LIMIT beyond the documented limits, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch,
                                              struct evaluator **out, struct dse_error *err);
-/* Compile the same problem for another machine, without an allocation; no search may be using it. On failure (as of evaluator_new) it stays
- * what it was. */
+/* Compile the same problem for another machine, without an allocation; no search may be using it. On failure
+ * (as of evaluator_new) it stays what it was. */
 DSE_MUST_CHECK enum dse_status evaluator_move(struct evaluator *evaluator, const struct architecture *arch,
                                               struct dse_error *err);
 void evaluator_delete(struct evaluator *evaluator);
@@ -92,13 +94,15 @@ DSE_MUST_CHECK enum dse_status eval_workspace_new(const struct evaluator *evalua
 bool eval_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator);
 void eval_workspace_delete(struct eval_workspace *workspace);
 
-/* Evaluate one mapping: allocates nothing, touches only `workspace` and `out`. Returns whether it fits (out->fit says why
- * not; then the numbers are not set). The mapping must have been made for this problem and architecture. */
+/* Evaluate one mapping: allocates nothing, touches only `workspace` and `out`. Returns whether it fits
+ * (out->fit says why not; then the numbers are not set). The mapping must have been made for this problem and
+ * architecture. */
 bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
                    const struct mapping *mapping, struct evaluation *out);
 
-/* The plain version with every breakdown, for reports and tests; memory from `arena`. Infeasible is not an error
- * (out->total.fit). DSE_NO_MEMORY; DSE_INTERNAL when an invariant breaks (negative, wrapped, non-finite, sums). */
+/* The plain version with every breakdown, for reports and tests; memory from `arena`. Infeasible is not an
+ * error (out->total.fit). DSE_NO_MEMORY; DSE_INTERNAL when an invariant breaks (negative, wrapped,
+ * non-finite, sums). */
 DSE_MUST_CHECK enum dse_status evaluator_detail(const struct evaluator *evaluator,
                                                 const struct mapping *mapping, struct arena *arena,
                                                 struct evaluation_detail *out, struct dse_error *err);

@@ -74,7 +74,7 @@ static int next_keeper(const struct mapping *mapping, int l, uint32_t t)
     return -1;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the nest */
+/* ---------------------------------------- the nest */
 
 static enum dse_status check_mapping(const struct problem *problem, const struct mapping *mapping,
                                      struct dse_error *err)
@@ -157,10 +157,11 @@ static uint64_t address_of(const struct problem *problem, uint32_t t, const uint
     return address;
 }
 
-/* ------------------------------------------------------------------------------------------------- preparation */
+/* ---------------------------------------- preparation */
 
-/* The lane of the child that contains array point `point`, between child level `l` (-1: the MACs) and level `parent`:
- * its parent instance and its place along every spatial level whose network does not share tensor t. */
+/* The lane of the child that contains array point `point`, between child level `l` (-1: the MACs) and level
+ * `parent`: its parent instance and its place along every spatial level whose network does not share tensor
+ * t. */
 static uint64_t lane_of(const struct execution *x, uint32_t t, int l, uint32_t parent, uint64_t point)
 {
     uint64_t lane = point / x->inner_point[parent + 1];
@@ -228,9 +229,10 @@ static enum dse_status prepare(struct execution *x, uint64_t seed, struct dse_er
     return get(x, x->word[x->output], sizeof *x->expected, &x->expected, err);
 }
 
-/* -------------------------------------------------------------------------------------------------- what happens */
+/* ---------------------------------------- what happens */
 
-/* Adding these up gives an order-free hash of a set (the finaliser of MurmurHash3, Appleby, public domain). */
+/* Adding these up gives an order-free hash of a set (the finaliser of MurmurHash3, Appleby, public
+ * domain). */
 static uint64_t mix(uint64_t key)
 {
     key = (key + 1) * 0x9e3779b97f4a7c15u;

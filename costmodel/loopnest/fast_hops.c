@@ -16,8 +16,9 @@ struct mesh_loops {
     struct mesh_loop column[MESH_LOOP_MAX], row[MESH_LOOP_MAX];
 };
 
-/* Children are numbered as the loops run and laid row by row: a loop steps along columns while the numbers inside it are
- * fewer than the width, then along rows; one that crosses over is cut in two if the cut is even. */
+/* Children are numbered as the loops run and laid row by row: a loop steps along columns while the numbers
+ * inside it are fewer than the width, then along rows; one that crosses over is cut in two if the cut is
+ * even. */
 static bool separate(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, uint64_t width, struct mesh_loops *out)
 {
@@ -44,8 +45,9 @@ static bool separate(const struct evaluator *evaluator, const struct fast_nest *
     return true;
 }
 
-/* Sum over groups of |row distances from the middle|: for the lowest and the highest member. `base` is the row that the loops from
- * `k` on have reached, `reach` the rows from a group's lowest to its highest member. */
+/* Sum over groups of |row distances from the middle|: for the lowest and the highest member. `base` is the
+ * row that the loops from `k` on have reached, `reach` the rows from a group's lowest to its highest
+ * member. */
 static double row_hops(const struct mesh_loops *loops, uint32_t k, double base, double reach, double centre)
 {
     while (k < loops->n_row && !loops->row[k].between)
@@ -58,7 +60,8 @@ static double row_hops(const struct mesh_loops *loops, uint32_t k, double base, 
     return sum;
 }
 
-/* Numbers of the children that the loops of one sort span (those between groups or those within), ascending. */
+/* Numbers of the children that the loops of one sort span (those between groups or those within),
+ * ascending. */
 static uint32_t child_numbers(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
                               uint32_t t, bool alone, bool between, uint32_t *number)
 {
@@ -77,8 +80,8 @@ static uint32_t child_numbers(const struct evaluator *evaluator, const struct fa
     return n;
 }
 
-/* The same child by child, for rows that are not full. A group's members come in ascending order, so in one column each
- * further one lies below the last. */
+/* The same child by child, for rows that are not full. A group's members come in ascending order, so in one
+ * column each further one lies below the last. */
 static double count_hops(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
                          uint32_t t, bool alone, uint32_t width, double centre, struct fast_mesh *mesh)
 {
@@ -126,8 +129,8 @@ void fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *n
         mesh->all.class_[0].hops = count_hops(evaluator, nest, l, t, alone, (uint32_t)width, centre, mesh);
         return;
     }
-    /* A group spans the columns base .. base + span; its furthest column is the sum of both. Averages are exact: indices of
-     * loops between groups are uniform. */
+    /* A group spans the columns base .. base + span; its furthest column is the sum of both. Averages are
+     * exact: indices of loops between groups are uniform. */
     double n_column_group = 1, n_row_group = 1, used_column = 1, furthest = 0, reach = 0;
     for (uint32_t k = 0; k < loops.n_column; k++) {
         const struct mesh_loop *loop = &loops.column[k];

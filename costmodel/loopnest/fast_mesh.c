@@ -21,8 +21,8 @@ enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t max_children, st
     fast->group_size = calloc(max_children + 1, sizeof *fast->group_size);
     fast->slot_offset = calloc(fast->n_slot, sizeof *fast->slot_offset);
     fast->slot_group = calloc(fast->n_slot, sizeof *fast->slot_group);
-    /* Sizes in one list differ and add up to at most max_children, so there are at most sqrt(2 n) of them; one list for
-     * plain visits and one for each distinct move of at most 52 loops. */
+    /* Sizes in one list differ and add up to at most max_children, so there are at most sqrt(2 n) of them;
+     * one list for plain visits and one for each distinct move of at most 52 loops. */
     fast->record_capacity = 54 * (2 + (uint32_t)sqrt(2.0 * (double)max_children));
     fast->record = calloc(fast->record_capacity, sizeof *fast->record);
     if (!fast->mesh.offset || !fast->mesh.order || !fast->mesh.served || !fast->mesh.column_low ||
@@ -71,7 +71,8 @@ static uint32_t fill_offsets(const struct evaluator *evaluator, const struct fas
     return filled;
 }
 
-/* Number equal offsets alike (first come, first numbered) and count the members; returns the number of groups. */
+/* Number equal offsets alike (first come, first numbered) and count the members; returns the number of
+ * groups. */
 static uint32_t number_groups(struct fast_mesh *fast, uint32_t n)
 {
     uint32_t n_group = 0, mask = 16;
@@ -166,9 +167,9 @@ void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *
     fast->built = true;
 }
 
-/* Differences between horizontal neighbours: child q and q + 1 differ by "loop k steps, all inner ones go back". Vertical
- * neighbours differ by the same with inner loops left out, when whole rows are full; otherwise every difference is looked
- * at by the caller (we answer yes). */
+/* Differences between horizontal neighbours: child q and q + 1 differ by "loop k steps, all inner ones go
+ * back". Vertical neighbours differ by the same with inner loops left out, when whole rows are full;
+ * otherwise every difference is looked at by the caller (we answer yes). */
 bool fast_mesh_may_link(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
                         uint32_t t, int64_t move)
 {

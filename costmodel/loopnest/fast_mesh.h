@@ -1,5 +1,6 @@
-/* The spatial children of one level without allocation: group counts in closed form where no two spatial loops move the
- * same rank, by enumeration where they do, and the whole mesh only when link transfers or hops need it. Private. */
+/* The spatial children of one level without allocation: group counts in closed form where no two spatial
+ * loops move the same rank, by enumeration where they do, and the whole mesh only when link transfers or hops
+ * need it. Private. */
 #ifndef COSTMODEL_LOOPNEST_FAST_MESH_H
 #define COSTMODEL_LOOPNEST_FAST_MESH_H
 
@@ -10,7 +11,8 @@
 #include "costmodel/loopnest/fast_nest.h"
 #include "costmodel/loopnest/spatial_groups.h"
 
-/* Accesses of one level that share a multicast factor and a number of groups, as in costmodel/loopnest/traffic.h. */
+/* Accesses of one level that share a multicast factor and a number of groups, as in
+ * costmodel/loopnest/traffic.h. */
 struct fast_record {
     uint64_t multicast, scatter;
     double accesses, hops;
@@ -30,7 +32,8 @@ struct fast_mesh {
     struct fast_record *record; /* (n_record) of the current tensor and level */
 };
 
-/* Columns and rows of the mesh below level l: the physical ones, or the loops' where those are wider (NOTES section 6). */
+/* Columns and rows of the mesh below level l: the physical ones, or the loops' where those are wider (NOTES
+ * section 6). */
 static inline uint64_t fast_mesh_width(const struct evaluator *evaluator, const struct fast_nest *nest,
                                        uint32_t l)
 {
@@ -47,11 +50,13 @@ DSE_MUST_CHECK enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t m
                                               struct dse_error *err);
 void fast_mesh_free(struct fast_mesh *fast);
 
-/* Fill fast->all (sizes and counts; hops stay 0) for tensor t below level l. Returns the number of children. */
+/* Fill fast->all (sizes and counts; hops stay 0) for tensor t below level l. Returns the number of
+ * children. */
 uint64_t fast_mesh_groups(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
                           uint32_t t, bool alone, struct fast_mesh *fast);
 
-/* Build the mesh itself (offsets, members by group), and fast->all with hops when `hops`. After fast_mesh_groups. */
+/* Build the mesh itself (offsets, members by group), and fast->all with hops when `hops`. After
+ * fast_mesh_groups. */
 void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, bool hops, struct fast_mesh *fast);
 

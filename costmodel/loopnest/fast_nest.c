@@ -4,8 +4,8 @@
 
 #include "costmodel/model/gpu_limits.h"
 
-/* The loops of one kind at one level that are not unit, innermost first; returns how many. No branch depends on the
- * factors: write always, advance by "not unit". */
+/* The loops of one kind at one level that are not unit, innermost first; returns how many. No branch depends
+ * on the factors: write always, advance by "not unit". */
 static inline uint32_t non_unit_dims(const uint32_t *factor, const uint8_t *order, uint32_t n_dim,
                                      uint8_t *dim)
 {
@@ -64,8 +64,8 @@ static bool push_spatial(struct fast_nest *nest, const struct mapping_level *lev
     return within;
 }
 
-/* Columns and rows in use from the outside in, and whether they fit every mesh. The number of instances is never short
- * when both directions fit, because mesh_x * mesh_y <= instances. */
+/* Columns and rows in use from the outside in, and whether they fit every mesh. The number of instances is
+ * never short when both directions fit, because mesh_x * mesh_y <= instances. */
 static bool mesh_fits(const struct evaluator *evaluator, struct fast_nest *nest)
 {
     const struct architecture *arch = &evaluator->arch;
@@ -117,8 +117,8 @@ static bool block_fits(const struct evaluator *evaluator, const struct mapping *
     return gpu_block_fits(gpu, nest->loop_x[gpu->level] * nest->loop_y[gpu->level], bit, 0, NULL);
 }
 
-/* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a relevant
- * dimension are different groups, unless two spatial loops of a level move the same rank. */
+/* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a
+ * relevant dimension are different groups, unless two spatial loops of a level move the same rank. */
 static void count_groups(const struct evaluator *evaluator, const struct mapping *mapping,
                          struct fast_nest *nest)
 {

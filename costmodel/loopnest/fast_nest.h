@@ -1,4 +1,5 @@
-/* The loop nest as the fast evaluation wants it: temporal and spatial loops apart, tiles and weights ready. Private. */
+/* The loop nest as the fast evaluation wants it: temporal and spatial loops apart, tiles and weights ready.
+ * Private. */
 #ifndef COSTMODEL_LOOPNEST_FAST_NEST_H
 #define COSTMODEL_LOOPNEST_FAST_NEST_H
 
@@ -36,8 +37,8 @@ struct fast_nest {
     uint64_t compute_cycle;
 };
 
-/* Fill `nest`; false when the mapping does not fit (the caller asks nest_build and nest_fits for the reason). The orders
- * must be permutations. */
+/* Fill `nest`; false when the mapping does not fit (the caller asks nest_build and nest_fits for the reason).
+ * The orders must be permutations. */
 bool fast_nest_build(const struct evaluator *evaluator, const struct mapping *mapping,
                      struct fast_nest *nest);
 

@@ -5,9 +5,10 @@
 
 #include "costmodel/loopnest/fast_hops.h"
 
-/* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of all loops inside
- * it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the first loop at or above l (NOTES
- * section 5). So t_j == t_p exactly when s_j - S_j == s_p - S_p: one number per loop serves all levels. */
+/* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of all
+ * loops inside it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the first
+ * loop at or above l (NOTES section 5). So t_j == t_p exactly when s_j - S_j == s_p - S_p: one number per
+ * loop serves all levels. */
 struct tensor_walk {
     const struct evaluator *evaluator;
     const struct mapping *mapping;
@@ -46,8 +47,8 @@ static void walk_init(struct tensor_walk *walk)
     }
 }
 
-/* Words of the child's box not covered by itself after one step of loop p: only dimensions that share a rank (sliding
- * windows) can overlap; any other moves by at least its own width. */
+/* Words of the child's box not covered by itself after one step of loop p: only dimensions that share a rank
+ * (sliding windows) can overlap; any other moves by at least its own width. */
 static uint64_t partial_words(const struct tensor_walk *walk, uint32_t l, uint32_t p, uint64_t whole)
 {
     static const uint32_t point[PROBLEM_DIM_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -125,8 +126,8 @@ static void sort_records(struct fast_mesh *mesh)
     }
 }
 
-/* `words` in `weight` visits that move the tile by `move`, each after a visit of equal size: deliver through neighbours if
- * that saves accesses. Returns the words so delivered (0 or `words`). */
+/* `words` in `weight` visits that move the tile by `move`, each after a visit of equal size: deliver through
+ * neighbours if that saves accesses. Returns the words so delivered (0 or `words`). */
 static double deliver_by_links(struct tensor_walk *walk, uint32_t l, bool alone, bool hops, int64_t move,
                                double words, struct level_flow *flow)
 {
@@ -147,7 +148,8 @@ static double deliver_by_links(struct tensor_walk *walk, uint32_t l, bool alone,
     return words;
 }
 
-/* The visits that can go through neighbours, one call per distinct move (NOTES section 6, "Link transfers"). */
+/* The visits that can go through neighbours, one call per distinct move (NOTES section 6, "Link
+ * transfers"). */
 static double visit_links(struct tensor_walk *walk, uint32_t l, bool alone, bool hops,
                           const struct visit_words *words, struct level_flow *flow)
 {
@@ -157,7 +159,8 @@ static double visit_links(struct tensor_walk *walk, uint32_t l, bool alone, bool
         return 0;
     double size = (double)words->partial, weight = 0, delivered = 0;
     if (words->partial != words->whole) {
-        /* Equal sizes only between partial visits: loops j that keep the stride, and the inner loop right after them. */
+        /* Equal sizes only between partial visits: loops j that keep the stride, and the inner loop right
+         * after them. */
         for (uint32_t j = p + 1; j < m; j++)
             weight += walk->residual[j] == walk->residual[p] ? nest->weight[j] * nest->temporal_bound[p] : 0;
         return deliver_by_links(walk, l, alone, hops, walk->move[p], weight * size, flow);
@@ -190,7 +193,8 @@ static void sum_records(struct fast_mesh *mesh, struct level_flow *flow)
     }
 }
 
-/* What level l delivers. Leaves the records in walk->mesh when `costs` (the network is priced) or there are several. */
+/* What level l delivers. Leaves the records in walk->mesh when `costs` (the network is priced) or there are
+ * several. */
 static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, bool costs, bool links)
 {
     const struct fast_nest *nest = walk->nest;
@@ -256,7 +260,8 @@ static double network_energy(const struct tensor_walk *walk, uint32_t l, uint64_
            (double)(walk->nest->used_x[l] * walk->nest->used_y[l]);
 }
 
-/* Content after scaling; record by record where there are records, so that sums round as the plain version's. */
+/* Content after scaling; record by record where there are records, so that sums round as the plain
+ * version's. */
 static double scale_flow(struct fast_mesh *mesh, double factor, double content)
 {
     if (mesh->n_record == 0)
@@ -357,7 +362,8 @@ static void deliver_level(struct tensor_walk *walk, uint32_t l, bool child_keeps
             walk, l, walk->mapping->level[l].keep >> walk->t & 1u ? partition : 0, level.links);
 }
 
-/* The common case, no network priced, no link transfers, groups of one size: the number of groups says it all. */
+/* The common case, no network priced, no link transfers, groups of one size: the number of groups says it
+ * all. */
 static void deliver_evenly(const struct tensor_walk *walk, uint32_t l, bool spatial, bool child_keeps,
                            struct tensor_flow *flow)
 {

@@ -1,4 +1,5 @@
-/* Traffic of one tensor, fast: the same numbers as costmodel/loopnest/traffic.h without allocation. Private. */
+/* Traffic of one tensor, fast: the same numbers as costmodel/loopnest/traffic.h without allocation.
+ * Private. */
 #ifndef COSTMODEL_LOOPNEST_FAST_TRAFFIC_H
 #define COSTMODEL_LOOPNEST_FAST_TRAFFIC_H
 

@@ -8,7 +8,8 @@
 
 enum { WHOLE_MAX = 8 }; /* loops of which every arrangement is tried: 3^8 */
 
-/* The largest grid of compute capability 3.0 and later (CUDA C programming guide, technical specifications). */
+/* The largest grid of compute capability 3.0 and later (CUDA C programming guide, technical
+ * specifications). */
 static const uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
 
 /* Loops to arrange, the fastest varying first. */
@@ -17,7 +18,7 @@ struct loops {
     struct gpu_part part[GPU_PART_MAX];
 };
 
-/* ----------------------------------------------------------------------------------------------------- the axes */
+/* ---------------------------------------- the axes */
 
 static void add_part(struct gpu_axes *axes, const struct gpu_part *loop, uint32_t axis, uint64_t factor,
                      uint64_t step)
@@ -63,7 +64,8 @@ static bool arrange_whole(const struct loops *loops, const uint64_t *limit, stru
     return best != UINT32_MAX;
 }
 
-/* Three sizes within the limits that multiply to `product`, x as large as possible; false when there are none. */
+/* Three sizes within the limits that multiply to `product`, x as large as possible; false when there are
+ * none. */
 static bool sizes_of(uint64_t product, const uint64_t *limit, uint64_t *size)
 {
     for (size[0] = product < limit[0] ? product : limit[0]; size[0] > 0; size[0]--) {
@@ -78,8 +80,8 @@ static bool sizes_of(uint64_t product, const uint64_t *limit, uint64_t *size)
     return false;
 }
 
-/* Hand every prime to an axis whose wanted size still has it: the sizes multiply to the product of all, so there always
- * is one. The primes of one loop on one axis stay together. */
+/* Hand every prime to an axis whose wanted size still has it: the sizes multiply to the product of all, so
+ * there always is one. The primes of one loop on one axis stay together. */
 static void arrange_primes(const struct loops *loops, const uint64_t *wanted, struct gpu_axes *axes)
 {
     uint64_t left[3] = {wanted[0], wanted[1], wanted[2]};
@@ -116,7 +118,7 @@ static void arrange(const struct loops *loops, const uint64_t *limit, struct gpu
     arrange_primes(loops, size, axes);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the loops */
+/* ---------------------------------------- the loops */
 
 static uint32_t output_of(const struct problem *problem)
 {
@@ -126,8 +128,8 @@ static uint32_t output_of(const struct problem *problem)
     return t;
 }
 
-/* Dimensions, that of the outputs' last (contiguous) rank first, those that do not index them last. Returns how many
- * do. */
+/* Dimensions, that of the outputs' last (contiguous) rank first, those that do not index them last. Returns
+ * how many do. */
 static uint32_t order_dims(const struct problem *problem, uint8_t *order)
 {
     const struct tensor *output = &problem->tensor[output_of(problem)];
@@ -288,7 +290,7 @@ void gpu_schedule_of(const struct problem *problem, const struct architecture *a
     schedule->register_byte = bit / 8 + (bit % 8 != 0);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the check */
+/* ---------------------------------------- the check */
 
 static bool refuse(char *reason, size_t size, const char *what, uint64_t needed, uint64_t available,
                    const char *unit)

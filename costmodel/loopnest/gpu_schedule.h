@@ -1,4 +1,5 @@
-/* A mapping on a GPU as a CUDA launch: grid, block, shared memory, registers, the loops that stay serial (docs/gpu.md). */
+/* A mapping on a GPU as a CUDA launch: grid, block, shared memory, registers, the loops that stay serial
+ * (docs/gpu.md). */
 #ifndef COSTMODEL_LOOPNEST_GPU_SCHEDULE_H
 #define COSTMODEL_LOOPNEST_GPU_SCHEDULE_H
 
@@ -13,7 +14,8 @@
 
 enum { GPU_PART_MAX = 64 };
 
-/* A loop on an axis: its counter is (index of the axis / stride) % factor, and each step of it moves `step` iterations. */
+/* A loop on an axis: its counter is (index of the axis / stride) % factor, and each step of it moves `step`
+ * iterations. */
 struct gpu_part {
     uint32_t dim, axis; /* axis 0 x, 1 y, 2 z */
     uint64_t factor;    /* >= 2 */
@@ -33,8 +35,8 @@ struct gpu_schedule {
     struct gpu_axes grid, block;
     uint32_t shared_by_blocks;  /* bit d: blocks along d add into the same outputs */
     uint32_t shared_by_threads; /* bit d: threads of a block along d do */
-    bool
-        unfinished; /* serial loops make a block leave sums that it comes back to: it adds to what is in memory */
+    /* serial loops make a block leave sums that it comes back to: it adds to what is in memory */
+    bool unfinished;
     uint64_t shared_word[PROBLEM_TENSOR_MAX];   /* (n_tensor) tile in a block's shared memory, 0: not there */
     uint64_t register_word[PROBLEM_TENSOR_MAX]; /* (n_tensor) of one thread, all storages inside it */
     uint64_t shared_byte;                       /* of one block */
@@ -42,28 +44,31 @@ struct gpu_schedule {
     uint64_t register_byte;                     /* of one block */
 };
 
-/* Derive the launch of a mapping that fits. The loops over output dimensions outside the threads' storage are the grid; those
- * over other dimensions are serial in the block, and spread over blocks where the mapping spreads them. Up to three loops
- * get an axis of their own, the dimension that is contiguous in the outputs x; of more, or where a limit asks for it, loops
- * share an axis or are split. The machine must be a GPU. */
+/* Derive the launch of a mapping that fits. The loops over output dimensions outside the threads' storage are
+ * the grid; those over other dimensions are serial in the block, and spread over blocks where the mapping
+ * spreads them. Up to three loops get an axis of their own, the dimension that is contiguous in the outputs
+ * x; of more, or where a limit asks for it, loops share an axis or are split. The machine must be a GPU. */
 void gpu_schedule_of(const struct problem *problem, const struct architecture *arch,
                      const struct mapping *mapping, struct gpu_schedule *schedule);
 
-/* Is the temporal loop over d at level l serial in a block? Outside the threads' storage, loops over outputs are the grid. */
+/* Is the temporal loop over d at level l serial in a block? Outside the threads' storage, loops over outputs
+ * are the grid. */
 bool gpu_loop_is_serial(const struct problem *problem, const struct architecture *arch, uint32_t l,
                         uint32_t d);
 
-/* Does the launch keep the limits: each axis of the block, their product, shared memory, registers of a thread and of a
- * block, and CUDA's largest grid? On false `reason` (size bytes) says which does not: "z has 128 threads, at most 64". */
+/* Does the launch keep the limits: each axis of the block, their product, shared memory, registers of a
+ * thread and of a block, and CUDA's largest grid? On false `reason` (size bytes) says which does not: "z has
+ * 128 threads, at most 64". */
 bool gpu_schedule_check(const struct architecture *arch, const struct gpu_schedule *schedule, char *reason,
                         size_t size);
 
-/* Append the launch as text for people: sizes against limits, serial loops, and how each index is computed. */
+/* Append the launch as text for people: sizes against limits, serial loops, and how each index is
+ * computed. */
 void gpu_schedule_write(const struct problem *problem, const struct architecture *arch,
                         const struct mapping *mapping, struct text_buffer *out);
 
-/* Append the names of the columns, then one row each of a CSV table of launches: sizes, bytes, and the loops of each axis
- * as "Q=14 P=2", fastest first. Without a line end. */
+/* Append the names of the columns, then one row each of a CSV table of launches: sizes, bytes, and the loops
+ * of each axis as "Q=14 P=2", fastest first. Without a line end. */
 void gpu_schedule_csv_header(struct text_buffer *out);
 void gpu_schedule_csv(const struct problem *problem, const struct architecture *arch,
                       const struct mapping *mapping, struct text_buffer *out);

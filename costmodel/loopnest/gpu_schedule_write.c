@@ -71,7 +71,8 @@ static void write_storages(const struct problem *problem, const struct architect
     text_append(out, " of %s B of a block\n", text_thousands(arch->gpu.register_bit / 8, most, sizeof most));
 }
 
-/* The serial loops of levels `outer` to `inner`, outermost first: "for c2 < 8, r2 < 3". Nothing when there are none. */
+/* The serial loops of levels `outer` to `inner`, outermost first: "for c2 < 8, r2 < 3". Nothing when there
+ * are none. */
 static void write_loops(const struct problem *problem, const struct architecture *arch,
                         const struct mapping *mapping, uint32_t outer, uint32_t inner, const char *what,
                         uint32_t *depth, struct text_buffer *out)
@@ -227,7 +228,7 @@ void gpu_schedule_write(const struct problem *problem, const struct architecture
                "together, before they are written", out);
 }
 
-/* ------------------------------------------------------------------------------------------------------ as a table */
+/* ---------------------------------------- as a table */
 
 void gpu_schedule_csv_header(struct text_buffer *out)
 {

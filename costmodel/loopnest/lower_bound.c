@@ -4,8 +4,8 @@
 
 #include "costmodel/loopnest/lower_bound_need.h"
 
-/* The evaluator adds up in its own order, so a mapping that meets the bound exactly may come out a few last digits
- * lower; this keeps the bound below. */
+/* The evaluator adds up in its own order, so a mapping that meets the bound exactly may come out a few last
+ * digits lower; this keeps the bound below. */
 static const double ROUNDING_SLACK = 1e-12;
 
 enum {
@@ -33,19 +33,20 @@ struct bound_context {
     double macs;
     uint64_t parallel;                /* most MACs at work at once */
     double instances[ARCH_LEVEL_MAX]; /* (n_level) most_instances */
-    double
-        charged[ARCH_LEVEL_MAX]; /* (n_level) the share of accesses that is charged: clusters / instances */
+    /* (n_level) the share of accesses that is charged: clusters / instances */
+    double charged[ARCH_LEVEL_MAX];
     struct tensor_view view[PROBLEM_TENSOR_MAX];
 };
 
-/* ------------------------------------------------------------------------------------------------- parallelism */
+/* ---------------------------------------- parallelism */
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* The largest x * y that divides `whole`, x <= wide, y <= high: what spatial loops over whole factors can fill. */
+/* The largest x * y that divides `whole`, x <= wide, y <= high: what spatial loops over whole factors can
+ * fill. */
 static uint64_t widest(uint64_t whole, uint64_t wide, uint64_t high)
 {
     wide = smaller(wide, whole);
@@ -72,8 +73,8 @@ static bool fans_out(const struct architecture *arch, uint32_t l)
     return arch->mac.mesh_x != arch->level[l].mesh_x || arch->mac.mesh_y != arch->level[l].mesh_y;
 }
 
-/* Most MACs that one access at level `l` can serve when `whole` iterations may share it. Only strict machines hold a level
- * to its own fan-out; else its loops may use the whole MAC array (NOTES section 8). */
+/* Most MACs that one access at level `l` can serve when `whole` iterations may share it. Only strict machines
+ * hold a level to its own fan-out; else its loops may use the whole MAC array (NOTES section 8). */
 static uint64_t most_sharing(const struct architecture *arch, uint32_t l, uint64_t whole)
 {
     if (!fans_out(arch, l))
@@ -84,7 +85,7 @@ static uint64_t most_sharing(const struct architecture *arch, uint32_t l, uint64
     return widest(whole, arch->mac.mesh_x, arch->mac.mesh_y);
 }
 
-/* ------------------------------------------------------------------------------------------- energy of one tensor */
+/* ---------------------------------------- energy of one tensor */
 
 /* Most instances of level `l` in use; nothing spreads above the outermost level. */
 static double most_instances(const struct bound_context *c, uint32_t l)
@@ -93,8 +94,9 @@ static double most_instances(const struct bound_context *c, uint32_t l)
     return l + 1 == c->arch->n_level ? 1 : fmin((double)level->mesh_x * (double)level->mesh_y, c->macs);
 }
 
-/* Energy of at least `words` accesses summed over all instances of level `l`, `block_energy_j` a block, each with
- * `address_j` of address generation. Energy per instance is charged once per used cluster (NOTES section 9). */
+/* Energy of at least `words` accesses summed over all instances of level `l`, `block_energy_j` a block, each
+ * with `address_j` of address generation. Energy per instance is charged once per used cluster (NOTES section
+ * 9). */
 static double access_energy(const struct bound_context *c, uint32_t l, double words, double block_energy_j,
                             double address_j)
 {
@@ -135,8 +137,9 @@ static double home_words(const struct bound_context *c, const struct tensor_view
     return (double)(c->arch->link_transfers ? view->need.anchored_word : view->need.touched_word);
 }
 
-/* Accesses by the MACs at level `l` when it is the innermost that keeps the tensor and at most `spread` MACs share: every
- * MAC needs its operand. With neighbours that forward operands between MACs only the first arrival is sure. */
+/* Accesses by the MACs at level `l` when it is the innermost that keeps the tensor and at most `spread` MACs
+ * share: every MAC needs its operand. With neighbours that forward operands between MACs only the first
+ * arrival is sure. */
 static double mac_accesses(const struct bound_context *c, const struct tensor_view *view, uint32_t l,
                            uint64_t spread)
 {
@@ -148,7 +151,8 @@ static double mac_accesses(const struct bound_context *c, const struct tensor_vi
     return fmax(first, c->macs / (double)smaller(spread, view->most_sharing[l]) - rounding);
 }
 
-/* Old partial sums read back where outputs are updated: every update of a word but, in each instance, its first. */
+/* Old partial sums read back where outputs are updated: every update of a word but, in each instance, its
+ * first. */
 static double partial_sum_reads(const struct bound_context *c, const struct tensor_view *view,
                                 uint64_t spread)
 {
@@ -207,10 +211,11 @@ static double tensor_least(const struct bound_context *c, struct tensor_view *vi
     return least;
 }
 
-/* -------------------------------------------------------------------------------------------- network ingresses */
+/* ---------------------------------------- network ingresses */
 
-/* Words that enter the network below the home level. A level that does not merge partial sums is charged 2 * accesses -
- * partition (NOTES section 10), still at least one a word for a plain output without link transfers. */
+/* Words that enter the network below the home level. A level that does not merge partial sums is charged 2 *
+ * accesses - partition (NOTES section 10), still at least one a word for a plain output without link
+ * transfers. */
 static double ingress_energy(const struct bound_context *c, const struct tensor_view *view)
 {
     const struct storage_level *level = &c->arch->level[view->home];
@@ -228,9 +233,9 @@ static uint32_t prime_factors(uint64_t n)
     return count + (n > 1);
 }
 
-/* In the one case left out above each record of a network is charged 2 * accesses - partition, which may be negative:
- * how much that can take off the total. There are at most two kinds of visit per temporal loop (NOTES section 6), and in
- * each at most sqrt(2 * children) different group sizes. */
+/* In the one case left out above each record of a network is charged 2 * accesses - partition, which may be
+ * negative: how much that can take off the total. There are at most two kinds of visit per temporal loop
+ * (NOTES section 6), and in each at most sqrt(2 * children) different group sizes. */
 static double ingress_rebate(const struct bound_context *c, const struct tensor_view *view)
 {
     if (!view->tensor->read_write || (view->need.plain && !c->arch->link_transfers))
@@ -247,10 +252,10 @@ static double ingress_rebate(const struct bound_context *c, const struct tensor_
     return energy_j;
 }
 
-/* ----------------------------------------------------------------------------------------------------- latency */
+/* ---------------------------------------- latency */
 
-/* Words per instance that a tensor makes level `l` move at least: its share of the tensor at its home, and one word a
- * compute cycle where no other level may hold it. */
+/* Words per instance that a tensor makes level `l` move at least: its share of the tensor at its home, and
+ * one word a compute cycle where no other level may hold it. */
 static double level_words(const struct bound_context *c, const struct tensor_view *view, uint32_t l)
 {
     if (view->home != (int)l)
@@ -281,7 +286,7 @@ static double bandwidth_cycles(const struct bound_context *c)
     return cycles;
 }
 
-/* ---------------------------------------------------------------------------------------- all tensors together */
+/* ---------------------------------------- all tensors together */
 
 /* One group of dimensions that the same tensors can share, and the whole factors of it that fit the array. */
 struct spread_group {
@@ -303,7 +308,8 @@ struct spread_search {
     double least_energy_j, least_product;
 };
 
-/* Those up to `highest`, rising: the small ones, and what the whole is of each. False when they are too many. */
+/* Those up to `highest`, rising: the small ones, and what the whole is of each. False when they are too
+ * many. */
 static bool list_divisors(struct spread_group *group, uint64_t highest)
 {
     uint32_t n = 0;
@@ -383,7 +389,8 @@ static void consider(struct spread_search *search, uint64_t used)
     search->least_product = fmin(search->least_product, energy_j * cycles);
 }
 
-/* Look at every spread; the last group takes what is left, since more never costs more. False when there are too many. */
+/* Look at every spread; the last group takes what is left, since more never costs more. False when there are
+ * too many. */
 static bool search_spreads(struct spread_search *search, uint32_t g, uint64_t used)
 {
     const struct spread_group *group = &search->group[g];

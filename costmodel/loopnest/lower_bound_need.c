@@ -18,8 +18,8 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* How many values a*i + b*j takes, i < n, j < m: pairs (i, j) and (i + b', j - a') collide, with a' = a/gcd(a,b), b'
- * alike, so the values are the pairs less those with a predecessor. */
+/* How many values a*i + b*j takes, i < n, j < m: pairs (i, j) and (i + b', j - a') collide, with a' =
+ * a/gcd(a,b), b' alike, so the values are the pairs less those with a predecessor. */
 static uint64_t two_term_values(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
 {
     uint64_t g = greatest_common_divisor(a, b);
@@ -27,8 +27,9 @@ static uint64_t two_term_values(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
     return n * m - (n > step_i && m > step_j ? (n - step_i) * (m - step_j) : 0);
 }
 
-/* At least this many coordinates of a rank are touched; exact for one and two terms. Each further term of length n adds
- * at least n - 1 (|A + B| >= |A| + |B| - 1 for sets of integers). A dimension that comes twice is left out. */
+/* At least this many coordinates of a rank are touched; exact for one and two terms. Each further term of
+ * length n adds at least n - 1 (|A + B| >= |A| + |B| - 1 for sets of integers). A dimension that comes twice
+ * is left out. */
 static uint64_t rank_values(const struct problem *problem, const struct tensor_rank *rank)
 {
     uint64_t values = 1;
@@ -65,8 +66,8 @@ static uint32_t rank_anchor(const struct problem *problem, const struct tensor_r
     return best;
 }
 
-/* Ranks that share a dimension with an earlier counted rank are left out: the words seen through the others alone are
- * already that many. */
+/* Ranks that share a dimension with an earlier counted rank are left out: the words seen through the others
+ * alone are already that many. */
 struct tensor_need bound_tensor_need(const struct problem *problem, uint32_t t)
 {
     const struct tensor *tensor = &problem->tensor[t];

@@ -1,4 +1,5 @@
-/* What one tensor must cost at least, before the machine is looked at; part of the lower bound (docs/lower-bounds.md). */
+/* What one tensor must cost at least, before the machine is looked at; part of the lower bound
+ * (docs/lower-bounds.md). */
 #ifndef COSTMODEL_LOOPNEST_LOWER_BOUND_NEED_H
 #define COSTMODEL_LOOPNEST_LOWER_BOUND_NEED_H
 

@@ -182,7 +182,8 @@ static bool tiles_fit(const struct problem *problem, const struct storage_level 
     return fit->what == FITS;
 }
 
-/* The thread block of a GPU: the spatial loops above the threads, and the tiles of every level inside a thread. */
+/* The thread block of a GPU: the spatial loops above the threads, and the tiles of every level inside a
+ * thread. */
 static bool block_fits(const struct problem *problem, const struct architecture *arch,
                        const struct mapping *mapping, const struct nest *nest, struct misfit_info *fit)
 {

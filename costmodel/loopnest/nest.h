@@ -1,5 +1,6 @@
-/* The loop nest of a mapping with its unit loops removed (they never influence anything, NOTES section 3), and the tiles it
- * implies. Shared by the plain evaluation and the reports; the fast path keeps its own leaner form. */
+/* The loop nest of a mapping with its unit loops removed (they never influence anything, NOTES section 3),
+ * and the tiles it implies. Shared by the plain evaluation and the reports; the fast path keeps its own
+ * leaner form. */
 #ifndef COSTMODEL_LOOPNEST_NEST_H
 #define COSTMODEL_LOOPNEST_NEST_H
 
@@ -27,8 +28,8 @@ struct nest_loop {
 struct nest {
     uint32_t n_loop;
     struct nest_loop loop[NEST_LOOP_MAX]; /* (n_loop) innermost first; at each level spatial, then temporal */
-    uint32_t
-        spatial_begin[ARCH_LEVEL_MAX + 1]; /* first loop of level l (its spatial ones); [n_level] = n_loop */
+    /* first loop of level l (its spatial ones); [n_level] = n_loop */
+    uint32_t spatial_begin[ARCH_LEVEL_MAX + 1];
     uint32_t temporal_begin[ARCH_LEVEL_MAX]; /* first temporal loop of level l */
     uint32_t tile[ARCH_LEVEL_MAX]
                  [PROBLEM_DIM_MAX]; /* (n_level, n_dim) extent of the tile one instance of l works on */
@@ -39,12 +40,13 @@ struct nest {
     uint64_t compute_cycle; /* product of the temporal bounds */
 };
 
-/* Build the nest. False with `fit` set when sizes do not match, an order is no permutation, or factors do not multiply to
- * the bounds; checks nothing about the machine. */
+/* Build the nest. False with `fit` set when sizes do not match, an order is no permutation, or factors do not
+ * multiply to the bounds; checks nothing about the machine. */
 bool nest_build(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
                 struct nest *nest, struct misfit_info *fit);
 
-/* Does the nest fit the machine (NOTES section 8)? MACs first, then levels from the inside; false with `fit` set. */
+/* Does the nest fit the machine (NOTES section 8)? MACs first, then levels from the inside; false with `fit`
+ * set. */
 bool nest_fits(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
                const struct nest *nest, struct misfit_info *fit);
 

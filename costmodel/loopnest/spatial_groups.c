@@ -110,8 +110,8 @@ void child_mesh_clear_served(struct child_mesh *mesh)
     memset(mesh->served, 0, mesh->n_child * sizeof *mesh->served);
 }
 
-/* Hops to reach all members of a group: along the row to the furthest column, then up and down each used column from the
- * middle of the mesh, (height - 1) / 2 (NOTES section 10). */
+/* Hops to reach all members of a group: along the row to the furthest column, then up and down each used
+ * column from the middle of the mesh, (height - 1) / 2 (NOTES section 10). */
 static double group_hops(const struct child_mesh *mesh, const uint32_t *member, uint32_t n_member)
 {
     double centre = (mesh->height - 1) / 2.0, hops;

@@ -10,8 +10,8 @@
 #include "costmodel/loopnest/compiled.h"
 #include "costmodel/loopnest/nest.h"
 
-/* Children are numbered as the spatial loops run, innermost fastest, and placed on the physical mesh column by column
- * index: (q mod width, q div width). */
+/* Children are numbered as the spatial loops run, innermost fastest, and placed on the physical mesh column
+ * by column index: (q mod width, q div width). */
 struct child_mesh {
     uint32_t n_child;
     uint32_t width, height; /* physical columns and rows, or the logical ones where those are wider */

@@ -6,8 +6,8 @@
 
 #include "costmodel/loopnest/spatial_groups.h"
 
-/* One class of visits to the child tile: `weight` visits of `size` words, each moving the tile by `move`, right after a
- * visit of `previous_size` words (0: there was none). NOTES sections 5 and 6. */
+/* One class of visits to the child tile: `weight` visits of `size` words, each moving the tile by `move`,
+ * right after a visit of `previous_size` words (0: there was none). NOTES sections 5 and 6. */
 struct visit {
     double weight;
     uint64_t size;
@@ -98,8 +98,8 @@ static uint64_t moved_words(const struct evaluator *evaluator, uint32_t t, const
     return whole - kept;
 }
 
-/* All visits of the child tile (NOTES section 5): the first, the innermost loop's advances, and for each loop further out
- * its advance followed by the innermost loop running again. */
+/* All visits of the child tile (NOTES section 5): the first, the innermost loop's advances, and for each loop
+ * further out its advance followed by the innermost loop running again. */
 static enum dse_status visit_children(struct visit_context *context, const struct nest *nest, uint32_t l,
                                       uint32_t t, const uint32_t *extent, bool whole_always,
                                       struct dse_error *err)
@@ -166,7 +166,8 @@ static enum dse_status level_visits(const struct evaluator *evaluator, const str
         child_mesh_group(&context.mesh, &context.all);
         level->fanout = context.mesh.n_child;
     }
-    /* MACs hold nothing: every visit of a point is a whole one (NOTES 5.4); likewise without temporal reuse (5.5). */
+    /* MACs hold nothing: every visit of a point is a whole one (NOTES 5.4); likewise without temporal reuse
+     * (5.5). */
     bool whole_always = l == 0 || (mapping->level[l - 1].no_temporal_reuse >> t & 1u);
     DSE_TRY(visit_children(&context, nest, l, t, l ? nest->tile[l - 1] : point, whole_always, err));
     if (level->n_record > 1)
@@ -175,8 +176,8 @@ static enum dse_status level_visits(const struct evaluator *evaluator, const str
     return DSE_OK;
 }
 
-/* partition_i = floor(partition_{i+1} * tile_i / tile of all children together) (NOTES section 7). The product may pass
- * 64 bits, hence 128. */
+/* partition_i = floor(partition_{i+1} * tile_i / tile of all children together) (NOTES section 7). The
+ * product may pass 64 bits, hence 128. */
 static void partition_sizes(const struct evaluator *evaluator, const struct nest *nest, uint32_t t,
                             struct tensor_traffic *traffic)
 {
@@ -202,7 +203,8 @@ static void arriving_words(struct tensor_traffic *traffic, uint32_t n_level)
     }
 }
 
-/* A level that does not keep the tensor passes its children's demand on to the next outer level (NOTES section 7). */
+/* A level that does not keep the tensor passes its children's demand on to the next outer level (NOTES
+ * section 7). */
 static void bypass_level(struct tensor_traffic *traffic, uint32_t l, uint32_t n_level)
 {
     struct level_traffic *level = &traffic->level[l];

@@ -1,4 +1,5 @@
-/* Traffic of one tensor through the hierarchy under one mapping: the plain version (NOTES sections 4 to 7). */
+/* Traffic of one tensor through the hierarchy under one mapping: the plain version (NOTES sections 4 to
+ * 7). */
 #ifndef COSTMODEL_LOOPNEST_TRAFFIC_H
 #define COSTMODEL_LOOPNEST_TRAFFIC_H
 

@@ -1,7 +1,8 @@
 /* An architecture: a linear hierarchy of storage levels above an array of MACs. Plain data, copied by value.
  * Level 0 is the innermost storage (it feeds the MACs); the last level is the outermost (usually DRAM).
- * Meshes are cumulative as in Timeloop: level l has mesh_x * mesh_y = instances in the whole chip, and the fan-out from
- * level l to the level inside it is mesh_x(l-1)/mesh_x(l) by mesh_y(l-1)/mesh_y(l) (the MACs stand at "level -1"). */
+ * Meshes are cumulative as in Timeloop: level l has mesh_x * mesh_y = instances in the whole chip, and the
+ * fan-out from level l to the level inside it is mesh_x(l-1)/mesh_x(l) by mesh_y(l-1)/mesh_y(l) (the MACs
+ * stand at "level -1"). */
 #ifndef COSTMODEL_MODEL_ARCHITECTURE_H
 #define COSTMODEL_MODEL_ARCHITECTURE_H
 
@@ -46,8 +47,8 @@ struct mac_array {
     double energy_j; /* of one multiply-accumulate */
 };
 
-/* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a thread are its
- * registers (docs/gpu.md). The limits are CUDA's; a mapping that breaks one does not fit. */
+/* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a
+ * thread are its registers (docs/gpu.md). The limits are CUDA's; a mapping that breaks one does not fit. */
 struct gpu_limits {
     bool present;
     uint32_t level;             /* its spatial loops are the threads of one block */
@@ -79,11 +80,11 @@ enum noc_setting {
 struct architecture {
     char name[ARCH_NAME_MAX];
     double clock_hz; /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
-    bool
-        link_transfers; /* neighbour-to-neighbour forwarding (NOTES section 6); native files: off unless said */
-    bool
-        strict_fanout; /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the
-                            cumulative meshes (NOTES section 8) */
+    /* neighbour-to-neighbour forwarding (NOTES section 6); native files: off unless said */
+    bool link_transfers;
+    /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the cumulative
+     * meshes (NOTES section 8) */
+    bool strict_fanout;
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
@@ -103,7 +104,8 @@ void architecture_fanout(const struct architecture *arch, uint32_t l, uint64_t *
 /* Limits, unique names, meshes that divide, positive sizes, finite non-negative numbers. */
 DSE_MUST_CHECK enum dse_status architecture_check(const struct architecture *arch, struct dse_error *err);
 
-/* Content hash of everything that determines a result (names do not, except that levels are told apart by position). */
+/* Content hash of everything that determines a result (names do not, except that levels are told apart by
+ * position). */
 uint64_t architecture_hash(const struct architecture *arch);
 
 /* One quantity replaced by a sweep axis or --set: "GlobalBuffer.capacity" = "128 KiB". */

@@ -15,9 +15,9 @@
  *   Weights [G] C K R S              (matmul: N [G] C K R S, as every sample has its own second operand)
  *   Inputs  N [G] C (P stride_v + R dilation_v) (Q stride_h + S dilation_h)
  *   Outputs N [G] K P Q
- * as in Timeloop's cnn-layer shape; padding is not modelled, the input extent is (P-1) stride + (R-1) dilation
- * + 1. einsum: as in the file, the bound of dimension N times `batch`; without a dimension N only batch 1 is
- * possible.
+ * as in Timeloop's cnn-layer shape; padding is not modelled, the input extent is (P-1) stride + (R-1)
+ * dilation + 1. einsum: as in the file, the bound of dimension N times `batch`; without a dimension N only
+ * batch 1 is possible.
  *
  * DSE_BAD_USAGE: a layer without multiply-accumulates, batch 0, or batch > 1 for an einsum without N.
  * DSE_LIMIT: beyond the limits of problem.h. */

@@ -1,5 +1,6 @@
-/* A mapping of one problem onto one architecture: per level the temporal factors with their order, the spatial factors with
- * their order and X/Y split, and which tensors are kept. Plain data, copied by value; sized for the documented limits. */
+/* A mapping of one problem onto one architecture: per level the temporal factors with their order, the
+ * spatial factors with their order and X/Y split, and which tensors are kept. Plain data, copied by value;
+ * sized for the documented limits. */
 #ifndef COSTMODEL_MODEL_MAPPING_H
 #define COSTMODEL_MODEL_MAPPING_H
 
@@ -11,7 +12,8 @@
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 
-/* "Spatial at level l" is the fan-out from level l to the level inside it; it lies inside l's temporal loops. */
+/* "Spatial at level l" is the fan-out from level l to the level inside it; it lies inside l's temporal
+ * loops. */
 struct mapping_level {
     uint32_t temporal[PROBLEM_DIM_MAX];      /* (n_dim) factor, >= 1 */
     uint32_t spatial[PROBLEM_DIM_MAX];       /* (n_dim) factor, >= 1 */
@@ -30,12 +32,14 @@ struct mapping {
     struct mapping_level level[ARCH_LEVEL_MAX]; /* (n_level) 0 = innermost */
 };
 
-/* The mapping with all factors 1 except that the outermost level's temporal loops carry every bound; orders 0,1,2,...;
- * split = n_dim (all on X); keep as the architecture's roles allow (outermost level: everything); no switches. */
+/* The mapping with all factors 1 except that the outermost level's temporal loops carry every bound; orders
+ * 0,1,2,...; split = n_dim (all on X); keep as the architecture's roles allow (outermost level: everything);
+ * no switches. */
 void mapping_init(struct mapping *mapping, const struct problem *problem, const struct architecture *arch);
 
-/* Append the mapping as Timeloop v3 mapping YAML, outermost level first (`dse eval` and Timeloop read it back): every factor, permutations with unit dims
- * included; one entry per line. Dimension names longer than one letter make permutations comma-separated. */
+/* Append the mapping as Timeloop v3 mapping YAML, outermost level first (`dse eval` and Timeloop read it
+ * back): every factor, permutations with unit dims included; one entry per line. Dimension names longer than
+ * one letter make permutations comma-separated. */
 void mapping_write_yaml(const struct mapping *mapping, const struct problem *problem,
                         const struct architecture *arch, struct text_buffer *out);
 
@@ -43,7 +47,8 @@ void mapping_write_yaml(const struct mapping *mapping, const struct problem *pro
 void mapping_write_line(const struct mapping *mapping, const struct problem *problem,
                         const struct architecture *arch, struct text_buffer *out);
 
-/* The same loop nest as an indented text for people: "for k in 0..8  (DRAM)", "parallel-x ...", with tiles kept. */
+/* The same loop nest as an indented text for people: "for k in 0..8  (DRAM)", "parallel-x ...", with tiles
+ * kept. */
 void mapping_write_nest(const struct mapping *mapping, const struct problem *problem,
                         const struct architecture *arch, struct text_buffer *out);
 

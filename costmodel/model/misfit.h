@@ -26,7 +26,8 @@ enum misfit {
     MISFIT_ORDER      /* an order is not a permutation, or the sizes do not match the problem */
 };
 
-/* One found misfit. `level` -1 means the MACs; needed/available in words, columns or instances; `tensors` a bit mask. */
+/* One found misfit. `level` -1 means the MACs; needed/available in words, columns or instances; `tensors` a
+ * bit mask. */
 struct misfit_info {
     enum misfit what;
     int level;
@@ -35,7 +36,8 @@ struct misfit_info {
     uint64_t needed, available;
 };
 
-/* One sentence for people: "GlobalBuffer needs 133,888 B for Inputs+Outputs, has 131,072 B". Returns `buffer`. */
+/* One sentence for people: "GlobalBuffer needs 133,888 B for Inputs+Outputs, has 131,072 B". Returns
+ * `buffer`. */
 char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
                    const struct architecture *arch, char *buffer, size_t size);
 

@@ -58,8 +58,8 @@ struct layer {
     const int32_t *producer; /* (n_producer) in file order */
     uint32_t n_operand; /* groups of producers whose channels together fill C; 2 or more for add and mul */
     int32_t weight_producer; /* matmul: where the second operand comes from; else LAYER_NO_PRODUCER */
-    const struct problem
-        *einsum; /* LAYER_EINSUM only: the loop nest as in the file (problem name = layer name) */
+    /* LAYER_EINSUM only: the loop nest as in the file (problem name = layer name) */
+    const struct problem *einsum;
 };
 
 /* An activation that comes from outside, per sample. */
@@ -79,8 +79,8 @@ struct network {
     const struct network_input *input; /* (n_input) */
     uint32_t n_layer;
     const struct layer *layer; /* (n_layer) in file order */
-    const uint32_t
-        *order; /* (n_layer) layer numbers, producers before consumers; file order where that allows */
+    /* (n_layer) layer numbers, producers before consumers; file order where that allows */
+    const uint32_t *order;
     struct arena arena;
 };
 

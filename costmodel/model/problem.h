@@ -1,5 +1,6 @@
-/* A problem: one perfectly nested loop over named dimensions, with tensors as affine projections of the iteration space
- * (Timeloop v3 "problem shape"; conv, GEMM, MTTKRP, any einsum). Plain data, copied by value. */
+/* A problem: one perfectly nested loop over named dimensions, with tensors as affine projections of the
+ * iteration space (Timeloop v3 "problem shape"; conv, GEMM, MTTKRP, any einsum). Plain data, copied by
+ * value. */
 #ifndef COSTMODEL_MODEL_PROBLEM_H
 #define COSTMODEL_MODEL_PROBLEM_H
 

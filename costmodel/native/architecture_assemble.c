@@ -114,7 +114,8 @@ static enum dse_status set_bandwidth(const struct arch_spec *spec, const struct 
     return DSE_OK;
 }
 
-/* The energy under `field`, unless it is the file's and access_energy was overridden: then that holds for all. */
+/* The energy under `field`, unless it is the file's and access_energy was overridden: then that holds for
+ * all. */
 static bool own_energy(const struct arch_item *item, int field)
 {
     return is_set(item, field) && (is_override(item, field) || !is_override(item, STORAGE_ACCESS_ENERGY));
@@ -171,7 +172,8 @@ static enum dse_status check_rule(const struct arch_spec *spec, const struct arc
     return DSE_OK;
 }
 
-/* fixed + (1 - fixed) * (c/c0)^exponent, or factor^(floor(c/step) - floor(c0/step)). 1 at the reference capacity. */
+/* fixed + (1 - fixed) * (c/c0)^exponent, or factor^(floor(c/step) - floor(c0/step)). 1 at the reference
+ * capacity. */
 static double rule_scale(const struct arch_item *item, uint32_t word_bit)
 {
     double capacity = bytes_of(&item->value[STORAGE_CAPACITY], word_bit);
@@ -295,7 +297,8 @@ static enum dse_status find_threads(const struct arch_spec *spec, const struct a
     return DSE_OK;
 }
 
-/* The part gpu: nothing, or the array of the threads and the registers they share; CUDA's limits otherwise. */
+/* The part gpu: nothing, or the array of the threads and the registers they share; CUDA's limits
+ * otherwise. */
 static enum dse_status set_gpu(const struct arch_spec *spec, struct architecture *arch, struct dse_error *err)
 {
     static const int limit[] = {TOP_GPU_THREADS_PER_BLOCK, TOP_GPU_THREAD_DIMS, TOP_GPU_REGISTERS};

@@ -51,7 +51,8 @@ static enum dse_status check_name(const struct yaml_doc *doc, const struct ynode
     return DSE_OK;
 }
 
-/* Roles and shapes come as a YAML list; join it, so that the file and an override are read by the same code. */
+/* Roles and shapes come as a YAML list; join it, so that the file and an override are read by the same
+ * code. */
 static enum dse_status join_list(const struct yaml_doc *doc, const struct ynode *node, const char *what,
                                  char *buffer, size_t size, struct dse_error *err)
 {
@@ -109,7 +110,8 @@ static const char *part_of(const char *key)
     return NULL;
 }
 
-/* The keys of a section under `prefix` ("", "energy_rule." or "gpu."), without it; a nested part once, by its own name. */
+/* The keys of a section under `prefix` ("", "energy_rule." or "gpu."), without it; a nested part once, by its
+ * own name. */
 static size_t section_keys(enum arch_section section, const char *prefix, const char **key)
 {
     const struct arch_field *schema = architecture_schema();

@@ -1,5 +1,5 @@
-/* The native architecture format (docs/architectures.md): one table of everything a file may say, from which reading, key
- * checks, override paths and the table of the documentation follow. */
+/* The native architecture format (docs/architectures.md): one table of everything a file may say, from which
+ * reading, key checks, override paths and the table of the documentation follow. */
 #ifndef COSTMODEL_NATIVE_ARCHITECTURE_NATIVE_H
 #define COSTMODEL_NATIVE_ARCHITECTURE_NATIVE_H
 
@@ -98,8 +98,9 @@ enum {
     ARCH_REQUIRED = 8   /* the entry must say it */
 };
 
-/* One row: a key with what is accepted. `unit` and `other_unit` are UNIT_* or -1; a quantity may be written in either.
- * `lowest` and `highest` are inclusive and in `unit` (SI); the other unit has no upper limit of its own. */
+/* One row: a key with what is accepted. `unit` and `other_unit` are UNIT_* or -1; a quantity may be written
+ * in either. `lowest` and `highest` are inclusive and in `unit` (SI); the other unit has no upper limit of
+ * its own. */
 struct arch_field {
     enum arch_section section;
     const char *key; /* "energy_rule.reference" lies in the nested part energy_rule, "noc.flit" in noc */
@@ -125,8 +126,8 @@ void architecture_schema_markdown(struct text_buffer *out);
 
 enum arch_origin { ARCH_UNSET, ARCH_FROM_FILE, ARCH_FROM_OVERRIDE };
 
-/* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; a shape is
- * x, y, z; roles are bits in x. `text` is a name's, owned by the document. */
+/* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; a shape
+ * is x, y, z; roles are bits in x. `text` is a name's, owned by the document. */
 struct arch_value {
     enum arch_origin origin;
     int line; /* of the file, when it comes from there */
@@ -144,12 +145,12 @@ struct arch_item {
     enum arch_section section;
     const char *name;
     int line;
-    struct arch_value
-        value[ARCH_FIELD_COUNT]; /* indexed by arch_field_id; rows of other sections stay unset */
+    /* indexed by arch_field_id; rows of other sections stay unset */
+    struct arch_value value[ARCH_FIELD_COUNT];
 };
 
-/* What a machine is put together from: every value checked by itself. It borrows its entries, so that one with overrides has
- * copies of only what they replace. */
+/* What a machine is put together from: every value checked by itself. It borrows its entries, so that one
+ * with overrides has copies of only what they replace. */
 struct arch_spec {
     const char *path;
     const struct arch_item *top;
@@ -157,7 +158,8 @@ struct arch_spec {
     const struct arch_item *item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
 };
 
-/* A file as read; texts are the document's. `spec` points into the others, so it is not to be copied about. */
+/* A file as read; texts are the document's. `spec` points into the others, so it is not to be copied
+ * about. */
 struct arch_file {
     struct arch_spec spec;
     struct arch_item top;
@@ -179,12 +181,13 @@ DSE_MUST_CHECK enum dse_status arch_spec_override(struct arch_spec *spec,
                                                   const struct arch_override *override, size_t n_override,
                                                   struct arch_item *copy, struct dse_error *err);
 
-/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy, n_item for the top.
- * DSE_BAD_INPUT with the nearest path when there is none. */
+/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy,
+ * n_item for the top. DSE_BAD_INPUT with the nearest path when there is none. */
 DSE_MUST_CHECK enum dse_status arch_spec_path(const struct arch_spec *spec, const char *path, size_t *entry,
                                               int *field, struct dse_error *err);
 
-/* Put the levels together: units to words and cycles, defaults, cumulative meshes, energy rules, cross-checks. */
+/* Put the levels together: units to words and cycles, defaults, cumulative meshes, energy rules,
+ * cross-checks. */
 DSE_MUST_CHECK enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
                                                   struct dse_error *err);
 

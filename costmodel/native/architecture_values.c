@@ -7,7 +7,8 @@
 #include "costmodel/model/problem.h"
 #include "costmodel/native/architecture_native.h"
 
-/* A scalar that stands in no file, so that the getters of base/yaml.h give the message and the caller the place. */
+/* A scalar that stands in no file, so that the getters of base/yaml.h give the message and the caller the
+ * place. */
 struct loose_scalar {
     struct yaml_doc doc;
     struct ynode node;

@@ -11,13 +11,15 @@ static bool short_names(const struct problem *problem)
     return true;
 }
 
-/* The longest entry: every dimension twice with its factor, every tensor twice, the name of the level, and words. */
+/* The longest entry: every dimension twice with its factor, every tensor twice, the name of the level, and
+ * words. */
 enum {
     ENTRY_MAX = PROBLEM_DIM_MAX * (2 * PROBLEM_DIM_NAME_MAX + 16) +
                 2 * PROBLEM_TENSOR_MAX * (PROBLEM_NAME_MAX + 2) + ARCH_NAME_MAX + 256
 };
 
-/* Writing to at, which has room; each returns the end. Sweeps write hundreds of these small texts for every point. */
+/* Writing to at, which has room; each returns the end. Sweeps write hundreds of these small texts for every
+ * point. */
 static char *put(char *at, const char *string)
 {
     while (*string != '\0')
@@ -70,7 +72,8 @@ static bool has_spatial(const struct mapping_level *level, uint32_t n_dim)
     return level->no_link_transfer || level->no_multicast;
 }
 
-/* One level: its temporal, spatial and bypass entries, each between `begin` and `end`. False when out of memory. */
+/* One level: its temporal, spatial and bypass entries, each between `begin` and `end`. False when out of
+ * memory. */
 static bool write_level(const struct mapping_level *level, const char *target, const struct problem *problem,
                         bool is_short, const char *begin, const char *end, struct text_buffer *out)
 {

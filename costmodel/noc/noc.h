@@ -1,5 +1,6 @@
-/* The network-on-chip simulator: a 2-D mesh of wormhole routers with multicast, a global buffer, a DRAM and processing
- * elements that exchange transactions (CoSA, section IV-A; docs/noc.md). Cycle-exact, deterministic, idle cycles skipped. */
+/* The network-on-chip simulator: a 2-D mesh of wormhole routers with multicast, a global buffer, a DRAM and
+ * processing elements that exchange transactions (CoSA, section IV-A; docs/noc.md). Cycle-exact,
+ * deterministic, idle cycles skipped. */
 #ifndef COSTMODEL_NOC_NOC_H
 #define COSTMODEL_NOC_NOC_H
 
@@ -15,7 +16,8 @@
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 
-/* DRAM behind the mesh: banks with open rows, one data bus. Times in cycles of the mesh clock. Defaults: docs/noc.md. */
+/* DRAM behind the mesh: banks with open rows, one data bus. Times in cycles of the mesh clock. Defaults:
+ * docs/noc.md. */
 struct noc_dram {
     uint32_t n_bank;
     uint32_t row_byte;                              /* of one bank, all chips of the rank together */
@@ -36,8 +38,9 @@ struct noc_dram {
     uint64_t read_base_byte; /* where every read transaction starts; writes start at 0 */
 };
 
-/* The mesh: `columns` x `rows` routers, row 0 at the top, router id = row * columns + column; its local port has the same id.
- * Perimeter ports follow clockwise: north left to right, east top to bottom, south RIGHT to left, west BOTTOM to top. */
+/* The mesh: `columns` x `rows` routers, row 0 at the top, router id = row * columns + column; its local port
+ * has the same id. Perimeter ports follow clockwise: north left to right, east top to bottom, south RIGHT to
+ * left, west BOTTOM to top. */
 struct noc_config {
     uint32_t columns, rows;
     uint32_t pe_rows;     /* rows 0 .. pe_rows-1 hold PEs 0 .. columns*pe_rows-1 at their local ports */
@@ -46,20 +49,22 @@ struct noc_config {
     uint32_t flit_bit;    /* 64 */
     uint32_t data_flits;  /* of a packet, besides its head: 4 */
     uint32_t queue_flits; /* output FIFO of a router port: 7 */
-    bool
-        resend_windows; /* noc_program_of: a loop over the window (R, S) moves the inputs on; false in CoSA */
+    /* noc_program_of: a loop over the window (R, S) moves the inputs on; false in CoSA */
+    bool resend_windows;
     struct noc_dram dram;
 };
 
-/* The default mesh for `pe_columns` x `pe_rows` PEs: one more row at the bottom, the global buffer at the local port of its
- * last router, the DRAM at that router's south port (4 x 4 PEs: 20 routers, 38 ports, buffer 19, DRAM 29). */
+/* The default mesh for `pe_columns` x `pe_rows` PEs: one more row at the bottom, the global buffer at the
+ * local port of its last router, the DRAM at that router's south port (4 x 4 PEs: 20 routers, 38 ports,
+ * buffer 19, DRAM 29). */
 void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe_rows);
 
 enum { NOC_ROUTER_MAX = 1024 };
 
 enum noc_operation { NOC_UNICAST, NOC_MULTICAST, NOC_COUNT };
 
-/* One transaction. A port works on its transactions in id order, one at a time: the first whose dependencies are all done. */
+/* One transaction. A port works on its transactions in id order, one at a time: the first whose dependencies
+ * are all done. */
 struct noc_transaction {
     enum noc_operation operation;
     uint32_t actor; /* the port that sends or counts */
@@ -89,42 +94,44 @@ struct noc_result {
     uint64_t n_stepped_cycle; /* worked through one by one: the rest was idle or repeated a steady stream */
 };
 
-/* Ports, destinations, dependencies in range; multicast to local ports only; a mesh of at most NOC_ROUTER_MAX routers.
- * DSE_BAD_INPUT. */
+/* Ports, destinations, dependencies in range; multicast to local ports only; a mesh of at most NOC_ROUTER_MAX
+ * routers. DSE_BAD_INPUT. */
 DSE_MUST_CHECK enum dse_status noc_check(const struct noc_config *config, const struct noc_program *program,
                                          struct dse_error *err);
 
-/* When each transaction began to send or count, and the number of cycles after which it was done. Both (n_transaction),
- * the caller's; either may be NULL. */
+/* When each transaction began to send or count, and the number of cycles after which it was done. Both
+ * (n_transaction), the caller's; either may be NULL. */
 struct noc_trace {
     uint64_t *start, *finish;
 };
 
-/* Run; `trace` (may be NULL) is filled. Memory from `arena`: 12 B per transaction, 4 B per dependency and, of the
- * mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT when it
- * is reached. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. DSE_INTERNAL when flits are lost or nothing can move (a
- * deadlock), with the transaction that waits. */
+/* Run; `trace` (may be NULL) is filled. Memory from `arena`: 12 B per transaction, 4 B per dependency and, of
+ * the mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT
+ * when it is reached. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. DSE_INTERNAL when flits are
+ * lost or nothing can move (a deadlock), with the transaction that waits. */
 DSE_MUST_CHECK enum dse_status noc_simulate(const struct noc_config *config,
                                             const struct noc_program *program, uint64_t max_cycle,
                                             const atomic_int *cancel, struct arena *arena,
                                             const struct noc_trace *trace, struct noc_result *result,
                                             struct dse_error *err);
 
-/* The transactions of a mapping: docs/noc.md. `max_steps`: at most so many steps of the loops at and outside the NoC level are
- * written (0: all); `*n_step` (may be NULL) is how many there are in all. `noc_level` is the level whose network is the mesh.
- * DSE_NO_MEMORY; DSE_LIMIT beyond 2^31 entries; DSE_BAD_USAGE when the mapping needs more PEs than the mesh has. */
+/* The transactions of a mapping: docs/noc.md. `max_steps`: at most so many steps of the loops at and outside
+ * the NoC level are written (0: all); `*n_step` (may be NULL) is how many there are in all. `noc_level` is
+ * the level whose network is the mesh. DSE_NO_MEMORY; DSE_LIMIT beyond 2^31 entries; DSE_BAD_USAGE when the
+ * mapping needs more PEs than the mesh has. */
 DSE_MUST_CHECK enum dse_status noc_program_of(const struct problem *problem, const struct architecture *arch,
                                               const struct mapping *mapping, uint32_t noc_level,
                                               const struct noc_config *config, uint64_t max_steps,
                                               struct arena *arena, struct noc_program *program,
                                               uint64_t *n_step, struct dse_error *err);
 
-/* Append the program as CoSA's simulator reads it, one line per transaction: id, actor, operation (0 unicast, 1 multicast, 2
- * count), size, source (the actor again), destinations, dependencies; the lists separated by blanks. Check out->failed. */
+/* Append the program as CoSA's simulator reads it, one line per transaction: id, actor, operation (0 unicast,
+ * 1 multicast, 2 count), size, source (the actor again), destinations, dependencies; the lists separated by
+ * blanks. Check out->failed. */
 void noc_program_write_csv(const struct noc_program *program, struct text_buffer *out);
 
-/* The level whose network is the mesh: the one with the PE array below it, inside the outermost level where possible; -1
- * when the architecture has no such fan-out. */
+/* The level whose network is the mesh: the one with the PE array below it, inside the outermost level where
+ * possible; -1 when the architecture has no such fan-out. */
 int noc_level_of(const struct architecture *arch);
 
 /* What a sweep reports: the simulated latency of one execution of the mapping. */
@@ -135,17 +142,20 @@ struct noc_latency {
     struct noc_result simulated;       /* of the steps that were simulated */
 };
 
-/* Steps of the largest simulation that noc_latency_of should be asked for in a sweep: docs/noc.md, "Extrapolation". */
+/* Steps of the largest simulation that noc_latency_of should be asked for in a sweep: docs/noc.md,
+ * "Extrapolation". */
 enum { NOC_LATENCY_STEPS = 4096 };
 
-/* The default mesh of an architecture: as wide and high as the PE array; an array of one row or column becomes the most square
- * rectangle with as many PEs (16 x 1: 4 x 4). What the architecture says itself (arch->noc) comes before the defaults.
- * `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array, one too large, or numbers that do not go together. */
+/* The default mesh of an architecture: as wide and high as the PE array; an array of one row or column
+ * becomes the most square rectangle with as many PEs (16 x 1: 4 x 4). What the architecture says itself
+ * (arch->noc) comes before the defaults. `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array,
+ * one too large, or numbers that do not go together. */
 DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config,
                                              uint32_t *noc_level, struct dse_error *err);
 
-/* Program and simulation together with the default mesh of the architecture; `max_steps` 0: everything is simulated.
- * DSE_BAD_USAGE when the architecture has no mesh; DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
+/* Program and simulation together with the default mesh of the architecture; `max_steps` 0: everything is
+ * simulated. DSE_BAD_USAGE when the architecture has no mesh; DSE_INTERRUPTED soon after `cancel` (may be
+ * NULL) is set. */
 DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
                                               const struct mapping *mapping, uint64_t max_steps,
                                               const atomic_int *cancel, struct arena *arena,

@@ -101,7 +101,8 @@ static void list_dependents(struct noc_mesh *mesh)
 {
     const struct noc_program *program = mesh->program;
     uint32_t n = program->n_transaction;
-    /* first_dependent[d + 1] counts, then points to where the next dependent of d goes, in the end behind its last. */
+    /* first_dependent[d + 1] counts, then points to where the next dependent of d goes, in the end behind its
+     * last. */
     for (uint32_t id = 0; id < n; id++) {
         const struct noc_transaction *t = &program->transaction[id];
         mesh->n_wait[id] = t->n_dependency;

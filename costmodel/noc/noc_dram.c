@@ -37,8 +37,8 @@ static void refresh(struct noc_dram_state *dram)
     dram->refresh_due += timing->refresh_interval_cycle;
 }
 
-/* Refreshes of a long idle time: the first closes all rows; of the others only the last can still be felt. Each is over before
- * the next is due (noc_check). */
+/* Refreshes of a long idle time: the first closes all rows; of the others only the last can still be felt.
+ * Each is over before the next is due (noc_check). */
 static void skip_refreshes(struct noc_dram_state *dram, uint64_t now)
 {
     uint64_t interval = dram->timing->refresh_interval_cycle;

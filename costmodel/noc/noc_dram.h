@@ -1,4 +1,5 @@
-/* DRAM timing: the cycle at which each access is done, worked out when it is queued (first come, first served). */
+/* DRAM timing: the cycle at which each access is done, worked out when it is queued (first come, first
+ * served). */
 #ifndef COSTMODEL_NOC_NOC_DRAM_H
 #define COSTMODEL_NOC_NOC_DRAM_H
 
@@ -28,8 +29,8 @@ struct noc_dram_state {
 DSE_MUST_CHECK enum dse_status noc_dram_init(struct noc_dram_state *dram, const struct noc_dram *timing,
                                              struct arena *arena, struct dse_error *err);
 
-/* Queue one access in cycle `now` (not before earlier accesses'); its first command is in a later cycle. Returns the cycle
- * after its last data cycle. Later accesses are done later. */
+/* Queue one access in cycle `now` (not before earlier accesses'); its first command is in a later cycle.
+ * Returns the cycle after its last data cycle. Later accesses are done later. */
 uint64_t noc_dram_access(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte);
 
 /* What an access changed. */
@@ -39,7 +40,8 @@ struct noc_dram_undo {
     struct noc_bank bank;
 };
 
-/* Queue the access if it is done in `done` and no refresh can touch it; else nothing changes and the answer is false. */
+/* Queue the access if it is done in `done` and no refresh can touch it; else nothing changes and the answer
+ * is false. */
 bool noc_dram_access_if(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte, uint64_t done,
                         struct noc_dram_undo *undo);
 

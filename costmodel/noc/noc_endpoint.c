@@ -1,6 +1,6 @@
 #include "costmodel/noc/noc_mesh.h"
 
-/* ------------------------------------------------------------------------------------------------ ends of counts */
+/* ---------------------------------------- ends of counts */
 
 static bool event_before(struct noc_event a, struct noc_event b)
 {
@@ -31,9 +31,10 @@ static struct noc_event event_pop(struct noc_mesh *mesh)
     return first;
 }
 
-/* ------------------------------------------------------------------------------------------------------ transfers */
+/* ---------------------------------------- transfers */
 
-/* Everything is at the destination `port`: at the last one the transfer is over. `cycle`: the first in which that is seen. */
+/* Everything is at the destination `port`: at the last one the transfer is over. `cycle`: the first in which
+ * that is seen. */
 static void transfer_arrived(struct noc_mesh *mesh, uint32_t slot, uint32_t port, uint64_t cycle)
 {
     struct noc_transfer *transfer = &mesh->transfer[slot];
@@ -74,7 +75,7 @@ static uint32_t transfer_open(struct noc_mesh *mesh, uint32_t id)
     return slot;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- DRAM */
+/* ---------------------------------------- DRAM */
 
 static void dram_queue(struct noc_mesh *mesh, uint64_t done, uint32_t transfer)
 {
@@ -121,7 +122,7 @@ static bool dram_write(struct noc_mesh *mesh, uint32_t flit)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------- sinks, sources */
+/* ---------------------------------------- sinks, sources */
 
 bool noc_sink_put(struct noc_mesh *mesh, uint32_t port, uint32_t flit)
 {
@@ -245,7 +246,8 @@ uint64_t noc_next_event(const struct noc_mesh *mesh)
 enum dse_status noc_endpoints_init(struct noc_mesh *mesh, struct dse_error *err)
 {
     const struct noc_config *config = mesh->config;
-    /* A transfer that its source has sent has a tail flit left in some router, or a write in the DRAM's queue. */
+    /* A transfer that its source has sent has a tail flit left in some router, or a write in the DRAM's
+     * queue. */
     size_t n_flit = (size_t)mesh->n_router * NOC_SIDES * (config->queue_flits + 2);
     mesh->n_transfer = (uint32_t)(n_flit + mesh->n_port + config->dram.queue_length);
     mesh->source = arena_alloc(mesh->arena, mesh->n_port, sizeof *mesh->source);

@@ -81,7 +81,8 @@ static struct load load_of(const struct noc_plan *plan, const uint64_t *kept)
     return load;
 }
 
-/* No simulation can end before its busiest port has moved its flits, one a cycle, and its PEs have computed. */
+/* No simulation can end before its busiest port has moved its flits, one a cycle, and its PEs have
+ * computed. */
 static double load_bound(const struct load *load)
 {
     double dram = fmax(load->dram_in, load->dram_out), buffer = fmax(load->buffer_in, load->buffer_out);
@@ -188,8 +189,8 @@ static void read_steps(const struct noc_plan *plan, const struct noc_walk *walk,
     }
 }
 
-/* The time between one step and the next to finish counts as often as the steps around it stand for others: double buffering
- * lets two inner steps of two outer ones run at the same time. */
+/* The time between one step and the next to finish counts as often as the steps around it stand for others:
+ * double buffering lets two inner steps of two outer ones run at the same time. */
 static double weighted_cycles(struct step *step, uint64_t n_step)
 {
     uint64_t first = 0, end = 0;

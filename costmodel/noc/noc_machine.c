@@ -20,7 +20,8 @@ static void replace(uint32_t *value, uint32_t setting)
         *value = setting;
 }
 
-/* Where a packet has another size the rest follows: an access holds a packet's data, a queue a packet and two flits. */
+/* Where a packet has another size the rest follows: an access holds a packet's data, a queue a packet and two
+ * flits. */
 static void apply_settings(struct noc_config *config, const uint32_t setting[NOC_SET_COUNT])
 {
     struct noc_dram *dram = &config->dram;
@@ -41,7 +42,8 @@ static void apply_settings(struct noc_config *config, const uint32_t setting[NOC
     replace(&dram->read_ahead, setting[NOC_SET_DRAM_READ_AHEAD]);
 }
 
-/* Columns and rows of PEs; a single row in the file is no statement about the floor plan, so it becomes as square as possible. */
+/* Columns and rows of PEs; a single row in the file is no statement about the floor plan, so it becomes as
+ * square as possible. */
 static enum dse_status choose_mesh(const struct architecture *arch, uint32_t level, uint64_t *x, uint64_t *y,
                                    struct dse_error *err)
 {

@@ -1,5 +1,6 @@
 /* State of a simulation of the mesh (noc_simulate.c): routers (noc_router.c), the ports' sources and sinks
- * (noc_endpoint.c), dependencies (noc_depend.c), steady streams (noc_repeat.c). Internal to costmodel/noc_*.c. */
+ * (noc_endpoint.c), dependencies (noc_depend.c), steady streams (noc_repeat.c). Internal to
+ * costmodel/noc_*.c. */
 #ifndef COSTMODEL_NOC_NOC_MESH_H
 #define COSTMODEL_NOC_NOC_MESH_H
 
@@ -143,14 +144,16 @@ static inline void noc_unmark(uint64_t *set, uint32_t i)
 /* Routers of the mesh with their neighbours, and the routes. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status noc_routers_init(struct noc_mesh *mesh, struct dse_error *err);
 
-/* The sides by which a multicast from `from` leaves each router on its way: (n_router) masks into `outputs`. */
+/* The sides by which a multicast from `from` leaves each router on its way: (n_router) masks into
+ * `outputs`. */
 void noc_multicast_tree(const struct noc_config *config, uint32_t from, const uint32_t *destination,
                         uint32_t n_destination, uint8_t *outputs);
 
 /* Second part of a cycle, at the outputs: queue to register, register to the next latch or sink. */
 void noc_step_outputs(struct noc_mesh *mesh);
 
-/* Third part, at the inputs: granted flits into the queues, arrivals into the latches, the grants of the next cycle. */
+/* Third part, at the inputs: granted flits into the queues, arrivals into the latches, the grants of the next
+ * cycle. */
 void noc_step_inputs(struct noc_mesh *mesh);
 
 /* Can the input take a flit in this cycle? */
@@ -167,17 +170,19 @@ static inline void noc_input_put(struct noc_mesh *mesh, uint32_t router, uint32_
     noc_mark(mesh->in_active, router);
 }
 
-/* Dependency counters, lists of dependents and each port's transactions that can start. DSE_NO_MEMORY, DSE_LIMIT. */
+/* Dependency counters, lists of dependents and each port's transactions that can start. DSE_NO_MEMORY,
+ * DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status noc_depend_init(struct noc_mesh *mesh, struct dse_error *err);
 
 /* The smallest id among what the port can start; its n_ready > 0. */
 uint32_t noc_depend_next(struct noc_mesh *mesh, uint32_t port);
 
-/* The destination `port` of a multicast has everything: the port's own dependents need not wait for it any more. */
+/* The destination `port` of a multicast has everything: the port's own dependents need not wait for it any
+ * more. */
 void noc_depend_arrived(struct noc_mesh *mesh, uint32_t transaction, uint32_t port);
 
-/* The transaction is done at the end of cycle `cycle` - 1. `outputs`: NULL, or the tree of a multicast, whose destinations
- * have been told by noc_depend_arrived. */
+/* The transaction is done at the end of cycle `cycle` - 1. `outputs`: NULL, or the tree of a multicast, whose
+ * destinations have been told by noc_depend_arrived. */
 void noc_depend_done(struct noc_mesh *mesh, uint32_t transaction, uint64_t cycle, const uint8_t *outputs);
 
 /* Sources, sinks and the DRAM behind its port. DSE_NO_MEMORY. */
@@ -195,8 +200,8 @@ bool noc_sink_put(struct noc_mesh *mesh, uint32_t port, uint32_t flit);
 /* Steady streams (noc_repeat.c). Memory for it. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status noc_repeat_init(struct noc_mesh *mesh, struct dse_error *err);
 
-/* Between two cycles: when the state is that of some cycles ago, repeat what happened since as often as it would, at once.
- * `end`: time does not go beyond. */
+/* Between two cycles: when the state is that of some cycles ago, repeat what happened since as often as it
+ * would, at once. `end`: time does not go beyond. */
 void noc_repeat_try(struct noc_mesh *mesh, uint64_t end);
 
 /* An access was queued in this cycle, of port or transfer `of`, done in `done`. */

@@ -20,9 +20,10 @@ static uint32_t output_of(const struct problem *problem)
     return 0;
 }
 
-/* Does dimension `d` move tensor `t` on to other data? Not the window of a convolution (R and S of the inputs): CoSA's
- * relation takes the words that the window slides over as present already (unless resend_windows). A window is a dimension that is
- * added to another one in a rank of `t` and is summed over, that is, does not index the output. */
+/* Does dimension `d` move tensor `t` on to other data? Not the window of a convolution (R and S of the
+ * inputs): CoSA's relation takes the words that the window slides over as present already (unless
+ * resend_windows). A window is a dimension that is added to another one in a rank of `t` and is summed over,
+ * that is, does not index the output. */
 static bool moves(const struct noc_plan *plan, const struct problem *problem, uint32_t t, uint32_t d)
 {
     const struct tensor *tensor = &problem->tensor[t];
@@ -77,7 +78,8 @@ static bool kept(const struct mapping *mapping, int level, uint32_t t)
     return mapping->level[level].keep >> t & 1u;
 }
 
-/* What one PE gets: the tile of the outermost level in it that keeps the tensor, times the loops from there to the PE's edge. */
+/* What one PE gets: the tile of the outermost level in it that keeps the tensor, times the loops from there
+ * to the PE's edge. */
 static uint64_t pe_words(const struct noc_plan *plan, const struct problem *problem,
                          const struct mapping *mapping, uint32_t t, int noc_level)
 {
@@ -92,7 +94,8 @@ static uint64_t pe_words(const struct noc_plan *plan, const struct problem *prob
     return words;
 }
 
-/* The innermost level that keeps the tensor holds it at its true width (24 bit partial sums in an accumulation buffer). */
+/* The innermost level that keeps the tensor holds it at its true width (24 bit partial sums in an
+ * accumulation buffer). */
 static uint32_t word_bit(const struct architecture *arch, const struct mapping *mapping, uint32_t t)
 {
     for (uint32_t l = 0; l < arch->n_level; l++)
@@ -124,7 +127,8 @@ static void add_loop(struct noc_plan *plan, const struct problem *problem, const
     }
 }
 
-/* The loops at and outside the network's level, from the inside, and where each stream's buffer lies among them. */
+/* The loops at and outside the network's level, from the inside, and where each stream's buffer lies among
+ * them. */
 static enum dse_status add_loops(struct noc_plan *plan, const struct problem *problem,
                                  const struct architecture *arch, const struct mapping *mapping,
                                  uint32_t noc_level, const uint32_t *tensor, const int *buffer_level,
@@ -160,8 +164,8 @@ static enum dse_status add_loops(struct noc_plan *plan, const struct problem *pr
 
 /* ---- PEs ---- */
 
-/* The position of every spatial iteration in the mesh: loops split over X and Y of a two-dimensional array keep their
- * places, otherwise the iterations are numbered along the rows, the first (inner) loop fastest. */
+/* The position of every spatial iteration in the mesh: loops split over X and Y of a two-dimensional array
+ * keep their places, otherwise the iterations are numbered along the rows, the first (inner) loop fastest. */
 static uint32_t pe_of(const struct mapping_level *level, uint32_t n_dim, const uint32_t *digit, bool planar,
                       uint32_t columns)
 {
@@ -206,7 +210,8 @@ static bool next_digit(const struct mapping_level *level, uint32_t n_dim, uint32
     return false;
 }
 
-/* Number the groups by their lowest PE and list their members. `key`: per PE, NOC_NONE when idle; (n_used) keys below n_used. */
+/* Number the groups by their lowest PE and list their members. `key`: per PE, NOC_NONE when idle; (n_used)
+ * keys below n_used. */
 static enum dse_status make_groups(struct noc_stream *stream, const uint32_t *key, uint32_t n_pe,
                                    uint32_t n_used, struct arena *arena, struct dse_error *err)
 {
@@ -304,7 +309,8 @@ static enum dse_status chain_outputs(struct noc_plan *plan, uint32_t columns, st
 
 /* ---- all of it ---- */
 
-/* The output first, then the inputs, then the weights: the order in which the generator of CoSA sends them. */
+/* The output first, then the inputs, then the weights: the order in which the generator of CoSA sends
+ * them. */
 static void order_streams(struct noc_plan *plan, const struct problem *problem, uint32_t *tensor)
 {
     static const enum tensor_role order[] = {TENSOR_OUTPUT, TENSOR_INPUT, TENSOR_WEIGHT};

@@ -1,5 +1,5 @@
-/* Between a mapping and its transactions: the loops around the PEs, how each tensor travels, which PEs share what
- * (docs/noc.md, "Transactions of a mapping"). Private to noc_plan.c, noc_program.c and noc_latency.c. */
+/* Between a mapping and its transactions: the loops around the PEs, how each tensor travels, which PEs share
+ * what (docs/noc.md, "Transactions of a mapping"). Private to noc_plan.c, noc_program.c and noc_latency.c. */
 #ifndef COSTMODEL_NOC_NOC_PLAN_H
 #define COSTMODEL_NOC_NOC_PLAN_H
 
@@ -17,14 +17,14 @@ enum {
 struct noc_stream {
     bool is_output;
     bool buffered; /* memory to global buffer to PEs; else straight between memory and PEs */
-    uint32_t
-        split; /* loops [0, split) run inside its buffer (all of them when not buffered), the others outside */
+    /* loops [0, split) run inside its buffer (all of them when not buffered), the others outside */
+    uint32_t split;
     uint64_t related;        /* bit j: loop j moves on to other data */
     uint32_t pe_packets;     /* one PE's tile */
     uint32_t buffer_packets; /* the buffer's tile; 0 when not buffered */
     uint32_t n_group;
-    uint32_t *
-        group; /* (n_pe) the group whose members hold the same tile, numbered by lowest PE; NOC_NONE: idle PE */
+    /* (n_pe) the group whose members hold the same tile, numbered by lowest PE; NOC_NONE: idle PE */
+    uint32_t *group;
     uint32_t *first_member; /* (n_group + 1) into `member` */
     uint32_t *member;       /* (used PEs) ascending in each group */
 };
@@ -43,15 +43,15 @@ struct noc_plan {
     uint32_t n_loop, n_noc_loop; /* from the inside; the first n_noc_loop at the network's level */
     uint64_t bound[NOC_LOOP_MAX];
     uint32_t n_stream;
-    struct noc_stream
-        stream[PROBLEM_TENSOR_MAX]; /* the output, the inputs, the weights: the order of sending */
+    /* the output, the inputs, the weights: the order of sending */
+    struct noc_stream stream[PROBLEM_TENSOR_MAX];
     uint32_t n_link;
     struct noc_link *link; /* (n_link) in the order of sending */
     uint32_t *sum_pe;      /* (n_group of the output) where a group's sum ends up */
 };
 
-/* Loops, sizes and groups of a mapping. Neighbouring loops that no tensor tells apart are merged. Memory from `arena`. Errors:
- * noc_program_of. */
+/* Loops, sizes and groups of a mapping. Neighbouring loops that no tensor tells apart are merged. Memory from
+ * `arena`. Errors: noc_program_of. */
 DSE_MUST_CHECK enum dse_status noc_plan_init(struct noc_plan *plan, const struct problem *problem,
                                              const struct architecture *arch, const struct mapping *mapping,
                                              uint32_t noc_level, const struct noc_config *config,
@@ -60,8 +60,8 @@ DSE_MUST_CHECK enum dse_status noc_plan_init(struct noc_plan *plan, const struct
 /* The innermost loop in [first, end) that moves the stream's data, or `end`. */
 uint32_t noc_stream_innermost(const struct noc_stream *stream, uint32_t first, uint32_t end);
 
-/* Which steps are written: of each loop the first kept - 1 iterations and the last (kept = 1: the first), of those at most
- * max_step steps (0: all). */
+/* Which steps are written: of each loop the first kept - 1 iterations and the last (kept = 1: the first), of
+ * those at most max_step steps (0: all). */
 struct noc_walk {
     uint64_t kept[NOC_LOOP_MAX]; /* (n_loop) from 1 to bound */
     uint64_t max_step;
@@ -73,8 +73,9 @@ void noc_walk_init(struct noc_walk *walk, const struct noc_plan *plan);
 /* Steps that the walk writes. */
 uint64_t noc_walk_steps(const struct noc_walk *walk, const struct noc_plan *plan);
 
-/* The transactions of the walk's steps. `first_count` (noc_walk_steps, may be NULL): the id of each step's first NOC_COUNT. Memory
- * from `arena`. DSE_NO_MEMORY, DSE_LIMIT beyond 2^31 entries, DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
+/* The transactions of the walk's steps. `first_count` (noc_walk_steps, may be NULL): the id of each step's
+ * first NOC_COUNT. Memory from `arena`. DSE_NO_MEMORY, DSE_LIMIT beyond 2^31 entries, DSE_INTERRUPTED soon
+ * after `cancel` (may be NULL) is set. */
 DSE_MUST_CHECK enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_walk *walk,
                                                  const atomic_int *cancel, struct arena *arena,
                                                  struct noc_program *program, uint32_t *first_count,

@@ -1,8 +1,9 @@
-/* Long streams. All that decides the next cycle is the mesh (latches, queues, registers, locks, turns, grants), the ports'
- * places in their packets, and how far away the ends of counts and DRAM accesses are. When all of that is as it was some cycles
- * ago and no transaction started, arrived or ended in between, the cycles since will repeat until a transfer runs out of packets, a
- * count ends or a DRAM access takes another time (another row, a refresh). So packets are counted off and the DRAM is given the
- * accesses of each repetition, without stepping the mesh. */
+/* Long streams. All that decides the next cycle is the mesh (latches, queues, registers, locks, turns,
+ * grants), the ports' places in their packets, and how far away the ends of counts and DRAM accesses are.
+ * When all of that is as it was some cycles ago and no transaction started, arrived or ended in between, the
+ * cycles since will repeat until a transfer runs out of packets, a count ends or a DRAM access takes another
+ * time (another row, a refresh). So packets are counted off and the DRAM is given the accesses of each
+ * repetition, without stepping the mesh. */
 #include <stddef.h>
 #include <string.h>
 

@@ -38,7 +38,8 @@ void noc_multicast_tree(const struct noc_config *config, uint32_t from, const ui
     for (uint32_t r = 0; r < n_router; r++)
         outputs[r] = 0;
     for (uint32_t k = 0; k < n_destination; k++) {
-        /* From the destination back to the source or to a branch that is there already: Y was last, so it is undone first. */
+        /* From the destination back to the source or to a branch that is there already: Y was last, so it is
+         * undone first. */
         uint32_t r = destination[k], side = NOC_LOCAL;
         for (;;) {
             bool was_there = outputs[r] != 0;
@@ -198,8 +199,8 @@ static uint32_t grant_unicast_heads(struct noc_router *router, uint32_t inputs, 
     return granted;
 }
 
-/* Who moves in the next cycle, from the state at its start. Outputs of a flit behind a head are locked by its packet, so nobody
- * else can have them. */
+/* Who moves in the next cycle, from the state at its start. Outputs of a flit behind a head are locked by its
+ * packet, so nobody else can have them. */
 static inline void decide_grants(struct noc_router *router)
 {
     uint32_t heads = router->latch_full & router->head, bodies = router->latch_full & ~heads, granted = 0;
@@ -220,7 +221,8 @@ static inline void decide_grants(struct noc_router *router)
     router->granted = (uint8_t)granted;
 }
 
-/* The latches of granted inputs take flits in the next cycle: who stands before them must be looked at again. */
+/* The latches of granted inputs take flits in the next cycle: who stands before them must be looked at
+ * again. */
 static inline void wake_senders(struct noc_mesh *mesh, const struct noc_router *router)
 {
     for (uint32_t inputs = router->granted; inputs; inputs &= inputs - 1) {

@@ -1,5 +1,5 @@
-/* Architecture files of either format: a Timeloop v3 file is told from a native one by its top-level keys. The rest of the program
- * never sees a file format. */
+/* Architecture files of either format: a Timeloop v3 file is told from a native one by its top-level keys.
+ * The rest of the program never sees a file format. */
 #ifndef COSTMODEL_READERS_READERS_H
 #define COSTMODEL_READERS_READERS_H
 
@@ -10,16 +10,17 @@
 #include "base/yaml.h"
 #include "costmodel/model/architecture.h"
 
-/* Build an architecture from a parsed native or Timeloop file with some quantities replaced (n_override, may be 0).
- * Every override must name a quantity of the file's schema (else: nearest path); its value is checked like a value in the
- * file, and an energy rule of the file is applied after the replacement. Const on `doc`: threads may share it. */
+/* Build an architecture from a parsed native or Timeloop file with some quantities replaced (n_override, may
+ * be 0). Every override must name a quantity of the file's schema (else: nearest path); its value is checked
+ * like a value in the file, and an energy rule of the file is applied after the replacement. Const on `doc`:
+ * threads may share it. */
 DSE_MUST_CHECK enum dse_status architecture_build(const struct yaml_doc *doc,
                                                   const struct arch_override *override, size_t n_override,
                                                   struct architecture *arch, struct dse_error *err);
 
-/* The same for a Timeloop architecture whose Energy Reference Table is a file of its own (top-level `ERT`, as Accelergy
- * writes it); `ert` NULL: architecture_build. A native architecture has no use for one, and a file with an ERT inside has one
- * already: both are errors that name the ERT file. Const on both documents. */
+/* The same for a Timeloop architecture whose Energy Reference Table is a file of its own (top-level `ERT`, as
+ * Accelergy writes it); `ert` NULL: architecture_build. A native architecture has no use for one, and a file
+ * with an ERT inside has one already: both are errors that name the ERT file. Const on both documents. */
 DSE_MUST_CHECK enum dse_status architecture_build_with_ert(const struct yaml_doc *doc,
                                                            const struct yaml_doc *ert,
                                                            const struct arch_override *override,
@@ -30,8 +31,8 @@ DSE_MUST_CHECK enum dse_status architecture_build_with_ert(const struct yaml_doc
 DSE_MUST_CHECK enum dse_status architecture_read(const char *path, struct architecture *arch,
                                                  struct dse_error *err);
 
-/* The unit of a path's quantity, for axis labels (UNIT_* as int), or -1 when it has none (mesh, switch, text).
- * DSE_BAD_INPUT when the file's schema has no such path. */
+/* The unit of a path's quantity, for axis labels (UNIT_* as int), or -1 when it has none (mesh, switch,
+ * text). DSE_BAD_INPUT when the file's schema has no such path. */
 DSE_MUST_CHECK enum dse_status architecture_path_unit(const struct yaml_doc *doc, const char *path, int *unit,
                                                       struct dse_error *err);
 

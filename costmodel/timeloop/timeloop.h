@@ -11,13 +11,14 @@
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 
-/* Does the file hold a Timeloop architecture: `architecture` (or `arch`) with a subtree, with storage and arithmetic, or
- * with the nodes of a later version (which timeloop_architecture_build then refuses by name)? */
+/* Does the file hold a Timeloop architecture: `architecture` (or `arch`) with a subtree, with storage and
+ * arithmetic, or with the nodes of a later version (which timeloop_architecture_build then refuses by
+ * name)? */
 bool timeloop_is_architecture(const struct yaml_doc *doc);
 
-/* Build an architecture from a parsed Timeloop file (tree v0.2 to v0.4 or flat v0.1). A top-level ERT is applied; it may stand in a
- * file of its own, `ert_doc` (NULL: none), but not in both.
- * Overrides: "LEVEL.attribute" (also "MAC.attribute") replaces or adds that attribute under any of its spellings;
+/* Build an architecture from a parsed Timeloop file (tree v0.2 to v0.4 or flat v0.1). A top-level ERT is
+ * applied; it may stand in a file of its own, `ert_doc` (NULL: none), but not in both. Overrides:
+ * "LEVEL.attribute" (also "MAC.attribute") replaces or adds that attribute under any of its spellings;
  * "NODE.count" replaces the n of a node NAME[0..n-1]. An unknown path is an error that names the nearest one.
  * DSE_BAD_INPUT, or DSE_LIMIT beyond the documented limits. Const on `doc`: threads may share it. */
 DSE_MUST_CHECK enum dse_status timeloop_architecture_build(const struct yaml_doc *doc,
@@ -26,11 +27,13 @@ DSE_MUST_CHECK enum dse_status timeloop_architecture_build(const struct yaml_doc
                                                            size_t n_override, struct architecture *arch,
                                                            struct dse_error *err);
 
-/* Is `path` one that timeloop_architecture_build can replace in this file? Timeloop's numbers carry no units. */
+/* Is `path` one that timeloop_architecture_build can replace in this file? Timeloop's numbers carry no
+ * units. */
 DSE_MUST_CHECK enum dse_status timeloop_architecture_check_path(const struct yaml_doc *doc, const char *path,
                                                                 struct dse_error *err);
 
-/* The file must be a mapping whose top-level keys mean something here; others are refused by name with the reason. */
+/* The file must be a mapping whose top-level keys mean something here; others are refused by name with the
+ * reason. */
 DSE_MUST_CHECK enum dse_status timeloop_check_root(const struct yaml_doc *doc, struct dse_error *err);
 
 /* A node of the tree must not carry a YAML tag such as !Component: those make a v4 hierarchy. */
@@ -42,7 +45,8 @@ DSE_MUST_CHECK enum dse_status timeloop_name(const struct yaml_doc *doc, const s
                                              const char *what, char *name, size_t size, uint64_t *count,
                                              struct dse_error *err);
 
-/* Blame `line`: unknown `what` `word`, did you mean the nearest of `known` (n_known), which are listed when few. */
+/* Blame `line`: unknown `what` `word`, did you mean the nearest of `known` (n_known), which are listed when
+ * few. */
 enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct dse_error *err,
                                  const char *what, const char *word, const char *const *known,
                                  size_t n_known);
@@ -50,9 +54,9 @@ enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct ds
 /* Is the value left out (`key:`, ~ or null)? True for NULL too. */
 bool timeloop_is_null(const struct ynode *node);
 
-/* Energies of an Energy Reference Table (`ert`: version, tables of actions in pJ) for the levels where `fixed[l]` is
- * false, and for the MACs unless `mac_fixed`. Reads feed read, fills and updates as NOTES section 9 of the reference has it. A table
- * that belongs to no level and not to the MACs is an error. */
+/* Energies of an Energy Reference Table (`ert`: version, tables of actions in pJ) for the levels where
+ * `fixed[l]` is false, and for the MACs unless `mac_fixed`. Reads feed read, fills and updates as NOTES
+ * section 9 of the reference has it. A table that belongs to no level and not to the MACs is an error. */
 DSE_MUST_CHECK enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynode *ert,
                                                   const bool *fixed, bool mac_fixed,
                                                   struct architecture *arch, struct dse_error *err);
@@ -62,8 +66,8 @@ DSE_MUST_CHECK enum dse_status problem_read(const char *path, struct problem *pr
 DSE_MUST_CHECK enum dse_status problem_build(const struct yaml_doc *doc, struct problem *problem,
                                              struct dse_error *err);
 
-/* Read a Timeloop v3 mapping for this problem and architecture. Factor products are checked here (Timeloop's own words);
- * capacity and mesh by the evaluator. */
+/* Read a Timeloop v3 mapping for this problem and architecture. Factor products are checked here (Timeloop's
+ * own words); capacity and mesh by the evaluator. */
 DSE_MUST_CHECK enum dse_status mapping_read(const char *path, const struct problem *problem,
                                             const struct architecture *arch, struct mapping *mapping,
                                             struct dse_error *err);

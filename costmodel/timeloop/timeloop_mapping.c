@@ -40,7 +40,8 @@ static enum dse_status find_target(const struct builder *b, const struct ynode *
     return timeloop_unknown(b->doc, node->line, err, "target", name, known, b->arch->n_level);
 }
 
-/* A list of tensors (or one name) under `key`, as bits; absent and empty give none. A name must not repeat. */
+/* A list of tensors (or one name) under `key`, as bits; absent and empty give none. A name must not
+ * repeat. */
 static enum dse_status read_tensors(const struct builder *b, const struct ynode *directive, const char *key,
                                     uint8_t *mask, struct dse_error *err)
 {
@@ -184,8 +185,8 @@ static enum dse_status read_directive(struct builder *b, const struct ynode *dir
     return read_bypass(b, directive, level, err);
 }
 
-/* Timeloop refuses a mapping unless the factors of every dimension, over all levels and both kinds, multiply to its
- * bound. */
+/* Timeloop refuses a mapping unless the factors of every dimension, over all levels and both kinds, multiply
+ * to its bound. */
 static enum dse_status check_products(const struct builder *b, const struct ynode *top, struct dse_error *err)
 {
     for (uint32_t d = 0; d < b->problem->n_dim; d++) {

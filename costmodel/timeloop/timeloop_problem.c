@@ -138,8 +138,8 @@ static enum dse_status unknown_name(const struct shape *s, const struct ynode *n
     return timeloop_unknown(s->shape_doc, node->line, err, what, node->text, known, s->problem->n_dim);
 }
 
-/* One term of a rank: "P", [P] or [P, Wstride]. Its coefficient is filled in once the instance is read; until then the
- * field holds the coefficient's index + 1, or 0 for none. */
+/* One term of a rank: "P", [P] or [P, Wstride]. Its coefficient is filled in once the instance is read; until
+ * then the field holds the coefficient's index + 1, or 0 for none. */
 static enum dse_status read_term(struct shape *s, const struct ynode *node, struct projection_term *term,
                                  struct dse_error *err)
 {
@@ -214,7 +214,8 @@ static enum tensor_role role_of(const struct tensor *tensor)
     return TENSOR_INPUT;
 }
 
-/* The value under `key` or under its other spelling, NULL when neither is there; both at once are an error. */
+/* The value under `key` or under its other spelling, NULL when neither is there; both at once are an
+ * error. */
 static enum dse_status find_spelling(const struct shape *s, const struct ynode *node, const char *key,
                                      const char *other, const struct ynode **value, struct dse_error *err)
 {
@@ -308,7 +309,8 @@ static enum dse_status unknown_instance_key(const struct shape *s, const char *k
     return timeloop_unknown(s->doc, line, err, "dimension or coefficient", key, known, n_known);
 }
 
-/* Bounds and coefficients. `beside` are keys that may stand next to them (an instance written into `problem`). */
+/* Bounds and coefficients. `beside` are keys that may stand next to them (an instance written into
+ * `problem`). */
 static enum dse_status read_instance(struct shape *s, const struct ynode *node, const char *const *beside,
                                      size_t n_beside, struct dse_error *err)
 {

@@ -36,8 +36,8 @@ static enum dse_status u32_attribute(const struct timeloop_component *component,
     return DSE_OK;
 }
 
-/* Word bits, block and cluster size. `width` is the bits of one access: word-bits * block-size * cluster-size, and gives
- * whichever of the last two is missing (NOTES section 1). */
+/* Word bits, block and cluster size. `width` is the bits of one access: word-bits * block-size *
+ * cluster-size, and gives whichever of the last two is missing (NOTES section 1). */
 static enum dse_status read_word(const struct timeloop_component *component, struct storage_level *level,
                                  struct dse_error *err)
 {
@@ -90,7 +90,8 @@ static enum dse_status take_size(const struct timeloop_component *component,
     return DSE_OK;
 }
 
-/* The size in words by entries, depth (blocks) or sizeKB. When one is overridden the others no longer count. */
+/* The size in words by entries, depth (blocks) or sizeKB. When one is overridden the others no longer
+ * count. */
 static enum dse_status read_size(const struct timeloop_component *component, struct storage_level *level,
                                  struct dse_error *err)
 {
@@ -138,7 +139,8 @@ static enum dse_status read_usage(const struct timeloop_component *component, st
     return DSE_OK;
 }
 
-/* instances = mesh_x * mesh_y; meshX alone or meshY alone gives the other, neither puts all on X (NOTES section 1). */
+/* instances = mesh_x * mesh_y; meshX alone or meshY alone gives the other, neither puts all on X (NOTES
+ * section 1). */
 static enum dse_status read_mesh(const struct timeloop_component *component, uint64_t *instances,
                                  uint64_t *mesh_x, uint64_t *mesh_y, struct dse_error *err)
 {

@@ -8,8 +8,8 @@
 #include "costmodel/model/architecture.h"
 #include "costmodel/timeloop/timeloop_attribute.h"
 
-/* Fill `level` from a storage component of class `class_name` ("" in the flat format). `*fixed_energy`: the file gives
- * vector-access-energy, which an ERT does not change. */
+/* Fill `level` from a storage component of class `class_name` ("" in the flat format). `*fixed_energy`: the
+ * file gives vector-access-energy, which an ERT does not change. */
 DSE_MUST_CHECK enum dse_status timeloop_storage_build(const struct timeloop_component *component,
                                                       const char *class_name, struct storage_level *level,
                                                       bool *fixed_energy, struct dse_error *err);

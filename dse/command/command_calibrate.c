@@ -12,7 +12,7 @@
 #include "dse/run/threads.h"
 #include "engines/cosa/calibrate.h"
 
-/* ------------------------------------------------------------------------------------------------------ what is said */
+/* ---------------------------------------- what is said */
 
 static void print_ratio(struct table *table, double ratio)
 {
@@ -105,7 +105,7 @@ static enum dse_status report(const struct console *console, const struct calibr
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the command */
+/* ---------------------------------------- the command */
 
 /* A signal sets a flag, and the search ends after the layers in flight. */
 static enum dse_status calibrate_watched(const struct architecture *arch, const struct objective *objective,

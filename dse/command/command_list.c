@@ -10,7 +10,8 @@
 #include "dse/inputs/resolve.h"
 #include "dse/solve/solve.h"
 
-/* Columns of an engine's options; range and meaning are broken into lines, so that a table fits a wide terminal. */
+/* Columns of an engine's options; range and meaning are broken into lines, so that a table fits a wide
+ * terminal. */
 enum { OPTION_COLUMNS = 5, RANGE_WIDTH = 28, MEANING_WIDTH = 60 };
 
 /* 1e+15 rather than fifteen zeros. */
@@ -45,7 +46,8 @@ static void option_range(const struct engine_option *option, char *buffer, size_
     }
 }
 
-/* The line of at most `width` bytes that `*text` begins with, broken at a blank; moves `*text` to the next one. */
+/* The line of at most `width` bytes that `*text` begins with, broken at a blank; moves `*text` to the next
+ * one. */
 static int next_line(const char **text, size_t width)
 {
     size_t length = strlen(*text);

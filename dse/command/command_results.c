@@ -21,10 +21,10 @@
 
 enum { FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };
 
-/* -------------------------------------------------------------------------------------------------------- merge */
+/* ---------------------------------------- merge */
 
-/* What the specification in the merged file says: its path for the command, and which cells are points when it leaves some out. Without
- * inputs in the file there is neither. */
+/* What the specification in the merged file says: its path for the command, and which cells are points when
+ * it leaves some out. Without inputs in the file there is neither. */
 static void look_into(const char *out, struct arena *arena, struct merge_summary *summary,
                       struct result_schema *schema)
 {
@@ -150,7 +150,7 @@ const struct cli_command command_merge = {
     .run = merge_main,
 };
 
-/* --------------------------------------------------------------------------------------------------------- plot */
+/* ---------------------------------------- plot */
 
 /* The column of an axis as the specification calls it: "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
 static const char *column_of(const struct result_schema *schema, const char *name)
@@ -180,7 +180,8 @@ static const char *where_of(const struct result_schema *schema, const char *text
     return copy ? copy : text;
 }
 
-/* What the specification in the file says about its figure. Anything odd in it was checked when it ran, and is passed over. */
+/* What the specification in the file says about its figure. Anything odd in it was checked when it ran, and
+ * is passed over. */
 static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *doc,
                           struct plot_options *options)
 {

@@ -44,7 +44,7 @@ struct sample_job {
     double (*value)[N_VALUE]; /* (n) */
 };
 
-/* ---------------------------------------------------------------------------------------------------- the rows */
+/* ---------------------------------------- the rows */
 
 static enum dse_status write_header(struct sample_job *job, struct dse_error *err)
 {
@@ -113,7 +113,7 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
     return DSE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- the summary */
+/* ---------------------------------------- the summary */
 
 static int by_value(const void *a, const void *b)
 {
@@ -201,7 +201,7 @@ static enum dse_status print_summary(const struct sample_job *job, FILE *stream,
     return good ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the summary");
 }
 
-/* ------------------------------------------------------------------------------------------------- the command */
+/* ---------------------------------------- the command */
 
 static enum dse_status read_constraints(const char *path, struct sample_job *job, struct dse_error *err)
 {

@@ -15,7 +15,8 @@
 
 enum { OUTPUT_MAX = 1024 };
 
-/* A run that is started again after a crash gives its lock away for a moment: it has ended when it does not run so often in a row. */
+/* A run that is started again after a crash gives its lock away for a moment: it has ended when it does not
+ * run so often in a row. */
 enum { LOOK_MIN = 2 };
 
 /* A run that has just been started makes its table when it has read its specification. */
@@ -23,7 +24,7 @@ static const double begin_s = 3;
 
 static const char standard_metric[] = "edp_js";
 
-/* ------------------------------------------------------------------------------------------------------- both */
+/* ---------------------------------------- both */
 
 struct view {
     struct best_slices best;
@@ -75,7 +76,7 @@ static enum dse_status look(struct view *view, struct text_buffer *text, struct 
     return text->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report") : DSE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ status */
+/* ---------------------------------------- status */
 
 /* The points that are not ok one by one. */
 static enum dse_status print_list(const struct follow_set *set, uint64_t most, FILE *out,
@@ -121,9 +122,10 @@ static int status_main(const struct cli_args *args, const struct console *consol
     return cli_report(console, print_status(args, console, &err), &err);
 }
 
-/* ------------------------------------------------------------------------------------------------------- watch */
+/* ---------------------------------------- watch */
 
-/* The first lines of the report that the window has room for, each cut to its width, over what was there before: nothing flickers. */
+/* The first lines of the report that the window has room for, each cut to its width, over what was there
+ * before: nothing flickers. */
 static void draw(const struct text_buffer *text, FILE *out)
 {
     struct winsize window = {0};
@@ -245,7 +247,7 @@ static int watch_main(const struct cli_args *args, const struct console *console
     return cli_report(console, watch(args, console, &err), &err);
 }
 
-/* ------------------------------------------------------------------------------------------------------ tables */
+/* ---------------------------------------- tables */
 
 static const struct cli_option status_options[] = {
     {"by", 0, "AXIS", "show the best point so far for each value of this axis; repeatable"},

@@ -44,7 +44,7 @@ struct sampler {
     struct sample_misfit *misfit; /* (SAMPLE_MISFIT_MAX) by what and level */
 };
 
-/* ---------------------------------------------------------------------------------------------- drawing a block */
+/* ---------------------------------------- drawing a block */
 
 static bool draw_one(const struct sampler *sampler, struct random_stream *stream, struct mapping *mapping,
                      struct draw *draw)
@@ -112,7 +112,7 @@ static void fill_wave(struct sampler *sampler, uint32_t first)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- taking what is drawn */
+/* ---------------------------------------- taking what is drawn */
 
 static bool is_over(const struct sampler *sampler)
 {

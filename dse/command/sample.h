@@ -20,8 +20,8 @@ enum sample_draw { SAMPLE_CONSTRUCT, SAMPLE_PRIMES };
 struct sample_settings {
     enum sample_draw draw;
     uint64_t n_valid; /* stop after so many valid mappings; 0: no limit */
-    uint64_t
-        max_draws; /* stop after so many draws, valid or not; 0: no limit. One of the two limits must be set */
+    /* stop after so many draws, valid or not; 0: no limit. One of the two limits must be set */
+    uint64_t max_draws;
     uint64_t seed;
     bool search_bypass;
     const struct mapspace_constraints *constraints; /* NULL: none */
@@ -46,8 +46,8 @@ enum { SAMPLE_MISFIT_MAX = (MISFIT_ORDER + 1) * (ARCH_LEVEL_MAX + 1) };
 /* Draws that did not fit, by what and where. */
 struct sample_misfit {
     uint64_t n;
-    struct misfit_info
-        first; /* of the first of them; what == FITS: thrown away on the way, for no reason told */
+    /* of the first of them; what == FITS: thrown away on the way, for no reason told */
+    struct misfit_info first;
 };
 
 struct sample_summary {
@@ -56,9 +56,9 @@ struct sample_summary {
     struct sample_misfit misfit[SAMPLE_MISFIT_MAX]; /* (n_misfit) the most frequent first */
 };
 
-/* Draw until a limit is reached. Each block of draws has a random stream of its own, so that rows and summary are the same for any
- * number of threads. DSE_BAD_INPUT: the space is empty, with the reason; what `visit` and measure_mapping return;
- * DSE_INTERRUPTED soon after `cancel` is set; DSE_NO_MEMORY. */
+/* Draw until a limit is reached. Each block of draws has a random stream of its own, so that rows and summary
+ * are the same for any number of threads. DSE_BAD_INPUT: the space is empty, with the reason; what `visit`
+ * and measure_mapping return; DSE_INTERRUPTED soon after `cancel` is set; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status sample_space(const struct problem *problem, const struct architecture *arch,
                                             const struct sample_settings *settings, sample_visit *visit,
                                             void *user, struct sample_summary *summary,

@@ -7,9 +7,10 @@
 
 enum { PATH_SIZE = 4096, TIME_PART_MAX = 4 };
 
-/* -------------------------------------------------------------------------------------------------- times and words */
+/* ---------------------------------------- times and words */
 
-/* "1-2:03" -> {1, 2, 3}, 3 parts, separators "-:". Returns 0 on anything that is not digits between separators. */
+/* "1-2:03" -> {1, 2, 3}, 3 parts, separators "-:". Returns 0 on anything that is not digits between
+ * separators. */
 static size_t split_time(const char *text, uint64_t part[TIME_PART_MAX], char separator[TIME_PART_MAX])
 {
     size_t n = 0;
@@ -115,7 +116,7 @@ static void print_log(const struct slurm_job *job, const char *ending, struct te
     print_option(text, "output", pattern);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the script */
+/* ---------------------------------------- the script */
 
 static void print_comment(const struct slurm_job *job, struct text_buffer *text)
 {

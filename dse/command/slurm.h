@@ -1,4 +1,5 @@
-/* The sbatch script of a sweep: a job array with one shard for each task, and the job that merges the shards. */
+/* The sbatch script of a sweep: a job array with one shard for each task, and the job that merges the
+ * shards. */
 #ifndef DSE_COMMAND_SLURM_H
 #define DSE_COMMAND_SLURM_H
 
@@ -40,15 +41,18 @@ struct slurm_job {
     bool merge;                /* with the job that merges */
 };
 
-/* A time limit as sbatch takes it: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or
- * days-hours:minutes:seconds; 0, UNLIMITED and INFINITE are no limit (0 seconds). Minutes and seconds behind a larger unit are below 60,
- * hours behind days below 24, which Slurm does not ask for but anything else is a slip. DSE_BAD_USAGE. */
+/* A time limit as sbatch takes it: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
+ * days-hours:minutes or days-hours:minutes:seconds; 0, UNLIMITED and INFINITE are no limit (0 seconds).
+ * Minutes and seconds behind a larger unit are below 60, hours behind days below 24, which Slurm does not ask
+ * for but anything else is a slip. DSE_BAD_USAGE. */
 DSE_MUST_CHECK enum dse_status slurm_read_time(const char *text, uint64_t *seconds, struct dse_error *err);
 
-/* How long before the time limit a task is told to stop: 2 minutes, and at most a fifth of the limit (0: no limit). */
+/* How long before the time limit a task is told to stop: 2 minutes, and at most a fifth of the limit (0: no
+ * limit). */
 unsigned slurm_signal_before_s(uint64_t time_s);
 
-/* Append `word` so that a shell, and sbatch in its #SBATCH lines, read exactly it: as it is, or in single quotes. */
+/* Append `word` so that a shell, and sbatch in its #SBATCH lines, read exactly it: as it is, or in single
+ * quotes. */
 void slurm_quote(struct text_buffer *text, const char *word);
 
 /* Append the whole script; text->failed tells when memory ran out. */

@@ -19,7 +19,8 @@ static enum dse_status check_kind(const struct sweep *sweep, enum plot_kind *kin
                        err);
 }
 
-/* `key` (x or y) names an axis as the specification or as the result file does; `*dimension` is where it lies. */
+/* `key` (x or y) names an axis as the specification or as the result file does; `*dimension` is where it
+ * lies. */
 static enum dse_status check_axis(const struct sweep *sweep, const char *key, size_t *dimension,
                                   struct dse_error *err)
 {

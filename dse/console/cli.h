@@ -54,8 +54,8 @@ struct cli_args {
     char *const *argv;
 };
 
-/* Parse argv[1 ...] of a command (argv[0] is the command's name). DSE_BAD_USAGE: unknown option (with the nearest one), missing or
- * surplus operands. Not reentrant (getopt_long). */
+/* Parse argv[1 ...] of a command (argv[0] is the command's name). DSE_BAD_USAGE: unknown option (with the
+ * nearest one), missing or surplus operands. Not reentrant (getopt_long). */
 DSE_MUST_CHECK enum dse_status cli_parse(const struct cli_command *command, int argc, char **argv,
                                          struct cli_args *args, struct dse_error *err);
 
@@ -63,7 +63,8 @@ DSE_MUST_CHECK enum dse_status cli_parse(const struct cli_command *command, int 
 const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_has(const struct cli_args *args, const char *name);
 
-/* One of `choice` (n): the index of the option's value, `standard` when it is not given. DSE_BAD_USAGE with the nearest. */
+/* One of `choice` (n): the index of the option's value, `standard` when it is not given. DSE_BAD_USAGE with
+ * the nearest. */
 DSE_MUST_CHECK enum dse_status cli_choice(const struct cli_args *args, const char *name,
                                           const char *const *choice, size_t n, size_t standard, size_t *index,
                                           struct dse_error *err);

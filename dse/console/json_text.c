@@ -15,7 +15,8 @@ enum dse_status json_text_append(json_t *root, int good, struct text_buffer *out
     return DSE_OK;
 }
 
-/* Bytes of the UTF-8 letter at `at`; 0 when it is none (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF). */
+/* Bytes of the UTF-8 letter at `at`; 0 when it is none (RFC 3629: no overlong forms, no surrogates, at most
+ * U+10FFFF). */
 static size_t letter_length(const unsigned char *at)
 {
     size_t n = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : 0;

@@ -23,7 +23,8 @@ size_t not_ok_name_length(const struct result_coordinate *c)
     return n > 1 && length > n && strcmp(c->name + length - n, ending) == 0 ? length - n : length;
 }
 
-/* Append one coordinate whose text begins at `at`; returns where it ends, or NULL when it is no value of this axis. */
+/* Append one coordinate whose text begins at `at`; returns where it ends, or NULL when it is no value of this
+ * axis. */
 static const char *append_coordinate(const struct result_axis *axis, const struct result_coordinate *c,
                                      const char *at, struct text_buffer *out)
 {

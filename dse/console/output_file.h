@@ -15,13 +15,13 @@ struct output_file {
     FILE *stream;
 };
 
-/* Make PATH.tmp, or with `path` NULL take `otherwise` (borrowed; may be NULL). DSE_BAD_USAGE for an empty or too long path,
- * DSE_IO when it cannot be written. */
+/* Make PATH.tmp, or with `path` NULL take `otherwise` (borrowed; may be NULL). DSE_BAD_USAGE for an empty or
+ * too long path, DSE_IO when it cannot be written. */
 DSE_MUST_CHECK enum dse_status output_file_open(const char *path, FILE *otherwise, struct output_file *file,
                                                 struct dse_error *err);
 
-/* Finish what was opened, `status` being what came of the rows: the file takes its name, or is removed. Returns `status`, or
- * DSE_IO when all was well but for the writing. */
+/* Finish what was opened, `status` being what came of the rows: the file takes its name, or is removed.
+ * Returns `status`, or DSE_IO when all was well but for the writing. */
 DSE_MUST_CHECK enum dse_status output_file_close(struct output_file *file, enum dse_status status,
                                                  struct dse_error *err);
 

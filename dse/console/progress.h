@@ -24,7 +24,8 @@ void progress_tick(struct progress *progress);
 /* Remove the bar, so that other lines can follow. */
 void progress_clear(struct progress *progress);
 
-/* The line without its line break: "[####......]  40 %  30/75 points  12.3 tasks/s  ETA 4.2 s  1 not ok". Returns `buffer`. */
+/* The line without its line break: "[####......]  40 %  30/75 points  12.3 tasks/s  ETA 4.2 s  1 not ok".
+ * Returns `buffer`. */
 char *progress_print(const struct progress *progress, double now_s, char *buffer, size_t size);
 
 #endif

@@ -39,7 +39,8 @@ static bool has_digit(const char *at, size_t n)
     return false;
 }
 
-/* "KiB" behind a number belongs to it: 512 B and 1 KiB are the same in kind. Returns its letters with the blank, or 0. */
+/* "KiB" behind a number belongs to it: 512 B and 1 KiB are the same in kind. Returns its letters with the
+ * blank, or 0. */
 static size_t unit_length(const char *at)
 {
     static const char *const unit[] = {"B",  "KiB", "MiB", "GiB", "TiB", "PiB", "KB",  "MB", "GB",

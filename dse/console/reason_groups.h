@@ -1,4 +1,5 @@
-/* Points that are not ok, grouped by why: numbers and layer names do not count, so that 500 points with one cause are one line. */
+/* Points that are not ok, grouped by why: numbers and layer names do not count, so that 500 points with one
+ * cause are one line. */
 #ifndef DSE_CONSOLE_REASON_GROUPS_H
 #define DSE_CONSOLE_REASON_GROUPS_H
 
@@ -36,8 +37,8 @@ struct reason_groups {
 
 void reason_groups_clear(struct reason_groups *groups);
 
-/* Add a point. Returns its group when this is the point to show as its example (it has the lowest `order` so far): the caller
- * fills in `place`. Else NULL. */
+/* Add a point. Returns its group when this is the point to show as its example (it has the lowest `order` so
+ * far): the caller fills in `place`. Else NULL. */
 struct reason_group *reason_groups_add(struct reason_groups *groups, enum result_status status,
                                        const char *reason, uint64_t order);
 
@@ -50,7 +51,8 @@ void reason_groups_sort(struct reason_groups *groups);
 /* The reason with "*" for what is not the same in all points of the group. */
 void reason_group_text(const struct reason_group *group, struct text_buffer *out);
 
-/* Two lines for each of the first `most` groups, and a line about the others. Sorts. Nothing when there are no groups. */
+/* Two lines for each of the first `most` groups, and a line about the others. Sorts. Nothing when there are
+ * no groups. */
 void reason_groups_print(struct reason_groups *groups, size_t most, const char *indent,
                          struct text_buffer *out);
 

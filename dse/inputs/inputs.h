@@ -15,8 +15,8 @@ enum { INPUT_SET_MAX = 64, INPUT_SET_TEXT_MAX = 256 };
 
 /* What a command line changes about an architecture: the --set PATH=VALUE options and --ert FILE. */
 struct input_overrides {
-    const char *
-        ert; /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
+    /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
+    const char *ert;
     size_t n;
     char path[INPUT_SET_MAX][INPUT_SET_TEXT_MAX];
     const char *value[INPUT_SET_MAX]; /* (n) borrowed from the arguments */
@@ -44,12 +44,13 @@ DSE_MUST_CHECK enum dse_status input_problem(const char *name, uint32_t batch, s
 DSE_MUST_CHECK enum dse_status input_layer(const struct network *network, const char *name, uint32_t *index,
                                            struct dse_error *err);
 
-/* A list of map-space constraints: the file's whole content, or what stands under `constraints` in it, as in a sweep specification.
- * `list` lies in `doc`; release that with yaml_doc_free (also after a failure). */
+/* A list of map-space constraints: the file's whole content, or what stands under `constraints` in it, as in
+ * a sweep specification. `list` lies in `doc`; release that with yaml_doc_free (also after a failure). */
 DSE_MUST_CHECK enum dse_status input_constraints(const char *path, struct yaml_doc *doc,
                                                  const struct ynode **list, struct dse_error *err);
 
-/* The text of a YAML file as it stands (owned by the caller). DSE_IO, DSE_NO_MEMORY, DSE_LIMIT above 64 MiB. */
+/* The text of a YAML file as it stands (owned by the caller). DSE_IO, DSE_NO_MEMORY, DSE_LIMIT above 64
+ * MiB. */
 DSE_MUST_CHECK enum dse_status input_file_text(const char *path, char **text, size_t *length,
                                                struct dse_error *err);
 

@@ -58,7 +58,8 @@ static enum dse_status resolve_path(const char *name, const char *base_dir, char
     return DSE_OK; /* a missing file is reported by whoever reads it */
 }
 
-/* DIR/experiments/FOLDER/NAME.yaml or, for a DIR that is experiments itself or lies in it, DIR/FOLDER/NAME.yaml. */
+/* DIR/experiments/FOLDER/NAME.yaml or, for a DIR that is experiments itself or lies in it,
+ * DIR/FOLDER/NAME.yaml. */
 static int try_folder(const char *dir, const char *folder, const char *name, char *path, size_t size)
 {
     int n = snprintf(path, size, "%s/experiments/%s/%s.yaml", dir, folder, name);
@@ -247,7 +248,8 @@ static enum dse_status not_found(enum resolve_kind kind, const char *name, struc
     return status;
 }
 
-/* A name of `dse list experiments` may have a folder, and looks like a path then: what is there as written comes first. */
+/* A name of `dse list experiments` may have a folder, and looks like a path then: what is there as written
+ * comes first. */
 static enum dse_status resolve_experiment(const char *name, char *path, size_t size, struct dse_error *err)
 {
     char shipped[RESOLVE_PATH_MAX];

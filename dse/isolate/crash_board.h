@@ -8,12 +8,13 @@
 
 void board_set_supervised(struct crash_board *board);
 
-/* The body has come to its end: the exit code of the run is its own, and not that of an engine that ended the process. */
+/* The body has come to its end: the exit code of the run is its own, and not that of an engine that ended the
+ * process. */
 void board_set_returned(struct crash_board *board);
 bool board_has_returned(const struct crash_board *board);
 
-/* After a crash: what was in flight is to be isolated, and every engine in flight has crashed once more; the next start is counted. Returns false when nothing
- * was in flight. */
+/* After a crash: what was in flight is to be isolated, and every engine in flight has crashed once more; the
+ * next start is counted. Returns false when nothing was in flight. */
 bool board_blame(struct crash_board *board);
 
 /* Has the run noted overruns since it was started? If so, the next start is counted. */

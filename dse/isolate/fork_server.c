@@ -26,7 +26,7 @@ static void sleep_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------- in the server */
+/* ---------------------------------------- in the server */
 
 static void close_pair(int pair[2])
 {
@@ -115,7 +115,7 @@ static _Noreturn void server_main(int control, const struct worker_setup *setup,
     _exit(0);
 }
 
-/* ---------------------------------------------------------------------------------------------- in the run */
+/* ---------------------------------------- in the run */
 
 enum dse_status fork_server_start(struct fork_server *server, const struct worker_setup *setup,
                                   struct dse_error *err)
@@ -126,7 +126,8 @@ enum dse_status fork_server_start(struct fork_server *server, const struct worke
     server->control = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
         return dse_fail(err, DSE_INTERNAL, "no socket for worker processes: %s", strerror(errno));
-    /* Threads that OpenMP keeps from an earlier parallel region would be missing in the child, which does not know. */
+    /* Threads that OpenMP keeps from an earlier parallel region would be missing in the child, which does not
+     * know. */
     (void)omp_pause_resource_all(omp_pause_soft);
     fflush(NULL);
     pid_t pid = fork();

@@ -1,5 +1,5 @@
-/* The process that forks workers. It is forked itself while the run has one thread, so that what it forks is whole: no locks held
- * by threads that are not there. */
+/* The process that forks workers. It is forked itself while the run has one thread, so that what it forks is
+ * whole: no locks held by threads that are not there. */
 #ifndef DSE_ISOLATE_FORK_SERVER_H
 #define DSE_ISOLATE_FORK_SERVER_H
 
@@ -35,8 +35,8 @@ void fork_server_stop(struct fork_server *server);
 DSE_MUST_CHECK enum dse_status fork_server_fork(struct fork_server *server, struct forked_worker *worker,
                                                 struct dse_error *err);
 
-/* Take the status of a worker that is about to end: send it `signal` first, or with 0 give it a moment before SIGKILL. Closes
- * its descriptors. DSE_INTERNAL: there is no server any more. */
+/* Take the status of a worker that is about to end: send it `signal` first, or with 0 give it a moment before
+ * SIGKILL. Closes its descriptors. DSE_INTERNAL: there is no server any more. */
 DSE_MUST_CHECK enum dse_status fork_server_wait(struct fork_server *server, struct forked_worker *worker,
                                                 int signal, struct server_reply *reply,
                                                 struct dse_error *err);

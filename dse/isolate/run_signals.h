@@ -28,12 +28,13 @@ struct watch {
 /* Is `signal` ignored, as nohup has it for SIGHUP? Blocked it would come all the same. */
 bool watch_ignores(int signal);
 
-/* Block SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored, SIGHUP in this thread and in all that it starts from now on. Call it before the first parallel region: OpenMP keeps its
- * threads, and one that does not block a signal would be killed by it. */
+/* Block SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored, SIGHUP in this thread and in all that it starts
+ * from now on. Call it before the first parallel region: OpenMP keeps its threads, and one that does not
+ * block a signal would be killed by it. */
 void watch_block(struct watch *watch);
 
-/* Start watching, again after watch_stop; `progress` may be NULL. A second signal ends the program at once with exit code 130; the journal is safe.
- * DSE_INTERNAL when no thread can be made. */
+/* Start watching, again after watch_stop; `progress` may be NULL. A second signal ends the program at once
+ * with exit code 130; the journal is safe. DSE_INTERNAL when no thread can be made. */
 DSE_MUST_CHECK enum dse_status watch_start(struct watch *watch, struct progress *progress,
                                            struct dse_error *err);
 

@@ -38,7 +38,7 @@ struct supervisor {
     unsigned n_killed;
 };
 
-/* ---------------------------------------------------------------------------------------------- in the child */
+/* ---------------------------------------- in the child */
 
 /* The child leaves without going back to the caller, who is in the parent as well. */
 static _Noreturn void run_child(struct supervisor *s, pid_t parent)
@@ -57,7 +57,7 @@ static _Noreturn void run_child(struct supervisor *s, pid_t parent)
     _exit(code);
 }
 
-/* ---------------------------------------------------------------------------------------------- in the parent */
+/* ---------------------------------------- in the parent */
 
 /* The job is stopped and goes on: with it this process, and the run when it has not had the signal itself. */
 static void stop(struct supervisor *s, const siginfo_t *info)

@@ -1,5 +1,5 @@
-/* Looks after searches in threads, which nobody can end one by one: when one overruns its limit and grace, or a run that was told
- * to stop does not, the whole process ends without losing a row. */
+/* Looks after searches in threads, which nobody can end one by one: when one overruns its limit and grace, or
+ * a run that was told to stop does not, the whole process ends without losing a row. */
 #ifndef DSE_ISOLATE_WATCHDOG_H
 #define DSE_ISOLATE_WATCHDOG_H
 
@@ -14,8 +14,8 @@ struct watchdog {
     size_t n_slot;
     double grace_s;
     void (*flush)(
-        void *
-            user); /* brings all finished rows into the files; must not wait for long: tries locks, and gives up */
+        /* brings all finished rows into the files; must not wait for long: tries locks, and gives up */
+        void *user);
     void *user;
     FILE *err;
     double last_s;     /* the tick before; 0: none */
@@ -28,9 +28,10 @@ struct watchdog {
 void watchdog_init(struct watchdog *watchdog, struct crash_board *board, size_t n_slot, double grace_s,
                    void (*flush)(void *user), void *user, FILE *err);
 
-/* Call it about ten times a second with clock_wall_s(), always from the same thread. A search beyond its deadline: under a supervisor it is
- * noted, `flush` called and the process ended with SUPERVISOR_RESTART; without one a line says so once. A run that is told to stop
- * and has not within the grace: `flush`, and the process ends with exit code 130. */
+/* Call it about ten times a second with clock_wall_s(), always from the same thread. A search beyond its
+ * deadline: under a supervisor it is noted, `flush` called and the process ended with SUPERVISOR_RESTART;
+ * without one a line says so once. A run that is told to stop and has not within the grace: `flush`, and the
+ * process ends with exit code 130. */
 void watchdog_tick(struct watchdog *watchdog, double now_s);
 
 /* The run has been told to stop (SIGINT, SIGTERM, SIGUSR1). The same thread as watchdog_tick. */

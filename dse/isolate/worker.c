@@ -26,8 +26,8 @@
 #define SANITIZED 0
 #endif
 
-/* What each further thread of a search takes of the address space before it does anything: its stack, and the heap that the C library
- * reserves for it, at first twice. */
+/* What each further thread of a search takes of the address space before it does anything: its stack, and the
+ * heap that the C library reserves for it, at first twice. */
 static const uint64_t thread_space = (uint64_t)(8 + 128) * 1024 * 1024;
 /* After a search that leaves more than this, memory is given back to the system. */
 static const uint64_t trim_above = 8 * 1024 * 1024;

@@ -8,13 +8,13 @@
 
 /* Limits of one search in a worker. */
 struct worker_limits {
-    uint64_t
-        max_memory; /* bytes beyond what the worker has at its start; 0: an even share of what there is */
+    /* bytes beyond what the worker has at its start; 0: an even share of what there is */
+    uint64_t max_memory;
     double grace_s; /* seconds after its limit until a search that does not stop is ended */
 };
 
-/* Bytes of memory that this process and its children may use: the least of what the machine has, the limits of its control groups
- * (v1 and v2), SLURM_MEM_PER_NODE or SLURM_MEM_PER_CPU, and RLIMIT_AS. */
+/* Bytes of memory that this process and its children may use: the least of what the machine has, the limits
+ * of its control groups (v1 and v2), SLURM_MEM_PER_NODE or SLURM_MEM_PER_CPU, and RLIMIT_AS. */
 uint64_t worker_memory_all(void);
 
 /* What one of `n_slot` workers may take when nobody says: nine tenths of worker_memory_all, shared evenly. */

@@ -28,8 +28,8 @@ enum {
 static const double stopped_s = 1; /* a longer slice: the process was stopped, not waiting */
 static const uint64_t growth_most = (uint64_t)96
                                     << 20; /* bytes that a worker may keep from search to search */
-/* What the second look at memory leaves to the first, the limit of the address space: pages of the program that a worker reads for the
- * first time count as its own. */
+/* What the second look at memory leaves to the first, the limit of the address space: pages of the program
+ * that a worker reads for the first time count as its own. */
 static const uint64_t look_margin = (uint64_t)32 << 20;
 static const double nearly_all = 0.9; /* of max_memory, at a crash: it is the cause */
 
@@ -66,10 +66,10 @@ struct exchange {
     double looked_s;       /* when memory was looked at */
 };
 
-/* -------------------------------------------------------------------------------------- one worker of a slot */
+/* ---------------------------------------- one worker of a slot */
 
-/* OpenMP may have bound the thread that forked the server to one processor, and so all workers; each shall run where the thread of its slot
- * does. */
+/* OpenMP may have bound the thread that forked the server to one processor, and so all workers; each shall
+ * run where the thread of its slot does. */
 static void place_worker(int pid)
 {
     unsigned long mask[CPU_BYTE / sizeof(unsigned long)]; /* longer than cpu_set_t, for large machines */
@@ -119,7 +119,7 @@ static enum dse_status end_worker(struct worker_pool *pool, struct slot *slot, i
     return fork_server_wait(&pool->server, &slot->worker, signal_number, reply, err);
 }
 
-/* ------------------------------------------------------------------------------------------- waiting for it */
+/* ---------------------------------------- waiting for it */
 
 /* Clock, cancel flag and memory, once a slice. ANSWERED: nothing to say. */
 static enum verdict look(struct exchange *x)
@@ -196,7 +196,7 @@ static enum verdict read_answer(struct exchange *x, struct solve_result *result)
     return ANSWERED;
 }
 
-/* ------------------------------------------------------------------------------------------------ in words */
+/* ---------------------------------------- in words */
 
 /* "needed more than max_memory = 1 GiB". */
 static size_t tell_memory(const struct worker_pool *pool, char *text, size_t size)
@@ -284,7 +284,7 @@ static void name_limit(const struct worker_pool *pool, struct solve_result *resu
     snprintf(result->reason + used, sizeof result->reason - used, ": %.300s", said);
 }
 
-/* ------------------------------------------------------------------------------------------------- a search */
+/* ---------------------------------------- a search */
 
 /* One attempt in the slot's worker. */
 static enum verdict exchange(struct exchange *x, size_t point, uint32_t task, struct solve_result *result)
@@ -299,8 +299,8 @@ static enum verdict exchange(struct exchange *x, size_t point, uint32_t task, st
     return read_answer(x, result);
 }
 
-/* Was it not this search that ended the worker? Then it is worth another try: after somebody's SIGKILL, or when a search before
- * may have left damage in the process. */
+/* Was it not this search that ended the worker? Then it is worth another try: after somebody's SIGKILL, or
+ * when a search before may have left damage in the process. */
 static bool deserves_another(const struct slot *slot, enum verdict verdict, const struct server_reply *reply,
                              bool was_fresh, int n_try)
 {
@@ -350,7 +350,7 @@ enum dse_status worker_pool_solve(struct worker_pool *pool, size_t s, size_t poi
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- the pool */
+/* ---------------------------------------- the pool */
 
 /* Two descriptors for each worker. */
 static void allow_files(size_t n_slot)

@@ -1,5 +1,6 @@
-/* Searches in processes of their own: one that crashes, loops or takes all memory costs its own row. A fork server, forked while
- * the run has one thread, forks a worker for each slot that is used; workers live on from search to search. */
+/* Searches in processes of their own: one that crashes, loops or takes all memory costs its own row. A fork
+ * server, forked while the run has one thread, forks a worker for each slot that is used; workers live on
+ * from search to search. */
 #ifndef DSE_ISOLATE_WORKER_POOL_H
 #define DSE_ISOLATE_WORKER_POOL_H
 
@@ -15,10 +16,11 @@
 
 struct worker_pool;
 
-/* A pool for the searches of `sweep` (borrowed, const from now on) on `n_slot` threads. Call it while the process has one thread, which
- * outlives the pool: before the first parallel region, and before any output file or lock is open. Workers ignore SIGINT, SIGTERM,
- * SIGHUP and SIGUSR1, which are for the run to handle, run on the processors of the thread that uses their slot, and end with the run, however it ends.
- * `limits` is copied. DSE_NO_MEMORY; DSE_INTERNAL when no process can be made. */
+/* A pool for the searches of `sweep` (borrowed, const from now on) on `n_slot` threads. Call it while the
+ * process has one thread, which outlives the pool: before the first parallel region, and before any output
+ * file or lock is open. Workers ignore SIGINT, SIGTERM, SIGHUP and SIGUSR1, which are for the run to handle,
+ * run on the processors of the thread that uses their slot, and end with the run, however it ends. `limits`
+ * is copied. DSE_NO_MEMORY; DSE_INTERNAL when no process can be made. */
 DSE_MUST_CHECK enum dse_status worker_pool_new(const struct sweep *sweep, size_t n_slot,
                                                const struct worker_limits *limits, struct worker_pool **pool,
                                                struct dse_error *err);
@@ -26,30 +28,33 @@ DSE_MUST_CHECK enum dse_status worker_pool_new(const struct sweep *sweep, size_t
 /* End all workers; NULL is fine. */
 void worker_pool_free(struct worker_pool *pool);
 
-/* Threads that one search may use, as solve_shared.n_thread; 1 until told. Before the first worker_pool_solve. */
+/* Threads that one search may use, as solve_shared.n_thread; 1 until told. Before the first
+ * worker_pool_solve. */
 void worker_pool_set_threads(struct worker_pool *pool, int n_thread);
 
-/* Build the machine of point number `point` and do its search number `task`, as sweep_point_build and sweep_point_solve, in the
- * worker of `slot`. Threads may call it at once, each with a slot of its own. `seconds_max` (0: none) is the limit that the search
- * itself keeps; beyond it and the grace the worker is ended. What goes wrong is the outcome with its reason: a crash, too much memory,
- * a search that does not stop, an answer that makes no sense. Release `result` with solve_result_clear. Returns DSE_INTERRUPTED soon
- * after `cancel` (may be NULL) is set, with the worker ended and no result; DSE_INTERNAL when there is no fork server any more
- * or no worker can be made; else DSE_OK. */
+/* Build the machine of point number `point` and do its search number `task`, as sweep_point_build and
+ * sweep_point_solve, in the worker of `slot`. Threads may call it at once, each with a slot of its own.
+ * `seconds_max` (0: none) is the limit that the search itself keeps; beyond it and the grace the worker is
+ * ended. What goes wrong is the outcome with its reason: a crash, too much memory, a search that does not
+ * stop, an answer that makes no sense. Release `result` with solve_result_clear. Returns DSE_INTERRUPTED soon
+ * after `cancel` (may be NULL) is set, with the worker ended and no result; DSE_INTERNAL when there is no
+ * fork server any more or no worker can be made; else DSE_OK. */
 DSE_MUST_CHECK enum dse_status worker_pool_solve(struct worker_pool *pool, size_t slot, size_t point,
                                                  uint32_t task, double seconds_max, const atomic_int *cancel,
                                                  struct solve_result *result, struct dse_error *err);
 
-/* How many workers died or were ended before their time so far; growth of memory between searches does not count. */
+/* How many workers died or were ended before their time so far; growth of memory between searches does not
+ * count. */
 size_t worker_pool_deaths(struct worker_pool *pool);
 
-/* What a worker does with a search; the rest of a pool does not know about sweeps. A status other than DSE_OK becomes the
- * outcome "failed" with the text of `err`. */
+/* What a worker does with a search; the rest of a pool does not know about sweeps. A status other than DSE_OK
+ * becomes the outcome "failed" with the text of `err`. */
 typedef enum dse_status worker_search(void *user, size_t point, uint32_t task, int n_thread,
                                       struct arena *arena, struct solve_result *result,
                                       struct dse_error *err);
 
-/* worker_pool_new for another kind of search. Each worker has a copy of what `user` points to, as it is now; the caller may change
- * or free his. */
+/* worker_pool_new for another kind of search. Each worker has a copy of what `user` points to, as it is now;
+ * the caller may change or free his. */
 DSE_MUST_CHECK enum dse_status worker_pool_new_for(worker_search *search, void *user, size_t n_slot,
                                                    const struct worker_limits *limits,
                                                    struct worker_pool **pool, struct dse_error *err);

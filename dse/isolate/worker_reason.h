@@ -11,8 +11,8 @@ char *reason_signal(int number, char *buffer, size_t size);
 /* Is it a signal that a faulty program gets: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP? */
 bool reason_is_fault(int number);
 
-/* A wait status as the reason of a row: "the engine crashed (SIGSEGV: invalid memory access)", "the engine ended its process with
- * exit code 3". Returns `buffer`. */
+/* A wait status as the reason of a row: "the engine crashed (SIGSEGV: invalid memory access)", "the engine
+ * ended its process with exit code 3". Returns `buffer`. */
 char *reason_of_status(int status, char *buffer, size_t size);
 
 /* The last line that is not empty of what a process writes. Starts as all zero. */

@@ -48,7 +48,8 @@ static enum dse_status report(const struct solve_settings *settings, const struc
     return DSE_OK;
 }
 
-/* What the text form does not say and an evaluation needs, as a comment: batch, machine, and what was found there. */
+/* What the text form does not say and an evaluation needs, as a comment: batch, machine, and what was found
+ * there. */
 static void put_origin(const struct solve_settings *settings, const struct workload *workload,
                        const struct architecture *arch, const struct engine_schedule *found,
                        struct text_buffer *out)

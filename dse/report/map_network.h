@@ -11,12 +11,13 @@
 enum map_format { MAP_TABLE, MAP_YAML, MAP_CSV, MAP_JSON };
 
 /* Refuse the options that belong to mappings of layers. DSE_BAD_USAGE. */
-DSE_MUST_CHECK enum dse_status
-map_network_check(const struct cli_args *args, const struct solve_settings *settings, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status map_network_check(const struct cli_args *args,
+                                                 const struct solve_settings *settings,
+                                                 struct dse_error *err);
 
-/* Search on `n_thread` threads and write the schedule (MAP_YAML: its text, as `dse eval` reads it) or its summary with what is to be said
- * about the search; nothing when there is none. `*outcome` and `reason` (SOLVE_REASON_MAX) say how it ended. DSE_NO_MEMORY, errors of
- * schedule_evaluate. */
+/* Search on `n_thread` threads and write the schedule (MAP_YAML: its text, as `dse eval` reads it) or its
+ * summary with what is to be said about the search; nothing when there is none. `*outcome` and `reason`
+ * (SOLVE_REASON_MAX) say how it ended. DSE_NO_MEMORY, errors of schedule_evaluate. */
 DSE_MUST_CHECK enum dse_status map_network(const struct solve_settings *settings,
                                            const struct workload *workload, const struct architecture *arch,
                                            int n_thread, enum map_format format, struct text_buffer *out,

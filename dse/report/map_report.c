@@ -21,7 +21,8 @@ static void count_cell(struct table *table, uint64_t value)
     table_cell(table, "%s", value == RESULT_U64_MISSING ? "-" : text_thousands(value, text, sizeof text));
 }
 
-/* What is measured with one number stands among the metrics; CoSA's terms have a table of their own, or lines get too long. */
+/* What is measured with one number stands among the metrics; CoSA's terms have a table of their own, or lines
+ * get too long. */
 static size_t inline_fields(const struct map_report *r, const struct result_field *field[MEASURE_FIELD_MAX])
 {
     struct measure_settings shown = r->settings->measure;

@@ -1,4 +1,5 @@
-/* Reports of one evaluated mapping: as CSV (the columns of Timeloop's reference tables), for people, and as JSON. */
+/* Reports of one evaluated mapping: as CSV (the columns of Timeloop's reference tables), for people, and as
+ * JSON. */
 #ifndef DSE_REPORT_REPORT_H
 #define DSE_REPORT_REPORT_H
 
@@ -19,10 +20,10 @@ struct report {
     const double *measured_value;               /* (n_measured) */
 };
 
-/* levels: one row per level (innermost first) and tensor, bypassed ones too; counts per instance, energies in pJ over all
- * instances. networks: one row per network "OUTER <==> INNER" (by name) and tensor; counts per outer instance, energies over all.
- * summary: key,value. Counts are integers, other numbers have a point ("458752.0") and read back to the same double.
- * Out of memory shows in out->failed. */
+/* levels: one row per level (innermost first) and tensor, bypassed ones too; counts per instance, energies in
+ * pJ over all instances. networks: one row per network "OUTER <==> INNER" (by name) and tensor; counts per
+ * outer instance, energies over all. summary: key,value. Counts are integers, other numbers have a point
+ * ("458752.0") and read back to the same double. Out of memory shows in out->failed. */
 void report_csv(const struct report *report, enum report_kind kind, struct text_buffer *out);
 
 /* Aligned columns with units; zero rows of bypassed tensors are left out. */

@@ -28,10 +28,10 @@ struct schedule {
     const struct architecture *arch; /* borrowed, as the network */
     const struct network *network;
     uint32_t batch;
-    bool
-        compat; /* the published program's rules: asked for, and after the evaluation also when the text says so */
-    const char
-        *core_name; /* what schedules the core array, borrowed; NULL: what the text says, else "array" */
+    /* the published program's rules: asked for, and after the evaluation also when the text says so */
+    bool compat;
+    /* what schedules the core array, borrowed; NULL: what the text says, else "array" */
+    const char *core_name;
     struct soma_core_choice core_choice; /* what did */
     struct soma_lfa lfa;
     bool has_dlsa; /* the text gives DRAM order and living durations; else the double-buffer ones */
@@ -45,12 +45,14 @@ struct schedule {
     uint32_t *place;                      /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
 };
 
-/* Whether the text is a schedule: YAML with the key "soma" at the top, or broken YAML with a line that begins so. */
+/* Whether the text is a schedule: YAML with the key "soma" at the top, or broken YAML with a line that begins
+ * so. */
 bool schedule_is_text(const char *text, size_t length);
 
-/* Read the text (`path` for messages) and evaluate it on `arch`. Memory from `arena`. DSE_BAD_INPUT: `arch` is no machine for
- * it, or the text is bad (with file and line). A schedule that breaks a rule or overflows the buffer is DSE_BAD_INPUT as well; the
- * message names the rule, the layer or tensor, and bytes. Others of soma_parse. */
+/* Read the text (`path` for messages) and evaluate it on `arch`. Memory from `arena`. DSE_BAD_INPUT: `arch`
+ * is no machine for it, or the text is bad (with file and line). A schedule that breaks a rule or overflows
+ * the buffer is DSE_BAD_INPUT as well; the message names the rule, the layer or tensor, and bytes. Others of
+ * soma_parse. */
 DSE_MUST_CHECK enum dse_status schedule_evaluate(struct schedule *schedule, const char *path,
                                                  const char *text, size_t length, struct arena *arena,
                                                  struct dse_error *err);

@@ -114,7 +114,8 @@ static int64_t *bytes_of(struct timeline_step *step, enum fused_tensor_kind kind
                                  : &step->local_byte;
 }
 
-/* First what comes and goes at each position, then sums. What lives only before the first tile takes no time and no row. */
+/* First what comes and goes at each position, then sums. What lives only before the first tile takes no time
+ * and no row. */
 static bool make_steps(const struct maker *maker)
 {
     const struct schedule *s = maker->schedule;

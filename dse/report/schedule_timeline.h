@@ -8,8 +8,8 @@
 #include "dse/report/schedule_evaluate.h"
 #include "results/timeline/timeline.h"
 
-/* Rows of a schedule that has no fault. Memory from `arena`, names copied; `title` for people. DSE_NO_MEMORY; DSE_LIMIT when it
- * takes 2^60 cycles or more. */
+/* Rows of a schedule that has no fault. Memory from `arena`, names copied; `title` for people. DSE_NO_MEMORY;
+ * DSE_LIMIT when it takes 2^60 cycles or more. */
 DSE_MUST_CHECK enum dse_status timeline_of(const struct schedule *schedule, const char *title,
                                            struct arena *arena, struct timeline *timeline,
                                            struct dse_error *err);
@@ -24,7 +24,8 @@ DSE_MUST_CHECK enum dse_status timeline_save(const struct cli_args *args, const 
 /* Whether the first operand of `dse plot` is a timeline file or a fused schedule. */
 bool timeline_is_operand(const char *path);
 
-/* DSE_BAD_USAGE when `dse plot` got more operands or options than belong to the one result file of a sweep. */
+/* DSE_BAD_USAGE when `dse plot` got more operands or options than belong to the one result file of a
+ * sweep. */
 DSE_MUST_CHECK enum dse_status timeline_plot_not(const struct cli_args *args, struct dse_error *err);
 
 /* dse plot of timeline files and schedules, one panel each. */

@@ -56,7 +56,7 @@ static enum dse_status no_memory(struct dse_error *err)
     return dse_fail(err, DSE_NO_MEMORY, "out of memory for the points");
 }
 
-/* --------------------------------------------------------------------------------------------- the searches */
+/* ---------------------------------------- the searches */
 
 static void clear(struct again *a)
 {
@@ -154,7 +154,7 @@ static enum dse_status search_all(struct rerun *r, size_t n_search, struct dse_e
     return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", first.text);
 }
 
-/* --------------------------------------------------------------------------------------------- the verdicts */
+/* ---------------------------------------- the verdicts */
 
 static enum dse_status make_rows(struct rerun *r, struct again *a, struct point_record *record,
                                  struct dse_error *err)

@@ -34,14 +34,15 @@ struct rerun_summary {
     size_t n_specification; /* differences in what the file says about itself: specification, inputs, axes */
 };
 
-/* Read specification and inputs from the file, compute the points, and write a line for each to `out`, with what differs below it.
- * DSE_BAD_INPUT: the file does not hold its inputs, or is damaged; DSE_BAD_USAGE: no such point, or it is not in the file;
- * DSE_IO, DSE_NO_MEMORY. */
+/* Read specification and inputs from the file, compute the points, and write a line for each to `out`, with
+ * what differs below it. DSE_BAD_INPUT: the file does not hold its inputs, or is damaged; DSE_BAD_USAGE: no
+ * such point, or it is not in the file; DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status rerun(const struct rerun_options *options, FILE *out,
                                      struct rerun_summary *summary, struct dse_error *err);
 
-/* The numbers of the chosen points, ascending, each once: `*list` (*n) is the caller's to free. `there` (sweep->n_point) tells which
- * are in the file (rerun_select.c). DSE_BAD_USAGE, DSE_BAD_INPUT: none is there; DSE_NO_MEMORY. */
+/* The numbers of the chosen points, ascending, each once: `*list` (*n) is the caller's to free. `there`
+ * (sweep->n_point) tells which are in the file (rerun_select.c). DSE_BAD_USAGE, DSE_BAD_INPUT: none is there;
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status rerun_select(const struct sweep *sweep, const struct rerun_options *options,
                                             const bool *there, size_t **list, size_t *n,
                                             struct dse_error *err);

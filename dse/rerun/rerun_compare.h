@@ -17,9 +17,9 @@ struct comparison {
     const struct stored_rows *rows;     /* which columns the file has */
     const struct result_schema *stored; /* of the file */
     const struct result_schema *now;    /* of the program; layers and levels are matched by name */
-    struct text_buffer
-        *lines; /* what differs: "COLUMN: file VALUE, now VALUE", ended by line breaks; may be NULL */
-    bool keys;  /* compare keys of points, too, which say nothing where the specification is another one */
+    /* what differs: "COLUMN: file VALUE, now VALUE", ended by line breaks; may be NULL */
+    struct text_buffer *lines;
+    bool keys; /* compare keys of points, too, which say nothing where the specification is another one */
     size_t n_compared, n_different; /* values that are on at least one side */
 };
 
@@ -27,12 +27,12 @@ struct comparison {
 void compare_point(struct comparison *comparison, const struct stored_point *was,
                    const struct point_record *point, const struct layer_record *layer, size_t n_layer);
 
-/* Compare names and values of the axes of the two schemas, likewise. Returns false when their lengths differ, so that no cell can be
- * found. */
+/* Compare names and values of the axes of the two schemas, likewise. Returns false when their lengths differ,
+ * so that no cell can be found. */
 bool compare_axes(struct comparison *comparison);
 
-/* Whether a search of the point, or of one of its layers (n), was ended by the clock: then the row depends on the computer. `status`
- * NULL: all layers count, else those whose word is not "". */
+/* Whether a search of the point, or of one of its layers (n), was ended by the clock: then the row depends on
+ * the computer. `status` NULL: all layers count, else those whose word is not "". */
 bool compare_is_timed(const struct point_record *point, const struct layer_record *layer,
                       const char *const *status, size_t n);
 

@@ -15,7 +15,8 @@ enum { SAMPLE_MAX = 8, SAMPLE_STEP = 3 };
 static const double sample_s =
     1.0; /* at most, per sampled task; no further task of an engine after so long */
 
-/* What a point's row and one row per layer take, measured on ResNet-50; the cube is about as large as both together. */
+/* What a point's row and one row per layer take, measured on ResNet-50; the cube is about as large as both
+ * together. */
 static const double point_byte = 600, layer_byte = 2200, cube_share = 0.5;
 
 /* What was learnt from some tasks. */
@@ -60,8 +61,8 @@ static const struct engine *engine_of(const struct plan *plan, const struct plan
     return point.settings.engine;
 }
 
-/* Try tasks of every engine, spread over the expensive and the cheap ones: one engine may take a thousand times as long as another, and
- * some tasks are infeasible at once. */
+/* Try tasks of every engine, spread over the expensive and the cheap ones: one engine may take a thousand
+ * times as long as another, and some tasks are infeasible at once. */
 static void sample_tasks(const struct plan *plan, const struct solve_shared *shared,
                          struct task_sample *sample)
 {

@@ -37,7 +37,7 @@ struct event_log {
     const char ***coordinate; /* (n_axis, n_value) the "name":value pairs of a position as JSON */
 };
 
-/* -------------------------------------------------------------------------------------------------------- writing */
+/* ---------------------------------------- writing */
 
 static void give_up(struct event_log *log)
 {
@@ -136,7 +136,7 @@ static void end(struct event_log *log)
     text_append_string(&log->waiting, "}\n");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- open */
+/* ---------------------------------------- open */
 
 static enum dse_status no_memory(struct dse_error *err)
 {
@@ -268,7 +268,7 @@ void event_log_close(struct event_log *log)
     free(log);
 }
 
-/* --------------------------------------------------------------------------------------------------------- events */
+/* ---------------------------------------- events */
 
 static void on_begun(void *user, size_t n_point, size_t n_reused, int n_thread)
 {

@@ -99,7 +99,8 @@ static int by_expectation(const void *a, const void *b)
     return x->problem < y->problem ? -1 : x->problem > y->problem;
 }
 
-/* Where the searches of the point end that is being handed out: it is finished first, whatever is dearer now. */
+/* Where the searches of the point end that is being handed out: it is finished first, whatever is dearer
+ * now. */
 static size_t end_of_point(const struct plan *plan)
 {
     size_t at = plan->next;

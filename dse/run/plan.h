@@ -1,5 +1,6 @@
-/* A window of the work: some points of a sweep with their distinct searches. A sweep of many points is planned window by window, so that
- * memory does not grow with it; points of one window share equal searches. */
+/* A window of the work: some points of a sweep with their distinct searches. A sweep of many points is
+ * planned window by window, so that memory does not grow with it; points of one window share equal
+ * searches. */
 #ifndef DSE_RUN_PLAN_H
 #define DSE_RUN_PLAN_H
 
@@ -51,13 +52,14 @@ struct plan {
     struct plan *following; /* the runner's list of live plans */
 };
 
-/* Plan `n` points of the queue. `machine` is scratch. Points whose machine cannot be built have no searches. DSE_NO_MEMORY. On failure
- * `*plan` is NULL. */
+/* Plan `n` points of the queue. `machine` is scratch. Points whose machine cannot be built have no searches.
+ * DSE_NO_MEMORY. On failure `*plan` is NULL. */
 DSE_MUST_CHECK enum dse_status plan_new(const struct sweep *sweep, const struct queue_entry *entry, size_t n,
                                         struct machine *machine, struct plan **plan, struct dse_error *err);
 
-/* Sort what is not handed out yet by plan_point.expected_s, descending, then in the order of the queue; the searches of a point stay together, and those of the point
- * that is being handed out stay first, so that points are finished, and safe in the journal, one after the other. */
+/* Sort what is not handed out yet by plan_point.expected_s, descending, then in the order of the queue; the
+ * searches of a point stay together, and those of the point that is being handed out stay first, so that
+ * points are finished, and safe in the journal, one after the other. */
 void plan_sort(struct plan *plan);
 
 /* One point of a search is written: release the result with the last one. */

@@ -29,7 +29,7 @@ struct run_report {
     struct slow_point slow[SLOWEST_MAX]; /* (n_slow) slowest first, of the points computed */
 };
 
-/* ------------------------------------------------------------------------------------------------------ observers */
+/* ---------------------------------------- observers */
 
 static void all_begun(void *user, size_t n_point, size_t n_reused, int n_thread)
 {
@@ -72,7 +72,7 @@ struct run_observer observer_of_list(const struct observer_list *list)
     return (struct run_observer){cast.user, all_begun, all_point, all_cube, all_tick};
 }
 
-/* --------------------------------------------------------------------------------------------------------- report */
+/* ---------------------------------------- report */
 
 enum dse_status run_report_new(const struct result_schema *schema, struct run_report **report,
                                struct dse_error *err)

@@ -1,4 +1,5 @@
-/* What is said at the end of `dse run` besides counts: failures by reason and the slowest points. Constant memory. */
+/* What is said at the end of `dse run` besides counts: failures by reason and the slowest points. Constant
+ * memory. */
 #ifndef DSE_RUN_RUN_REPORT_H
 #define DSE_RUN_RUN_REPORT_H
 

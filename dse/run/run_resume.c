@@ -19,7 +19,8 @@ struct resume {
     uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
 };
 
-/* The seconds of a point that was done before, shared out over its searches as they are expected to differ. */
+/* The seconds of a point that was done before, shared out over its searches as they are expected to
+ * differ. */
 static void learn(struct cost_model *cost, const struct sweep_point *point, double seconds)
 {
     double sum_s = cost_model_predict_index(cost, point->index);
@@ -62,8 +63,8 @@ static void print_lines(const struct text_buffer *text, FILE *out)
     }
 }
 
-/* Print `heading` and what the result file that is there differs by from this sweep; false, and nothing, when results do not differ
- * or that cannot be told: no cube, or none that can be read. */
+/* Print `heading` and what the result file that is there differs by from this sweep; false, and nothing, when
+ * results do not differ or that cannot be told: no cube, or none that can be read. */
 static bool tell_differences(const struct run *run, const char *heading)
 {
     struct text_buffer text;

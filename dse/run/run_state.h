@@ -103,15 +103,17 @@ void worker_free(struct worker *worker);
 /* Take and do searches until there are none (run_work.c). */
 void run_work(struct worker *worker);
 
-/* Make the next plan from the queue, if there is more, and add it; rows of points without a machine are written. Called by who has set
- * run->planning, which it clears. Without the lock. */
+/* Make the next plan from the queue, if there is more, and add it; rows of points without a machine are
+ * written. Called by who has set run->planning, which it clears. Without the lock. */
 void run_plan_next(struct worker *worker);
 
-/* Make the lines of a point whose searches are all done; they wait in the worker (run_rows.c). Without the lock. */
+/* Make the lines of a point whose searches are all done; they wait in the worker (run_rows.c). Without the
+ * lock. */
 DSE_MUST_CHECK enum dse_status run_add_row(struct worker *worker, struct plan *plan, struct plan_point *point,
                                            struct dse_error *err);
 
-/* What waits in the worker into the journal, and what `worker->job` took (n_job) into the cost model. Without the lock. */
+/* What waits in the worker into the journal, and what `worker->job` took (n_job) into the cost model. Without
+ * the lock. */
 DSE_MUST_CHECK enum dse_status run_write_rows(struct worker *worker, struct dse_error *err);
 
 /* Note the first failure and end the run. Takes the lock. */

@@ -11,8 +11,8 @@ static void tell_tick(const struct run *run)
         observer->tick(observer->user);
 }
 
-/* Finished rows to the kernel, and to the disk from time to time: rows of a moment ago survive a kill, and those of a second ago a power
- * failure, whatever the searches do. */
+/* Finished rows to the kernel, and to the disk from time to time: rows of a moment ago survive a kill, and
+ * those of a second ago a power failure, whatever the searches do. */
 static void save(struct run *run)
 {
     struct dse_error err = {0};

@@ -51,7 +51,7 @@ void run_fail(struct run *run, enum dse_status status, const struct dse_error *e
     pthread_mutex_unlock(&run->lock);
 }
 
-/* ------------------------------------------------------------------------------------------------------ planning */
+/* ---------------------------------------- planning */
 
 /* When to sort again, after a sorting from `start_s` to now. */
 static double next_sort_s(double start_s)
@@ -131,9 +131,10 @@ void run_plan_next(struct worker *worker)
         run_fail(run, status, &err);
 }
 
-/* ------------------------------------------------------------------------------------------------------- taking */
+/* ---------------------------------------- taking */
 
-/* Under the lock: the oldest plan with something to hand out, or NULL. Plans that are all written are freed. */
+/* Under the lock: the oldest plan with something to hand out, or NULL. Plans that are all written are
+ * freed. */
 static struct plan *open_plan(struct run *run)
 {
     struct plan **at = &run->plan, *found = NULL;
@@ -162,7 +163,8 @@ static void take(struct worker *worker, struct plan *plan)
     worker->n_job = n;
 }
 
-/* Get searches to do, making or awaiting a plan when there are none; false when the run is over for this thread. */
+/* Get searches to do, making or awaiting a plan when there are none; false when the run is over for this
+ * thread. */
 static bool get_jobs(struct worker *worker)
 {
     struct run *run = worker->run;
@@ -197,7 +199,7 @@ static bool get_jobs(struct worker *worker)
     return worker->n_job > 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- doing */
+/* ---------------------------------------- doing */
 
 /* A number for the engine, the same in all runs of the sweep. */
 static uint32_t engine_number(const struct sweep *sweep, const struct engine *engine)
@@ -239,7 +241,8 @@ static enum dse_status search_here(struct worker *worker, const struct plan_task
     return status;
 }
 
-/* A result has come: make the lines of the points that waited only for it. Without the lock: a point belongs to who does its last search. */
+/* A result has come: make the lines of the points that waited only for it. Without the lock: a point belongs
+ * to who does its last search. */
 static enum dse_status accept(struct worker *worker, struct run_job *job, struct solve_result *result,
                               struct dse_error *err)
 {

@@ -13,7 +13,8 @@
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
 
-/* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the time. */
+/* The cube is built again after half a minute, or later, so that building takes at most a twentieth of the
+ * time. */
 static const double cube_interval_s = 30, cube_share = 20;
 
 /* A run that is told to stop still builds the cube when that is expected to take no longer. */
@@ -61,7 +62,8 @@ enum dse_status run_build_cube(struct run *run, struct dse_error *err)
     return status;
 }
 
-/* Fewer searches than threads: those left over are for the searches themselves, where an engine can use them. */
+/* Fewer searches than threads: those left over are for the searches themselves, where an engine can use
+ * them. */
 static void share_threads(struct run *run)
 {
     size_t n_thread = (size_t)run->options->n_thread, n_task = n_thread;
@@ -175,8 +177,8 @@ static enum dse_status finish_cube(struct run *run, struct dse_error *err)
     return s->cube_is_old ? DSE_OK : run_build_cube(run, err);
 }
 
-/* The cube that is there is of this specification. One of another must go before the first row is written: dse merge takes rows for
- * those of the specification in the cube beside them. */
+/* The cube that is there is of this specification. One of another must go before the first row is written:
+ * dse merge takes rows for those of the specification in the cube beside them. */
 static bool cube_is_ours(const struct run *run)
 {
     struct arena arena;

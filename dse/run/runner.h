@@ -20,11 +20,13 @@ struct run_observer {
     void *user;
     /* The journal has been read: `n_point` of this shard, of which `n_reused` are there. */
     void (*begun)(void *user, size_t n_point, size_t n_reused, int n_thread);
-    /* A point is done, or (`reused`) was in the journal; then of `record` only index, key, outcome, reason and seconds are set. */
+    /* A point is done, or (`reused`) was in the journal; then of `record` only index, key, outcome, reason
+     * and seconds are set. */
     void (*point)(void *user, size_t number, const struct point_record *record, bool reused);
     /* OUT.h5 has been built. */
     void (*cube)(void *user, double seconds);
-    /* About ten times a second, and before the process ends itself: what is kept back should be written now. */
+    /* About ten times a second, and before the process ends itself: what is kept back should be written
+     * now. */
     void (*tick)(void *user);
 };
 
@@ -67,9 +69,10 @@ enum { RUN_CORE_COST_MAX = 1 << 20 };
 /* Finished rows are on the disk after so long at most, safe against power failure. */
 #define RUN_SYNC_S 1.0
 
-/* Run what is missing. Finished points are in the journal a tenth of a second later; the cube is rebuilt every half minute and at the
- * end. Points that go wrong become rows. Forks worker processes, when searches need them, and so must be called while the process has one thread.
- * DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_IO from journal and cube; DSE_NO_MEMORY. */
+/* Run what is missing. Finished points are in the journal a tenth of a second later; the cube is rebuilt
+ * every half minute and at the end. Points that go wrong become rows. Forks worker processes, when searches
+ * need them, and so must be called while the process has one thread. DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_IO
+ * from journal and cube; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status runner_run(const struct sweep *sweep, const struct run_options *options,
                                           struct run_summary *summary, struct dse_error *err);
 
@@ -86,7 +89,8 @@ struct run_estimate {
     double byte;              /* of all result files */
 };
 
-/* What runner_run would do, without writing anything: reads the journal, and tries a few searches to learn how long they take. */
+/* What runner_run would do, without writing anything: reads the journal, and tries a few searches to learn
+ * how long they take. */
 DSE_MUST_CHECK enum dse_status runner_estimate(const struct sweep *sweep, const struct run_options *options,
                                                struct run_estimate *estimate, struct dse_error *err);
 

@@ -8,8 +8,8 @@
 
 enum { NEIGHBOUR_MAX = 6, PAIR_MAX = 32, PAIR_CELL_MAX = 1024 };
 
-/* Variances of log(seconds) before anything is seen: the estimate may be off by a factor of e^3 as a whole, by e^2 for an engine, by
- * e^1 along an axis. */
+/* Variances of log(seconds) before anything is seen: the estimate may be off by a factor of e^3 as a whole,
+ * by e^2 for an engine, by e^1 along an axis. */
 static const double whole_variance = 9, engine_variance = 4, value_variance = 0.5, slope_variance = 1,
                     seed_variance = 0.01, task_variance = 0.25, engine_pair_variance = 0.15,
                     pair_variance = 0.03;
@@ -37,7 +37,8 @@ struct axis {
     double *x;            /* (n_value) place on the slope, -1 .. 1; 0 without a slope */
 };
 
-/* Two short axes whose values have an effect together: an objective that one engine minds and another does not. */
+/* Two short axes whose values have an effect together: an objective that one engine minds and another does
+ * not. */
 struct pair {
     uint32_t a, b;       /* axes */
     uint32_t n_b;        /* values of b */
@@ -66,9 +67,10 @@ struct cost_model {
     uint64_t n_learnt;
 };
 
-/* ------------------------------------------------------------------------------------------------------- making */
+/* ---------------------------------------- making */
 
-/* Numbers on a logarithmic scale where all are positive, else as they are; from -1 to 1. False: they do not rise or fall throughout. */
+/* Numbers on a logarithmic scale where all are positive, else as they are; from -1 to 1. False: they do not
+ * rise or fall throughout. */
 static bool place_values(const struct sweep_variable *v, uint32_t n, double *x)
 {
     bool positive = true, rises = true, falls = true;
@@ -218,7 +220,7 @@ void cost_model_free(struct cost_model *model)
     free(model);
 }
 
-/* --------------------------------------------------------------------------------------------------- predicting */
+/* ---------------------------------------- predicting */
 
 static struct kinds *kinds_of(const struct cost_model *model, const struct cost_class *class)
 {
@@ -276,9 +278,10 @@ uint64_t cost_model_count(const struct cost_model *model)
     return model->n_learnt;
 }
 
-/* ----------------------------------------------------------------------------------------------------- learning */
+/* ---------------------------------------- learning */
 
-/* One effect that counts `weight` times in what was seen, which was off by `residual` and has the variance `total`. */
+/* One effect that counts `weight` times in what was seen, which was off by `residual` and has the variance
+ * `total`. */
 static void update(struct effect *effect, double weight, double residual, double total)
 {
     double covariance = effect->variance * weight;
@@ -318,9 +321,10 @@ static double total_variance(const struct cost_model *model, const uint32_t *ind
     return total;
 }
 
-/* Searches of one kind may end at once on some machines and take long on others: the mean of their logarithms would be far below
- * their mean, which is what the order of work needs. So a search that was shorter than expected counts as in a gamma regression,
- * by its seconds (P. McCullagh, J. A. Nelder, "Generalized Linear Models", 1989); far below, half of its logarithm more. */
+/* Searches of one kind may end at once on some machines and take long on others: the mean of their logarithms
+ * would be far below their mean, which is what the order of work needs. So a search that was shorter than
+ * expected counts as in a gamma regression, by its seconds (P. McCullagh, J. A. Nelder, "Generalized Linear
+ * Models", 1989); far below, half of its logarithm more. */
 static double towards_mean(double residual)
 {
     static const double far = -2;

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What engines take, in CPU seconds of one core at about 3 GHz. Mappers: `dse run` on conv2_0_b and conv4_0_c of ResNet-50, simba, edp,
- * default options. Schedulers: ResNet-50 on soma_edge with 1 and 4 samples, per layer and sample. A mistake of a factor of a few is
- * learnt away; these are for the first minutes of a run and for shards. */
+/* What engines take, in CPU seconds of one core at about 3 GHz. Mappers: `dse run` on conv2_0_b and conv4_0_c
+ * of ResNet-50, simba, edp, default options. Schedulers: ResNet-50 on soma_edge with 1 and 4 samples, per
+ * layer and sample. A mistake of a factor of a few is learnt away; these are for the first minutes of a run
+ * and for shards. */
 struct engine_effort {
     const char *name;
     double fixed_s;        /* per search (mapper), or per layer and sample (scheduler) */
@@ -39,8 +40,8 @@ static const char drill_work[] = "work"; /* seconds that the engine drill burns 
 
 static const double usual_digits = 24;
 
-/* Latency alone mostly reaches its lower bound, which ends a search early (descent: 620 evaluations a layer instead of 21,000 on
- * ResNet-50, docs/engines.md; but some layers never do). */
+/* Latency alone mostly reaches its lower bound, which ends a search early (descent: 620 evaluations a layer
+ * instead of 21,000 on ResNet-50, docs/engines.md; but some layers never do). */
 static const double latency_share = 0.15;
 
 static const struct engine_effort *effort_of(const struct engine *engine)
@@ -60,7 +61,8 @@ static int find_option(const struct engine *engine, const char *name)
     return -1;
 }
 
-/* By how much the options make the search longer than with the defaults; 0 means "no limit" for most: as by default. */
+/* By how much the options make the search longer than with the defaults; 0 means "no limit" for most: as by
+ * default. */
 static double option_factor(const struct solve_settings *settings, const struct engine_effort *e)
 {
     double factor = 1;
@@ -116,7 +118,7 @@ double cost_prior_point_s(const struct sweep_point *point)
     return class.point_s;
 }
 
-/* ------------------------------------------------------------------------------------------------------ classes */
+/* ---------------------------------------- classes */
 
 /* Does some engine of the sweep take longer with more of this option? */
 static bool option_counts(const struct sweep *sweep, const char *name)

@@ -1,5 +1,6 @@
-/* What a search costs before anything is known: the static estimate, in seconds. It depends on the specification alone and uses no
- * function of the mathematical library, so that every node of a cluster gets the same bits. Never part of a result. */
+/* What a search costs before anything is known: the static estimate, in seconds. It depends on the
+ * specification alone and uses no function of the mathematical library, so that every node of a cluster gets
+ * the same bits. Never part of a result. */
 #ifndef DSE_RUN_SEARCH_TIME_PRIOR_H
 #define DSE_RUN_SEARCH_TIME_PRIOR_H
 
@@ -11,7 +12,8 @@
 
 enum { COST_CLASS_MAX = 4096 };
 
-/* A set of points that the estimate cannot tell apart: same engine, network, batch, objective and options that decide the effort. */
+/* A set of points that the estimate cannot tell apart: same engine, network, batch, objective and options
+ * that decide the effort. */
 struct cost_class {
     uint32_t workload; /* number in sweep->workload */
     bool scheduler;
@@ -31,8 +33,8 @@ struct cost_prior {
     struct cost_class *class;           /* (n_class) row-major in `dim`; owned */
 };
 
-/* Dimensions that would make more than COST_CLASS_MAX classes are left out, the longest first: the first value then stands for
- * all. DSE_NO_MEMORY. Release with cost_prior_free (also after a failure). */
+/* Dimensions that would make more than COST_CLASS_MAX classes are left out, the longest first: the first
+ * value then stands for all. DSE_NO_MEMORY. Release with cost_prior_free (also after a failure). */
 DSE_MUST_CHECK enum dse_status cost_prior_init(struct cost_prior *prior, const struct sweep *sweep,
                                                struct dse_error *err);
 void cost_prior_free(struct cost_prior *prior);
@@ -41,7 +43,8 @@ void cost_prior_free(struct cost_prior *prior);
 uint32_t cost_prior_class_of_index(const struct cost_prior *prior, const uint32_t *index);
 uint32_t cost_prior_class_of_cell(const struct cost_prior *prior, uint64_t cell);
 
-/* How much larger than usual a loop nest is: binary digits of its bounds, in units of a 3x3 layer of ResNet-50 (24). */
+/* How much larger than usual a loop nest is: binary digits of its bounds, in units of a 3x3 layer of
+ * ResNet-50 (24). */
 double cost_prior_task_size(const struct problem *problem);
 
 /* All searches of a point, one after the other, in seconds. */

@@ -31,7 +31,8 @@ struct deal {
     struct group *group; /* (n_class), n_group of them, dear ones first */
 };
 
-/* One step of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). */
+/* One step of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+ * 2014). */
 static uint64_t mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -47,7 +48,7 @@ static uint32_t place_in_block(const struct deal *deal, uint32_t g, uint64_t blo
     return (uint32_t)((deal->shard + turn) % deal->n_shard);
 }
 
-/* ------------------------------------------------------------------------------------------------------- groups */
+/* ---------------------------------------- groups */
 
 struct sorted_class {
     double second;
@@ -81,7 +82,7 @@ static bool make_groups(struct deal *deal, const double *second)
     return good;
 }
 
-/* ---------------------------------------------------------------------------------------------------- leftovers */
+/* ---------------------------------------- leftovers */
 
 /* A shard with what it got of the leftovers. */
 struct load {
@@ -113,8 +114,8 @@ static void sift_down(struct load *heap, uint32_t n, uint32_t at)
     heap[at] = moved;
 }
 
-/* The `n_left` points behind the whole blocks of group g, one each to the least loaded shards. These are taken from the heap's top to
- * behind its end, and come back with their new loads. */
+/* The `n_left` points behind the whole blocks of group g, one each to the least loaded shards. These are
+ * taken from the heap's top to behind its end, and come back with their new loads. */
 static void deal_leftover(struct deal *deal, struct group *group, struct load *heap, uint32_t n_left)
 {
     uint32_t n = deal->n_shard;
@@ -151,7 +152,7 @@ static bool deal_leftovers(struct deal *deal)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------- the points */
+/* ---------------------------------------- the points */
 
 /* Does the next point of group g go to this shard? */
 static bool take(const struct deal *deal, uint32_t g)

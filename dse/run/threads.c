@@ -9,7 +9,8 @@
 
 enum { CPU_MAX = 65536 };
 
-/* The processors of all places, which are there only when OpenMP binds threads; an empty set otherwise. `size` bytes. */
+/* The processors of all places, which are there only when OpenMP binds threads; an empty set otherwise.
+ * `size` bytes. */
 static void places(cpu_set_t *set, size_t size)
 {
     CPU_ZERO_S(size, set);

@@ -1,5 +1,5 @@
-/* What is computed of a found mapping besides the cost model, when asked for: the columns of results/record/schema.h that a file has only
- * then. */
+/* What is computed of a found mapping besides the cost model, when asked for: the columns of
+ * results/record/schema.h that a file has only then. */
 #ifndef DSE_SOLVE_MEASURE_H
 #define DSE_SOLVE_MEASURE_H
 
@@ -18,8 +18,8 @@
 /* What is asked for. All zero: nothing. */
 struct measure_settings {
     unsigned what; /* RESULT_MEASURE bits */
-    uint64_t
-        noc_max_steps; /* as in noc_latency_of: steps that are simulated, the rest is extrapolated; 0: all */
+    /* as in noc_latency_of: steps that are simulated, the rest is extrapolated; 0: all */
+    uint64_t noc_max_steps;
 };
 
 /* Missing values as in results/record/schema.h. */
@@ -28,7 +28,8 @@ struct measure_values {
     double cosa_util, cosa_comp, cosa_traf, cosa_objective; /* equation 12 of CoSA with its default weights */
 };
 
-/* Ask for the measure called `word` with its default settings. DSE_BAD_INPUT: unknown, with the nearest, or asked for twice. */
+/* Ask for the measure called `word` with its default settings. DSE_BAD_INPUT: unknown, with the nearest, or
+ * asked for twice. */
 DSE_MUST_CHECK enum dse_status measure_add(struct measure_settings *settings, const char *word,
                                            struct dse_error *err);
 
@@ -40,7 +41,8 @@ DSE_MUST_CHECK enum dse_status measure_add_list(struct measure_settings *setting
 DSE_MUST_CHECK enum dse_status measure_check(const struct measure_settings *settings,
                                              const struct architecture *arch, struct dse_error *err);
 
-/* Everything that determines the values besides problem, machine and mapping; adds nothing when nothing is asked for. */
+/* Everything that determines the values besides problem, machine and mapping; adds nothing when nothing is
+ * asked for. */
 void measure_hash(const struct measure_settings *settings, struct hash_state *state);
 
 /* "noc (at most 1,000 steps), cosa" at the end of `out`; nothing when nothing is asked for. */
@@ -59,9 +61,9 @@ size_t measure_fields(const struct measure_settings *settings,
 void measure_fill(const struct measure_values *values, struct layer_record *row);
 double measure_number(const struct result_field *field, const struct layer_record *row);
 
-/* Compute what is asked for; the rest of `values` is missing, and so is the simulated latency of a mapping that the simulator
- * does not take (no mesh, more PEs than it has, too many transactions). Memory from `arena`. DSE_INTERRUPTED soon after `cancel` (may be NULL)
- * is set; DSE_NO_MEMORY, DSE_INTERNAL. */
+/* Compute what is asked for; the rest of `values` is missing, and so is the simulated latency of a mapping
+ * that the simulator does not take (no mesh, more PEs than it has, too many transactions). Memory from
+ * `arena`. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set; DSE_NO_MEMORY, DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status measure_mapping(const struct measure_settings *settings,
                                                const struct problem *problem, const struct architecture *arch,
                                                const struct mapping *mapping, const atomic_int *cancel,

@@ -229,7 +229,8 @@ static enum dse_status fill_totals(const struct record_source *source, const str
     point->utilization =
         (double)point->n_mac / ((double)source->arch->mac.instances * (double)point->latency_cycle);
     if (bounded) {
-        /* sum(E) sum(L) >= sum(sqrt(E L))^2 (Cauchy and Schwarz), so the layers' own EDP bounds count as well */
+        /* sum(E) sum(L) >= sum(sqrt(E L))^2 (Cauchy and Schwarz), so the layers' own EDP bounds count as
+         * well */
         double bound_edp_js = fmax(bound_energy_j * bound_latency_s, bound_root * bound_root);
         point->bound_latency_ratio = point->latency_s / bound_latency_s;
         point->bound_energy_ratio = point->energy_j / bound_energy_j;

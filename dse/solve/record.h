@@ -32,21 +32,23 @@ char *record_mapping_line(const struct mapping *mapping, const struct problem *p
 /* The improvements of a search as "evaluation:cost ...", in `arena`; NULL when out of memory. */
 char *record_trace_line(const struct engine_result *found, struct arena *arena);
 
-/* The text form of a schedule as one line of flow style, without comments, in `arena`. DSE_BAD_INPUT: it is no YAML;
- * DSE_NO_MEMORY. */
+/* The text form of a schedule as one line of flow style, without comments, in `arena`. DSE_BAD_INPUT: it is
+ * no YAML; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status record_schedule_line(const char *text, size_t length, struct arena *arena,
                                                     char **line, struct dse_error *err);
 
-/* Fill `point` (index and key are left alone) and `layer` (workload->n_layer). latency, energy and traffic are sums over
- * layers times their count, edp is the product of the sums, utilization is MACs / (MAC units * cycles), a bound is the sum of
- * the layers' bounds (edp: at least (sum of sqrt(bound))^2). When a layer has no mapping the point has its outcome, and no metrics. Texts and level values are in
- * `arena`. DSE_NO_MEMORY. */
+/* Fill `point` (index and key are left alone) and `layer` (workload->n_layer). latency, energy and traffic
+ * are sums over layers times their count, edp is the product of the sums, utilization is MACs / (MAC units *
+ * cycles), a bound is the sum of the layers' bounds (edp: at least (sum of sqrt(bound))^2). When a layer has
+ * no mapping the point has its outcome, and no metrics. Texts and level values are in `arena`.
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status record_make(const struct record_source *source, struct arena *arena,
                                            struct point_record *point, struct layer_record *layer,
                                            struct dse_error *err);
 
-/* The same for the one result of a scheduler: `layer` is one row, RECORD_NETWORK_LAYER, whose mapping is the schedule's text.
- * bound_cost_ratio is over the engine's own bound; n_layer_mapped counts all layers of the network, n_layer is 1. */
+/* The same for the one result of a scheduler: `layer` is one row, RECORD_NETWORK_LAYER, whose mapping is the
+ * schedule's text. bound_cost_ratio is over the engine's own bound; n_layer_mapped counts all layers of the
+ * network, n_layer is 1. */
 DSE_MUST_CHECK enum dse_status record_make_network(const struct record_source *source, struct arena *arena,
                                                    struct point_record *point, struct layer_record *layer,
                                                    struct dse_error *err);

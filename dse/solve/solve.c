@@ -189,8 +189,9 @@ static enum dse_status measure(const struct solve_settings *settings, const stru
                            &result->measured, err);
 }
 
-/* Streams depend on the loop nest (or network and batch) and the engine, not on the machine: neighbouring points of a sweep are searched with common
- * random numbers, so that their difference is that of the machines and not of luck. */
+/* Streams depend on the loop nest (or network and batch) and the engine, not on the machine: neighbouring
+ * points of a sweep are searched with common random numbers, so that their difference is that of the machines
+ * and not of luck. */
 static uint64_t stream_key(const struct engine *engine, uint64_t content)
 {
     return content ^ hash_of_bytes(engine->name, strlen(engine->name));

@@ -1,5 +1,5 @@
-/* One task of a sweep: one mapper on one loop nest, or one scheduler on one network, and one architecture. What comes out
- * depends on nothing else, so it can be shared by all points that ask for the same. */
+/* One task of a sweep: one mapper on one loop nest, or one scheduler on one network, and one architecture.
+ * What comes out depends on nothing else, so it can be shared by all points that ask for the same. */
 #ifndef DSE_SOLVE_SOLVE_H
 #define DSE_SOLVE_SOLVE_H
 
@@ -45,8 +45,8 @@ struct solve_result {
     struct lower_bound bound;
     bool bounded; /* the bound holds for the mapping found */
     struct measure_values measured;
-    char *
-        schedule; /* scheduler: the text form, which found.schedule has as well; owned, NULL when there is none */
+    /* scheduler: the text form, which found.schedule has as well; owned, NULL when there is none */
+    char *schedule;
 };
 
 /* What tasks of one run share, without any effect on results. */
@@ -56,14 +56,15 @@ struct solve_shared {
     struct solve_cache *cache;     /* of this thread, for the machine at hand; NULL: none */
 };
 
-/* Any engine. Fills the defaults. DSE_BAD_INPUT: unknown, with the nearest; DSE_LIMIT: its table is too long. */
+/* Any engine. Fills the defaults. DSE_BAD_INPUT: unknown, with the nearest; DSE_LIMIT: its table is too
+ * long. */
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
 
 bool solve_is_scheduler(const struct solve_settings *settings);
 
-/* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller of itself and of the
- * share, at least one evaluation. 0 is no limit. */
+/* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller
+ * of itself and of the share, at least one evaluation. 0 is no limit. */
 void solve_settings_share(struct solve_settings *settings, uint64_t point_max_evaluations,
                           double point_max_seconds, uint32_t n_search);
 
@@ -80,11 +81,13 @@ uint64_t solve_settings_key(const struct solve_settings *settings);
 /* The machine with its level names, as constraints and result columns name levels; 0 when out of memory. */
 uint64_t solve_arch_key(const struct architecture *arch);
 
-/* The key of a task from those of its parts (problem_hash for the loop nest): equal keys, equal results. 0 when out of memory. */
+/* The key of a task from those of its parts (problem_hash for the loop nest): equal keys, equal results. 0
+ * when out of memory. */
 uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key);
 
-/* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be reset afterwards).
- * Returns DSE_INTERRUPTED when `cancel` ended the search or what is measured of its mapping (then there is no result), else DSE_OK. */
+/* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be
+ * reset afterwards). Returns DSE_INTERRUPTED when `cancel` ended the search or what is measured of its
+ * mapping (then there is no result), else DSE_OK. */
 DSE_MUST_CHECK enum dse_status solve_task(const struct solve_settings *settings,
                                           const struct problem *problem, const struct architecture *arch,
                                           const atomic_int *cancel, struct arena *arena,

@@ -1,6 +1,7 @@
-/* What searches of loop nests need of the cost model, kept from one search to the next: the compiled evaluator with its scratch memory, the
- * lower bound, the key of the loop nest. Points that differ in seed, engine or options ask for the same again and again, and on the next
- * machine the loop nest is the same. Never changes a result. One for each thread. */
+/* What searches of loop nests need of the cost model, kept from one search to the next: the compiled
+ * evaluator with its scratch memory, the lower bound, the key of the loop nest. Points that differ in seed,
+ * engine or options ask for the same again and again, and on the next machine the loop nest is the same.
+ * Never changes a result. One for each thread. */
 #ifndef DSE_SOLVE_SOLVE_CACHE_H
 #define DSE_SOLVE_SOLVE_CACHE_H
 
@@ -25,11 +26,12 @@ struct solve_compiled {
 DSE_MUST_CHECK enum dse_status solve_cache_new(struct solve_cache **cache, struct dse_error *err);
 void solve_cache_free(struct solve_cache *cache); /* NULL is fine */
 
-/* From now on the machine is number `serial`: with another number than before, all is compiled for it anew when asked for. */
+/* From now on the machine is number `serial`: with another number than before, all is compiled for it anew
+ * when asked for. */
 void solve_cache_machine(struct solve_cache *cache, uint64_t serial);
 
-/* The loop nest on the machine; `arch` is the machine last announced. `*compiled` is valid until the next call. Errors of
- * evaluator_new. */
+/* The loop nest on the machine; `arch` is the machine last announced. `*compiled` is valid until the next
+ * call. Errors of evaluator_new. */
 DSE_MUST_CHECK enum dse_status solve_cache_get(struct solve_cache *cache, const struct problem *problem,
                                                const struct architecture *arch,
                                                const struct solve_compiled **compiled, struct dse_error *err);

@@ -1,5 +1,5 @@
-/* What a design point asks of an engine: the layers of a network for one batch size, equal ones joined, for a mapper; the whole
- * network for a scheduler. */
+/* What a design point asks of an engine: the layers of a network for one batch size, equal ones joined, for a
+ * mapper; the whole network for a scheduler. */
 #ifndef DSE_SOLVE_WORKLOAD_H
 #define DSE_SOLVE_WORKLOAD_H
 
@@ -25,9 +25,10 @@ struct workload {
     uint64_t network_hash; /* of the whole network as a graph, names included, and the batch; never 0 */
 };
 
-/* Build it. `name` (n_name) chooses layers, 0 for all; every name must be a layer with multiply-accumulates unless `lenient`,
- * when names that the network does not have are passed over. DSE_BAD_INPUT: unknown layer, nothing left; DSE_BAD_USAGE from
- * layer_problem (a batch that a layer cannot have); DSE_NO_MEMORY. Release with workload_free (also after a failure). */
+/* Build it. `name` (n_name) chooses layers, 0 for all; every name must be a layer with multiply-accumulates
+ * unless `lenient`, when names that the network does not have are passed over. DSE_BAD_INPUT: unknown layer,
+ * nothing left; DSE_BAD_USAGE from layer_problem (a batch that a layer cannot have); DSE_NO_MEMORY. Release
+ * with workload_free (also after a failure). */
 DSE_MUST_CHECK enum dse_status workload_init(struct workload *workload, const struct network *network,
                                              uint32_t batch, const char *const *name, size_t n_name,
                                              int lenient, struct dse_error *err);

@@ -1,5 +1,5 @@
-/* The machine of a point. Building one is dear beside a cheap search, and neighbouring points often have the same: each thread keeps
- * its last one. */
+/* The machine of a point. Building one is dear beside a cheap search, and neighbouring points often have the
+ * same: each thread keeps its last one. */
 #ifndef DSE_SPEC_MACHINE_H
 #define DSE_SPEC_MACHINE_H
 

@@ -1,5 +1,5 @@
-/* A sweep specification as written (docs/sweeps.md): the YAML keys checked and sorted, every text with its line, nothing looked
- * up yet. sweep.h makes points of it. */
+/* A sweep specification as written (docs/sweeps.md): the YAML keys checked and sorted, every text with its
+ * line, nothing looked up yet. sweep.h makes points of it. */
 #ifndef DSE_SPEC_SPEC_H
 #define DSE_SPEC_SPEC_H
 
@@ -96,13 +96,15 @@ struct sweep_spec {
     struct arena arena;
 };
 
-/* Read a specification and apply `set` (n_set) texts "KEY=VALUE". Release with spec_free (also after a failure). DSE_BAD_INPUT,
- * DSE_BAD_USAGE (--set), DSE_IO, DSE_LIMIT, DSE_NO_MEMORY; all but --set with file and line. */
+/* Read a specification and apply `set` (n_set) texts "KEY=VALUE". Release with spec_free (also after a
+ * failure). DSE_BAD_INPUT, DSE_BAD_USAGE (--set), DSE_IO, DSE_LIMIT, DSE_NO_MEMORY; all but --set with file
+ * and line. */
 DSE_MUST_CHECK enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set,
                                          size_t n_set, struct dse_error *err);
 
-/* The same from what a result file holds (`kept`, borrowed): its specification, --set list and inputs, without a look at the disk.
- * `source` is its path, for messages. DSE_BAD_INPUT also when it does not hold what it takes. */
+/* The same from what a result file holds (`kept`, borrowed): its specification, --set list and inputs,
+ * without a look at the disk. `source` is its path, for messages. DSE_BAD_INPUT also when it does not hold
+ * what it takes. */
 DSE_MUST_CHECK enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema *kept,
                                            const char *source, struct dse_error *err);
 void spec_free(struct sweep_spec *spec);
@@ -123,7 +125,8 @@ const struct spec_variable *spec_find_variable(const struct sweep_spec *spec, co
 enum dse_status spec_fail(const struct sweep_spec *spec, const struct spec_text *text, struct dse_error *err,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The same for an error that a lower layer made without a place of its own (else its place is told in the text). */
+/* The same for an error that a lower layer made without a place of its own (else its place is told in the
+ * text). */
 enum dse_status spec_blame(const struct sweep_spec *spec, const struct spec_text *text,
                            const struct dse_error *inner, struct dse_error *err);
 

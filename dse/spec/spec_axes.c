@@ -33,8 +33,9 @@ const struct spec_variable *spec_find_variable(const struct sweep_spec *spec, co
     return NULL;
 }
 
-__attribute__((format(printf, 4, 5))) static enum dse_status
-fail_line(const struct sweep_spec *spec, int line, struct dse_error *err, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static enum dse_status fail_line(const struct sweep_spec *spec,
+                                                                       int line, struct dse_error *err,
+                                                                       const char *format, ...)
 {
     char words[512];
     va_list args;
@@ -92,7 +93,8 @@ static enum dse_status add_variable(struct sweep_spec *spec, const char *name, i
     return DSE_OK;
 }
 
-/* constraints: {NAME: [entries], NAME: [entries]}; the entries are read where problem and machine are known. */
+/* constraints: {NAME: [entries], NAME: [entries]}; the entries are read where problem and machine are
+ * known. */
 static enum dse_status read_constraints_axis(struct sweep_spec *spec, const char *name, int line,
                                              const struct ynode *node, struct dse_error *err)
 {

@@ -11,7 +11,7 @@
 
 enum { OLD_SET_MAX = 64 };
 
-/* ------------------------------------------------------------------------------------------------- sections */
+/* ---------------------------------------- sections */
 
 static void diff_axes(struct diff *diff, const struct ynode *was, const struct ynode *is)
 {
@@ -78,7 +78,7 @@ static void diff_specifications(struct diff *diff, const struct ynode *was, cons
             diff_top(diff, was->key[i], was->item[i], NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- --set */
+/* ---------------------------------------- --set */
 
 static size_t key_length(const char *set)
 {
@@ -124,7 +124,7 @@ static void diff_sets(struct diff *diff, const struct spec_side *was, const stru
             diff_add(diff, CHANGE_RESULT, "--set %s is gone", diff_show(was->set[i], a));
 }
 
-/* ------------------------------------------------------------------------------------------------- inputs */
+/* ---------------------------------------- inputs */
 
 /* Whether two files say the same but for comments and layout. */
 static bool same_tree(struct diff *diff, const struct result_input *was, const struct result_input *is)
@@ -196,7 +196,7 @@ static void diff_inputs(struct diff *diff, const struct spec_side *was, const st
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- together */
+/* ---------------------------------------- together */
 
 static void put_together(const struct diff *diff, struct text_buffer *out)
 {

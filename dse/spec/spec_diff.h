@@ -1,4 +1,5 @@
-/* What differs between the specification that a result file was made from and one that is to be run, in words for people. */
+/* What differs between the specification that a result file was made from and one that is to be run, in words
+ * for people. */
 #ifndef DSE_SPEC_SPEC_DIFF_H
 #define DSE_SPEC_SPEC_DIFF_H
 
@@ -25,18 +26,21 @@ struct spec_changes {
     size_t n_cosmetic; /* titles, figures, comments */
 };
 
-/* Write what differs to `out`, a line for each thing, each ended by a line break, the most important first; nothing when all is the
- * same. Twelve lines are written at most, and one that counts the rest. DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
+/* Write what differs to `out`, a line for each thing, each ended by a line break, the most important first;
+ * nothing when all is the same. Twelve lines are written at most, and one that counts the rest.
+ * DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_side *is,
                                                struct text_buffer *out, struct spec_changes *changes,
                                                struct dse_error *err);
 
-/* The same between what the result file `h5` carries and `now`. `changes` may be NULL. Also errors of cube_read_schema. */
+/* The same between what the result file `h5` carries and `now`. `changes` may be NULL. Also errors of
+ * cube_read_schema. */
 DSE_MUST_CHECK enum dse_status spec_diff(const char *h5, const struct sweep *now, struct text_buffer *out,
                                          struct spec_changes *changes, struct dse_error *err);
 
-/* The texts that --set left in the specification text of files without inputs ("# --set KEY=VALUE" as last lines), in file order:
- * at most `most` into `set`, which borrows `arena`; `*length` is what of `text` comes before them. Returns how many. */
+/* The texts that --set left in the specification text of files without inputs ("# --set KEY=VALUE" as last
+ * lines), in file order: at most `most` into `set`, which borrows `arena`; `*length` is what of `text` comes
+ * before them. Returns how many. */
 size_t spec_old_set(const char *text, struct arena *arena, const char **set, size_t most, size_t *length);
 
 #endif

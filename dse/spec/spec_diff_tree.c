@@ -58,7 +58,7 @@ const char *diff_show(const char *text, char *shown)
     return text_excerpt(text, shown, DIFF_SHOWN_MAX);
 }
 
-/* ------------------------------------------------------------------------------------------------- lists */
+/* ---------------------------------------- lists */
 
 struct item_list {
     size_t n;
@@ -140,7 +140,7 @@ void diff_list(struct diff *diff, enum change_kind kind, const char *what, const
     text_free(&line);
 }
 
-/* ------------------------------------------------------------------------------------------------- trees */
+/* ---------------------------------------- trees */
 
 /* Two mappings, key by key, whatever their order; NULL counts as empty. */
 void diff_keys(struct diff *diff, enum change_kind kind, const char *path, const struct ynode *was,

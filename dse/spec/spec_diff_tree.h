@@ -13,7 +13,8 @@ enum { DIFF_SHOWN_MAX = 60, DIFF_LINE_MAX = 12 };
 
 enum change_kind { CHANGE_RESULT, CHANGE_AXIS, CHANGE_COSMETIC, CHANGE_KIND_COUNT };
 
-/* Lines of each kind, at most DIFF_LINE_MAX, and how many there would be. Starts as all zero with an empty arena. */
+/* Lines of each kind, at most DIFF_LINE_MAX, and how many there would be. Starts as all zero with an empty
+ * arena. */
 struct diff {
     struct text_buffer line[CHANGE_KIND_COUNT];
     size_t n[CHANGE_KIND_COUNT];
@@ -29,8 +30,8 @@ void diff_add(struct diff *diff, enum change_kind kind, const char *format, ...)
 /* A user's text for a line, cut to DIFF_SHOWN_MAX, which is the size of `shown`. Returns `shown`. */
 const char *diff_show(const char *text, char *shown);
 
-/* Two nodes at the same path, either of which may be NULL. Mappings are compared key by key whatever their order, lists by what is new and
- * gone. */
+/* Two nodes at the same path, either of which may be NULL. Mappings are compared key by key whatever their
+ * order, lists by what is new and gone. */
 void diff_node(struct diff *diff, enum change_kind kind, const char *path, const struct ynode *was,
                const struct ynode *is);
 

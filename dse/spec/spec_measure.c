@@ -1,4 +1,5 @@
-/* The key `measure`: [noc, cosa], or {noc: {max_steps: N}, cosa: } where something is to be said about one of them. */
+/* The key `measure`: [noc, cosa], or {noc: {max_steps: N}, cosa: } where something is to be said about one of
+ * them. */
 #include <string.h>
 
 #include "dse/spec/spec.h"

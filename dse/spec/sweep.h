@@ -1,4 +1,5 @@
-/* A sweep: a specification with everything looked up and checked, and its points. Const once built: threads share it. */
+/* A sweep: a specification with everything looked up and checked, and its points. Const once built: threads
+ * share it. */
 #ifndef DSE_SPEC_SWEEP_H
 #define DSE_SPEC_SWEEP_H
 
@@ -21,7 +22,8 @@ enum { SWEEP_CELL_MAX = 100000000, SWEEP_OVERRIDE_MAX = 96 };
 
 /* Where searches run (docs/isolation.md). */
 enum isolation {
-    ISOLATION_AUTO, /* in threads, under a supervisor; in worker processes when they cannot be contained there */
+    /* in threads, under a supervisor; in worker processes when they cannot be contained there */
+    ISOLATION_AUTO,
     ISOLATION_THREAD, /* in threads, come what may */
     ISOLATION_PROCESS /* all in worker processes */
 };
@@ -49,8 +51,8 @@ struct sweep {
     uint32_t *batch;           /* (n_batch) */
     struct workload *workload; /* (n_network, n_batch) */
     size_t n_engine;
-    struct solve_settings
-        *engine; /* (n_engine) with the fixed options, objective, seed and limits per search */
+    /* (n_engine) with the fixed options, objective, seed and limits per search */
+    struct solve_settings *engine;
     uint64_t point_max_evaluations; /* of all searches of a point; 0: no limit */
     double point_max_seconds;
     enum isolation isolation;
@@ -76,8 +78,9 @@ struct sweep_point {
     struct solve_settings settings;
 };
 
-/* Look everything up and check it: names, options, units, every value of every axis by building a machine with it, constraints on
- * every loop nest, filters, the figure. `spec` is borrowed. Release with sweep_free (also after a failure). Errors carry file and line. */
+/* Look everything up and check it: names, options, units, every value of every axis by building a machine
+ * with it, constraints on every loop nest, filters, the figure. `spec` is borrowed. Release with sweep_free
+ * (also after a failure). Errors carry file and line. */
 DSE_MUST_CHECK enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec,
                                           struct dse_error *err);
 void sweep_free(struct sweep *sweep);
@@ -94,7 +97,8 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out);
 /* How many searches the point is: one for each distinct layer, or one of the whole network. */
 uint32_t sweep_point_n_task(const struct sweep_point *point);
 
-/* What task number `t` of the point searches: the content hash of a layer's loop nest, or of the network with its batch. */
+/* What task number `t` of the point searches: the content hash of a layer's loop nest, or of the network with
+ * its batch. */
 uint64_t sweep_point_task_hash(const struct sweep_point *point, uint32_t t);
 
 /* Search it, as solve_task and solve_network. */
@@ -125,7 +129,8 @@ DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep,
                                           struct dse_error *err);                        /* sweep_plot.c */
 DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
 
-/* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the file (sweep_filter.c). */
+/* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the
+ * file (sweep_filter.c). */
 DSE_MUST_CHECK enum dse_status sweep_filter(struct sweep *sweep, const char *what, const struct ynode *list,
                                             unsigned char bit, unsigned char *mark, struct dse_error *err);
 

@@ -1,4 +1,5 @@
-/* Trying every value before anything is written: machines with each axis value, constraints on each loop nest. */
+/* Trying every value before anything is written: machines with each axis value, constraints on each loop
+ * nest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,8 @@ static enum dse_status try_constraints(const struct sweep *sweep, const struct s
     return DSE_OK;
 }
 
-/* Constraints name levels, dimensions and tensors: each list once for every file of a machine and every workload that it meets. */
+/* Constraints name levels, dimensions and tensors: each list once for every file of a machine and every
+ * workload that it meets. */
 static enum dse_status try_all_constraints(const struct sweep *sweep, struct dse_error *err)
 {
     const struct spec_variable *lists = spec_find_variable(sweep->spec, "constraints");
@@ -148,7 +150,8 @@ static const struct spec_variable *network_variable(const struct sweep *sweep, s
 
 enum network_value { NETWORK_UNTRIED, NETWORK_BAD, NETWORK_GOOD };
 
-/* Whether point p can be measured; *value is its position on dimension d when that is not known to be good yet. */
+/* Whether point p can be measured; *value is its position on dimension d when that is not known to be good
+ * yet. */
 static enum network_value try_point(const struct sweep *sweep, size_t p, size_t d, const unsigned char *known,
                                     size_t *value, struct dse_error *err)
 {

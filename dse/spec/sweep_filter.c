@@ -1,5 +1,6 @@
-/* Which cells agree with an entry of `skip` or `only`: one walk over the cells, dimension by dimension, that carries along the
- * entries that can still agree, so that thousands of entries over a million cells take no time. */
+/* Which cells agree with an entry of `skip` or `only`: one walk over the cells, dimension by dimension, that
+ * carries along the entries that can still agree, so that thousands of entries over a million cells take no
+ * time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ struct walk {
     unsigned char bit;                  /* what to set in it */
 };
 
-/* ------------------------------------------------------------------------------------------------------ reading */
+/* ---------------------------------------- reading */
 
 static enum dse_status find_variable(const struct sweep *sweep, const struct ynode *entry, size_t k,
                                      size_t *v, struct dse_error *err)
@@ -115,7 +116,7 @@ static enum dse_status read_filter(struct sweep *sweep, const char *what, const 
     return DSE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ walking */
+/* ---------------------------------------- walking */
 
 static void set_order(struct walk *walk)
 {
@@ -154,8 +155,8 @@ static void mark_all(const struct walk *walk, size_t depth, uint32_t cell)
 struct sorted {
     size_t *first; /* (n_value + 1) */
     uint32_t *by;  /* those of position i: by[first[i] ... first[i + 1]] */
-    uint32_t
-        *child; /* room for the list of any position; it begins with the filters that accept every position */
+    /* room for the list of any position; it begins with the filters that accept every position */
+    uint32_t *child;
     size_t n_any;
 };
 
@@ -186,8 +187,8 @@ static bool sort_filters(const struct walk *walk, size_t d, const uint32_t *list
     return true;
 }
 
-/* Mark the cells below `cell` (its positions on the dimensions before `depth` are set) that agree with a filter of the list, all
- * of which agree so far. Returns false when out of memory. */
+/* Mark the cells below `cell` (its positions on the dimensions before `depth` are set) that agree with a
+ * filter of the list, all of which agree so far. Returns false when out of memory. */
 static bool mark_cells(const struct walk *walk, size_t depth, uint32_t cell, const uint32_t *list, size_t n)
 {
     struct sorted sorted;

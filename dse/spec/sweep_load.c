@@ -29,7 +29,8 @@ static enum dse_status missing(const struct sweep *sweep, const char *name, cons
                        example);
 }
 
-/* A file of the specification. One that is not there or cannot be read is the fault of the line that names it. */
+/* A file of the specification. One that is not there or cannot be read is the fault of the line that names
+ * it. */
 static enum dse_status take_file(const struct sweep *sweep, enum resolve_kind kind,
                                  const struct spec_text *name, struct result_input *file,
                                  struct dse_error *err)

@@ -38,7 +38,8 @@ static enum dse_status make_axes(struct sweep *sweep, struct dse_error *err)
     return DSE_OK;
 }
 
-/* Layer names over all networks, each once, in the order of the networks; behind them the row of a schedule. */
+/* Layer names over all networks, each once, in the order of the networks; behind them the row of a
+ * schedule. */
 static enum dse_status make_layers(struct sweep *sweep, struct dse_error *err)
 {
     struct name_table seen;

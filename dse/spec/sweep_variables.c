@@ -1,4 +1,5 @@
-/* Understanding the values of the variables: numbers with units where all of them are, else texts; columns and labels. */
+/* Understanding the values of the variables: numbers with units where all of them are, else texts; columns
+ * and labels. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static bool is_numeric(const struct sweep *sweep, const struct spec_variable *va
     }
 }
 
-/* "GlobalBuffer.capacity" in byte -> column "GlobalBuffer.capacity_byte", long name "GlobalBuffer capacity". */
+/* "GlobalBuffer.capacity" in byte -> column "GlobalBuffer.capacity_byte", long name "GlobalBuffer
+ * capacity". */
 static enum dse_status name_column(struct sweep *sweep, const struct spec_variable *variable,
                                    struct sweep_variable *out, struct dse_error *err)
 {

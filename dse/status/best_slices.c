@@ -16,7 +16,7 @@ static enum dse_status no_memory(struct dse_error *err)
     return dse_fail(err, DSE_NO_MEMORY, "out of memory for the best points");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- names */
+/* ---------------------------------------- names */
 
 static const struct result_field *field_of(const char *metric)
 {
@@ -110,7 +110,7 @@ enum dse_status best_slices_bind(struct best_slices *best, const struct csv_row 
     return DSE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- slices */
+/* ---------------------------------------- slices */
 
 void best_slices_clear(struct best_slices *best)
 {

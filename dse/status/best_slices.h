@@ -45,8 +45,8 @@ void best_slices_free(struct best_slices *best);
 /* Forget all points. */
 void best_slices_clear(struct best_slices *best);
 
-/* Find the columns in the header of a table whose first `n_axis` columns are the axes; those of further tables must be in the same
- * places. DSE_BAD_USAGE says which there are. */
+/* Find the columns in the header of a table whose first `n_axis` columns are the axes; those of further
+ * tables must be in the same places. DSE_BAD_USAGE says which there are. */
 DSE_MUST_CHECK enum dse_status best_slices_bind(struct best_slices *best, const struct csv_row *header,
                                                 size_t n_axis, struct dse_error *err);
 

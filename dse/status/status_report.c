@@ -59,7 +59,7 @@ void status_total(const struct follow_set *set, struct status_total *total)
     total->exact = total->exact || n_sweep > 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ one output */
+/* ---------------------------------------- one output */
 
 static void print_owner(const struct follow *f, struct text_buffer *out)
 {
@@ -125,7 +125,7 @@ static void print_one(const struct follow *f, struct text_buffer *out)
                     f->n_bad_line, table_plural(f->n_bad_line), f->first_bad_line);
 }
 
-/* ---------------------------------------------------------------------------------------------------- many outputs */
+/* ---------------------------------------- many outputs */
 
 /* "running on node17 (4711) since 2026-01-31 12:00:00 UTC". */
 static void print_state(const struct follow *f, char *text, size_t size)
@@ -193,7 +193,7 @@ static void print_many(const struct follow_set *set, struct text_buffer *out)
     table_free(&table);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ best */
+/* ---------------------------------------- best */
 
 static const char *value_text(const struct best_slices *best, double value, char *buffer, size_t size)
 {

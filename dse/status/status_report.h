@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "dse/status/sweep_follow.h"
 
-/* Append the state of one output in full, or of several as a table with a total; then why points are not ok, and the best so
- * far. Sorts groups and slices. */
+/* Append the state of one output in full, or of several as a table with a total; then why points are not ok,
+ * and the best so far. Sorts groups and slices. */
 void status_report_text(struct follow_set *set, struct text_buffer *out);
 
 /* The same as one JSON object in one line, with a line end (docs/observing.md). */

@@ -23,7 +23,7 @@ const char *follow_state_text(enum follow_state state)
     return word[state];
 }
 
-/* ------------------------------------------------------------------------------------------------------------ rate */
+/* ---------------------------------------- rate */
 
 double follow_rate(const struct follow_sample *sample, size_t n, double running_s, uint64_t n_begin)
 {
@@ -88,7 +88,7 @@ static void judge_rate(struct follow *f)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- schema */
+/* ---------------------------------------- schema */
 
 static void forget_schema(struct follow *f)
 {
@@ -111,8 +111,8 @@ static void judge_expected(struct follow *f)
                                           : schema->n_point;
 }
 
-/* Read OUT.h5 when it is another than the one that was read; `*changed` when what it says of the axes is not what it said before. One
- * that cannot be read, as there is none or an odd one, changes nothing. */
+/* Read OUT.h5 when it is another than the one that was read; `*changed` when what it says of the axes is not
+ * what it said before. One that cannot be read, as there is none or an odd one, changes nothing. */
 static enum dse_status refresh_schema(struct follow *f, bool *changed, struct dse_error *err)
 {
     struct stat info;
@@ -140,8 +140,8 @@ static enum dse_status refresh_schema(struct follow *f, bool *changed, struct ds
     return axis_places_new(&f->schema, &f->places, err);
 }
 
-/* Do the first columns of the table stand for the axes of OUT.h5? Not when a run with another specification has begun anew and its
- * first OUT.h5 is still to come. */
+/* Do the first columns of the table stand for the axes of OUT.h5? Not when a run with another specification
+ * has begun anew and its first OUT.h5 is still to come. */
 static bool header_fits(const struct follow *f)
 {
     size_t n = 0;
@@ -152,7 +152,7 @@ static bool header_fits(const struct follow *f)
     return n == f->at_status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ rows */
+/* ---------------------------------------- rows */
 
 static void forget_rows(struct follow *f)
 {
@@ -166,7 +166,8 @@ static void forget_rows(struct follow *f)
     f->n_sample = f->first_sample = 0;
 }
 
-/* Look whether OUT.csv is there and how long it is; `*changed` when it is no longer the one that was being read. */
+/* Look whether OUT.csv is there and how long it is; `*changed` when it is no longer the one that was being
+ * read. */
 static enum dse_status refresh_table(struct follow *f, bool *changed, struct dse_error *err)
 {
     struct stat info;
@@ -188,8 +189,8 @@ static enum dse_status refresh_table(struct follow *f, bool *changed, struct dse
     return DSE_OK;
 }
 
-/* Open OUT.csv where reading ended; false when there is nothing to read: no more than before, or another file now, as the next look
- * will find. */
+/* Open OUT.csv where reading ended; false when there is nothing to read: no more than before, or another file
+ * now, as the next look will find. */
 static bool open_table(struct follow *f, enum dse_status *status, struct dse_error *err)
 {
     struct stat info;
@@ -296,7 +297,7 @@ static enum dse_status read_rows(struct follow *f, struct follow_set *set, struc
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- all */
+/* ---------------------------------------- all */
 
 static enum dse_status follow_init(struct follow *f, const char *out, struct dse_error *err)
 {
@@ -339,7 +340,8 @@ void follow_set_close(struct follow_set *set)
     memset(set, 0, sizeof *set);
 }
 
-/* The lock is read before the rows: a run that ends in between is then seen to run, and not to be stopped for want of rows. */
+/* The lock is read before the rows: a run that ends in between is then seen to run, and not to be stopped for
+ * want of rows. */
 static enum dse_status refresh(struct follow *f, bool *changed, struct dse_error *err)
 {
     bool locked = lock_read(f->out, &f->owner);

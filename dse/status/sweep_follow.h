@@ -1,5 +1,5 @@
-/* Following result files from outside, finished or growing: counts, failures by reason, how fast, best so far. No lock is taken,
- * each line is read once, and memory does not grow with the lines. */
+/* Following result files from outside, finished or growing: counts, failures by reason, how fast, best so
+ * far. No lock is taken, each line is read once, and memory does not grow with the lines. */
 #ifndef DSE_STATUS_SWEEP_FOLLOW_H
 #define DSE_STATUS_SWEEP_FOLLOW_H
 
@@ -80,21 +80,21 @@ struct follow_set {
     struct best_slices *best; /* NULL: not asked for; borrowed */
 };
 
-/* Prepare to follow `out` (n; each an OUT.h5 or OUT.csv); `best` (may be NULL) is filled from all of them. Nothing is read yet. Release
- * with follow_set_close, also after a failure. DSE_NO_MEMORY, DSE_LIMIT. */
+/* Prepare to follow `out` (n; each an OUT.h5 or OUT.csv); `best` (may be NULL) is filled from all of them.
+ * Nothing is read yet. Release with follow_set_close, also after a failure. DSE_NO_MEMORY, DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status follow_set_open(struct follow_set *set, char *const *out, size_t n,
                                                struct best_slices *best, struct dse_error *err);
 void follow_set_close(struct follow_set *set);
 
-/* Read what is new. Files that were replaced are read again from the start. An output that is not there is FOLLOW_ABSENT. DSE_IO,
- * DSE_BAD_INPUT (no journal, other axes than asked for), DSE_NO_MEMORY. */
+/* Read what is new. Files that were replaced are read again from the start. An output that is not there is
+ * FOLLOW_ABSENT. DSE_IO, DSE_BAD_INPUT (no journal, other axes than asked for), DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status follow_set_poll(struct follow_set *set, struct dse_error *err);
 
 /* Whether any output is in that state. */
 bool follow_set_any(const struct follow_set *set, enum follow_state state);
 
-/* Rate and ETA from the samples (n, oldest first) and from when the run began (`running_s` ago, at n_begin points; UINT64_MAX: not
- * known) at `now`. NaN when nothing can be said yet. */
+/* Rate and ETA from the samples (n, oldest first) and from when the run began (`running_s` ago, at n_begin
+ * points; UINT64_MAX: not known) at `now`. NaN when nothing can be said yet. */
 double follow_rate(const struct follow_sample *sample, size_t n, double running_s, uint64_t n_begin);
 
 #endif

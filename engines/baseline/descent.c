@@ -6,10 +6,10 @@
 #include "engines/mapspace/mapspace_descent.h"
 #include "engines/mapspace/mapspace_move.h"
 
-/* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the best local optima so
- * far after some random moves, or the child of two of them; from there greedy descent over factor moves, trades, loop
- * orders and bypasses until no neighbour is better. It converges: the search ends when many starts in a row led to nothing
- * better. Mappings met again cost no evaluation. */
+/* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the
+ * best local optima so far after some random moves, or the child of two of them; from there greedy descent
+ * over factor moves, trades, loop orders and bypasses until no neighbour is better. It converges: the search
+ * ends when many starts in a row led to nothing better. Mappings met again cost no evaluation. */
 
 enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_BYPASS, N_OPTION };
 enum { START_TRIES = 1000, POOL_MAX = 8, STEP_BLOCKS = 1000 };
@@ -173,7 +173,8 @@ static bool pool_add(struct state *state)
     return at == 0;
 }
 
-/* Has the descent come to a known local optimum (or one that costs exactly the same)? Looking around it once more is vain. */
+/* Has the descent come to a known local optimum (or one that costs exactly the same)? Looking around it once
+ * more is vain. */
 static bool in_pool(const struct state *state)
 {
     for (uint32_t i = 0; i < state->n_pool; i++)

@@ -6,9 +6,10 @@
 #include "engines/driver/driver.h"
 #include "engines/mapspace/mapspace_order.h"
 
-/* Timeloop's hybrid search: random factorisation and bypass, then a linear walk over the loop orders that differ, until so many valid mappings in a row
- * brought nothing. Options and defaults are named and set as in Timeloop's mapper (its documentation, "Mapper").
- * Several searchers, Timeloop's threads, take turns: each has its own random stream, its own best and its own counters. */
+/* Timeloop's hybrid search: random factorisation and bypass, then a linear walk over the loop orders that
+ * differ, until so many valid mappings in a row brought nothing. Options and defaults are named and set as in
+ * Timeloop's mapper (its documentation, "Mapper"). Several searchers, Timeloop's threads, take turns: each
+ * has its own random stream, its own best and its own counters. */
 
 enum {
     OPTION_VICTORY,
@@ -76,7 +77,8 @@ static enum dse_status hybrid_init(void *memory, struct engine_context *context,
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the searchers of engine hybrid");
     for (uint32_t i = 0; i < state->n_searcher; i++) {
         struct searcher *searcher = &state->searcher[i];
-        /* the first one is the single searcher; the others are streams of their own, apart from every enum random_use */
+        /* the first one is the single searcher; the others are streams of their own, apart from every enum
+         * random_use */
         searcher->stream =
             i == 0 ? engine_context_stream(context, RANDOM_INIT)
                    : random_stream_make(task->seed, task->key, ((uint32_t)RANDOM_INIT << 16) + 0x1000u + i);

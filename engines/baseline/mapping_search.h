@@ -1,4 +1,5 @@
-/* Mappings as a search space: joins a map space and the driver's context behind engines/search/search_space.h. */
+/* Mappings as a search space: joins a map space and the driver's context behind
+ * engines/search/search_space.h. */
 #ifndef ENGINES_BASELINE_MAPPING_SEARCH_H
 #define ENGINES_BASELINE_MAPPING_SEARCH_H
 
@@ -8,8 +9,8 @@
 struct mapping_search {
     struct engine_context *context;
     const struct mapspace *space;
-    struct search_space
-        hooks; /* points are struct mapping; `self` is this struct, which must stay where it is */
+    /* points are struct mapping; `self` is this struct, which must stay where it is */
+    struct search_space hooks;
 };
 
 /* Compile the task's map space and fill in the hooks. */

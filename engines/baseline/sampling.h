@@ -20,11 +20,12 @@ enum sampling { SAMPLING_CONSTRUCT, SAMPLING_PRIMES };
 
 extern const char *const sampling_names[2];
 
-/* Where an option of 0 says "never", this many invalid draws in a row still end a search: it would not end otherwise. */
+/* Where an option of 0 says "never", this many invalid draws in a row still end a search: it would not end
+ * otherwise. */
 #define SAMPLING_INVALID_MAX 1e8
 
-/* Draw into `mapping`. True: it is valid and yet to be priced. Draws that were thrown away are counted by the context, and
- * `*n_invalid` is increased by them. */
+/* Draw into `mapping`. True: it is valid and yet to be priced. Draws that were thrown away are counted by the
+ * context, and `*n_invalid` is increased by them. */
 bool sampling_draw(struct engine_context *context, const struct mapspace *space, enum sampling sampling,
                    struct random_stream *stream, struct mapping *mapping, uint64_t *n_invalid);
 

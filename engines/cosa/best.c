@@ -8,8 +8,8 @@
 #include "engines/driver/price_memo.h"
 #include "engines/mapspace/mapspace_order.h"
 
-/* What we would give a user: CoSA's own mapping first, then variants of the formulation, each priced by the cost model, then the loop
- * orders of the best, then local search from all of them. */
+/* What we would give a user: CoSA's own mapping first, then variants of the formulation, each priced by the
+ * cost model, then the loop orders of the best, then local search from all of them. */
 
 enum {
     OPTION_VARIANTS = COSA_OPTION_COUNT,
@@ -85,8 +85,8 @@ struct state {
     uint64_t last_evaluation; /* the local search ends there */
 };
 
-/* The cost that guides the search: the task's, times the square of what exceeds CoSA's own cycles and energy, so that mappings
- * outside lead back in. */
+/* The cost that guides the search: the task's, times the square of what exceeds CoSA's own cycles and energy,
+ * so that mappings outside lead back in. */
 static double guide(void *self, double cost)
 {
     const struct state *state = self;
@@ -123,7 +123,7 @@ static enum dse_status best_init(void *memory, struct engine_context *context, s
     return DSE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the solves */
+/* ---------------------------------------- the solves */
 
 static int tensor_of_role(const struct problem *problem, int role)
 {
@@ -189,7 +189,7 @@ static enum dse_status solve_next(struct state *state, struct dse_error *err)
     return DSE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ what comes after */
+/* ---------------------------------------- what comes after */
 
 /* Walk the loop orders of a start, as far as they differ in what they cost. */
 static void choose_orders(struct state *state, struct mapping mapping)

@@ -33,7 +33,7 @@ struct measured {
     double compute_cycle, dram_cycle; /* cycles of the MACs, and of the outermost level alone */
 };
 
-/* ------------------------------------------------------------------------------------------- the micro-benchmarks */
+/* ---------------------------------------- the micro-benchmarks */
 
 /* A square convolution of one sample; `size` is R = S, P = Q, C, K, stride. */
 static enum dse_status set_conv(struct problem *problem, const uint32_t *size, struct dse_error *err)
@@ -86,7 +86,7 @@ enum dse_status calibrate_layers(struct micro_benchmark *layer, uint32_t *n, str
     return DSE_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- one mapping */
+/* ---------------------------------------- one mapping */
 
 /* Map layer i with the weights of a point and price the mapping; `measured` may be NULL. */
 static enum dse_status map_one(const struct architecture *arch, const struct objective *objective,
@@ -160,7 +160,7 @@ static enum dse_status map_points(const struct architecture *arch, const struct 
     return worst;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the weights */
+/* ---------------------------------------- the weights */
 
 static void add_point(struct calibration *c, double util, double comp, const char *origin)
 {
@@ -181,8 +181,8 @@ static double rounded(double x)
     return text_parse_double(text, &value) ? value : x;
 }
 
-/* Weights that make the compute term count as much as the traffic term: in bits, and in cycles of MACs and DRAM (the
- * paper: "set to map the traffic sizes to the cycles for memory accesses"). */
+/* Weights that make the compute term count as much as the traffic term: in bits, and in cycles of MACs and
+ * DRAM (the paper: "set to map the traffic sizes to the cycles for memory accesses"). */
 static void add_measured_points(struct calibration *c, const struct measured *measured)
 {
     double comp = 0, traf = 0, compute_cycle = 0, dram_cycle = 0;
@@ -202,8 +202,8 @@ static void add_measured_points(struct calibration *c, const struct measured *me
                       "measured: cycles of MACs / DRAM");
 }
 
-/* Among the weights whose ratio is that of the best within RESOLUTION, and not above that of the default, the lowest EDP wins, then the
- * first. */
+/* Among the weights whose ratio is that of the best within RESOLUTION, and not above that of the default, the
+ * lowest EDP wins, then the first. */
 static void choose(struct calibration *c)
 {
     double least = INFINITY;

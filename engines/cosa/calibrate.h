@@ -1,5 +1,6 @@
-/* The weights of CoSA's objective for one machine, found with micro-benchmarks (sections III-D4 and V-B4 of the paper): small layers
- * that stress one resource each are mapped with a grid of weights, and the weights whose mappings are best win. */
+/* The weights of CoSA's objective for one machine, found with micro-benchmarks (sections III-D4 and V-B4 of
+ * the paper): small layers that stress one resource each are mapped with a grid of weights, and the weights
+ * whose mappings are best win. */
 #ifndef ENGINES_COSA_CALIBRATE_H
 #define ENGINES_COSA_CALIBRATE_H
 
@@ -25,9 +26,9 @@ struct calibrate_point {
     char origin[CALIBRATE_ORIGIN_MAX]; /* "default", "grid", or what it was measured from */
     uint32_t n_mapped;                 /* of the usable layers */
     double cost[CALIBRATE_LAYER_MAX];  /* (n_layer) the mapping's cost, INFINITY without one */
-    double
-        ratio; /* geometric mean over the usable layers of cost / cost with the default weights; INFINITY when
-                     a layer is not mapped */
+    /* geometric mean over the usable layers of cost / cost with the default weights; INFINITY when a layer is
+     * not mapped */
+    double ratio;
     double edp_ratio; /* the same of the energy-delay products: decides between nearly equal ratios */
 };
 
@@ -38,8 +39,9 @@ struct calibration {
     uint32_t usable;                                      /* bit i: some weights give layer i a mapping */
     uint32_t n_point;
     struct calibrate_point point[CALIBRATE_POINT_MAX]; /* 0: the default weights */
-    uint32_t
-        best; /* the winner: of the ratios within 2 % of the lowest, and not above the default's, the lowest edp_ratio, then the first */
+    /* the winner: of the ratios within 2 % of the lowest, and not above the default's, the lowest edp_ratio,
+     * then the first */
+    uint32_t best;
 };
 
 /* The micro-benchmarks, always the same: docs/cosa.md says what each is for. `*n` says how many; errors of
@@ -47,9 +49,9 @@ struct calibration {
 DSE_MUST_CHECK enum dse_status calibrate_layers(struct micro_benchmark *layer, uint32_t *n,
                                                 struct dse_error *err);
 
-/* Try all weights on all micro-benchmarks with `n_thread` threads; the result does not depend on them. DSE_BAD_INPUT when the machine
- * cannot map any micro-benchmark; DSE_INTERRUPTED when `cancel` (may be NULL) is set, after the layers in flight; DSE_NO_MEMORY,
- * DSE_INTERNAL. */
+/* Try all weights on all micro-benchmarks with `n_thread` threads; the result does not depend on them.
+ * DSE_BAD_INPUT when the machine cannot map any micro-benchmark; DSE_INTERRUPTED when `cancel` (may be NULL)
+ * is set, after the layers in flight; DSE_NO_MEMORY, DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status calibrate(const struct architecture *arch, const struct objective *objective,
                                          int n_thread, const atomic_int *cancel, struct calibration *out,
                                          struct dse_error *err);

@@ -1,5 +1,6 @@
-/* CoSA: a mapping by mixed-integer programming (Huang et al., ISCA 2021), for any architecture and any problem whose tensors are
- * projections. The formulation with counts of equal primes and a choice of which tensor stays is docs/cosa.md. */
+/* CoSA: a mapping by mixed-integer programming (Huang et al., ISCA 2021), for any architecture and any
+ * problem whose tensors are projections. The formulation with counts of equal primes and a choice of which
+ * tensor stays is docs/cosa.md. */
 #ifndef ENGINES_COSA_COSA_H
 #define ENGINES_COSA_COSA_H
 
@@ -23,30 +24,33 @@ enum cosa_form {
 
 /* How sliding windows (R, S of a convolution) are charged to the levels that keep the windowed tensor. */
 enum cosa_halo {
-    COSA_HALO_OUTERMOST_INNER, /* one bit per R/S prime at the outermost keeper below the permutation level ("pre-2023") */
+    /* one bit per R/S prime at the outermost keeper below the permutation level ("pre-2023") */
+    COSA_HALO_OUTERMOST_INNER,
     COSA_HALO_ALL,     /* the same at every keeper, the permutation level included ("ib_and_gb") */
     COSA_HALO_AT_DRAM, /* R, S stay in the outermost level ("head") */
     COSA_HALO_SAFE     /* the full size of each R/S prime at every keeper: never too small */
 };
 
-/* Everything that is open in the paper's text; cosa_settings_init fills in the defaults (sources beside them). */
+/* Everything that is open in the paper's text; cosa_settings_init fills in the defaults (sources beside
+ * them). */
 struct cosa_settings {
     enum cosa_form form;
     enum cosa_halo halo;
     double weight_util, weight_comp, weight_traf; /* wU, wC, wT of equation 12 */
-    double
-        minmax_comp; /* COSA_FORM_MINMAX: of all temporal loops, beside weight_comp times the maximum (3) */
-    double inner_factor,
-        inner_factor_step; /* D_v: a log unit at level l counts inner_factor + l * step (0.80, 0.04) */
+    /* COSA_FORM_MINMAX: of all temporal loops, beside weight_comp times the maximum (3) */
+    double minmax_comp;
+    /* D_v: a log unit at level l counts inner_factor + l * step (0.80, 0.04) */
+    double inner_factor, inner_factor_step;
     double size_factor, spatial_factor; /* of D_v and L_v in Traf (0.99, 0.99) */
-    double
-        outer_factor[TENSOR_ROLE_COUNT]; /* of the outermost level's temporal loops, by role (1.01, 1, 1) */
+    /* of the outermost level's temporal loops, by role (1.01, 1, 1) */
+    double outer_factor[TENSOR_ROLE_COUNT];
     double util_weight_factor; /* Util of the outermost inner level that keeps only weights (1.01) */
-    bool
-        spatial_related_only; /* L_v as equation 8 has it (related loops only); default: as implemented, all loops */
+    /* L_v as equation 8 has it (related loops only); default: as implemented, all loops */
+    bool spatial_related_only;
     double share
-        [TENSOR_ROLE_COUNT]; /* of a level that keeps several tensors, each role's part; rescaled over what is kept */
-    int stationary;          /* the tensor that must stay innermost at the permutation level; -1: free */
+        /* of a level that keeps several tensors, each role's part; rescaled over what is kept */
+        [TENSOR_ROLE_COUNT];
+    int stationary;        /* the tensor that must stay innermost at the permutation level; -1: free */
     int permutation_level; /* -1: the level inside the outermost one */
     struct milp_limits limits;
     uint32_t max_repairs; /* re-solves with a tightened row before the safe halo is used */
@@ -64,8 +68,8 @@ struct cosa_terms {
     double outer;                        /* the outermost level's temporal loops, all tensors */
 };
 
-/* The terms of any mapping of `problem` on `arch`, from its loops alone: no solver. Of the order at the permutation level
- * each tensor saves the run of innermost temporal loops that it does not depend on. */
+/* The terms of any mapping of `problem` on `arch`, from its loops alone: no solver. Of the order at the
+ * permutation level each tensor saves the run of innermost temporal loops that it does not depend on. */
 void cosa_terms_of(const struct problem *problem, const struct architecture *arch,
                    const struct cosa_settings *settings, const struct mapping *mapping,
                    struct cosa_terms *terms);
@@ -73,14 +77,14 @@ void cosa_terms_of(const struct problem *problem, const struct architecture *arc
 /* How many solves, nodes and CPU seconds a mapping cost, and how it came about. */
 struct cosa_solution {
     bool feasible; /* a mapping that passes the exact capacity check and the constraints */
-    bool
-        proved; /* not feasible: no mapping exists at all (reason says why); feasible: optimal within the gap */
+    /* not feasible: no mapping exists at all (reason says why); feasible: optimal within the gap */
+    bool proved;
     bool drawn; /* the mapping is a random one, as no solve gave one in time (see milp_status) */
     struct mapping mapping;
     struct cosa_terms terms; /* of that mapping */
-    double
-        first_objective;   /* of the first solve: the optimum of the objective as stated, before any repair */
-    double milp_objective; /* of the last solve */
+    /* of the first solve: the optimum of the objective as stated, before any repair */
+    double first_objective;
+    double milp_objective;        /* of the last solve */
     enum milp_status milp_status; /* of the last solve */
     enum cosa_halo halo;          /* that the last solve used: SAFE when repairs did not suffice */
     uint32_t n_solve, n_repair, n_variable, n_integer, n_row;
@@ -90,16 +94,16 @@ struct cosa_solution {
     char reason[256];
 };
 
-/* Map by one solve (and, if the exact tiles are too large, repairs). `constraints` may be NULL. Memory from `arena`.
- * DSE_NO_MEMORY, DSE_INTERNAL. */
+/* Map by one solve (and, if the exact tiles are too large, repairs). `constraints` may be NULL. Memory from
+ * `arena`. DSE_NO_MEMORY, DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status cosa_map(const struct problem *problem, const struct architecture *arch,
                                         const struct mapspace_constraints *constraints,
                                         const struct cosa_settings *settings, struct arena *arena,
                                         struct cosa_solution *solution, struct dse_error *err);
 
-/* The next bounds whose largest prime factor is at most `largest_prime` (53 becomes 54 with 7), as section III-B of the paper
- * suggests for large primes; `padded` has n_dim entries. Below 2 nothing changes, and bounds above
- * 2^24 stay. Returns whether any bound changed. */
+/* The next bounds whose largest prime factor is at most `largest_prime` (53 becomes 54 with 7), as section
+ * III-B of the paper suggests for large primes; `padded` has n_dim entries. Below 2 nothing changes, and
+ * bounds above 2^24 stay. Returns whether any bound changed. */
 bool cosa_pad_bounds(const struct problem *problem, uint32_t largest_prime, uint32_t *padded);
 
 #endif

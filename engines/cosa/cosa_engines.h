@@ -7,8 +7,8 @@
 /* One mapping by one solve (and repairs): the optimum of CoSA's objective, which is not the task's. */
 extern const struct engine engine_cosa;
 
-/* The same mapping, then variants of the formulation, other loop orders and local search, all priced for the task's objective. By
- * default only what needs neither more cycles nor more energy than the first counts. */
+/* The same mapping, then variants of the formulation, other loop orders and local search, all priced for the
+ * task's objective. By default only what needs neither more cycles nor more energy than the first counts. */
 extern const struct engine engine_cosa_best;
 
 #endif

@@ -6,8 +6,8 @@
 /* Slack of rows in bits: log2 of a product is not exact. */
 #define BITS_SLACK 1e-9
 
-/* Of the registers that a thread's tiles share, by role. An outer product of a weights and b inputs has a * b outputs: sums
- * get half, which is 8 + 4 + 4 words for each of 1024 threads on the K80. */
+/* Of the registers that a thread's tiles share, by role. An outer product of a weights and b inputs has a * b
+ * outputs: sums get half, which is 8 + 4 + 4 words for each of 1024 threads on the K80. */
 static const double register_share[TENSOR_ROLE_COUNT] = {
     [TENSOR_WEIGHT] = 0.25, [TENSOR_INPUT] = 0.25, [TENSOR_OUTPUT] = 0.5};
 
@@ -24,8 +24,8 @@ static void put_threads(struct cosa_model *model)
             cosa_put(model, model->count[k][limits_of(model)->level][axis], model->kind[k].bits);
 }
 
-/* Every factor of the block lies on its x, y or z, each with its own limit: three more counts for each prime. Needed only
- * where a block can have more threads than x, since else all may lie on x. */
+/* Every factor of the block lies on its x, y or z, each with its own limit: three more counts for each prime.
+ * Needed only where a block can have more threads than x, since else all may lie on x. */
 static void add_shape_rows(struct cosa_model *model)
 {
     const struct gpu_limits *gpu = limits_of(model);
@@ -52,7 +52,8 @@ static void add_shape_rows(struct cosa_model *model)
     }
 }
 
-/* The sum of the shares of everything that is kept inside a thread; a tensor that two storages keep counts twice. */
+/* The sum of the shares of everything that is kept inside a thread; a tensor that two storages keep counts
+ * twice. */
 static double shares_inside(const struct cosa_shape *shape)
 {
     double sum = 0;
@@ -70,8 +71,8 @@ static double full_bits(const struct cosa_shape *shape, uint32_t t, const struct
            cosa_window_bits(shape, t, kind->dim, kind->bits);
 }
 
-/* Threads times the tile of one thread, at most the tensor's part of the block's registers. The parts add up to the pool and a
- * tile is charged in full, so what keeps these rows fits. */
+/* Threads times the tile of one thread, at most the tensor's part of the block's registers. The parts add up
+ * to the pool and a tile is charged in full, so what keeps these rows fits. */
 static void add_register_rows(struct cosa_model *model)
 {
     const struct cosa_shape *shape = model->shape;
@@ -109,7 +110,8 @@ static uint32_t output_dims(const struct cosa_shape *shape)
     return shape->related[t] | shape->halo[t];
 }
 
-/* Sums over spatial loops of level l at dimensions outside `dims` are not offered, except where the user asks for one. */
+/* Sums over spatial loops of level l at dimensions outside `dims` are not offered, except where the user asks
+ * for one. */
 static void forbid_sums(struct cosa_model *model, uint32_t l, uint32_t dims)
 {
     const struct mapspace_constraints *constraints = model->shape->constraints;
@@ -140,8 +142,8 @@ static void put_loops_in_block(struct cosa_model *model, uint32_t outputs)
         put_loops(model, l, outputs, false, -1);
 }
 
-/* Around the block: the loops of sums lie at one level and inside it, the loops over outputs at that level (where sums come
- * innermost) and outside it. A binary for each level says whether it is that one. */
+/* Around the block: the loops of sums lie at one level and inside it, the loops over outputs at that level
+ * (where sums come innermost) and outside it. A binary for each level says whether it is that one. */
 static void add_grid_rows(struct cosa_model *model, uint32_t outputs, uint32_t unfinished)
 {
     uint32_t from = limits_of(model)->level + 1, n_level = model->shape->n_level, split[ARCH_LEVEL_MAX];
@@ -165,8 +167,8 @@ static void add_grid_rows(struct cosa_model *model, uint32_t outputs, uint32_t u
         }
 }
 
-/* Let a block finish its sums. Whatever does not costs far more than a factor can save elsewhere; it is a price and no limit, so
- * that there is a mapping even where sums must be handed on. */
+/* Let a block finish its sums. Whatever does not costs far more than a factor can save elsewhere; it is a
+ * price and no limit, so that there is a mapping even where sums must be handed on. */
 static void price_unfinished_sums(struct cosa_model *model, uint32_t outputs)
 {
     const struct cosa_settings *s = model->settings;

@@ -5,11 +5,12 @@
 #include "engines/cosa/formulation.h"
 
 /* Add to the model, where the machine is a GPU, nothing otherwise:
- * - the threads of a block, its x, y and z where they do not follow from that, and for each tensor its part of the
- *   registers times all threads;
+ * - the threads of a block, its x, y and z where they do not follow from that, and for each tensor its part
+ *   of the registers times all threads;
  * - sums stay in a thread: none over blocks, none over threads while there are outputs for all of them;
- * - a block finishes its outputs in registers, so that the launch does what the mapping is priced for: at a high price,
- *   loops over outputs between the registers and the grid, and loops of sums outside those that fill the block's storage.
+ * - a block finishes its outputs in registers, so that the launch does what the mapping is priced for: at a
+ *   high price, loops over outputs between the registers and the grid, and loops of sums outside those that
+ *   fill the block's storage.
  * Call after the rows of the user's constraints. */
 void cosa_add_gpu_rows(struct cosa_model *model);
 

@@ -1,4 +1,5 @@
-/* The options of the engines over the CoSA formulation: the same rows in every table, so the same options give the same model. */
+/* The options of the engines over the CoSA formulation: the same rows in every table, so the same options
+ * give the same model. */
 #ifndef ENGINES_COSA_COSA_OPTIONS_H
 #define ENGINES_COSA_COSA_OPTIONS_H
 
@@ -39,12 +40,15 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
 /* clang-format off */
 #define COSA_OPTIONS \
     {"form", \
-     "objective: paper: equation 12; minmax: the largest of compute and each tensor's DRAM traffic first", "", \
+     "objective: paper: equation 12; minmax: the largest of compute and each tensor's DRAM traffic first", \
+     "", \
      OPTION_CHOICE, COSA_FORM_PAPER, 0, 1, cosa_form_names}, \
     {"halo", \
-     "bits that a window factor (R, S) adds to the tile of its tensor: outermost_inner: 1 at the outermost " \
+     "bits that a window factor (R, S) adds to the tile of its tensor: outermost_inner: 1 at the " \
+     "outermost " \
      "buffer inside the " \
-     "permutation level; all: 1 at every buffer; at_dram: windows stay in the outermost level; safe: their " \
+     "permutation level; all: 1 at every buffer; at_dram: windows stay in the outermost level; " \
+     "safe: their " \
      "full size", \
      "", OPTION_CHOICE, COSA_HALO_OUTERMOST_INNER, 0, 3, cosa_halo_names}, \
     {"stationary", "the tensor that stays innermost at the permutation level", "", OPTION_CHOICE, 0, 0, 3, \
@@ -53,18 +57,23 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
      NULL}, \
     {"weight_comp", "weight of the compute time", "", OPTION_REAL, 10, 0, 1e6, NULL}, \
     {"weight_traf", "weight of the traffic", "", OPTION_REAL, 1, 0, 1e6, NULL}, \
-    {"share_weight", "of a buffer that several tensors share, the part for weights (rescaled to those kept)", \
+    {"share_weight", "of a buffer that several tensors share, the part for weights (rescaled to " \
+     "those kept)", \
      "", OPTION_REAL, 0.5, 0.001, 1000, NULL}, \
     {"share_input", "the part for inputs", "", OPTION_REAL, 0.5, 0.001, 1000, NULL}, \
     {"share_output", "the part for outputs", "", OPTION_REAL, 0.5, 0.001, 1000, NULL}, \
-    {"inner_factor", "what a bit of tile size at level 0 counts in the traffic", "", OPTION_REAL, 0.8, 0, 1e6, \
+    {"inner_factor", "what a bit of tile size at level 0 counts in the traffic", "", \
+     OPTION_REAL, 0.8, 0, 1e6, \
      NULL}, \
-    {"inner_factor_step", "by how much it grows from level to level", "", OPTION_REAL, 0.04, 0, 1e6, NULL}, \
+    {"inner_factor_step", "by how much it grows from level to level", "", \
+     OPTION_REAL, 0.04, 0, 1e6, NULL}, \
     {"size_factor", "factor of the tile sizes in the traffic", "", OPTION_REAL, 0.99, 0, 1e6, NULL}, \
-    {"spatial_factor", "factor of the spatial loops of the permutation level in the traffic", "", OPTION_REAL, \
+    {"spatial_factor", "factor of the spatial loops of the permutation level in the traffic", "", \
+     OPTION_REAL, \
      0.99, 0, 1e6, NULL}, \
     {"spatial_related_only", \
-     "count only spatial loops that index a tensor (equation 8); else every tensor counts all (the authors' " \
+     "count only spatial loops that index a tensor (equation 8); else every tensor counts all (the " \
+     "authors' " \
      "program)", \
      "", OPTION_BOOL, 0, 0, 1, NULL}, \
     {"outer_factor_weight", "what a bit of the outermost level's temporal loops counts for weights", "", \
@@ -80,14 +89,16 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
      "enlarge a bound with a prime factor above this to the next one without (53 becomes 54 with 7); 0: " \
      "never", \
      "", OPTION_INTEGER, 0, 0, 1e6, NULL}, \
-    {"gap", "the solver stops when the optimum is proved within this part of the objective", "", OPTION_REAL, \
+    {"gap", "the solver stops when the optimum is proved within this part of the objective", "", \
+     OPTION_REAL, \
      1e-4, 0, 1, NULL}, \
     {"max_nodes", "the solver stops after so many nodes with the best it has; 0: never", "node", \
      OPTION_INTEGER, 20000, 0, 1e15, NULL}, \
     {"solver_seconds", \
      "the solver stops after this wall time (results then depend on the computer); 0: never", "s", \
      OPTION_REAL, 0, 0, 1e6, NULL}, \
-    {"max_repairs", "solves with tightened capacities before windows get their full size", "", OPTION_INTEGER, \
+    {"max_repairs", "solves with tightened capacities before windows get their full size", "", \
+     OPTION_INTEGER, \
      8, 0, 1000, NULL}
 /* clang-format on */
 

@@ -22,7 +22,8 @@ static uint32_t factor_at(const struct cosa_model *model, const double *value, u
     return factor;
 }
 
-/* Spatial loops of one level: those on X, then those on Y, each as the constraints and the default order say; then unit loops. */
+/* Spatial loops of one level: those on X, then those on Y, each as the constraints and the default order say;
+ * then unit loops. */
 static void set_spatial(const struct cosa_model *model, const double *value, uint32_t l,
                         struct mapping_level *level)
 {

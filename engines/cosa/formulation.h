@@ -21,11 +21,12 @@ enum {
 /* Where factors of a level go. */
 enum cosa_axis { COSA_TEMPORAL, COSA_X, COSA_Y, COSA_AXIS_COUNT };
 
-/* One order of the permutation level: the loops a tensor does not index and that lie inside its first indexed loop. */
+/* One order of the permutation level: the loops a tensor does not index and that lie inside its first indexed
+ * loop. */
 struct cosa_choice {
     uint8_t order[PROBLEM_DIM_MAX]; /* (n_dim) innermost first */
-    uint32_t
-        saved[PROBLEM_TENSOR_MAX]; /* (n_tensor) bit d: the loop over d does not move the tensor's tile */
+    /* (n_tensor) bit d: the loop over d does not move the tensor's tile */
+    uint32_t saved[PROBLEM_TENSOR_MAX];
 };
 
 /* What the formulation needs to know of a problem on a machine; no variables yet. */
@@ -38,8 +39,8 @@ struct cosa_shape {
     uint32_t permutation; /* the level whose order is chosen; COSA_NONE on a machine of one level */
     uint32_t related[PROBLEM_TENSOR_MAX]; /* matrix A: bit d */
     uint32_t halo[PROBLEM_TENSOR_MAX];    /* bit d: indexes the tensor only as a window (R, S of Inputs) */
-    bool
-        stride_once; /* tiles are charged their coefficients once, where there is room; else with every prime */
+    /* tiles are charged their coefficients once, where there is room; else with every prime */
+    bool stride_once;
     uint32_t keep[ARCH_LEVEL_MAX];                   /* bit t, after the constraints */
     double room[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* words for the tile of t, INFINITY: no limit */
     uint32_t util_level; /* the level whose Util counts util_weight_factor; COSA_NONE */
@@ -58,8 +59,8 @@ void cosa_shape_init(struct cosa_shape *shape, const struct problem *problem, co
 /* The outermost level inside the permutation level that keeps weights alone; COSA_NONE. */
 uint32_t cosa_find_util_level(const struct cosa_shape *shape);
 
-/* log2 of how much one factor `prime` of dimension d enlarges the tile of t by the related terms: sum over those ranks of
- * log2(coefficient * prime). `stride` false: without the coefficients. 0 when unrelated. */
+/* log2 of how much one factor `prime` of dimension d enlarges the tile of t by the related terms: sum over
+ * those ranks of log2(coefficient * prime). `stride` false: without the coefficients. 0 when unrelated. */
 double cosa_tile_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, double bits, bool stride);
 
 /* The same for the window terms, with coefficients: never too small. */
@@ -83,11 +84,11 @@ void cosa_level_order(const struct cosa_shape *shape, uint32_t l, const uint8_t 
 /* Distinct primes of all dimensions, dimensions and primes ascending; returns how many. */
 uint32_t cosa_factorise(const struct problem *problem, struct cosa_kind *kind);
 
-/* The orders of level l that no other order dominates; `first` >= 0: only those in which that tensor saves all it can.
- * Returns how many (>= 1). */
+/* The orders of level l that no other order dominates; `first` >= 0: only those in which that tensor saves
+ * all it can. Returns how many (>= 1). */
 uint32_t cosa_choices(const struct cosa_shape *shape, uint32_t l, int first, struct cosa_choice *choice);
 
-/* ------------------------------------------------------------------------------------------------------- the model */
+/* ---------------------------------------- the model */
 
 /* A capacity row: the tile of a tensor at a level, in bits. */
 struct cosa_capacity {
@@ -131,7 +132,8 @@ DSE_MUST_CHECK enum dse_status cosa_model_build(struct cosa_model *model, const 
                                                 const struct cosa_settings *settings, enum cosa_halo halo,
                                                 bool plain, struct arena *arena, struct dse_error *err);
 
-/* Collect terms of one row in model->term (COSA_NONE and 0 are left out), then add the row and forget them. */
+/* Collect terms of one row in model->term (COSA_NONE and 0 are left out), then add the row and forget
+ * them. */
 void cosa_put(struct cosa_model *model, uint32_t variable, double coefficient);
 uint32_t cosa_add_row(struct cosa_model *model, double lowest, double highest, const char *name);
 
@@ -144,13 +146,13 @@ void cosa_add_temporal_cost(struct cosa_model *model, uint32_t l, uint32_t dims,
 /* One of the orders of level l; `first` as in cosa_choices. */
 void cosa_add_order(struct cosa_model *model, uint32_t l, int first);
 
-/* The dimensions of the tensors in `tensors` at level l by the set of choices that save them (`group` has COSA_GROUP_MAX
- * entries); tensors with the same sets share a group. Returns how many. */
+/* The dimensions of the tensors in `tensors` at level l by the set of choices that save them (`group` has
+ * COSA_GROUP_MAX entries); tensors with the same sets share a group. Returns how many. */
 uint32_t cosa_find_groups(const struct cosa_model *model, uint32_t l, uint32_t tensors,
                           struct cosa_group *group);
 
-/* Bits of the temporal loops over group->dims that the chosen order of level l saves: a variable of this cost per bit, with
- * the rows that bound it by those loops and by the choice. */
+/* Bits of the temporal loops over group->dims that the chosen order of level l saves: a variable of this cost
+ * per bit, with the rows that bound it by those loops and by the choice. */
 uint32_t cosa_add_saving(struct cosa_model *model, uint32_t l, const struct cosa_group *group, double cost);
 
 /* log2 of the product of the bounds of the dimensions in `dims`. */
@@ -160,7 +162,8 @@ double cosa_dims_bits(const struct cosa_model *model, uint32_t dims);
 double cosa_charge(const struct cosa_shape *shape, enum cosa_halo halo, uint32_t l, uint32_t t,
                    const struct cosa_kind *kind);
 
-/* Right side of the row of tensor t at level l: log2 of its room, less the coefficients where they are charged once. */
+/* Right side of the row of tensor t at level l: log2 of its room, less the coefficients where they are
+ * charged once. */
 double cosa_room_bits(const struct cosa_shape *shape, uint32_t l, uint32_t t);
 
 /* Parts of cosa_model_build, in files of their own. */

@@ -8,7 +8,8 @@
 #include "engines/cosa/formulation.h"
 #include "engines/mapspace/mapspace.h"
 
-/* One mapping: solve, check the exact tiles, tighten what was too large, and with the safe halo if that does not help. */
+/* One mapping: solve, check the exact tiles, tighten what was too large, and with the safe halo if that does
+ * not help. */
 
 /* Beyond what the exact tile exceeds, in bits (docs/cosa.md, repair). */
 #define REPAIR_MARGIN_BITS 0.01
@@ -72,7 +73,7 @@ static bool repair_level(struct attempt *attempt, uint32_t l)
     return changed;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reasons */
+/* ---------------------------------------- reasons */
 
 static void say_infeasible(struct attempt *attempt)
 {
@@ -100,7 +101,7 @@ static void say_misfit(struct attempt *attempt, const struct misfit_info *fit)
                    attempt->solution->n_solve);
 }
 
-/* --------------------------------------------------------------------------------------------------- the attempts */
+/* ---------------------------------------- the attempts */
 
 static enum dse_status build(struct attempt *attempt, enum cosa_halo halo, struct dse_error *err)
 {
@@ -114,7 +115,8 @@ static enum dse_status build(struct attempt *attempt, enum cosa_halo halo, struc
     return DSE_OK;
 }
 
-/* The nodes that are left of the limit; a repair gets a tenth of it and enough for a first solution all the same. */
+/* The nodes that are left of the limit; a repair gets a tenth of it and enough for a first solution all the
+ * same. */
 static uint64_t nodes_left(const struct attempt *attempt)
 {
     uint64_t limit = attempt->settings.limits.max_nodes, used = attempt->solution->n_node;
@@ -174,8 +176,9 @@ static enum dse_status attempt_halo(struct attempt *attempt, enum cosa_halo halo
     }
 }
 
-/* The last resort where fixed shares leave no mapping (a user's constraint may need more of one tensor): every tensor may take the
- * whole level, and the repairs take back what is too much. False when no level is shared. */
+/* The last resort where fixed shares leave no mapping (a user's constraint may need more of one tensor):
+ * every tensor may take the whole level, and the repairs take back what is too much. False when no level is
+ * shared. */
 static bool widen_rooms(struct cosa_shape *shape)
 {
     bool shared = false;
@@ -191,8 +194,8 @@ static bool widen_rooms(struct cosa_shape *shape)
     return shared;
 }
 
-/* Without a mapping from the solver (its limit came first; a minimum utilisation, which has no row): of random mappings of the space the
- * one with the best objective. False when no draw is valid. */
+/* Without a mapping from the solver (its limit came first; a minimum utilisation, which has no row): of
+ * random mappings of the space the one with the best objective. False when no draw is valid. */
 static bool fall_back(struct attempt *attempt)
 {
     struct cosa_solution *solution = attempt->solution;

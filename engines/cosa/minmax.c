@@ -3,9 +3,9 @@
 
 #include "engines/cosa/formulation.h"
 
-/* COSA_FORM_MINMAX: besides the paper's terms, the largest of the compute time and of each tensor's traffic with the outermost
- * level, in bits. A tensor is fetched again for every temporal loop outside its outermost inner buffer that does not index it, except
- * for the innermost run of such loops (docs/cosa.md). */
+/* COSA_FORM_MINMAX: besides the paper's terms, the largest of the compute time and of each tensor's traffic
+ * with the outermost level, in bits. A tensor is fetched again for every temporal loop outside its outermost
+ * inner buffer that does not index it, except for the innermost run of such loops (docs/cosa.md). */
 
 /* Where a tensor's fetches begin: the first level outside its outermost inner keeper. */
 static uint32_t first_outside(const struct cosa_shape *shape, uint32_t t)
@@ -30,8 +30,8 @@ static double bandwidth(const struct cosa_shape *shape, uint32_t t)
     return fmin(own, level->shared_bandwidth_word_per_cycle) * (double)level->instances;
 }
 
-/* A level between a tensor's buffer and the permutation level gets the order that saves that tensor's loops: of several tensors, of
- * the one whose buffer is next. */
+/* A level between a tensor's buffer and the permutation level gets the order that saves that tensor's loops:
+ * of several tensors, of the one whose buffer is next. */
 static void fix_between_orders(struct cosa_model *model)
 {
     const struct cosa_shape *shape = model->shape;
@@ -54,13 +54,14 @@ static void fix_between_orders(struct cosa_model *model)
 /* Everything about one tensor's fetches. */
 struct fetches {
     uint32_t tensor, first;
-    uint32_t
-        moves[ARCH_LEVEL_MAX]; /* binary: a loop of the level indexes the tensor; levels first..outermost-1 */
+    /* binary: a loop of the level indexes the tensor; levels first..outermost-1 */
+    uint32_t moves[ARCH_LEVEL_MAX];
     uint32_t saved[ARCH_LEVEL_MAX][COSA_GROUP_MAX]; /* variables */
     uint32_t n_saved[ARCH_LEVEL_MAX];
 };
 
-/* Does the only order of the level save every loop that does not index the tensor, with nothing further in? Then they cost nothing. */
+/* Does the only order of the level save every loop that does not index the tensor, with nothing further in?
+ * Then they cost nothing. */
 static bool all_saved(const struct cosa_model *model, const struct fetches *fetches, uint32_t l)
 {
     const struct cosa_order *order = &model->order[l];

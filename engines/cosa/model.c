@@ -35,8 +35,8 @@ double cosa_dims_bits(const struct cosa_model *model, uint32_t dims)
     return bits;
 }
 
-/* Bits that one window factor adds at level l. Inside the outermost inner keeper it is always the full size: tiles there are so small
- * that one bit would seldom do. */
+/* Bits that one window factor adds at level l. Inside the outermost inner keeper it is always the full size:
+ * tiles there are so small that one bit would seldom do. */
 static double window_bits(const struct cosa_shape *shape, enum cosa_halo halo, uint32_t l, uint32_t t,
                           const struct cosa_kind *kind)
 {
@@ -51,8 +51,8 @@ static double window_bits(const struct cosa_shape *shape, enum cosa_halo halo, u
     return at || halo == COSA_HALO_ALL ? 1 : 0;
 }
 
-/* log2 of the coefficients of a tile, if they are charged once there; else 0. A room that they would fill is charged with every
- * prime instead: then a tile of one word still fits. */
+/* log2 of the coefficients of a tile, if they are charged once there; else 0. A room that they would fill is
+ * charged with every prime instead: then a tile of one word still fits. */
 static double stride_bits(const struct cosa_shape *shape, uint32_t l, uint32_t t)
 {
     double bits = 0;
@@ -75,7 +75,7 @@ double cosa_charge(const struct cosa_shape *shape, enum cosa_halo halo, uint32_t
            window_bits(shape, halo, l, t, kind);
 }
 
-/* ---------------------------------------------------------------------------------------------------- variables */
+/* ---------------------------------------- variables */
 
 static bool is_window(const struct cosa_shape *shape, uint32_t d)
 {

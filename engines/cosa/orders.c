@@ -2,7 +2,8 @@
 
 #include "engines/cosa/formulation.h"
 
-/* Loop orders: the default of a level, and the orders of the permutation level among which the model chooses. */
+/* Loop orders: the default of a level, and the orders of the permutation level among which the model
+ * chooses. */
 
 static bool indexes_all(const struct cosa_shape *shape, uint32_t d)
 {
@@ -56,8 +57,8 @@ struct choice_list {
     struct cosa_choice *choice;
 };
 
-/* The innermost run of loops that tensor t does not index. Loops that cannot be longer than 1 do not end it, but only where the user's
- * order or stationary tensor makes them stand in the way. */
+/* The innermost run of loops that tensor t does not index. Loops that cannot be longer than 1 do not end it,
+ * but only where the user's order or stationary tensor makes them stand in the way. */
 static uint32_t run_of(const struct choice_list *list, const uint8_t *order, uint32_t t)
 {
     const struct cosa_shape *shape = list->shape;
@@ -103,8 +104,8 @@ static void add_choice(struct choice_list *list, const uint8_t *wanted)
         list->choice[list->n++] = choice;
 }
 
-/* Tensors in the order of `chain`: each one saves the loops that neither it nor those before it index. So the loops that
- * most of them do not index come innermost. */
+/* Tensors in the order of `chain`: each one saves the loops that neither it nor those before it index. So the
+ * loops that most of them do not index come innermost. */
 static void add_chain(struct choice_list *list, const uint8_t *chain, uint32_t n_chain)
 {
     const struct cosa_shape *shape = list->shape;

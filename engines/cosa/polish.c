@@ -17,8 +17,8 @@ void polish_init(struct polish *polish, const struct mapspace *space, descent_pr
     polish->patience = patience;
 }
 
-/* Insert a point into a list of at most `max` points, best first, in which costs differ by more than rounding. Returns its
- * place, or `max` when it is not taken. */
+/* Insert a point into a list of at most `max` points, best first, in which costs differ by more than
+ * rounding. Returns its place, or `max` when it is not taken. */
 static uint32_t insert(struct polish_point *list, uint32_t *n, uint32_t max, const struct polish_point *point)
 {
     uint32_t at = 0;

@@ -1,5 +1,6 @@
-/* Local search from given mappings: greedy descent from each, then from the best local optima after random moves, until nothing
- * better comes. Deterministic: a function of the starts, the prices and the random stream. */
+/* Local search from given mappings: greedy descent from each, then from the best local optima after random
+ * moves, until nothing better comes. Deterministic: a function of the starts, the prices and the random
+ * stream. */
 #ifndef ENGINES_COSA_POLISH_H
 #define ENGINES_COSA_POLISH_H
 

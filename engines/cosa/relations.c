@@ -3,7 +3,7 @@
 
 #include "engines/cosa/formulation.h"
 
-/* ------------------------------------------------------------------------------ which dimension moves which tensor */
+/* ---------------------------------------- which dimension moves which tensor */
 
 static uint32_t indexed_dims(const struct tensor *tensor)
 {
@@ -77,10 +77,10 @@ double cosa_window_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, 
     return term_bits(shape, t, d, bits, true, true);
 }
 
-/* --------------------------------------------------------------------------------------------- levels and capacities */
+/* ---------------------------------------- levels and capacities */
 
-/* Room for each kept tensor: the level's shares by role over the kept tensors; less than a word becomes one word and
- * the others share the rest. */
+/* Room for each kept tensor: the level's shares by role over the kept tensors; less than a word becomes one
+ * word and the others share the rest. */
 static void share_level(struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
 {
     uint64_t usable = architecture_usable_words(&shape->arch->level[l]);
@@ -180,7 +180,7 @@ uint32_t cosa_outermost_inner_keeper(const struct cosa_shape *shape, uint32_t t)
     return COSA_NONE;
 }
 
-/* ------------------------------------------------------------------------------------------------------- primes */
+/* ---------------------------------------- primes */
 
 uint32_t cosa_factorise(const struct problem *problem, struct cosa_kind *kind)
 {

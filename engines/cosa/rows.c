@@ -62,7 +62,7 @@ void cosa_add_capacity_rows(struct cosa_model *model)
         }
 }
 
-/* --------------------------------------------------------------------------------------------- user's constraints */
+/* ---------------------------------------- user's constraints */
 
 static void put_factor(struct cosa_model *model, uint32_t k, uint32_t l, bool spatial, double coefficient)
 {
@@ -74,7 +74,8 @@ static void put_factor(struct cosa_model *model, uint32_t k, uint32_t l, bool sp
     }
 }
 
-/* A fixed factor fixes how many of each prime lie here. (A row without a variable says that it cannot be: infeasible.) */
+/* A fixed factor fixes how many of each prime lie here. (A row without a variable says that it cannot be:
+ * infeasible.) */
 static void fix_factor(struct cosa_model *model, uint32_t d, uint32_t l, bool spatial, uint32_t factor)
 {
     for (uint32_t k = 0; k < model->n_kind; k++) {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Sources: the paper's Table IV and equations 4 to 12 leave these numbers open; the values are those of the authors' program as
- * docs/cosa.md lists them. */
+/* Sources: the paper's Table IV and equations 4 to 12 leave these numbers open; the values are those of the
+ * authors' program as docs/cosa.md lists them. */
 void cosa_settings_init(struct cosa_settings *settings)
 {
     memset(settings, 0, sizeof *settings);

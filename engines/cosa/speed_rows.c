@@ -3,7 +3,8 @@
 
 #include "engines/cosa/formulation.h"
 
-/* Rows that exclude no optimum but make the solve faster: hulls of the spatial knapsacks, and one of each pair of mirror images. */
+/* Rows that exclude no optimum but make the solve faster: hulls of the spatial knapsacks, and one of each
+ * pair of mirror images. */
 
 enum { PATTERN_MAX = 40, PATTERN_PRIME_MAX = 12 };
 
@@ -98,7 +99,7 @@ void cosa_add_pattern_rows(struct cosa_model *model)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- symmetries */
+/* ---------------------------------------- symmetries */
 
 static bool same_rank(const struct tensor_rank *a, const struct tensor_rank *b, const uint8_t *image)
 {
@@ -143,8 +144,8 @@ static void swap_images(uint8_t *image, uint32_t a, uint32_t b)
     image[b] = keep;
 }
 
-/* Can the dimensions a and b be exchanged, alone or together with another pair (P and Q with R and S)? `image` (n_dim) gets
- * the exchange. */
+/* Can the dimensions a and b be exchanged, alone or together with another pair (P and Q with R and S)?
+ * `image` (n_dim) gets the exchange. */
 static bool find_exchange(const struct problem *problem, uint32_t a, uint32_t b, uint8_t *image)
 {
     uint32_t n = problem->n_dim;

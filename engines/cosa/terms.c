@@ -41,7 +41,8 @@ static void add_util(const struct cosa_shape *shape, const struct cosa_settings 
         }
 }
 
-/* T_v: the temporal loops of the permutation level at or outside the innermost one that indexes the tensor. */
+/* T_v: the temporal loops of the permutation level at or outside the innermost one that indexes the
+ * tensor. */
 static double temporal_bits(const struct cosa_shape *shape, const struct mapping_level *level, uint32_t t)
 {
     double bits = 0;

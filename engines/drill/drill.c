@@ -50,8 +50,9 @@ static enum dse_status drill_init(void *memory, struct engine_context *context, 
     return DSE_OK;
 }
 
-/* Does the mapping with all loops at the outermost level fit? Every level inside holds one word of each tensor. Asked before it is
- * priced, so that a machine without room is told apart from one where a search is worth it. */
+/* Does the mapping with all loops at the outermost level fit? Every level inside holds one word of each
+ * tensor. Asked before it is priced, so that a machine without room is told apart from one where a search is
+ * worth it. */
 static bool plain_fits(const struct problem *problem, const struct architecture *arch,
                        const struct mapping *mapping)
 {
@@ -69,8 +70,8 @@ static bool plain_fits(const struct problem *problem, const struct architecture 
     return kept == (1u << problem->n_tensor) - 1;
 }
 
-/* The way for constraints and machines where the plain mapping does not fit: any mapping of the space, with everything that may
- * moved to the outermost loops. */
+/* The way for constraints and machines where the plain mapping does not fit: any mapping of the space, with
+ * everything that may moved to the outermost loops. */
 static enum dse_status search(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     const struct mapspace *space;

@@ -8,7 +8,8 @@
 
 extern const struct engine engine_drill;
 
-/* What it can be told to do wrong. The first ones, up to the count of DRILL_IN_PROCESS, can end or hang the process. */
+/* What it can be told to do wrong. The first ones, up to the count of DRILL_IN_PROCESS, can end or hang the
+ * process. */
 enum drill_fault {
     DRILL_NONE,
     DRILL_LOOP,        /* never returns; looks at neither budget nor cancel flag */
@@ -26,7 +27,8 @@ enum drill_fault {
 
 extern const char *const drill_fault_name[DRILL_N_FAULT];
 
-/* Do one of the faults that the process may not survive; of these only DRILL_LEAK returns, after so many bytes. DSE_NO_MEMORY. */
+/* Do one of the faults that the process may not survive; of these only DRILL_LEAK returns, after so many
+ * bytes. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status drill_break_down(enum drill_fault fault, double leak_byte,
                                                 struct dse_error *err);
 

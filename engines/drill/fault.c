@@ -107,7 +107,8 @@ enum dse_status drill_break_down(enum drill_fault fault, double leak_byte, struc
     return DSE_OK;
 }
 
-/* No engine can do this by the calls it is lent: it writes where only the driver should, as a stray pointer would. */
+/* No engine can do this by the calls it is lent: it writes where only the driver should, as a stray pointer
+ * would. */
 void drill_lie(enum drill_fault fault, struct engine_context *context)
 {
     struct engine_result *result = context->result;

@@ -13,7 +13,7 @@
 #include "engines/driver/driver_private.h"
 #include "engines/driver/trace.h"
 
-/* ---------------------------------------------------------------------------------------- what an engine may ask */
+/* ---------------------------------------- what an engine may ask */
 
 const struct engine_task *engine_context_task(const struct engine_context *context)
 {
@@ -206,7 +206,7 @@ uint64_t engine_context_evaluations(const struct engine_context *context)
     return context->result->n_evaluation;
 }
 
-/* --------------------------------------------------------------------------------------------------- the driver */
+/* ---------------------------------------- the driver */
 
 static enum dse_status check_task(const struct engine *engine, const struct engine_task *task,
                                   struct dse_error *err)
@@ -327,7 +327,8 @@ enum dse_status driver_check_cost(const struct engine_context *context, double c
     return DSE_OK;
 }
 
-/* Is the mapping in the space that the constraints leave? An engine that asked for no map space may not have looked at them. */
+/* Is the mapping in the space that the constraints leave? An engine that asked for no map space may not have
+ * looked at them. */
 static enum dse_status check_constraints(struct engine_context *context, struct dse_error *err)
 {
     const struct mapspace *space = context->space;

@@ -1,5 +1,6 @@
-/* What the driver lends to a running engine: the task, cost-model calls that are counted and keep the best, random streams, the
- * budget, and a place for the reasons why candidates do not fit. One context per engine_solve; not shared by threads. */
+/* What the driver lends to a running engine: the task, cost-model calls that are counted and keep the best,
+ * random streams, the budget, and a place for the reasons why candidates do not fit. One context per
+ * engine_solve; not shared by threads. */
 #ifndef ENGINES_DRIVER_DRIVER_H
 #define ENGINES_DRIVER_DRIVER_H
 
@@ -27,20 +28,22 @@ double engine_context_option(const struct engine_context *context, size_t index)
 /* The stream (seed, key, use) of the task; streams with different `use` are independent. */
 struct random_stream engine_context_stream(const struct engine_context *context, enum random_use use);
 
-/* Search a padded problem instead of the task's: the same loop nest with the bounds `bound` (n_dim), each at least the task's. Only
- * in init, before anything is priced or a map space asked for. From then on the problem, the map space, every price, the
- * lower bound and the final check are those of the padded problem. Cycles and energy are those of the padded loops, which
- * is the work the machine really does; evaluation.n_compute and utilization count the useful MACs, those of the task's
- * problem. The task's own lower bound would not hold: it knows that spatial loops divide the bounds, and padded bounds have
- * other divisors. Bounds equal to the task's change nothing. DSE_BAD_USAGE: a smaller bound, or too late; DSE_BAD_INPUT,
- * DSE_LIMIT: the padded problem does not check; DSE_NO_MEMORY. */
+/* Search a padded problem instead of the task's: the same loop nest with the bounds `bound` (n_dim), each at
+ * least the task's. Only in init, before anything is priced or a map space asked for. From then on the
+ * problem, the map space, every price, the lower bound and the final check are those of the padded problem.
+ * Cycles and energy are those of the padded loops, which is the work the machine really does;
+ * evaluation.n_compute and utilization count the useful MACs, those of the task's problem. The task's own
+ * lower bound would not hold: it knows that spatial loops divide the bounds, and padded bounds have other
+ * divisors. Bounds equal to the task's change nothing. DSE_BAD_USAGE: a smaller bound, or too late;
+ * DSE_BAD_INPUT, DSE_LIMIT: the padded problem does not check; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status engine_context_pad(struct engine_context *context, const uint32_t *bound,
                                                   struct dse_error *err);
 
 /* The problem that is searched: the task's, or the padded one. */
 const struct problem *engine_context_problem(const struct engine_context *context);
 
-/* The task's map space, compiled on the first call. Never an error when it is empty; see mapspace_is_empty. */
+/* The task's map space, compiled on the first call. Never an error when it is empty; see
+ * mapspace_is_empty. */
 DSE_MUST_CHECK enum dse_status engine_context_mapspace(struct engine_context *context, bool search_bypass,
                                                        const struct mapspace **space, struct dse_error *err);
 
@@ -52,11 +55,12 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
 /* The evaluation of the mapping priced last; valid after engine_context_evaluate has returned true. */
 const struct evaluation *engine_context_last(const struct engine_context *context);
 
-/* From now on a mapping becomes the best only if it needs no more than these cycles and this energy (within 1e-12 of it). What
- * became the best before stays. Prices are given as ever. */
+/* From now on a mapping becomes the best only if it needs no more than these cycles and this energy (within
+ * 1e-12 of it). What became the best before stays. Prices are given as ever. */
 void engine_context_limit(struct engine_context *context, uint64_t cycle, double energy_j);
 
-/* Of the mapping priced last, what decides between equal costs: its energy-delay product (lower is better). */
+/* Of the mapping priced last, what decides between equal costs: its energy-delay product (lower is
+ * better). */
 double engine_context_tie(const struct engine_context *context);
 
 /* Count `n` candidates that were thrown away before pricing, with one reason (may be NULL). */
@@ -65,8 +69,8 @@ void engine_context_reject(struct engine_context *context, uint64_t n, const str
 /* Why nothing can be found, in the engine's own words; said when no candidate was rejected with a reason. */
 void engine_context_explain(struct engine_context *context, const char *reason);
 
-/* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit. For mappers and
- * schedulers. */
+/* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit.
+ * For mappers and schedulers. */
 uint64_t engine_context_left(const struct engine_context *context);
 
 /* The best so far: NULL and INFINITY when there is none. */
@@ -76,20 +80,21 @@ double engine_context_best_cost(const struct engine_context *context);
 /* The evaluations so far. */
 uint64_t engine_context_evaluations(const struct engine_context *context);
 
-/* What a scheduler uses besides engine_context_task, _arena, _option, _stream, _left, _explain, _best_cost and _evaluations. */
+/* What a scheduler uses besides engine_context_task, _arena, _option, _stream, _left, _explain, _best_cost
+ * and _evaluations. */
 
 /* Count `n` evaluations: schedules that were priced, valid or not. */
 void engine_context_count(struct engine_context *context, uint64_t n);
 
-/* A schedule was found: everything in it is set, its text is copied. It becomes the best when its cost by the task's objective is
- * lower (of equal costs the first stays). Counts nothing, and is taken also when the budget is used up. DSE_NO_MEMORY; DSE_INTERNAL without
- * text or with numbers that cannot be. */
+/* A schedule was found: everything in it is set, its text is copied. It becomes the best when its cost by the
+ * task's objective is lower (of equal costs the first stays). Counts nothing, and is taken also when the
+ * budget is used up. DSE_NO_MEMORY; DSE_INTERNAL without text or with numbers that cannot be. */
 DSE_MUST_CHECK enum dse_status engine_context_offer(struct engine_context *context,
                                                     const struct engine_schedule *schedule,
                                                     struct dse_error *err);
 
-/* No schedule of this task costs less than `cost`. The highest of several counts; when the best reaches it, the search ends as
- * optimal. Not below zero, not NaN: else nothing. */
+/* No schedule of this task costs less than `cost`. The highest of several counts; when the best reaches it,
+ * the search ends as optimal. Not below zero, not NaN: else nothing. */
 void engine_context_bound(struct engine_context *context, double cost);
 
 #endif

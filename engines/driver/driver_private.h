@@ -7,7 +7,8 @@
 
 enum { N_MISFIT = MISFIT_ORDER + 1 };
 
-/* How often candidates did not fit for one reason at one level, with one sample: the one that missed least. */
+/* How often candidates did not fit for one reason at one level, with one sample: the one that missed
+ * least. */
 struct misfit_count {
     uint64_t n;
     struct misfit_info sample;
@@ -61,7 +62,8 @@ DSE_MUST_CHECK enum dse_status driver_check_cost(const struct engine_context *co
 /* A better cost was found after so many evaluations as are counted now; sets it and adds it to the trace. */
 void driver_improve(struct engine_context *context, double cost);
 
-/* The best schedule's text into the arena, then its text form read back and evaluated again: DSE_INTERNAL when it disagrees. */
+/* The best schedule's text into the arena, then its text form read back and evaluated again: DSE_INTERNAL
+ * when it disagrees. */
 DSE_MUST_CHECK enum dse_status driver_confirm_schedule(struct engine_context *context, struct dse_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* Engines: constant structs that find a mapping for a layer (mapper) or a schedule for a network (scheduler).
- * An engine advances in batches (`step`); the one driver, engine_solve, owns budget, clock, trace, the independent check
- * and the choice of the best. Adding an engine = one folder, one line in registry.c, one page of documentation. */
+ * An engine advances in batches (`step`); the one driver, engine_solve, owns budget, clock, trace, the
+ * independent check and the choice of the best. Adding an engine = one folder, one line in registry.c, one
+ * page of documentation. */
 #ifndef ENGINES_DRIVER_ENGINE_H
 #define ENGINES_DRIVER_ENGINE_H
 
@@ -54,7 +55,8 @@ struct engine_option {
     const char *const *choice; /* (highest + 1) names for OPTION_CHOICE, else NULL */
 };
 
-/* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between batches. */
+/* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between
+ * batches. */
 struct engine_budget {
     uint64_t max_evaluations;
     double max_seconds;
@@ -65,8 +67,8 @@ struct engine_budget {
 struct engine_task {
     const struct evaluator *evaluator; /* mapper: problem + architecture, compiled */
     struct eval_workspace *workspace;  /* mapper: scratch for it; NULL: the driver's own */
-    const struct lower_bound
-        *bound; /* mapper: lower_bound_compute of the same; NULL: the driver computes it */
+    /* mapper: lower_bound_compute of the same; NULL: the driver computes it */
+    const struct lower_bound *bound;
     const struct mapspace_constraints *constraints; /* mapper: may be NULL (none) */
     const struct network *network;                  /* scheduler: the whole network; NULL for a mapper */
     const struct architecture *architecture;        /* always set */
@@ -76,9 +78,10 @@ struct engine_task {
     uint64_t seed;
     uint64_t key; /* content hash of the task: with the seed it makes the random streams */
     struct engine_budget budget;
-    struct core_cache
-        *core_cache; /* scheduler: costs of tiles, shared by tasks and threads; NULL: the engine's own */
-    int n_thread; /* scheduler: threads it may use for independent starts; 0 counts as 1. Never changes what is found */
+    /* scheduler: costs of tiles, shared by tasks and threads; NULL: the engine's own */
+    struct core_cache *core_cache;
+    /* scheduler: threads it may use for independent starts; 0 counts as 1. Never changes what is found */
+    int n_thread;
 };
 
 /* One improvement of the best: after so many evaluations, this cost. */
@@ -92,11 +95,11 @@ enum { ENGINE_REASON_MAX = 256, ENGINE_TRACE_MAX = 256 };
 /* What was found. */
 struct engine_result {
     bool feasible;
-    struct mapping
-        mapping; /* mapper; valid when feasible; its factors multiply to `padded_bound` when padded */
+    /* mapper; valid when feasible; its factors multiply to `padded_bound` when padded */
+    struct mapping mapping;
     struct evaluation evaluation; /* of that mapping; see engine_context_pad for what it counts when padded */
-    struct engine_schedule
-        schedule; /* scheduler; valid when feasible; its text is in the arena of engine_solve */
+    /* scheduler; valid when feasible; its text is in the arena of engine_solve */
+    struct engine_schedule schedule;
     double cost;
     double bound;                   /* a lower bound on the cost over the whole space; 0 when none is known */
     struct lower_bound lower_bound; /* mapper: of the problem searched, hence of the padded one when padded */
@@ -108,8 +111,8 @@ struct engine_result {
     double seconds;                 /* wall time; never part of any decision except max_seconds */
     char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
     uint32_t n_trace;
-    struct trace_point
-        trace[ENGINE_TRACE_MAX]; /* (n_trace) thinned so that first and last stay; the rest is unset */
+    /* (n_trace) thinned so that first and last stay; the rest is unset */
+    struct trace_point trace[ENGINE_TRACE_MAX];
 };
 
 struct engine_context; /* what the driver lends to a running engine: engines/driver/driver.h */
@@ -126,16 +129,18 @@ struct engine {
     /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */
     enum dse_status (*step)(void *state, struct engine_context *context, enum engine_stop *stop,
                             struct dse_error *err);
-    /* The search is over, for whatever reason (budget, cancel, done): offer what is worth it and has not been offered. May be
-     * NULL. Not called after a failure. */
+    /* The search is over, for whatever reason (budget, cancel, done): offer what is worth it and has not been
+     * offered. May be NULL. Not called after a failure. */
     enum dse_status (*finish)(void *state, struct engine_context *context, struct dse_error *err);
-    /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own; `again` needs no text. DSE_INTERNAL
-     * when it cannot be read or is not valid. The driver compares cycles, energies and bytes. */
+    /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own; `again` needs
+     * no text. DSE_INTERNAL when it cannot be read or is not valid. The driver compares cycles, energies and
+     * bytes. */
     enum dse_status (*verify)(const struct engine_task *task, const struct engine_schedule *found,
                               struct arena *arena, struct engine_schedule *again, struct dse_error *err);
     /* Release what the arena does not own; may be NULL. Called also after a failed init. */
     void (*free)(void *state);
-    /* May a task with these options (n_option) end, hang or exhaust the process? Then it is run in one of its own. NULL: never. */
+    /* May a task with these options (n_option) end, hang or exhaust the process? Then it is run in one of its
+     * own. NULL: never. */
     bool (*untrusted)(const double *option);
 };
 
@@ -149,25 +154,26 @@ bool engine_is_untrusted(const struct engine *engine, const double *option);
 /* Fill `value` (engine->n_option) with the defaults. */
 void engine_option_defaults(const struct engine *engine, double *value);
 
-/* Set one option from text; checks kind and range. DSE_BAD_INPUT names the option, the accepted range, the nearest name. */
+/* Set one option from text; checks kind and range. DSE_BAD_INPUT names the option, the accepted range, the
+ * nearest name. */
 DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name,
                                                  const char *text, double *value, struct dse_error *err);
 
 /* The canonical text of an option's value; reads back to the same. Returns `buffer`. */
 char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size);
 
-/* What was padded, "P 53->54, Q 53->54", or "" when nothing was; `problem` is the task's own. Returns `buffer` (at least
- * 1 byte; cut when too small). */
+/* What was padded, "P 53->54, Q 53->54", or "" when nothing was; `problem` is the task's own. Returns
+ * `buffer` (at least 1 byte; cut when too small). */
 char *engine_result_padding_text(const struct engine_result *result, const struct problem *problem,
                                  char *buffer, size_t size);
 
 /* Nothing found yet: everything zero, but for the room for the trace, which is left as it is. */
 void engine_result_init(struct engine_result *result);
 
-/* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and re-evaluated by
- * the plain cost model before it counts, the best schedule is read back from its text and evaluated again (DSE_INTERNAL when
- * they disagree). Memory from `arena`. Deterministic unless
- * max_seconds or cancel ends the search. */
+/* Run an engine on a task within its budget. The best mapping is re-checked by the independent checker and
+ * re-evaluated by the plain cost model before it counts, the best schedule is read back from its text and
+ * evaluated again (DSE_INTERNAL when they disagree). Memory from `arena`. Deterministic unless max_seconds or
+ * cancel ends the search. */
 DSE_MUST_CHECK enum dse_status engine_solve(const struct engine *engine, const struct engine_task *task,
                                             struct arena *arena, struct engine_result *result,
                                             struct dse_error *err);

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One schedule with its totals, of one execution of the network for the task's batch. SI units, bytes, cycles. */
+/* One schedule with its totals, of one execution of the network for the task's batch. SI units, bytes,
+ * cycles. */
 struct engine_schedule {
     uint64_t cycle;
     double latency_s;

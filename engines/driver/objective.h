@@ -13,7 +13,8 @@ struct objective {
     double delay_exponent;
 };
 
-/* "latency" (or "delay"), "energy", "edp", "ed2p", or "energy^n*delay^m". DSE_BAD_INPUT with what is accepted. */
+/* "latency" (or "delay"), "energy", "edp", "ed2p", or "energy^n*delay^m". DSE_BAD_INPUT with what is
+ * accepted. */
 DSE_MUST_CHECK enum dse_status objective_parse(const char *text, struct objective *objective,
                                                struct dse_error *err);
 

@@ -1,5 +1,5 @@
-/* Prices of mappings that were looked at before: a local search meets the same ones again and again. A table of fixed size
- * in which a new entry overwrites an old one; which is kept depends on the calls alone. */
+/* Prices of mappings that were looked at before: a local search meets the same ones again and again. A table
+ * of fixed size in which a new entry overwrites an old one; which is kept depends on the calls alone. */
 #ifndef ENGINES_DRIVER_PRICE_MEMO_H
 #define ENGINES_DRIVER_PRICE_MEMO_H
 
@@ -27,12 +27,13 @@ DSE_MUST_CHECK enum dse_status price_memo_new(struct price_memo *memo, struct ar
 /* A hash of what mapping_same compares, switches apart: equal mappings have equal hashes, never 0. */
 uint64_t price_memo_hash(const struct mapping *mapping);
 
-/* The place of a hash; its entry has that hash when the mapping is known, else it may be overwritten. Different mappings
- * share a hash with a chance of about 2^-64 a pair: good enough to guide a search, not to report a cost. */
+/* The place of a hash; its entry has that hash when the mapping is known, else it may be overwritten.
+ * Different mappings share a hash with a chance of about 2^-64 a pair: good enough to guide a search, not to
+ * report a cost. */
 struct price_memo_entry *price_memo_at(struct price_memo *memo, uint64_t hash);
 
-/* The entry of a mapping, which is evaluated when it is not known. `guide` (NULL: none) turns a cost just evaluated into the one
- * to keep. NULL when it does not fit or the budget is used up. */
+/* The entry of a mapping, which is evaluated when it is not known. `guide` (NULL: none) turns a cost just
+ * evaluated into the one to keep. NULL when it does not fit or the budget is used up. */
 typedef double price_memo_guide(void *self, double cost);
 const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct engine_context *context,
                                                const struct mapping *mapping, price_memo_guide *guide,

@@ -4,8 +4,8 @@
 
 #include "engines/driver/engine.h"
 
-/* Add one improvement to result->trace. When it is full, every second point but the first is dropped; the newest point
- * is always there. */
+/* Add one improvement to result->trace. When it is full, every second point but the first is dropped; the
+ * newest point is always there. */
 void trace_add(struct engine_result *result, uint64_t evaluation, double cost);
 
 #endif

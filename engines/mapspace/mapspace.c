@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "engines/mapspace/mapspace_private.h"
 
-/* ------------------------------------------------------------------------------------------------ small helpers */
+/* ---------------------------------------- small helpers */
 
 /* The first reason wins. */
 __attribute__((format(printf, 2, 3))) static void empty_because(struct mapspace *space, const char *format,
@@ -60,7 +60,7 @@ uint64_t mapspace_tile(const struct mapspace *space, uint32_t t, const uint32_t 
     return problem_tile_words(space->problem, t, extent);
 }
 
-/* ------------------------------------------------------------------------------------------------------- slots */
+/* ---------------------------------------- slots */
 
 static void add_slot(struct mapspace *space, uint32_t l, enum slot_axis axis, uint64_t capacity)
 {
@@ -104,9 +104,10 @@ static void open_slots(struct mapspace *space)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- fixed factors */
+/* ---------------------------------------- fixed factors */
 
-/* Put the fixed spatial factors of level l, dimension d and those after it, on the axes: X when that leaves a way, else Y. */
+/* Put the fixed spatial factors of level l, dimension d and those after it, on the axes: X when that leaves a
+ * way, else Y. */
 static bool put_on_axes(struct mapspace *space, uint32_t l, uint32_t d, uint64_t room_x, uint64_t room_y)
 {
     const struct level_constraints *c = &space->constraints.level[l];
@@ -253,7 +254,7 @@ static void factorise(struct mapspace *space)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- keeps and capacity */
+/* ---------------------------------------- keeps and capacity */
 
 static void set_keeps(struct mapspace *space)
 {
@@ -318,7 +319,8 @@ static void find_rows(struct mapspace *space)
     }
 }
 
-/* Does the smallest mapping fit, with as much bypassed as may be, and the whole problem at the outermost level? */
+/* Does the smallest mapping fit, with as much bypassed as may be, and the whole problem at the outermost
+ * level? */
 static void check_capacity(struct mapspace *space)
 {
     struct mapping least = space->base;
@@ -343,7 +345,7 @@ static void check_capacity(struct mapspace *space)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- the rest */
+/* ---------------------------------------- the rest */
 
 static double log10_choose(uint32_t n, uint32_t k)
 {

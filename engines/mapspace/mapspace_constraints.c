@@ -31,7 +31,7 @@ void mapspace_constraints_init(struct mapspace_constraints *constraints, const s
         constraints->level[l].dims_x = constraints->level[l].dims_y = (1u << problem->n_dim) - 1;
 }
 
-/* ---------------------------------------------------------------------------------------------------- names */
+/* ---------------------------------------- names */
 
 /* "unknown WHAT "word" ...; did you mean ...?; accepted: a, b, c" */
 static enum dse_status unknown(const struct entry *e, const struct ynode *node, const char *what,
@@ -69,7 +69,7 @@ static int find_level(const struct architecture *arch, const char *word)
     return l;
 }
 
-/* ---------------------------------------------------------------------------------------------------- factors */
+/* ---------------------------------------- factors */
 
 /* "C=4", "C<=4", "C4": one word of a factor list. */
 static enum dse_status read_factor(const struct entry *e, const struct ynode *node, const char *word,
@@ -134,7 +134,7 @@ static enum dse_status read_factors(const struct entry *e, struct loop_constrain
     return DSE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- permutation */
+/* ---------------------------------------- permutation */
 
 static enum dse_status add_to_order(const struct entry *e, const struct ynode *node, const char *word,
                                     struct loop_constraints *loops)
@@ -149,8 +149,8 @@ static enum dse_status add_to_order(const struct entry *e, const struct ynode *n
     return DSE_OK;
 }
 
-/* "CKR", "C,K,R", "C K R" or a list: the innermost loops, innermost first. Letters run together when every dimension of
- * the problem has a name of one letter. */
+/* "CKR", "C,K,R", "C K R" or a list: the innermost loops, innermost first. Letters run together when every
+ * dimension of the problem has a name of one letter. */
 static enum dse_status read_order(const struct entry *e, struct loop_constraints *loops)
 {
     const struct ynode *node = yaml_find(e->node, "permutation");
@@ -203,7 +203,7 @@ static enum dse_status read_split(const struct entry *e)
     return DSE_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- lists */
+/* ---------------------------------------- lists */
 
 /* A list of dimensions under `key` as a bit mask; leaves `mask` alone when there is no such key. */
 static enum dse_status read_dims(const struct entry *e, const char *key, uint32_t *mask)
@@ -251,7 +251,7 @@ static enum dse_status read_flags(const struct entry *e, const char *key, uint8_
     return DSE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- entries */
+/* ---------------------------------------- entries */
 
 static enum dse_status read_temporal(const struct entry *e)
 {

@@ -1,5 +1,5 @@
-/* What a user fixes or forbids in the space of mappings of one problem on one architecture, and the reader of its YAML
- * form (docs/engines.md, "Constraints"; the words are Timeloop's). Plain data, copied by value. */
+/* What a user fixes or forbids in the space of mappings of one problem on one architecture, and the reader of
+ * its YAML form (docs/engines.md, "Constraints"; the words are Timeloop's). Plain data, copied by value. */
 #ifndef ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
 #define ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
 
@@ -35,8 +35,8 @@ struct mapspace_constraints {
 void mapspace_constraints_init(struct mapspace_constraints *constraints, const struct problem *problem,
                                const struct architecture *arch);
 
-/* Add the entries of `node`, a sequence of {target, type, ...}, to `out` (initialised). DSE_BAD_INPUT names file, line and
- * what would be accepted; later entries for the same target add to earlier ones. */
+/* Add the entries of `node`, a sequence of {target, type, ...}, to `out` (initialised). DSE_BAD_INPUT names
+ * file, line and what would be accepted; later entries for the same target add to earlier ones. */
 DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *node,
                                                          const struct problem *problem,
                                                          const struct architecture *arch,

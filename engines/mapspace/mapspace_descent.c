@@ -7,7 +7,8 @@
 
 enum { SLOT_FACTOR_MAX = 2 * MAPSPACE_PRIME_MAX };
 
-/* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders, one per dimension, then the keeps. */
+/* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders,
+ * one per dimension, then the keeps. */
 static uint32_t pair_end(const struct mapspace *space)
 {
     return space->n_slot * space->n_slot;
@@ -62,7 +63,7 @@ static bool better(struct descent *descent, descent_price price, void *self)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------- factors of two slots */
+/* ---------------------------------------- factors of two slots */
 
 static bool try_moves(struct descent *descent, const struct factor_move *move, uint32_t n,
                       descent_price price, void *self)
@@ -118,7 +119,7 @@ static bool improve_dim(struct descent *descent, uint32_t d, descent_price price
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------------- orders and keeps */
+/* ---------------------------------------- orders and keeps */
 
 /* Trade the places of any two non-unit loops of a part of an order, if that is better. */
 static bool try_swaps(struct descent *descent, uint8_t *order, const uint32_t *factor, uint32_t n,

@@ -1,5 +1,6 @@
-/* Greedy descent in a map space, in small blocks: the neighbourhood is cut into blocks (the factors of two slots, the orders of one
- * level, the keeps), which are visited in random order until a whole round brought nothing better. */
+/* Greedy descent in a map space, in small blocks: the neighbourhood is cut into blocks (the factors of two
+ * slots, the orders of one level, the keeps), which are visited in random order until a whole round brought
+ * nothing better. */
 #ifndef ENGINES_MAPSPACE_MAPSPACE_DESCENT_H
 #define ENGINES_MAPSPACE_MAPSPACE_DESCENT_H
 

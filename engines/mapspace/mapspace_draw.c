@@ -28,8 +28,8 @@ struct draft {
     const struct mapspace *space;
     struct mapping *mapping;
     struct tile_row row[ARCH_LEVEL_MAX];
-    uint64_t
-        open[MAPSPACE_PRIME_MAX]; /* (n_kind) slots not yet found full; tiles only grow, so full stays full */
+    /* (n_kind) slots not yet found full; tiles only grow, so full stays full */
+    uint64_t open[MAPSPACE_PRIME_MAX];
     uint32_t spread[MAPSPACE_SLOT_MAX];            /* (n_slot) product of the factors of a spatial slot */
     uint32_t temporal[ARCH_LEVEL_MAX];             /* (n_level) dimensions with a non-unit temporal loop */
     uint32_t x[ARCH_LEVEL_MAX], y[ARCH_LEVEL_MAX]; /* (n_level) dimensions on X, on Y */
@@ -84,8 +84,8 @@ static void commit(struct draft *draft, uint32_t j, uint32_t d, uint32_t p, cons
     }
 }
 
-/* Let dimension d grow by p in every limited level from l outwards, if all can hold it. Returns -1, or the level that
- * is too small (then nothing has changed). */
+/* Let dimension d grow by p in every limited level from l outwards, if all can hold it. Returns -1, or the
+ * level that is too small (then nothing has changed). */
 static int grow(struct draft *draft, uint32_t l, uint32_t d, uint32_t p)
 {
     const struct mapspace *space = draft->space;
@@ -181,7 +181,8 @@ static bool place(struct draft *draft, struct chooser *c, uint32_t k)
     return false;
 }
 
-/* A random choice of what is bypassed; what does not fit even in the smallest tiles is bypassed on top of it. */
+/* A random choice of what is bypassed; what does not fit even in the smallest tiles is bypassed on top of
+ * it. */
 static void draw_keeps(struct draft *draft, struct chooser *c)
 {
     const struct mapspace *space = draft->space;

@@ -23,10 +23,10 @@ struct mapspace_enumerator {
     struct mapping mapping;
 };
 
-/* ------------------------------------------------------------------------------------------------- columns */
+/* ---------------------------------------- columns */
 
-/* Fill in, or with `out` NULL only count, the columns of dimension d, by giving prime after prime to a slot; equal primes
- * go to slots in ascending order so that each column comes once. */
+/* Fill in, or with `out` NULL only count, the columns of dimension d, by giving prime after prime to a slot;
+ * equal primes go to slots in ascending order so that each column comes once. */
 struct column_maker {
     const struct mapspace *space;
     uint32_t d;
@@ -123,7 +123,7 @@ enum dse_status mapspace_enumerator_new(const struct mapspace *space, struct are
     return DSE_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- the walk */
+/* ---------------------------------------- the walk */
 
 /* Give dimension d the factors of `column` on top of the base mapping's (NULL: only those). */
 static void set_dim(struct mapspace_enumerator *e, uint32_t d, const uint32_t *column)
@@ -159,8 +159,8 @@ static void set_keeps(struct mapspace_enumerator *e, uint64_t choice)
     }
 }
 
-/* Fits, or only misses a minimum that later factors may still reach. A complete mapping that does not fit says more than a
- * cut, so `fit` is set only while it is empty. */
+/* Fits, or only misses a minimum that later factors may still reach. A complete mapping that does not fit
+ * says more than a cut, so `fit` is set only while it is empty. */
 static bool may_fit(const struct mapspace_enumerator *e, struct misfit_info *fit)
 {
     struct misfit_info here;

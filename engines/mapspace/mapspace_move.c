@@ -6,7 +6,7 @@
 
 enum { NEIGHBOUR_TRIES = 64, EVICT_TRIES = 30 };
 
-/* ---------------------------------------------------------------------------------------- factors of slots */
+/* ---------------------------------------- factors of slots */
 
 /* The factor of dimension d in slot s. */
 static uint32_t slot_factor(const struct mapspace *space, const struct mapping *mapping, uint32_t s,
@@ -22,7 +22,8 @@ static uint32_t slot_factor(const struct mapspace *space, const struct mapping *
     return on_axis >> d & 1u ? level->spatial[d] : 1;
 }
 
-/* Bring the spatial order in line with new sets on X and Y: who stays keeps its place, who comes goes outermost. */
+/* Bring the spatial order in line with new sets on X and Y: who stays keeps its place, who comes goes
+ * outermost. */
 static void change_axes(const struct mapspace *space, struct mapping_level *level, uint32_t l, uint32_t x,
                         uint32_t y)
 {
@@ -97,7 +98,7 @@ static bool give(const struct mapspace *space, struct mapping *mapping, uint32_t
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- moves */
+/* ---------------------------------------- moves */
 
 static void save(struct move_undo *undo, const struct mapping *mapping, uint32_t l)
 {
@@ -215,7 +216,7 @@ uint32_t mapspace_moves_between(const struct mapspace *space, const struct mappi
     return n;
 }
 
-/* -------------------------------------------------------------------------------------------- random neighbour */
+/* ---------------------------------------- random neighbour */
 
 /* A random prime of `mapping` and where it is: false when the space has none. */
 static bool pick_prime(const struct mapspace *space, const struct mapping *mapping,
@@ -333,7 +334,7 @@ bool mapspace_neighbour(const struct mapspace *space, struct random_stream *stre
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ crossover */
+/* ---------------------------------------- crossover */
 
 /* Copy dimension d's factors, axes included. */
 static void inherit(struct mapping *child, const struct mapping *parent, uint32_t d, uint32_t *x, uint32_t *y)

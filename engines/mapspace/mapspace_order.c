@@ -4,7 +4,7 @@
 
 #include "engines/mapspace/mapspace_private.h"
 
-/* ------------------------------------------------------------------------------------ candidates of one level */
+/* ---------------------------------------- candidates of one level */
 
 /* One order under construction. */
 struct order_maker {
@@ -23,7 +23,8 @@ static void place_dim(struct order_maker *m, uint32_t d)
     m->left &= ~(1u << d);
 }
 
-/* Append a group whose inner order is free: the leading dimension first, then sliding ones, then ascending. */
+/* Append a group whose inner order is free: the leading dimension first, then sliding ones, then
+ * ascending. */
 static void place_group(struct order_maker *m, uint32_t group)
 {
     if (group >> m->first_dim & 1u) {
@@ -156,16 +157,17 @@ bool mapspace_orders_complete(const struct mapspace *space)
     return complete;
 }
 
-/* ------------------------------------------------------------------------------------------ the walk: candidates */
+/* ---------------------------------------- the walk: candidates */
 
-/* What an order of level l does under given factors: per tensor the loops inside the first one that indexes it. */
+/* What an order of level l does under given factors: per tensor the loops inside the first one that indexes
+ * it. */
 struct signature {
     uint32_t run[PROBLEM_TENSOR_MAX];
     uint32_t lead; /* the innermost loop, if a window may slide along it; else 0 */
 };
 
-/* Tensors for which the loops of a level count: all loops between their tile and this level leave them in place.
- * `direct`: there is no loop between at all, so a window can slide. */
+/* Tensors for which the loops of a level count: all loops between their tile and this level leave them in
+ * place. `direct`: there is no loop between at all, so a window can slide. */
 struct reach {
     uint32_t still, direct;
 };
@@ -238,7 +240,7 @@ static void set_order(struct order_walk *walk, struct mapping *mapping, uint32_t
            PROBLEM_DIM_MAX);
 }
 
-/* -------------------------------------------------------------------------------------------- the walk: all orders */
+/* ---------------------------------------- the walk: all orders */
 
 /* The next permutation in lexicographic order; false (and the first one again) after the last. */
 static bool next_permutation(uint8_t *item, uint32_t n)
@@ -320,7 +322,7 @@ static uint64_t start_full(struct order_walk *walk, struct mapping *mapping)
     return count;
 }
 
-/* -------------------------------------------------------------------------------------------------- the walk */
+/* ---------------------------------------- the walk */
 
 uint64_t order_walk_start(struct order_walk *walk, const struct mapspace *space, struct mapping *mapping,
                           bool full)

@@ -1,7 +1,8 @@
-/* Loop orders worth trying. What an order costs is decided by reuse: a tensor's tile stays where it is while the innermost
- * loops do not index it (NOTES section 5 of the Timeloop reference: stationarity costs nothing, the first relevant loop and
- * everything outside it costs a full refill), and a window slides only under the innermost non-unit loop. So per level it
- * matters which loops lie inside the first loop that indexes each tensor, and which one is innermost. */
+/* Loop orders worth trying. What an order costs is decided by reuse: a tensor's tile stays where it is while
+ * the innermost loops do not index it (NOTES section 5 of the Timeloop reference: stationarity costs nothing,
+ * the first relevant loop and everything outside it costs a full refill), and a window slides only under the
+ * innermost non-unit loop. So per level it matters which loops lie inside the first loop that indexes each
+ * tensor, and which one is innermost. */
 #ifndef ENGINES_MAPSPACE_MAPSPACE_ORDER_H
 #define ENGINES_MAPSPACE_MAPSPACE_ORDER_H
 
@@ -10,12 +11,13 @@
 
 #include "engines/mapspace/mapspace.h"
 
-/* The candidate orders of level l over all dimensions, unit loops included, so that they hold for any factors:
- * `*order` points to (n, PROBLEM_DIM_MAX) bytes, innermost first. Returns n >= 1. Fixed places of the constraints are kept. */
+/* The candidate orders of level l over all dimensions, unit loops included, so that they hold for any
+ * factors: `*order` points to (n, PROBLEM_DIM_MAX) bytes, innermost first. Returns n >= 1. Fixed places of
+ * the constraints are kept. */
 uint32_t mapspace_orders(const struct mapspace *space, uint32_t l, const uint8_t (**order)[PROBLEM_DIM_MAX]);
 
-/* True when, for any factors, one of the candidates of every level is as good as any other order (no sliding windows, no
- * link transfers, no costs of spatial order): what a proof needs. */
+/* True when, for any factors, one of the candidates of every level is as good as any other order (no sliding
+ * windows, no link transfers, no costs of spatial order): what a proof needs. */
 bool mapspace_orders_complete(const struct mapspace *space);
 
 /* A walk over the orders of one mapping, as an odometer over its levels. */
@@ -29,12 +31,13 @@ struct order_walk {
         fixed[ARCH_LEVEL_MAX]; /* full: non-unit loops, of them with a fixed place */
 };
 
-/* Begin: `mapping` gets the first combination. `full`: where the candidates are not complete, every order of the non-unit
- * loops is walked. Returns the number of combinations (saturating). */
+/* Begin: `mapping` gets the first combination. `full`: where the candidates are not complete, every order of
+ * the non-unit loops is walked. Returns the number of combinations (saturating). */
 uint64_t order_walk_start(struct order_walk *walk, const struct mapspace *space, struct mapping *mapping,
                           bool full);
 
-/* Set the orders of `mapping` to the next combination; false when the walk is over (the mapping then has the first again). */
+/* Set the orders of `mapping` to the next combination; false when the walk is over (the mapping then has the
+ * first again). */
 bool order_walk_next(struct order_walk *walk, struct mapping *mapping);
 
 /* Set combination number `index` (below the count; not for `full`). */

@@ -13,7 +13,8 @@ enum {
     MAPSPACE_REASON_MAX = 256
 };
 
-/* A place for factors. Slots are numbered from the outermost level inwards, so "as far out as level l" is a prefix. */
+/* A place for factors. Slots are numbered from the outermost level inwards, so "as far out as level l" is a
+ * prefix. */
 struct mapspace_slot {
     uint8_t level;
     uint8_t axis;      /* enum slot_axis */
@@ -87,22 +88,23 @@ struct mapspace {
     struct order_list *order;  /* (n_level) */
 };
 
-/* Tile rows under a mapping's keeps: `row` (n_row) gets the base rows with sums. False when one is too full; then `fit`
- * (may be NULL) says which. */
+/* Tile rows under a mapping's keeps: `row` (n_row) gets the base rows with sums. False when one is too full;
+ * then `fit` (may be NULL) says which. */
 bool mapspace_rows_init(const struct mapspace *space, const struct mapping *mapping, struct tile_row *row,
                         struct misfit_info *fit);
 
 /* Words of a tensor's tile at these extents. */
 uint64_t mapspace_tile(const struct mapspace *space, uint32_t t, const uint32_t *extent);
 
-/* The same as mapspace_contains without what moves cannot break: only meshes, capacities and minimum utilisation. */
+/* The same as mapspace_contains without what moves cannot break: only meshes, capacities and minimum
+ * utilisation. */
 bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, struct misfit_info *fit);
 
 /* The spatial dimensions (factor > 1) of a level on X (or Y). */
 uint32_t mapspace_axis_dims(const struct mapping_level *level, uint32_t n_dim, bool y);
 
-/* Write a level's spatial order: dimensions of `x`, then of `y`, each as the constraints' order and then ascending,
- * then the rest; sets the split. */
+/* Write a level's spatial order: dimensions of `x`, then of `y`, each as the constraints' order and then
+ * ascending, then the rest; sets the split. */
 void mapspace_set_axes(const struct mapspace *space, struct mapping_level *level, uint32_t l, uint32_t x,
                        uint32_t y);
 

@@ -1,5 +1,6 @@
-/* Simulated annealing over a search space. Costs are compared by their logarithms, so that temperatures mean relative
- * differences: at temperature T a point that costs x times as much is taken with probability x^(-1/T). */
+/* Simulated annealing over a search space. Costs are compared by their logarithms, so that temperatures mean
+ * relative differences: at temperature T a point that costs x times as much is taken with probability
+ * x^(-1/T). */
 #ifndef ENGINES_SEARCH_ANNEALING_H
 #define ENGINES_SEARCH_ANNEALING_H
 

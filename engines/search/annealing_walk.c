@@ -45,7 +45,8 @@ static void go_back(struct walk *walk)
     walk->cost = walk->best_cost;
 }
 
-/* The most that the next point may cost. Drawn before the point: exp(-change / T) >= u where change <= -T ln u. */
+/* The most that the next point may cost. Drawn before the point: exp(-change / T) >= u where change <= -T ln
+ * u. */
 static double draw_limit(struct walk *walk)
 {
     double x = (double)walk->round / (double)walk->options.n_round;

@@ -1,4 +1,5 @@
-/* A genetic algorithm over a search space: tournament selection, crossover, mutation by neighbours, elitism. */
+/* A genetic algorithm over a search space: tournament selection, crossover, mutation by neighbours,
+ * elitism. */
 #ifndef ENGINES_SEARCH_GENETIC_H
 #define ENGINES_SEARCH_GENETIC_H
 
@@ -25,7 +26,8 @@ DSE_MUST_CHECK enum dse_status genetic_new(const struct search_space *space,
                                            const struct genetic_options *options, struct random_stream stream,
                                            struct arena *arena, struct genetic **out, struct dse_error *err);
 
-/* Make up to n individuals. False when the search has ended: generations done, space over, or no first population. */
+/* Make up to n individuals. False when the search has ended: generations done, space over, or no first
+ * population. */
 bool genetic_step(struct genetic *genetic, uint64_t n);
 
 #endif

@@ -20,7 +20,8 @@ struct milp *milp_new(struct arena *arena)
     return model;
 }
 
-/* Room for one more after `n` items: the array itself or a copy of twice the size; NULL (and remembered) without memory. */
+/* Room for one more after `n` items: the array itself or a copy of twice the size; NULL (and remembered)
+ * without memory. */
 static void *grow(struct milp *model, void *item, uint32_t n, uint32_t *room, size_t size)
 {
     if (n < *room)

@@ -1,6 +1,7 @@
-/* Mixed-integer linear programs: a model that is built in memory, and a solver behind it (GLPK). For any engine.
- * Deterministic: the same model and limits give the same answer on any thread, unless `max_seconds` ends the solve. Nothing is
- * printed, nothing is kept between solves, and solves on different threads do not know each other. */
+/* Mixed-integer linear programs: a model that is built in memory, and a solver behind it (GLPK). For any
+ * engine. Deterministic: the same model and limits give the same answer on any thread, unless `max_seconds`
+ * ends the solve. Nothing is printed, nothing is kept between solves, and solves on different threads do not
+ * know each other. */
 #ifndef ENGINES_SEARCH_MILP_H
 #define ENGINES_SEARCH_MILP_H
 
@@ -50,8 +51,8 @@ const char *milp_status_text(enum milp_status status);
 /* An empty minimisation model. NULL when out of memory. */
 struct milp *milp_new(struct arena *arena);
 
-/* Add a variable with bounds (+-INFINITY allowed) and its objective coefficient; returns its index. Indices count from 0.
- * Memory failures are remembered and reported by milp_solve as DSE_NO_MEMORY. */
+/* Add a variable with bounds (+-INFINITY allowed) and its objective coefficient; returns its index. Indices
+ * count from 0. Memory failures are remembered and reported by milp_solve as DSE_NO_MEMORY. */
 uint32_t milp_add_variable(struct milp *model, enum milp_kind kind, double lowest, double highest,
                            double cost, const char *name);
 
@@ -69,8 +70,8 @@ uint32_t milp_variable_count(const struct milp *model);
 uint32_t milp_integer_count(const struct milp *model);
 uint32_t milp_row_count(const struct milp *model);
 
-/* Solve. `result->value` lies in `arena`. Infeasible is a status, not an error. DSE_NO_MEMORY; DSE_INTERNAL when the solver
- * breaks down (its message is in the text). */
+/* Solve. `result->value` lies in `arena`. Infeasible is a status, not an error. DSE_NO_MEMORY; DSE_INTERNAL
+ * when the solver breaks down (its message is in the text). */
 DSE_MUST_CHECK enum dse_status milp_solve(const struct milp *model, const struct milp_limits *limits,
                                           struct arena *arena, struct milp_result *result,
                                           struct dse_error *err);

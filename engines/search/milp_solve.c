@@ -9,13 +9,16 @@
 
 enum { MESSAGE_MAX = 160 };
 
-/* How far a row may be missed, relative to 1 and the sizes of its terms: ten times what GLPK allows itself. */
+/* How far a row may be missed, relative to 1 and the sizes of its terms: ten times what GLPK allows
+ * itself. */
 #define ROW_TOLERANCE 1e-6
-/* What is still an integer in a second solve; GLPK's own value of 1e-5 lets 1e-6 of a switch open a row of 1e6. */
+/* What is still an integer in a second solve; GLPK's own value of 1e-5 lets 1e-6 of a switch open a row of
+ * 1e6. */
 #define CAREFUL_TOLERANCE 1e-9
 
-/* What one solve shares with GLPK's callbacks. Every thread has a GLPK environment of its own (thread-local storage in the
- * library), made at the first call and given back after the solve, so nothing survives and nothing leaks. */
+/* What one solve shares with GLPK's callbacks. Every thread has a GLPK environment of its own (thread-local
+ * storage in the library), made at the first call and given back after the solve, so nothing survives and
+ * nothing leaks. */
 struct solve {
     const struct milp *model;
     const struct milp_limits *limits;
@@ -29,7 +32,8 @@ struct solve {
     jmp_buf broken;
 };
 
-/* GLPK's terminal: the last line is kept for an error text (not the one that says where in the library), nothing is printed. */
+/* GLPK's terminal: the last line is kept for an error text (not the one that says where in the library),
+ * nothing is printed. */
 static int swallow(void *info, const char *line)
 {
     struct solve *solve = info;
@@ -133,8 +137,8 @@ static int search(struct solve *solve, bool careful)
     glp_iocp control;
     glp_init_iocp(&control);
     control.msg_lev = GLP_MSG_OFF;
-    /* Measured on the CoSA models of 150 layers: pseudo-costs with these two cuts are the fastest on average and at worst; preprocessing
-     * of nodes, other cuts and other orders of the tree bring nothing. */
+    /* Measured on the CoSA models of 150 layers: pseudo-costs with these two cuts are the fastest on average
+     * and at worst; preprocessing of nodes, other cuts and other orders of the tree bring nothing. */
     control.presolve = careful ? GLP_OFF : GLP_ON;
     control.pp_tech = GLP_PP_NONE;
     control.br_tech = GLP_BR_PCH;
@@ -183,8 +187,8 @@ static enum dse_status judge(struct solve *solve, struct milp_result *result, st
     return DSE_OK;
 }
 
-/* Do the values, integers rounded, keep all rows and bounds? GLPK takes integers within 1e-5 and may lose more in a badly scaled
- * model: nothing that it says is believed unseen. */
+/* Do the values, integers rounded, keep all rows and bounds? GLPK takes integers within 1e-5 and may lose
+ * more in a badly scaled model: nothing that it says is believed unseen. */
 static bool keeps_rows(const struct milp *model, const double *value)
 {
     for (uint32_t v = 0; v < model->n_variable; v++) {
@@ -249,7 +253,8 @@ static bool has_values(const struct milp_result *result)
     return result->status == MILP_OPTIMAL || result->status == MILP_FEASIBLE;
 }
 
-/* All calls of the library, so that one place catches its errors. False: it broke down (solve->message says how). */
+/* All calls of the library, so that one place catches its errors. False: it broke down (solve->message says
+ * how). */
 static bool run_library(struct solve *solve, double *value, struct milp_result *result, struct dse_error *err,
                         enum dse_status *status)
 {

@@ -1,5 +1,6 @@
-/* The narrow waist between a search algorithm and what it searches. Algorithms (annealing, genetic, ...) see only this; a
- * system's folder fills it in from the cost model. A point is `point_byte` plain bytes that may be copied with memcpy. */
+/* The narrow waist between a search algorithm and what it searches. Algorithms (annealing, genetic, ...) see
+ * only this; a system's folder fills it in from the cost model. A point is `point_byte` plain bytes that may
+ * be copied with memcpy. */
 #ifndef ENGINES_SEARCH_SEARCH_SPACE_H
 #define ENGINES_SEARCH_SEARCH_SPACE_H
 

@@ -80,8 +80,8 @@ static struct random_stream stream_of(const struct soma_allocator *a, uint32_t s
     return soma_start_stream(a->seed, a->key, a->start, USES + 2 * a->iteration + stage);
 }
 
-/* The whole buffer, then less and less of what the first stage took. The published program begins again with just that and goes on
- * by factors. */
+/* The whole buffer, then less and less of what the first stage took. The published program begins again with
+ * just that and goes on by factors. */
 static uint64_t stage1_limit(const struct soma_allocator *a)
 {
     if (a->iteration == 0)

@@ -1,4 +1,5 @@
-/* SoMa's Buffer Allocator: both stages again and again, with less buffer for the first (HPCA 2025, section V-B). */
+/* SoMa's Buffer Allocator: both stages again and again, with less buffer for the first (HPCA 2025, section
+ * V-B). */
 #ifndef ENGINES_SOMA_ALLOCATOR_H
 #define ENGINES_SOMA_ALLOCATOR_H
 
@@ -31,16 +32,16 @@ struct soma_allocation {
     double stage1_buffer_average_byte;
 };
 
-/* `start` makes the random streams, with seed and key: independent searches have other numbers. Memory from the heap; release with
- * soma_allocator_free (NULL is fine), also after a failure. DSE_NO_MEMORY. */
+/* `start` makes the random streams, with seed and key: independent searches have other numbers. Memory from
+ * the heap; release with soma_allocator_free (NULL is fine), also after a failure. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_allocator_new(const struct soma_search *search,
                                                   const struct soma_allocator_options *options, uint64_t seed,
                                                   uint64_t key, uint32_t start, struct soma_allocator **made,
                                                   struct dse_error *err);
 void soma_allocator_free(struct soma_allocator *allocator);
 
-/* Some milliseconds of search, at most n rounds. *done when it is over; then, or before by soma_allocator_settle, the allocation
- * holds the best. Errors of both searches. */
+/* Some milliseconds of search, at most n rounds. *done when it is over; then, or before by
+ * soma_allocator_settle, the allocation holds the best. Errors of both searches. */
 DSE_MUST_CHECK enum dse_status soma_allocator_step(struct soma_allocator *allocator, uint64_t n, bool *done,
                                                    struct dse_error *err);
 

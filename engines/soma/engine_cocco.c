@@ -1,5 +1,6 @@
-/* The Cocco baseline as the SoMa paper describes it (HPCA 2025, sections IV-D, VI-B3 and VII-B1): annealing over computing order and DRAM
- * cuts alone; fine-grained groups are the layer groups, tiling numbers follow from the core array, and buffering is double. */
+/* The Cocco baseline as the SoMa paper describes it (HPCA 2025, sections IV-D, VI-B3 and VII-B1): annealing
+ * over computing order and DRAM cuts alone; fine-grained groups are the layer groups, tiling numbers follow
+ * from the core array, and buffering is double. */
 #include <math.h>
 
 #include "engines/soma/explain.h"

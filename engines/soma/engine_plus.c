@@ -1,5 +1,5 @@
-/* soma-plus: layer fusion and DRAM scheduling searched together, each fusion priced by what list scheduling of the DRAM makes of
- * the whole buffer, with a lower bound of the cost. docs/soma-search.md. */
+/* soma-plus: layer fusion and DRAM scheduling searched together, each fusion priced by what list scheduling
+ * of the DRAM makes of the whole buffer, with a lower bound of the cost. docs/soma-search.md. */
 #include <math.h>
 #include <string.h>
 
@@ -93,7 +93,8 @@ static const struct engine_option option[N_OPTION] = {
 
 enum { SLICE = 200, DLSA_SLICE = 64, N_CAP = 4, N_SEED = N_CAP + 2 };
 
-/* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of base/random.h. */
+/* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of
+ * base/random.h. */
 enum { FIRST_USE = 1024, N_USE = 3 };
 
 static const double DLSA_ROUND_MAX = 1e6, WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25, AGREEMENT = 0.001;
@@ -173,7 +174,8 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
     for (uint32_t i = 0; i < n; i++)
         DSE_TRY(plus_point_new(n_layer, arena, &state->donor[i], err));
-    /* So what is found is never worse than what soma finds with as many starts, its other options by default and the same seed. */
+    /* So what is found is never worse than what soma finds with as many starts, its other options by default
+     * and the same seed. */
     const struct soma_allocator_options soma = soma_default_options();
     return soma_two_stage_init(&state->two_stage, &state->task, &soma, 0,
                                (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err);
@@ -303,7 +305,8 @@ static uint64_t n_round(const struct state *state, struct engine_context *contex
     return (uint64_t)(share * (double)state->options.n_round);
 }
 
-/* Every other generation, as long as there is more than a little to gain: what the next one can take over from. */
+/* Every other generation, as long as there is more than a little to gain: what the next one can take over
+ * from. */
 static bool begins_anew(const struct state *state, struct engine_context *context)
 {
     double gap = engine_context_best_cost(context) / state->bound - 1;
@@ -311,8 +314,8 @@ static bool begins_anew(const struct state *state, struct engine_context *contex
            (state->generation % 2 == 0 && state->bound > 0 && gap > WORTH);
 }
 
-/* In the first generation half of the searches begin at the best seed, the others at the next ones in turn; then all at the best so far.
- * Every other one is four times as hot. */
+/* In the first generation half of the searches begin at the best seed, the others at the next ones in turn;
+ * then all at the best so far. Every other one is four times as hot. */
 static enum dse_status begin_generation(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
@@ -431,7 +434,8 @@ static enum dse_status polish_all(struct state *state, double share, struct engi
     return DSE_OK;
 }
 
-/* Whether searches that began apart have come to the same cost: then further ones will hardly find another. */
+/* Whether searches that began apart have come to the same cost: then further ones will hardly find
+ * another. */
 static bool starts_agree(const struct state *state)
 {
     double worst = 0;
@@ -505,7 +509,8 @@ static enum dse_status plus_step(void *memory, struct engine_context *context, e
     }
 }
 
-/* When the search was stopped from outside, what it has so far counts, with the little polish that takes no time. */
+/* When the search was stopped from outside, what it has so far counts, with the little polish that takes no
+ * time. */
 static enum dse_status plus_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;

@@ -1,4 +1,5 @@
-/* SoMa as the paper has it (HPCA 2025, section V): Buffer Allocator, first and second stage, from one or several starts. */
+/* SoMa as the paper has it (HPCA 2025, section V): Buffer Allocator, first and second stage, from one or
+ * several starts. */
 #include <math.h>
 
 #include "engines/soma/explain.h"

@@ -76,7 +76,8 @@ static enum dse_status dlsa_of(const struct fused_schedule *fused, struct arena 
     return DSE_OK;
 }
 
-/* Whether DRAM order and living durations are those that the parser gives the LFA: then the text need not say them. */
+/* Whether DRAM order and living durations are those that the parser gives the LFA: then the text need not say
+ * them. */
 static enum dse_status is_default(const struct soma_task *task, const struct soma_lfa *lfa,
                                   const struct fused_schedule *fused, struct arena *scratch, bool *same,
                                   struct dse_error *err)

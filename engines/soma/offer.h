@@ -11,22 +11,24 @@ struct soma_stage1 {
     double energy_j, buffer_average_byte;
 };
 
-/* The split of the tiles' energies, and their cycles, summed: asked again of the core scheduler. Its errors. */
+/* The split of the tiles' energies, and their cycles, summed: asked again of the core scheduler. Its
+ * errors. */
 DSE_MUST_CHECK enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
                                              const struct fused_schedule *fused, struct core_cost *sum,
                                              struct dse_error *err);
 
-/* Everything of an engine_schedule but its text, of a schedule that fused_evaluate found without fault. The energy of the MACs and
- * vector operations is energy_mac_j, that of global buffer, L1 and OL2 energy_buffer_j, that of the buses energy_noc_j. */
+/* Everything of an engine_schedule but its text, of a schedule that fused_evaluate found without fault. The
+ * energy of the MACs and vector operations is energy_mac_j, that of global buffer, L1 and OL2
+ * energy_buffer_j, that of the buses energy_noc_j. */
 DSE_MUST_CHECK enum dse_status soma_totals(const struct soma_task *task, const struct soma_lfa *lfa,
                                            const struct fused_schedule *fused,
                                            const struct fused_result *result, struct engine_schedule *totals,
                                            struct dse_error *err);
 
-/* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form, which leaves out DRAM
- * order and living durations where they are the double-buffer ones. `stage1` may be NULL. What is
- * no better than the best is not written out. `scratch` is the caller's to reset. DSE_INTERNAL: it has a fault; errors of
- * engine_context_offer and of the core scheduler. */
+/* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form,
+ * which leaves out DRAM order and living durations where they are the double-buffer ones. `stage1` may be
+ * NULL. What is no better than the best is not written out. `scratch` is the caller's to reset. DSE_INTERNAL:
+ * it has a fault; errors of engine_context_offer and of the core scheduler. */
 DSE_MUST_CHECK enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
                                           const struct soma_lfa *lfa, const struct fused_schedule *fused,
                                           const struct soma_stage1 *stage1, struct arena *scratch,

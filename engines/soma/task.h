@@ -45,16 +45,17 @@ struct soma_task {
 
 struct engine_context; /* engines/driver/driver.h */
 
-/* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock. `compat`: the
- * published program's rules, in the core array too. Errors of soma_core_open. Memory from `arena`; release with soma_task_free, also after a failure.
- * DSE_BAD_INPUT: the architecture is no such machine; DSE_BAD_USAGE: the network is a list of layers or has an embedding;
- * DSE_NO_MEMORY. */
+/* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
+ * `compat`: the published program's rules, in the core array too. Errors of soma_core_open. Memory from
+ * `arena`; release with soma_task_free, also after a failure. DSE_BAD_INPUT: the architecture is no such
+ * machine; DSE_BAD_USAGE: the network is a list of layers or has an embedding; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task, bool compat,
                                                  struct soma_core_choice choice, struct arena *arena,
                                                  struct soma_task *made, struct dse_error *err);
 
-/* The same with the task and the options of an engine: number `compat` of its table is SOMA_OPTION_COMPAT, number `core` and the next
- * are SOMA_OPTION_CORE and SOMA_OPTION_CORE_EVALUATIONS. Memory from the context's arena. */
+/* The same with the task and the options of an engine: number `compat` of its table is SOMA_OPTION_COMPAT,
+ * number `core` and the next are SOMA_OPTION_CORE and SOMA_OPTION_CORE_EVALUATIONS. Memory from the context's
+ * arena. */
 DSE_MUST_CHECK enum dse_status soma_task_of(struct engine_context *context, size_t compat, size_t core,
                                             struct soma_task *made, struct dse_error *err);
 

@@ -16,8 +16,8 @@ struct soma_two_stage {
     struct arena scratch;
 };
 
-/* The first n starts of the task. `t` is borrowed by its own parts: it must not move. Release with soma_two_stage_free, also after a
- * failure; zeroed is fine too. DSE_NO_MEMORY. */
+/* The first n starts of the task. `t` is borrowed by its own parts: it must not move. Release with
+ * soma_two_stage_free, also after a failure; zeroed is fine too. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_two_stage_init(struct soma_two_stage *t, const struct soma_task *task,
                                                    const struct soma_allocator_options *options,
                                                    uint64_t end_rounds, uint32_t n,

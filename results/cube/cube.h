@@ -1,5 +1,6 @@
-/* The labelled HDF5 cube OUT.h5, built from the journal: metrics over the axes, groups `levels`, `layers` and `trace`.
- * Opens as netCDF-4. Every dataset except `seconds` is the same for any number of threads and after any interruption. */
+/* The labelled HDF5 cube OUT.h5, built from the journal: metrics over the axes, groups `levels`, `layers` and
+ * `trace`. Opens as netCDF-4. Every dataset except `seconds` is the same for any number of threads and after
+ * any interruption. */
 #ifndef RESULTS_CUBE_CUBE_H
 #define RESULTS_CUBE_CUBE_H
 
@@ -7,10 +8,11 @@
 #include "results/record/provenance.h"
 #include "results/record/schema.h"
 
-/* Build `h5_path` from OUT.csv and OUT.layers.csv beside it: written to a temporary file, flushed, renamed. Rows whose
- * coordinates are not on the axes are left out; a torn last line is ignored. May be called while the journal is open for appending in this process (not at the same time as an append).
- * With no points yet it writes a cube of missing cells, so that `dse status` and readers find the axes.
- * DSE_BAD_INPUT: a bad journal line (file, line) or two rows for one cell. DSE_IO, DSE_NO_MEMORY. */
+/* Build `h5_path` from OUT.csv and OUT.layers.csv beside it: written to a temporary file, flushed, renamed.
+ * Rows whose coordinates are not on the axes are left out; a torn last line is ignored. May be called while
+ * the journal is open for appending in this process (not at the same time as an append). With no points yet
+ * it writes a cube of missing cells, so that `dse status` and readers find the axes. DSE_BAD_INPUT: a bad
+ * journal line (file, line) or two rows for one cell. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,
                                           const struct provenance *provenance, struct dse_error *err);
 

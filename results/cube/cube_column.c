@@ -80,7 +80,8 @@ static int write_box(const struct cube_column *column, const hsize_t *start, con
     return result;
 }
 
-/* Values at .. at + n - 1 in row-major order, as the fewest boxes that come one after the other: one for a chunk. */
+/* Values at .. at + n - 1 in row-major order, as the fewest boxes that come one after the other: one for a
+ * chunk. */
 static int write_range(const struct cube_column *column, uint64_t at, uint64_t n, const char *value)
 {
     if (column->rank == 0)

@@ -1,4 +1,5 @@
-/* One dataset of the cube, filled cell by cell in row-major order and written chunk by chunk: a chunk without a row is not written. */
+/* One dataset of the cube, filled cell by cell in row-major order and written chunk by chunk: a chunk without
+ * a row is not written. */
 #ifndef RESULTS_CUBE_CUBE_COLUMN_H
 #define RESULTS_CUBE_CUBE_COLUMN_H
 
@@ -32,14 +33,14 @@ struct cube_column {
     struct arena texts; /* what value.text points to */
 };
 
-/* Create a dataset of the group (extra, field: see cube_dataset) and a column for it. >= 0 on success; a column that failed may be
- * closed. */
+/* Create a dataset of the group (extra, field: see cube_dataset) and a column for it. >= 0 on success; a
+ * column that failed may be closed. */
 int cube_column_open(struct cube_column *column, const struct cube_group *group, const char *name,
                      unsigned extra, const struct result_field *field);
 
-/* The values (inner) of a cell, missing (NaN, RESULT_U64_MISSING, NULL) unless they were set before: a text may be kept with
- * cube_column_text, or live as long as the program. Cells come in order; the pointer is valid until the next call. NULL: writing failed
- * or out of memory. */
+/* The values (inner) of a cell, missing (NaN, RESULT_U64_MISSING, NULL) unless they were set before: a text
+ * may be kept with cube_column_text, or live as long as the program. Cells come in order; the pointer is
+ * valid until the next call. NULL: writing failed or out of memory. */
 void *cube_column_cell(struct cube_column *column, uint64_t cell);
 
 /* Keep a copy of a text until it is written; NULL when out of memory. */

@@ -1,5 +1,5 @@
-/* The HDF5 side of the cube: datasets with labelled axes, as netCDF-4 readers expect them. Every function returns >= 0 on
- * success and < 0 on failure, like HDF5 itself; cube.c turns that into an error text. */
+/* The HDF5 side of the cube: datasets with labelled axes, as netCDF-4 readers expect them. Every function
+ * returns >= 0 on success and < 0 on failure, like HDF5 itself; cube.c turns that into an error text. */
 #ifndef RESULTS_CUBE_CUBE_HDF5_H
 #define RESULTS_CUBE_CUBE_HDF5_H
 
@@ -28,7 +28,8 @@ struct cube_group {
 int cube_group_begin(struct cube_group *group, hid_t parent, const char *name,
                      const struct result_schema *schema);
 
-/* Give the group a dimension of its own, labelled with texts or (text NULL) with 0 .. n-1. `slot` is 0 or 1. */
+/* Give the group a dimension of its own, labelled with texts or (text NULL) with 0 .. n-1. `slot` is 0 or
+ * 1. */
 int cube_group_extra(struct cube_group *group, int slot, const char *name, const char *long_name,
                      const char *const *text, size_t n);
 
@@ -39,15 +40,16 @@ int cube_group_texts(const struct cube_group *group, const char *name, const cha
 /* Close; a group with id -1 was never begun. */
 int cube_group_end(struct cube_group *group);
 
-/* Create a dataset over the axes and the group's dimensions whose bit is set in `extra` (1: slot 0, 2: slot 1), with
- * scales, attributes, fill value and filters. Returns it open, or < 0. */
+/* Create a dataset over the axes and the group's dimensions whose bit is set in `extra` (1: slot 0, 2: slot
+ * 1), with scales, attributes, fill value and filters. Returns it open, or < 0. */
 hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned extra,
                    const struct result_field *field);
 
 /* The lengths (CUBE_RANK_MAX) of such a dataset; returns its rank. */
 int cube_lengths(const struct cube_group *group, unsigned extra, hsize_t *length);
 
-/* Its chunks (rank): trailing dimensions whole, as many as fit, so that cells in row-major order fill one chunk after the other. */
+/* Its chunks (rank): trailing dimensions whole, as many as fit, so that cells in row-major order fill one
+ * chunk after the other. */
 void cube_chunk(int rank, const hsize_t *length, hsize_t *chunk);
 
 #endif

@@ -1,5 +1,5 @@
-/* Where the rows of a journal are, sorted by cell in constant memory: runs that are sorted in memory, spilled to a scratch file, and
- * read back merged. */
+/* Where the rows of a journal are, sorted by cell in constant memory: runs that are sorted in memory, spilled
+ * to a scratch file, and read back merged. */
 #ifndef RESULTS_CUBE_CUBE_INDEX_H
 #define RESULTS_CUBE_CUBE_INDEX_H
 
@@ -19,8 +19,8 @@ struct cube_entry {
 struct cube_run; /* one sorted run in the scratch file */
 
 struct cube_index {
-    struct cube_entry
-        *entry; /* (capacity) the run that is being filled; later the buffers of all runs; owned */
+    /* (capacity) the run that is being filled; later the buffers of all runs; owned */
+    struct cube_entry *entry;
     size_t n, capacity, n_max;
     uint64_t n_all;
     const char *near; /* where the scratch file goes; borrowed */
@@ -42,8 +42,8 @@ DSE_MUST_CHECK enum dse_status cube_index_add(struct cube_index *index, const st
 /* No more entries come; they may be read once. */
 DSE_MUST_CHECK enum dse_status cube_index_finish(struct cube_index *index, struct dse_error *err);
 
-/* The entry of the lowest cell that is left (of equal cells the one that came first); `*entry` is NULL at the end and valid until the
- * next call. */
+/* The entry of the lowest cell that is left (of equal cells the one that came first); `*entry` is NULL at the
+ * end and valid until the next call. */
 DSE_MUST_CHECK enum dse_status cube_index_next(struct cube_index *index, const struct cube_entry **entry,
                                                struct dse_error *err);
 

@@ -19,7 +19,8 @@ struct cube_layers {
     uint64_t cell;            /* of the current row */
 };
 
-/* Create the datasets of `layers`. `near`: see scratch_file_open. Close also after a failure. DSE_IO, DSE_NO_MEMORY. */
+/* Create the datasets of `layers`. `near`: see scratch_file_open. Close also after a failure. DSE_IO,
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_layers_open(struct cube_layers *layers, hid_t file,
                                                 const struct result_schema *schema, const char *near,
                                                 struct dse_error *err);
@@ -28,7 +29,8 @@ DSE_MUST_CHECK enum dse_status cube_layers_open(struct cube_layers *layers, hid_
 DSE_MUST_CHECK enum dse_status cube_layers_take(struct cube_layers *layers, struct cube_rows *rows,
                                                 struct dse_error *err);
 
-/* Write what is left and, when any layer has a trace, the group `trace`. Nothing of that without `write`. DSE_IO. */
+/* Write what is left and, when any layer has a trace, the group `trace`. Nothing of that without `write`.
+ * DSE_IO. */
 DSE_MUST_CHECK enum dse_status cube_layers_close(struct cube_layers *layers, hid_t file, bool write,
                                                  struct dse_error *err);
 

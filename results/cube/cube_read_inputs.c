@@ -7,7 +7,8 @@
 #include "results/hdf5/hdf5_file.h"
 #include "results/hdf5/hdf5_read.h"
 
-/* One text dataset of the group `inputs`, which must have `n` values (*n SIZE_MAX: any number, which is put there). */
+/* One text dataset of the group `inputs`, which must have `n` values (*n SIZE_MAX: any number, which is put
+ * there). */
 static enum dse_status read_column(hid_t group, const char *name, struct arena *arena, const char ***text,
                                    size_t *n, struct dse_error *err)
 {

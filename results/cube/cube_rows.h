@@ -27,9 +27,10 @@ struct cube_rows {
     uint32_t cell[RESULT_AXIS_MAX]; /* its position on each axis */
 };
 
-/* Read the journal beside `out` once, check it, and find the order of its rows; those that are not on the axes are left out. At most
- * `n_entry` rows' places are in memory; more go to a scratch file beside `near`. Both names must stay. On failure `rows` needs no
- * release. DSE_BAD_INPUT: a bad line (file and line). DSE_IO, DSE_NO_MEMORY. */
+/* Read the journal beside `out` once, check it, and find the order of its rows; those that are not on the
+ * axes are left out. At most `n_entry` rows' places are in memory; more go to a scratch file beside `near`.
+ * Both names must stay. On failure `rows` needs no release. DSE_BAD_INPUT: a bad line (file and line).
+ * DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_rows_open(struct cube_rows *rows, const char *out,
                                               const struct result_schema *schema, size_t n_entry,
                                               const char *near, struct dse_error *err);

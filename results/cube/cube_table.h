@@ -1,4 +1,5 @@
-/* From the columns of a CSV table to the datasets of a group: which field goes into which dataset, and where. */
+/* From the columns of a CSV table to the datasets of a group: which field goes into which dataset, and
+ * where. */
 #ifndef RESULTS_CUBE_CUBE_TABLE_H
 #define RESULTS_CUBE_CUBE_TABLE_H
 
@@ -28,11 +29,13 @@ struct cube_table {
     size_t n_position; /* of a cell: 1, or the layers */
 };
 
-/* An empty table for lines with this header (sealed or not), each about one of n_position positions of a cell. DSE_NO_MEMORY. */
+/* An empty table for lines with this header (sealed or not), each about one of n_position positions of a
+ * cell. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_table_init(struct cube_table *table, const struct text_buffer *header,
                                                size_t n_position, struct dse_error *err);
 
-/* Create a dataset (see cube_dataset) for the CSV column of the same name, or of `csv_name` when that is not NULL. */
+/* Create a dataset (see cube_dataset) for the CSV column of the same name, or of `csv_name` when that is not
+ * NULL. */
 DSE_MUST_CHECK enum dse_status cube_table_add(struct cube_table *table, const struct cube_group *group,
                                               const char *name, const char *csv_name, unsigned extra,
                                               const struct result_field *field, struct dse_error *err);
@@ -43,10 +46,12 @@ DSE_MUST_CHECK enum dse_status cube_table_add_levels(struct cube_table *table, c
                                                      const struct result_schema *schema,
                                                      const struct result_field *field, struct dse_error *err);
 
-/* Where a CSV column stands; the last of that name, since axes come first and may be called anything. header.n: nowhere. */
+/* Where a CSV column stands; the last of that name, since axes come first and may be called anything.
+ * header.n: nowhere. */
 size_t cube_table_find(const struct cube_table *table, const char *name);
 
-/* A line about position `position` of `cell`. DSE_BAD_INPUT: a field that is no number or status. DSE_IO, DSE_NO_MEMORY. */
+/* A line about position `position` of `cell`. DSE_BAD_INPUT: a field that is no number or status. DSE_IO,
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_table_take(struct cube_table *table, const struct csv_row *line,
                                                uint64_t cell, size_t position, struct dse_error *err);
 

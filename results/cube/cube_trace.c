@@ -58,7 +58,8 @@ static enum dse_status grow(struct cube_trace *trace, size_t n, struct dse_error
     return DSE_OK;
 }
 
-/* "12:0.5": one step, from `text` up to a blank or the end, which is where `*end` is put; 0 when it reads otherwise. */
+/* "12:0.5": one step, from `text` up to a blank or the end, which is where `*end` is put; 0 when it reads
+ * otherwise. */
 static int parse_step(const char *text, const char **end, struct cube_trace_step *step)
 {
     char number[64];

@@ -1,5 +1,5 @@
-/* The group `trace` of the cube: improvements of the searches over axes x layer x iteration. Its shape is known when all rows have been
- * seen, so traces wait in a scratch file. */
+/* The group `trace` of the cube: improvements of the searches over axes x layer x iteration. Its shape is
+ * known when all rows have been seen, so traces wait in a scratch file. */
 #ifndef RESULTS_CUBE_CUBE_TRACE_H
 #define RESULTS_CUBE_CUBE_TRACE_H
 
@@ -30,8 +30,8 @@ struct cube_trace {
 void cube_trace_init(struct cube_trace *trace, const struct result_schema *schema, const char *near);
 void cube_trace_free(struct cube_trace *trace);
 
-/* Keep "evaluation:cost evaluation:cost ..." of one layer; "" is none. Cells come in order. DSE_BAD_INPUT: it reads otherwise. DSE_IO,
- * DSE_NO_MEMORY. */
+/* Keep "evaluation:cost evaluation:cost ..." of one layer; "" is none. Cells come in order. DSE_BAD_INPUT: it
+ * reads otherwise. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_trace_take(struct cube_trace *trace, uint64_t cell, size_t layer,
                                                const char *text, struct dse_error *err);
 

@@ -155,8 +155,8 @@ static enum dse_status look_at_out(const char *out, const char *const *path, siz
     return DSE_OK;
 }
 
-/* `out` must be new, or one of the shards. When a merge into it was killed, its rows are taken in like those of a shard, so that the
- * same command succeeds and nothing can be lost. */
+/* `out` must be new, or one of the shards. When a merge into it was killed, its rows are taken in like those
+ * of a shard, so that the same command succeeds and nothing can be lost. */
 static enum dse_status choose_shards(const char *out, const char *const *shard, size_t n, bool killed,
                                      const char ***chosen, size_t *n_chosen, struct dse_error *err)
 {

@@ -17,8 +17,8 @@ struct merge_summary {
     uint64_t n_chosen;    /* points that differed, since one failed, timed out or was ended by max_seconds */
     uint64_t n_expected;  /* points of the specification */
     uint64_t n_missing;   /* of these, those that no shard has */
-    size_t
-        n_example; /* the first missing points by coordinates, "axis=value axis=value"; none when the specification */
+    /* the first missing points by coordinates, "axis=value axis=value"; none when the specification */
+    size_t n_example;
     char example[MERGE_MISSING_MAX]
                 [MERGE_MISSING_TEXT_MAX]; /* leaves out cells, since the files do not say which */
     uint32_t n_shard;                     /* N of the shards K of N; 0: none of the files is a shard */
@@ -26,18 +26,20 @@ struct merge_summary {
     uint32_t absent[MERGE_ABSENT_MAX];    /* the first of them, from 1 */
 };
 
-/* Merge shards (each named by its .h5; OUT.csv and OUT.layers.csv lie beside it) into OUT.h5, OUT.csv, OUT.layers.csv, rows
- * in cell order, in constant memory. Lines are copied as they are. An existing journal `out` is refused unless it is itself one of the
- * shards; the lock of `out` is taken. A merge that was killed while it renamed is finished first (merge_finish).
- * DSE_BAD_INPUT: specification hash or columns differ, shards of different N, the same shard twice, a bad line, one point with two
- * different results (both places are named; wall times may differ, and see n_chosen). DSE_BAD_USAGE: no shards, or `out` exists or is being written.
- * DSE_IO, DSE_NO_MEMORY. Whatever fails, `out` stays as it was. */
+/* Merge shards (each named by its .h5; OUT.csv and OUT.layers.csv lie beside it) into OUT.h5, OUT.csv,
+ * OUT.layers.csv, rows in cell order, in constant memory. Lines are copied as they are. An existing journal
+ * `out` is refused unless it is itself one of the shards; the lock of `out` is taken. A merge that was killed
+ * while it renamed is finished first (merge_finish). DSE_BAD_INPUT: specification hash or columns differ,
+ * shards of different N, the same shard twice, a bad line, one point with two different results (both places
+ * are named; wall times may differ, and see n_chosen). DSE_BAD_USAGE: no shards, or `out` exists or is being
+ * written. DSE_IO, DSE_NO_MEMORY. Whatever fails, `out` stays as it was. */
 DSE_MUST_CHECK enum dse_status merge_shards(const char *out, const char *const *shard, size_t n_shard,
                                             const struct provenance *provenance,
                                             struct merge_summary *summary, struct dse_error *err);
 
-/* Give the files of a merge into `out` that was killed while it renamed them their names; `*finished` (may be NULL): there was one.
- * Whoever writes to `out` calls this first; it is cheap. DSE_BAD_USAGE: the merge is still going on. DSE_IO, DSE_LIMIT. */
+/* Give the files of a merge into `out` that was killed while it renamed them their names; `*finished` (may be
+ * NULL): there was one. Whoever writes to `out` calls this first; it is cheap. DSE_BAD_USAGE: the merge is
+ * still going on. DSE_IO, DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status merge_finish(const char *out, bool *finished, struct dse_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The three files of a merge under their temporary names, and how they get their own. OUT.merging.h5 is made last and renamed last: while
- * it is there, the set is whole, and whoever comes next can go on renaming. */
+/* The three files of a merge under their temporary names, and how they get their own. OUT.merging.h5 is made
+ * last and renamed last: while it is there, the set is whole, and whoever comes next can go on renaming. */
 #ifndef RESULTS_CUBE_MERGE_FILES_H
 #define RESULTS_CUBE_MERGE_FILES_H
 
@@ -16,7 +16,8 @@ struct merge_files {
     FILE *csv, *layers;                                                                 /* owned */
 };
 
-/* Begin both tables with their headers; what is left of an earlier merge is overwritten. DSE_IO, DSE_NO_MEMORY, DSE_LIMIT. */
+/* Begin both tables with their headers; what is left of an earlier merge is overwritten. DSE_IO,
+ * DSE_NO_MEMORY, DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status merge_files_open(struct merge_files *files, const char *out,
                                                 const struct result_schema *schema, struct dse_error *err);
 
@@ -29,8 +30,8 @@ void merge_files_discard(struct merge_files *files);
 /* Was a merge into `out` killed while it wrote its tables? */
 bool merge_files_begun(const char *out);
 
-/* Rename all that is there of a whole set: layers, points, cube. `*whole` is false, and nothing happens, when OUT.merging.h5 is missing.
- * DSE_IO, DSE_LIMIT. */
+/* Rename all that is there of a whole set: layers, points, cube. `*whole` is false, and nothing happens, when
+ * OUT.merging.h5 is missing. DSE_IO, DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status merge_files_rename(const char *out, bool *whole, struct dse_error *err);
 
 #endif

@@ -179,8 +179,9 @@ static enum dse_status worth_of(const struct text_buffer *header, const struct t
     return status;
 }
 
-/* Which of two rows that differ stays: the one that is worth more, else the first. When neither failed nor met a limit of seconds, one of
- * them is wrong. The line of `a` is in rows->line[0], of `b` in rows->line[1]. */
+/* Which of two rows that differ stays: the one that is worth more, else the first. When neither failed nor
+ * met a limit of seconds, one of them is wrong. The line of `a` is in rows->line[0], of `b` in
+ * rows->line[1]. */
 static enum dse_status choose(struct merge_rows *rows, const struct text_buffer *header,
                               const struct merge_shard *a, const struct merge_shard *b, bool *second,
                               struct dse_error *err)
@@ -199,7 +200,8 @@ static enum dse_status choose(struct merge_rows *rows, const struct text_buffer 
         journal_scan_csv_path(a->rows.scan), a->rows.at.line);
 }
 
-/* Rows of one cell in two shards must agree, or one of them must be no loss: `*same`, else `*second`: that of `b` stays. */
+/* Rows of one cell in two shards must agree, or one of them must be no loss: `*same`, else `*second`: that of
+ * `b` stays. */
 static enum dse_status compare(struct merge_rows *rows, struct merge_shard *a, struct merge_shard *b,
                                bool *same, bool *second, struct dse_error *err)
 {

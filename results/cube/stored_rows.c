@@ -188,7 +188,8 @@ static enum dse_status read_texts(const struct stored_rows *rows, hid_t dataset,
     return status;
 }
 
-/* All values of one cell: `*value` is an array of double, uint64_t or const char *. `wanted` is how many there must be (0: any). */
+/* All values of one cell: `*value` is an array of double, uint64_t or const char *. `wanted` is how many
+ * there must be (0: any). */
 static enum dse_status read_block(const struct stored_rows *rows, hid_t dataset, const char *name,
                                   enum field_type type, const uint32_t *index, int extra, size_t wanted,
                                   struct arena *arena, void **value, struct block *block,

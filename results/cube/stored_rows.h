@@ -12,7 +12,8 @@
 
 struct stored_rows;
 
-/* The row of a cell. Columns that the file has no dataset for are missing values; stored_rows_has tells them. */
+/* The row of a cell. Columns that the file has no dataset for are missing values; stored_rows_has tells
+ * them. */
 struct stored_point {
     bool there;         /* false: the cell was not computed, and nothing else is set */
     const char *status; /* the word of the file, which may be none of ours */
@@ -21,13 +22,14 @@ struct stored_point {
     struct layer_record *layer; /* (n_layer) in the order of schema->layer; `trace` as the table has it */
 };
 
-/* Open `h5_path` for reading cells; `schema` as cube_read_schema gave it, borrowed. DSE_IO, DSE_BAD_INPUT, DSE_NO_MEMORY. */
+/* Open `h5_path` for reading cells; `schema` as cube_read_schema gave it, borrowed. DSE_IO, DSE_BAD_INPUT,
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status stored_rows_open(const char *h5_path, const struct result_schema *schema,
                                                 struct stored_rows **rows, struct dse_error *err);
 void stored_rows_close(struct stored_rows *rows);
 
-/* The cell at `index` (n_axis), bit for bit; memory from `arena`. The point's index is `index`. DSE_BAD_INPUT: a dataset is damaged or
- * has another shape than the axes say. DSE_NO_MEMORY. */
+/* The cell at `index` (n_axis), bit for bit; memory from `arena`. The point's index is `index`.
+ * DSE_BAD_INPUT: a dataset is damaged or has another shape than the axes say. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status stored_rows_read(struct stored_rows *rows, const uint32_t *index,
                                                 struct arena *arena, struct stored_point *point,
                                                 struct dse_error *err);

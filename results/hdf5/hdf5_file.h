@@ -1,5 +1,5 @@
-/* What cubes and timelines share of HDF5: files, groups, attributes, texts, and HDF5's own words about a failure. Functions that
- * return int or hid_t return >= 0 on success and < 0 on failure, like HDF5 itself. */
+/* What cubes and timelines share of HDF5: files, groups, attributes, texts, and HDF5's own words about a
+ * failure. Functions that return int or hid_t return >= 0 on success and < 0 on failure, like HDF5 itself. */
 #ifndef RESULTS_HDF5_HDF5_FILE_H
 #define RESULTS_HDF5_HDF5_FILE_H
 
@@ -10,11 +10,12 @@
 #include "base/arena.h"
 #include "base/status.h"
 
-/* A new file: links and attributes in the order of their making, no times, no lock, since it is ours until it is renamed. */
+/* A new file: links and attributes in the order of their making, no times, no lock, since it is ours until it
+ * is renamed. */
 hid_t hdf5_create(const char *path);
 
-/* Open for reading. The file was renamed into place whole, so no lock is needed (and some file systems have none). From now on HDF5
- * prints nothing. DSE_IO: it cannot be read; DSE_BAD_INPUT: it is not HDF5. */
+/* Open for reading. The file was renamed into place whole, so no lock is needed (and some file systems have
+ * none). From now on HDF5 prints nothing. DSE_IO: it cannot be read; DSE_BAD_INPUT: it is not HDF5. */
 DSE_MUST_CHECK enum dse_status hdf5_open(const char *path, hid_t *file, struct dse_error *err);
 
 /* A group whose links keep the order of their making. */
@@ -28,8 +29,8 @@ int hdf5_put_attribute(hid_t object, const char *name, hid_t type, const void *v
 int hdf5_put_text(hid_t object, const char *name, const char *value);
 int hdf5_put_texts(hid_t object, const char *name, const char *const *value, size_t n);
 
-/* Variable-length strings as HDF5 has read them into raw (n), copied to text (n) in the arena and given back to HDF5; NULL becomes "".
- * DSE_NO_MEMORY. */
+/* Variable-length strings as HDF5 has read them into raw (n), copied to text (n) in the arena and given back
+ * to HDF5; NULL becomes "". DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status hdf5_keep_texts(hid_t type, hid_t space, char **raw, size_t n,
                                                struct arena *arena, const char **text, struct dse_error *err);
 
@@ -38,7 +39,8 @@ struct hdf5_errors {
     char text[256];
 };
 
-/* From now on HDF5 prints nothing and its first message is kept in `errors`, which must stay until hdf5_errors_silence. */
+/* From now on HDF5 prints nothing and its first message is kept in `errors`, which must stay until
+ * hdf5_errors_silence. */
 void hdf5_errors_catch(struct hdf5_errors *errors);
 
 /* HDF5 prints nothing and keeps nothing. */

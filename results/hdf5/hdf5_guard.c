@@ -96,8 +96,9 @@ static void seal_print(char *seal, uint64_t n, uint64_t hash)
     snprintf(seal, SEAL_BYTE + 1, seal_format, n, hash);
 }
 
-/* Whether the file ends in a seal; one that names another size is none. DSE_BAD_INPUT when its hash is not that of the file: HDF5 cuts
- * the seal off when it opens a file for writing and closes it again, so nobody has edited this one, it was damaged. */
+/* Whether the file ends in a seal; one that names another size is none. DSE_BAD_INPUT when its hash is not
+ * that of the file: HDF5 cuts the seal off when it opens a file for writing and closes it again, so nobody
+ * has edited this one, it was damaged. */
 static enum dse_status seal_holds(int file, const char *path, uint64_t size, bool *holds,
                                   struct dse_error *err)
 {
@@ -174,8 +175,8 @@ static const struct rlimit *lowered(struct rlimit *limit, rlim_t value)
     return limit;
 }
 
-/* Twice the file and 4 GiB on top of what this process has: blocks that are read, texts of one block, HDF5's caches. The shadow memory
- * of the sanitizers cannot be limited. */
+/* Twice the file and 4 GiB on top of what this process has: blocks that are read, texts of one block, HDF5's
+ * caches. The shadow memory of the sanitizers cannot be limited. */
 static void limit_memory(uint64_t size)
 {
     unsigned long page = 0;
@@ -190,7 +191,8 @@ static void limit_memory(uint64_t size)
     fclose(file);
 }
 
-/* Never returns. Nothing that it or a library says about its end is for users: the parent sees how it ended. */
+/* Never returns. Nothing that it or a library says about its end is for users: the parent sees how it
+ * ended. */
 static _Noreturn void child_main(const char *path, uint64_t size, unsigned cpu_s, pid_t parent,
                                  struct hdf5_trial *trial)
 {

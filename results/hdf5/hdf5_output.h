@@ -1,5 +1,6 @@
-/* An HDF5 file being made. Small writes are gathered, and a write that fails (full disk, a limit on file sizes) is remembered with its
- * errno while HDF5 is told that all is well: it then closes the file without trouble, where it else leaks, or ends in a loop. */
+/* An HDF5 file being made. Small writes are gathered, and a write that fails (full disk, a limit on file
+ * sizes) is remembered with its errno while HDF5 is told that all is well: it then closes the file without
+ * trouble, where it else leaks, or ends in a loop. */
 #ifndef RESULTS_HDF5_HDF5_OUTPUT_H
 #define RESULTS_HDF5_HDF5_OUTPUT_H
 
@@ -20,12 +21,13 @@ struct hdf5_output {
     size_t n;
 };
 
-/* Create or overwrite `path`. Links and attributes keep the order of their making, no times, no lock. DSE_IO, DSE_NO_MEMORY, DSE_LIMIT:
- * then there is nothing to close. */
+/* Create or overwrite `path`. Links and attributes keep the order of their making, no times, no lock. DSE_IO,
+ * DSE_NO_MEMORY, DSE_LIMIT: then there is nothing to close. */
 DSE_MUST_CHECK enum dse_status hdf5_output_open(struct hdf5_output *output, const char *path,
                                                 struct dse_error *err);
 
-/* Close, and bring it to the disk (fsync). DSE_IO: a write failed, now or before; the file is not whole then. */
+/* Close, and bring it to the disk (fsync). DSE_IO: a write failed, now or before; the file is not whole
+ * then. */
 DSE_MUST_CHECK enum dse_status hdf5_output_close(struct hdf5_output *output, struct dse_error *err);
 
 #endif

@@ -20,12 +20,13 @@ DSE_MUST_CHECK enum dse_status hdf5_read_word(hid_t object, const char *name, st
 /* A whole number as an attribute, or 0 when it is not there or not one whole number. */
 uint64_t hdf5_read_count(hid_t object, const char *name);
 
-/* The selected `n` numbers as doubles; the missing-value mark of whole numbers becomes NaN. DSE_BAD_INPUT, DSE_NO_MEMORY. */
+/* The selected `n` numbers as doubles; the missing-value mark of whole numbers becomes NaN. DSE_BAD_INPUT,
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size_t n,
                                                  struct arena *arena, double **number, struct dse_error *err);
 
-/* A dataset (n values, row-major) as texts or as numbers, whichever it is; the other pointer is NULL. DSE_BAD_INPUT: it is neither, or
- * damaged. DSE_NO_MEMORY. */
+/* A dataset (n values, row-major) as texts or as numbers, whichever it is; the other pointer is NULL.
+ * DSE_BAD_INPUT: it is neither, or damaged. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status hdf5_read_dataset(hid_t dataset, struct arena *arena, const char ***text,
                                                  double **number, size_t *n, struct dse_error *err);
 

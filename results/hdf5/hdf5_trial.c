@@ -14,7 +14,8 @@ enum {
     RANK_MAX = H5S_MAX_RANK,
 };
 
-/* How values of a stored type are read: as numbers (H5T_NATIVE_*), as texts (to be closed), or, < 0, not at all. */
+/* How values of a stored type are read: as numbers (H5T_NATIVE_*), as texts (to be closed), or, < 0, not at
+ * all. */
 struct reading {
     hid_t type;
     bool text;
@@ -177,7 +178,8 @@ static herr_t on_object(hid_t root, const char *name, const H5O_info_t *info, vo
     return fine ? 0 : -1;
 }
 
-/* The links in the order of their making, which is how cubes are read; a file that was repacked may have lost it. */
+/* The links in the order of their making, which is how cubes are read; a file that was repacked may have lost
+ * it. */
 static void read_creation_order(hid_t file)
 {
     char name[256];

@@ -13,7 +13,7 @@ enum { WAITING_BYTE = 65536 };
 
 static const double flush_s = 0.1;
 
-/* ---------------------------------------------------------------------------------------------------- open, close */
+/* ---------------------------------------- open, close */
 
 static enum dse_status open_parts(struct journal *journal, const char *out,
                                   const struct journal_options *options, struct dse_error *err)
@@ -74,7 +74,7 @@ size_t journal_count(const struct journal *journal)
     return journal->n;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- lines */
+/* ---------------------------------------- lines */
 
 void journal_lines_init(struct journal_lines *lines)
 {
@@ -97,8 +97,8 @@ void journal_lines_free(struct journal_lines *lines)
     lines->n_point = 0;
 }
 
-/* A layer of this point must be known to the schema (the cube has a place for it). The layers of a point mostly follow each other
- * there, too, so the search goes on where the last one ended. */
+/* A layer of this point must be known to the schema (the cube has a place for it). The layers of a point
+ * mostly follow each other there, too, so the search goes on where the last one ended. */
 static enum dse_status check_layer(const struct result_schema *schema, const char *layer, size_t *at,
                                    struct dse_error *err)
 {
@@ -153,7 +153,7 @@ enum dse_status journal_format(const struct result_schema *schema, const struct 
     return DSE_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- append */
+/* ---------------------------------------- append */
 
 bool journal_write_all(int fd, const char *bytes, size_t length)
 {
@@ -264,7 +264,7 @@ enum dse_status journal_append_record(struct journal *journal, const struct poin
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- sync */
+/* ---------------------------------------- sync */
 
 /* fdatasync; what is no file of a disk has nothing to sync (EINVAL, man 2 fdatasync). */
 static bool sync_file(int fd)

@@ -1,4 +1,5 @@
-/* The keys of all points of a journal, which a scan needs only when the layers do not stand beside their points. */
+/* The keys of all points of a journal, which a scan needs only when the layers do not stand beside their
+ * points. */
 #ifndef RESULTS_JOURNAL_JOURNAL_KEYS_H
 #define RESULTS_JOURNAL_JOURNAL_KEYS_H
 

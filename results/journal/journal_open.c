@@ -28,7 +28,7 @@ static enum dse_status fail_errno(const char *path, const char *what, struct dse
     return dse_fail_at(err, DSE_IO, path, 0, "%s: %s", what, strerror(errno));
 }
 
-/* ----------------------------------------------------------------------------------------------- open for appending */
+/* ---------------------------------------- open for appending */
 
 /* Open a file if it is there. */
 static enum dse_status open_old(const char *path, int *fd, struct dse_error *err)
@@ -83,7 +83,7 @@ static enum dse_status settle_both(struct journal *journal, struct dse_error *er
     return status == DSE_OK && made ? folder_sync(journal->csv_path, err) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- what goes */
+/* ---------------------------------------- what goes */
 
 /* From now on what is kept goes into new files. */
 static enum dse_status begin_rewrite(struct recovery *r, struct dse_error *err)
@@ -103,7 +103,8 @@ static enum dse_status move_aside(struct recovery *r, const struct journal_row *
                              row->layer_length, err);
 }
 
-/* Layer lines of nobody before those of `row`: after damage they may be those of a damaged line, and are kept with it. */
+/* Layer lines of nobody before those of `row`: after damage they may be those of a damaged line, and are kept
+ * with it. */
 static enum dse_status mind_gap(struct recovery *r, const struct journal_row *row, struct dse_error *err)
 {
     if (row->layer_length == 0)
@@ -126,7 +127,7 @@ static enum dse_status take_bad(struct recovery *r, const struct journal_row *ro
     return why->status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- what stays */
+/* ---------------------------------------- what stays */
 
 /* The line of the first row that has this cell. */
 static uint64_t first_line_of(const struct recovery *r, uint64_t cell)
@@ -244,7 +245,7 @@ static enum dse_status take_all(struct recovery *r, struct dse_error *err)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- all */
+/* ---------------------------------------- all */
 
 /* The lengths of the headers: where the first rows begin. */
 static enum dse_status measure_headers(struct recovery *r, struct dse_error *err)

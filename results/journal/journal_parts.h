@@ -31,8 +31,8 @@ struct journal {
 /* All of it, or nothing more than errno says. */
 bool journal_write_all(int fd, const char *bytes, size_t length);
 
-/* Fill a journal whose paths are set and whose lock is taken: read what is there, show it, repair it, open both files for
- * appending. Errors as of journal_open. */
+/* Fill a journal whose paths are set and whose lock is taken: read what is there, show it, repair it, open
+ * both files for appending. Errors as of journal_open. */
 DSE_MUST_CHECK enum dse_status journal_recover(struct journal *journal, const char *out,
                                                const struct journal_options *options, struct dse_error *err);
 

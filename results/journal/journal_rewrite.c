@@ -169,7 +169,8 @@ enum dse_status journal_rewrite_begin(struct journal_rewrite *rewrite, uint64_t 
                              layer_byte - layer_header, err);
 }
 
-/* The names of the pair with number `i`: OUT.dropped.csv, OUT.dropped-2.csv, ... Returns 0 when they do not fit. */
+/* The names of the pair with number `i`: OUT.dropped.csv, OUT.dropped-2.csv, ... Returns 0 when they do not
+ * fit. */
 static int aside_names(const char *out, const char *word, int i, struct journal_pair *pair)
 {
     char number[16] = "", name[64];

@@ -1,5 +1,5 @@
-/* Changing a journal so that it can be stopped at any moment: new files beside the old ones, synced, then renamed, and rows that
- * leave it kept in files of their own. */
+/* Changing a journal so that it can be stopped at any moment: new files beside the old ones, synced, then
+ * renamed, and rows that leave it kept in files of their own. */
 #ifndef RESULTS_JOURNAL_JOURNAL_REWRITE_H
 #define RESULTS_JOURNAL_JOURNAL_REWRITE_H
 
@@ -26,12 +26,13 @@ struct journal_rewrite {
     struct journal_pair kept, dropped, damaged;
 };
 
-/* Begin the new journal with the first bytes of the old one, which end behind the headers or later. DSE_IO. */
+/* Begin the new journal with the first bytes of the old one, which end behind the headers or later.
+ * DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_rewrite_begin(struct journal_rewrite *rewrite, uint64_t csv_byte,
                                                      uint64_t layer_byte, struct dse_error *err);
 
-/* Begin OUT.dropped.csv or OUT.damaged.csv with its header, unless it has been: `word` is ".dropped" or ".damaged". A number
- * is added when such a file is there from earlier. DSE_IO. */
+/* Begin OUT.dropped.csv or OUT.damaged.csv with its header, unless it has been: `word` is ".dropped" or
+ * ".damaged". A number is added when such a file is there from earlier. DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_aside_begin(struct journal_rewrite *rewrite, struct journal_pair *pair,
                                                    const char *word, struct dse_error *err);
 
@@ -46,8 +47,8 @@ DSE_MUST_CHECK enum dse_status journal_pair_copy_rest(struct journal_rewrite *re
                                                       uint64_t layer_offset, uint64_t *n_line,
                                                       struct dse_error *err);
 
-/* Give the pairs that were begun their names: first those of rows moved aside, then OUT.csv, then OUT.layers.csv, each safe on disk
- * before the next. DSE_IO. */
+/* Give the pairs that were begun their names: first those of rows moved aside, then OUT.csv, then
+ * OUT.layers.csv, each safe on disk before the next. DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_rewrite_commit(struct journal_rewrite *rewrite, struct dse_error *err);
 
 /* Remove what was begun and not committed. */

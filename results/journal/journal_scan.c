@@ -10,7 +10,7 @@
 
 enum { SCAN_BUFFER = 1 << 17 };
 
-/* ---------------------------------------------------------------------------------------------------- open, close */
+/* ---------------------------------------- open, close */
 
 static enum dse_status read_point_header(struct journal_scan *scan, struct dse_error *err)
 {
@@ -113,7 +113,7 @@ void journal_scan_close(struct journal_scan *scan)
     free(scan);
 }
 
-/* --------------------------------------------------------------------------------------------------------- points */
+/* ---------------------------------------- points */
 
 /* Read the fields that every row needs. Returns false when they make no point. */
 static bool read_fields(struct journal_scan *scan, struct journal_row *row)
@@ -155,10 +155,10 @@ static bool take_point(struct journal_scan *scan, struct dse_error *why)
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------------- layers */
+/* ---------------------------------------- layers */
 
-/* Check the header of OUT.layers.csv. One of another specification is what a run that began anew leaves when it is killed
- * before it comes to this file; then there are no points, and nothing in it counts. */
+/* Check the header of OUT.layers.csv. One of another specification is what a run that began anew leaves when
+ * it is killed before it comes to this file; then there are no points, and nothing in it counts. */
 static enum dse_status read_layer_header(struct journal_scan *scan, struct dse_error *err)
 {
     struct text_buffer header;
@@ -215,7 +215,8 @@ static void take_layer(struct journal_scan *scan)
     scan->layer_waits = false;
 }
 
-/* The waiting layer is not of the row, whose own have not begun: whose is it? JOURNAL_ROW: nobody's, it was passed over. */
+/* The waiting layer is not of the row, whose own have not begun: whose is it? JOURNAL_ROW: nobody's, it was
+ * passed over. */
 static enum dse_status place_foreign(struct journal_scan *scan, enum journal_event *event,
                                      struct dse_error *why, struct dse_error *err)
 {
@@ -248,7 +249,8 @@ static void fail_short(struct journal_scan *scan, uint64_t n_found, struct dse_e
                 scan->row.n_layer, scan->layer_path, n_found);
 }
 
-/* The layers of the row. A damaged line counts as one of them where one is due, and makes the point one to be computed again. */
+/* The layers of the row. A damaged line counts as one of them where one is due, and makes the point one to be
+ * computed again. */
 static enum dse_status collect(struct journal_scan *scan, enum journal_event *event, struct dse_error *why,
                                struct dse_error *err)
 {
@@ -298,7 +300,7 @@ static enum dse_status end_layers(struct journal_scan *scan, struct dse_error *e
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- steps */
+/* ---------------------------------------- steps */
 
 /* The next line of OUT.csv. */
 static enum dse_status next_point(struct journal_scan *scan, bool *more, struct dse_error *err)

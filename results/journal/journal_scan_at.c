@@ -42,8 +42,8 @@ static enum dse_status fill(struct scan_window *window, const struct line_reader
     return DSE_OK;
 }
 
-/* `length` bytes from `offset` of a file; `*bytes` is valid until the next call. Where lines are asked for in the order of the file, it is
- * read in large pieces. */
+/* `length` bytes from `offset` of a file; `*bytes` is valid until the next call. Where lines are asked for in
+ * the order of the file, it is read in large pieces. */
 static enum dse_status read_at(struct scan_window *window, const struct line_reader *reader, uint64_t offset,
                                uint64_t length, const char **bytes, struct dse_error *err)
 {

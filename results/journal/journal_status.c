@@ -1,4 +1,5 @@
-/* What can be said about a journal without its schema and without its lock: counts, and the points that are not ok. */
+/* What can be said about a journal without its schema and without its lock: counts, and the points that are
+ * not ok. */
 #include <string.h>
 #include <sys/stat.h>
 

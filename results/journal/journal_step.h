@@ -52,8 +52,8 @@ struct journal_scan {
     uint64_t layer_key;
     bool has_keys;
     struct journal_keys keys;
-    struct scan_window
-        window[2]; /* of the points and of the layers, for lines that are read by their place */
+    /* of the points and of the layers, for lines that are read by their place */
+    struct scan_window window[2];
 };
 
 #endif

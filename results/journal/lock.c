@@ -43,8 +43,9 @@ static void this_host(const struct lock_manner *manner, char *host, size_t size)
     host[size - 1] = '\0';
 }
 
-/* State letter and start time of a process, from /proc/PID/stat: fields 3 and 22 (man 5 proc); the name before them may hold
- * anything, so they are counted from its closing bracket. False when there is no such file. */
+/* State letter and start time of a process, from /proc/PID/stat: fields 3 and 22 (man 5 proc); the name
+ * before them may hold anything, so they are counted from its closing bracket. False when there is no such
+ * file. */
 static bool process_look(long pid, char *state, uint64_t *start)
 {
     char path[64], text[1024];
@@ -97,7 +98,8 @@ static void take_value(const char *text, const char *key, char *value, size_t si
     }
 }
 
-/* What the file says; `*by_flock` tells how it was held. Junk leaves the fields empty. False: the file is empty. */
+/* What the file says; `*by_flock` tells how it was held. Junk leaves the fields empty. False: the file is
+ * empty. */
 static bool read_owner(int fd, struct lock_owner *owner, bool *by_flock)
 {
     char text[LOCK_TEXT_MAX], word[64];
@@ -195,8 +197,8 @@ static enum attempt take_flock(struct lock *lock, const struct lock_manner *mann
     return any && !by_flock && owner->pid != 0 && judge(lock->fd, owner, host) ? HELD : TAKEN;
 }
 
-/* Without flock: the first to make the file has it; who finds a stale one writes his name into a new one, and looks after a while
- * whether it still stands there. */
+/* Without flock: the first to make the file has it; who finds a stale one writes his name into a new one, and
+ * looks after a while whether it still stands there. */
 static enum attempt take_file(struct lock *lock, bool made, const char *host, const char *command,
                               struct lock_owner *owner)
 {

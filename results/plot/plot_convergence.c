@@ -133,7 +133,8 @@ static enum dse_status put_mean(struct plot_job *job, struct convergence *all, s
     return DSE_OK;
 }
 
-/* $curves: evaluation, ratio, layer; one index per panel, blank lines between layers. $mean: one index per panel. */
+/* $curves: evaluation, ratio, layer; one index per panel, blank lines between layers. $mean: one index per
+ * panel. */
 static enum dse_status put_curves(struct plot_job *job, struct convergence *all, struct dse_error *err)
 {
     struct text_buffer *script = &job->script;
@@ -162,7 +163,8 @@ static enum dse_status put_curves(struct plot_job *job, struct convergence *all,
     return DSE_OK;
 }
 
-/* The panels' axis: asked for as x, else an axis called `engine`, else none. The rest is fixed at the best point. */
+/* The panels' axis: asked for as x, else an axis called `engine`, else none. The rest is fixed at the best
+ * point. */
 static enum dse_status choose_panels(struct plot_data *data, const struct plot_options *options,
                                      struct dse_error *err)
 {

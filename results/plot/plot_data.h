@@ -35,7 +35,8 @@ struct plot_data {
     size_t n_facet;
 };
 
-/* Open the cube, find the metric, fix what `where` and axes of length 1 fix. Release with plot_data_close, also on failure. */
+/* Open the cube, find the metric, fix what `where` and axes of length 1 fix. Release with plot_data_close,
+ * also on failure. */
 DSE_MUST_CHECK enum dse_status plot_data_open(struct plot_data *data, const char *path,
                                               const struct plot_options *options, struct dse_error *err);
 void plot_data_close(struct plot_data *data);
@@ -44,11 +45,13 @@ void plot_data_close(struct plot_data *data);
 DSE_MUST_CHECK enum dse_status plot_find_axis(const struct plot_data *data, const char *name,
                                               struct plot_axis *axis, struct dse_error *err);
 
-/* Choose x and y (the longest free axes, numeric ones first; `n_role` 1: x only); the other free axes become facets. */
+/* Choose x and y (the longest free axes, numeric ones first; `n_role` 1: x only); the other free axes become
+ * facets. */
 DSE_MUST_CHECK enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_options *options,
                                                 int n_role, struct dse_error *err);
 
-/* Fix every free axis but those in `keep` (n_keep) at the cell with the best metric. DSE_BAD_INPUT: no cell is ok. */
+/* Fix every free axis but those in `keep` (n_keep) at the cell with the best metric. DSE_BAD_INPUT: no cell
+ * is ok. */
 DSE_MUST_CHECK enum dse_status plot_fix_at_best(struct plot_data *data, const size_t *keep, size_t n_keep,
                                                 struct dse_error *err);
 
@@ -76,12 +79,13 @@ void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffe
 /* Whether less is better (-1), more is better (1), or neither (0). */
 int plot_direction(const struct result_field *metric);
 
-/* Decimal prefix (bytes: binary) for values of that size: `*factor` makes the number, `unit` gets "ms", "mJ s", "GB", "". */
+/* Decimal prefix (bytes: binary) for values of that size: `*factor` makes the number, `unit` gets "ms", "mJ
+ * s", "GB", "". */
 void plot_scale(const double *value, size_t n, const char *unit_symbol, double *factor, char *unit,
                 size_t size);
 
-/* Ticks of an axis role: `label` (length) gets texts from the arena, and `title` the axis title with the unit when all
- * labels share one ("DRAM bandwidth (GB/s)"). DSE_NO_MEMORY. */
+/* Ticks of an axis role: `label` (length) gets texts from the arena, and `title` the axis title with the unit
+ * when all labels share one ("DRAM bandwidth (GB/s)"). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status plot_ticks(struct plot_data *data, const struct plot_axis *axis,
                                           const char ***label, char *title, size_t size,
                                           struct dse_error *err);

@@ -22,12 +22,14 @@ DSE_MUST_CHECK enum dse_status gnuplot_check_ending(const char *figure_path, str
 /* Append the terminal for the figure's ending, with a canvas in points (1/72 inch). */
 void gnuplot_terminal(struct text_buffer *script, const char *figure_path, double width_pt, double height_pt);
 
-/* Append the text of a template ("heatmap.gp"). DSE_IO: not found; the message names where it was looked for. */
+/* Append the text of a template ("heatmap.gp"). DSE_IO: not found; the message names where it was looked
+ * for. */
 DSE_MUST_CHECK enum dse_status gnuplot_template(struct text_buffer *script, const char *name,
                                                 const char *folder, struct dse_error *err);
 
-/* Run the script; it must write to the file named by the gnuplot variable dse_output, which becomes `figure_path` when all
- * went well. With `keep`, the script is left as FIG.gp. DSE_IO: gnuplot is missing or failed. */
+/* Run the script; it must write to the file named by the gnuplot variable dse_output, which becomes
+ * `figure_path` when all went well. With `keep`, the script is left as FIG.gp. DSE_IO: gnuplot is missing or
+ * failed. */
 DSE_MUST_CHECK enum dse_status gnuplot_run(const struct text_buffer *script, const char *figure_path,
                                            bool keep, struct dse_error *err);
 

@@ -52,7 +52,8 @@ static enum cell_look look_of(const struct plot_data *data, size_t cell)
     return data->status[cell][0] ? CELL_FAILED : CELL_MISSING;
 }
 
-/* Range, scale and the best cell over all panels. Of equal ones the first counts: the smallest values of the axes. */
+/* Range, scale and the best cell over all panels. Of equal ones the first counts: the smallest values of the
+ * axes. */
 static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct dse_error *err)
 {
     const struct plot_data *data = &job->data;
@@ -165,7 +166,8 @@ static void put_foot(struct plot_job *job, const struct heatmap *map)
                 map->has_look[CELL_MISSING]);
 }
 
-/* Sizes in points; a letter of the 8 to 9 point font is about 5.2 wide, of whole sentences in DejaVu Sans up to 5.8. */
+/* Sizes in points; a letter of the 8 to 9 point font is about 5.2 wide, of whole sentences in DejaVu Sans up
+ * to 5.8. */
 static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_letters,
                     struct plot_layout *layout, bool *rotate)
 {

@@ -1,4 +1,5 @@
-/* Boxes of a row of an execution graph: what is narrower than a pixel is put together. Internal to plot_timeline. */
+/* Boxes of a row of an execution graph: what is narrower than a pixel is put together. Internal to
+ * plot_timeline. */
 #ifndef RESULTS_PLOT_PLOT_TIMELINE_LANE_H
 #define RESULTS_PLOT_PLOT_TIMELINE_LANE_H
 
@@ -15,9 +16,9 @@ struct lane {
     double y0, y1;
     double pixel;
     double from,
-        share
-            [LANE_LOOK_MAX]; /* of narrow boxes not yet written: where they begin, and how wide each look is */
-    size_t n_box;            /* written so far */
+        /* of narrow boxes not yet written: where they begin, and how wide each look is */
+        share[LANE_LOOK_MAX];
+    size_t n_box; /* written so far */
 };
 
 void lane_begin(struct lane *lane, double high, double y0, double y1, struct text_buffer *out);

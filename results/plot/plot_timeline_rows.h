@@ -38,7 +38,8 @@ struct drawing {
 /* Height of the foot of a panel over that of the last one. */
 double plot_timeline_foot(const struct drawing *d, size_t panel);
 
-/* Append the blocks $dram, $core, $stall, $buffer, $line, $word, $word_up and $head of all panels (plotting/timeline.gp). */
+/* Append the blocks $dram, $core, $stall, $buffer, $line, $word, $word_up and $head of all panels
+ * (plotting/timeline.gp). */
 void plot_timeline_blocks(struct drawing *d);
 
 #endif

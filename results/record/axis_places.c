@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 
-/* The positions of one axis by the text of their coordinates: each with its terminator, one behind the other, as csv_split
- * leaves the fields of a line. */
+/* The positions of one axis by the text of their coordinates: each with its terminator, one behind the other,
+ * as csv_split leaves the fields of a line. */
 struct axis_table {
     struct text_buffer text;
     size_t *end;    /* (n_value) of a position's text; it begins where the one before ends */

@@ -16,8 +16,8 @@ DSE_MUST_CHECK enum dse_status axis_places_new(const struct result_schema *schem
                                                struct axis_places **places, struct dse_error *err);
 void axis_places_free(struct axis_places *places); /* NULL is fine */
 
-/* The cell of a row that csv_split made, whose first columns are those of the axes: `index` (n_axis) and its row-major number.
- * False when the coordinates are not on the axes. */
+/* The cell of a row that csv_split made, whose first columns are those of the axes: `index` (n_axis) and its
+ * row-major number. False when the coordinates are not on the axes. */
 bool axis_places_find(const struct axis_places *places, const struct csv_row *row, uint32_t *index,
                       uint64_t *cell);
 

@@ -26,8 +26,8 @@ void cell_set_free(struct cell_set *set)
     *set = (struct cell_set){0};
 }
 
-/* Where a cell is, or a free slot where it would be. Cells are consecutive numbers: a multiplication spreads them (Fibonacci
- * hashing, Knuth, The Art of Computer Programming 3, section 6.4). */
+/* Where a cell is, or a free slot where it would be. Cells are consecutive numbers: a multiplication spreads
+ * them (Fibonacci hashing, Knuth, The Art of Computer Programming 3, section 6.4). */
 static uint64_t *find_slot(const struct cell_set *set, uint64_t cell)
 {
     size_t at = (size_t)((cell * 0x9e3779b97f4a7c15u) >> 20) & (set->n_slot - 1);

@@ -1,4 +1,5 @@
-/* Which cells have been seen: a bit per cell of a cube that is not too large, else a hash table of those that were. */
+/* Which cells have been seen: a bit per cell of a cube that is not too large, else a hash table of those that
+ * were. */
 #ifndef RESULTS_RECORD_CELL_SET_H
 #define RESULTS_RECORD_CELL_SET_H
 

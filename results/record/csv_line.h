@@ -21,14 +21,17 @@ struct csv_row {
 void csv_row_init(struct csv_row *row);
 void csv_row_free(struct csv_row *row);
 
-/* Split a line without its line break. The fields lie one behind the other in `store`, each with its terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
+/* Split a line without its line break. The fields lie one behind the other in `store`, each with its
+ * terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
                                          struct dse_error *err);
 
-/* Append one field and the comma after it, quoted (csv_write) only when it must be. Line breaks become spaces. NULL: empty. */
+/* Append one field and the comma after it, quoted (csv_write) only when it must be. Line breaks become
+ * spaces. NULL: empty. */
 void csv_add_text(struct text_buffer *line, const char *text);
 
-/* End a line that ends in a comma: checksum and line break. `start` is where the line begins in the buffer. */
+/* End a line that ends in a comma: checksum and line break. `start` is where the line begins in the
+ * buffer. */
 void csv_seal(struct text_buffer *line, size_t start);
 
 /* Whether a line (without its line break) carries the right checksum. */
@@ -44,11 +47,13 @@ void csv_point_line(struct text_buffer *line, const struct result_schema *schema
 void csv_layer_line(struct text_buffer *line, const struct result_schema *schema,
                     const struct point_record *point, const struct layer_record *layer);
 
-/* Read fields back: `index` (n_axis) gets the cell. Returns 1; 0 when the coordinates are not on the axes; -1 with `err`
- * filled when a value is malformed. Texts point into `row`. `level` (n_level) is filled and record->level set to it. */
+/* Read fields back: `index` (n_axis) gets the cell. Returns 1; 0 when the coordinates are not on the axes; -1
+ * with `err` filled when a value is malformed. Texts point into `row`. `level` (n_level) is filled and
+ * record->level set to it. */
 int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
                     uint32_t *index, struct level_values *level, struct dse_error *err);
-/* The same when the cell is known already (struct journal_row): `index` is borrowed, the coordinates are not read. */
+/* The same when the cell is known already (struct journal_row): `index` is borrowed, the coordinates are not
+ * read. */
 int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
                      struct point_record *point, const uint32_t *index, struct level_values *level,
                      struct dse_error *err);
@@ -58,7 +63,8 @@ int csv_layer_parse(const struct csv_row *row, const struct result_schema *schem
 /* 16 hex digits; returns 0 when `text` is something else. */
 int csv_key_parse(const char *text, uint64_t *key);
 
-/* The first 16 bytes of `text`, and the point key in the last but one column of a line; 0 when they are no hex digits. */
+/* The first 16 bytes of `text`, and the point key in the last but one column of a line; 0 when they are no
+ * hex digits. */
 int csv_key_read(const char *text, uint64_t *key);
 int csv_line_key(const char *line, size_t length, uint64_t *key);
 

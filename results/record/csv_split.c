@@ -1,4 +1,5 @@
-/* Splitting a line into its fields (RFC 4180): one pass in a copy of the line, as a million lines are read on resume. */
+/* Splitting a line into its fields (RFC 4180): one pass in a copy of the line, as a million lines are read on
+ * resume. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static bool add_field(struct csv_row *row, const char *text)
     return true;
 }
 
-/* A quoted field without its quotes from behind its first one: moved to `*to`. Returns where it ends, or NULL: it never does. */
+/* A quoted field without its quotes from behind its first one: moved to `*to`. Returns where it ends, or
+ * NULL: it never does. */
 static char *unquote(char *at, const char *end, char **to)
 {
     for (;;) {

@@ -36,7 +36,8 @@ static void utc_now(char *buffer, size_t size)
         text_copy(buffer, size, "unknown");
 }
 
-/* The versions of the libraries as they say it themselves at run time; libcsv and OpenMP have only their headers for it. */
+/* The versions of the libraries as they say it themselves at run time; libcsv and OpenMP have only their
+ * headers for it. */
 static void name_libraries(struct provenance *provenance)
 {
     unsigned xxhash = XXH_versionNumber();

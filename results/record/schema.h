@@ -1,5 +1,6 @@
-/* What a result file holds: axes, fields, layers and levels. The tables here drive the CSV header, the HDF5 datasets with
- * their attributes, the figures and the documentation. A schema borrows everything it points to. */
+/* What a result file holds: axes, fields, layers and levels. The tables here drive the CSV header, the HDF5
+ * datasets with their attributes, the figures and the documentation. A schema borrows everything it points
+ * to. */
 #ifndef RESULTS_RECORD_SCHEMA_H
 #define RESULTS_RECORD_SCHEMA_H
 
@@ -34,8 +35,9 @@ int result_status_find(const char *word, enum result_status *status);
 
 enum field_type { FIELD_F64, FIELD_U64, FIELD_TEXT };
 
-/* Which optional columns there are, as sets of bits: what is measured of the best mapping of a layer besides the cost model, when
- * a sweep asks for it; and what schedules have, when one of its engines is a scheduler. */
+/* Which optional columns there are, as sets of bits: what is measured of the best mapping of a layer besides
+ * the cost model, when a sweep asks for it; and what schedules have, when one of its engines is a
+ * scheduler. */
 #define RESULT_MEASURE_LIST(X)                                                                               \
     X(RESULT_MEASURE_NOC, 1, "noc")                                                                          \
     X(RESULT_MEASURE_COSA, 2, "cosa")                                                                        \
@@ -53,14 +55,16 @@ const char *result_measure_text(size_t i);
 /* The bit of the measure that the first `length` letters of `word` name; 0 when none. */
 unsigned result_measure_find(const char *word, size_t length);
 
-/* Missing values: NaN for FIELD_F64, this for FIELD_U64, NULL or "" for FIELD_TEXT. Empty in CSV, _FillValue in HDF5. */
+/* Missing values: NaN for FIELD_F64, this for FIELD_U64, NULL or "" for FIELD_TEXT. Empty in CSV, _FillValue
+ * in HDF5. */
 #define RESULT_U64_MISSING UINT64_MAX
 
-/* One column. `offset` is where the value lies in struct point_record or layer_record (double, uint64_t, const char *). */
+/* One column. `offset` is where the value lies in struct point_record or layer_record (double, uint64_t,
+ * const char *). */
 struct result_field {
     const char *name; /* with its unit: "latency_s" */
-    const char
-        *unit; /* for the `units` attribute: "s", "J", "byte", "1" for ratios and counts; "" for text */
+    /* for the `units` attribute: "s", "J", "byte", "1" for ratios and counts; "" for text */
+    const char *unit;
     const char *sentence; /* the `long_name` attribute and the documentation */
     enum field_type type;
     bool is_time;     /* wall time of the run: differs between runs, left out when files are compared */
@@ -70,8 +74,8 @@ struct result_field {
 
 /* One named array along an axis. Either `number` or `text` is set. */
 struct result_coordinate {
-    const char
-        *name; /* column and dataset name, unit in it: "global_buffer_byte"; letters, digits, _ . + - */
+    /* column and dataset name, unit in it: "global_buffer_byte"; letters, digits, _ . + - */
+    const char *name;
     const char *unit;        /* "byte", "byte/s", "1", "" for text */
     const char *long_name;   /* "Global buffer capacity" */
     const double *number;    /* (n_value) or NULL; finite */
@@ -80,15 +84,16 @@ struct result_coordinate {
         *label; /* (n_value) what people read on a figure: "64 KiB"; NULL: made from the value and unit */
 };
 
-/* An axis is a dimension. coordinate[0] names it and is its dimension scale; linked (zip) axes have further coordinates on
- * the same dimension. No two positions of an axis may agree in all coordinates. */
+/* An axis is a dimension. coordinate[0] names it and is its dimension scale; linked (zip) axes have further
+ * coordinates on the same dimension. No two positions of an axis may agree in all coordinates. */
 struct result_axis {
     size_t n_value;
     size_t n_coordinate;
     const struct result_coordinate *coordinate; /* (n_coordinate), at least one */
 };
 
-/* A file that the specification took in, kept with the results so that they can be computed again from them alone. */
+/* A file that the specification took in, kept with the results so that they can be computed again from them
+ * alone. */
 struct result_input {
     const char *role;    /* "architecture" or "network"; "specification": the specification itself */
     const char *name;    /* as the specification names it */
@@ -128,7 +133,8 @@ struct level_values {
 };
 
 /* The result of one design point; also the struct that the field table's offsets refer to. Set it up with
- * point_record_init, then fill in what is known. Texts are borrowed and one line each (line breaks become spaces). */
+ * point_record_init, then fill in what is known. Texts are borrowed and one line each (line breaks become
+ * spaces). */
 struct point_record {
     const uint32_t *index; /* (n_axis) the cell */
     uint64_t key;          /* content hash of all that determines the result */
@@ -192,7 +198,8 @@ struct layer_record {
 void point_record_init(struct point_record *record);
 void layer_record_init(struct layer_record *record);
 
-/* The field tables in column order (status first; level columns, key and checksum are not in them), optional columns included. */
+/* The field tables in column order (status first; level columns, key and checksum are not in them), optional
+ * columns included. */
 const struct result_field *point_field_all(size_t *n);
 const struct result_field *layer_field_all(size_t *n);
 
@@ -200,25 +207,28 @@ const struct result_field *layer_field_all(size_t *n);
 bool schema_has_field(const struct result_schema *schema, const struct result_field *field);
 size_t schema_n_field(const struct result_schema *schema, const struct result_field *field, size_t n);
 
-/* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group `levels`. */
+/* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group
+ * `levels`. */
 const struct result_field *level_field_all(size_t *n);
 
-/* Check names, limits, uniqueness and finite coordinates. DSE_BAD_INPUT or DSE_LIMIT with a sentence that names the axis. */
+/* Check names, limits, uniqueness and finite coordinates. DSE_BAD_INPUT or DSE_LIMIT with a sentence that
+ * names the axis. */
 DSE_MUST_CHECK enum dse_status schema_check(const struct result_schema *schema, struct dse_error *err);
 
 /* Cells of the cube: the product of the axis lengths; 1 without axes. Saturates at UINT64_MAX. */
 uint64_t schema_n_cell(const struct result_schema *schema);
 
-/* The text of coordinate `c` at position `i` as the CSV has it (shortest round-trip number, or the text itself).
- * `buffer` is used for numbers only. */
+/* The text of coordinate `c` at position `i` as the CSV has it (shortest round-trip number, or the text
+ * itself). `buffer` is used for numbers only. */
 const char *coordinate_text(const struct result_coordinate *c, size_t i, char *buffer, size_t size);
 
-/* What people read at position `i`: the label if there is one, else value and unit ("64 KiB", "16 GB/s", "ResNet-50").
- * Returns `buffer`. */
+/* What people read at position `i`: the label if there is one, else value and unit ("64 KiB", "16 GB/s",
+ * "ResNet-50"). Returns `buffer`. */
 char *coordinate_label(const struct result_coordinate *c, size_t i, char *buffer, size_t size);
 
-/* "OUT.h5" with another ending: result_path(buffer, size, "a/OUT.h5", ".layers.csv") -> "a/OUT.layers.csv". Endings .h5,
- * .hdf5, .nc, .layers.csv and .csv are replaced, else the ending is appended. Returns 0 when it does not fit, else 1. */
+/* "OUT.h5" with another ending: result_path(buffer, size, "a/OUT.h5", ".layers.csv") -> "a/OUT.layers.csv".
+ * Endings .h5, .hdf5, .nc, .layers.csv and .csv are replaced, else the ending is appended. Returns 0 when it
+ * does not fit, else 1. */
 int result_path(char *buffer, size_t size, const char *out, const char *ending);
 
 #endif

@@ -1,5 +1,6 @@
-/* The execution graph of a fused schedule as a file (docs/execution-graph.md): what the DRAM and the core array do from when to
- * when, and what the buffer holds meanwhile. As HDF5 for `dse plot` and readers of arrays, as CSV for the rest. */
+/* The execution graph of a fused schedule as a file (docs/execution-graph.md): what the DRAM and the core
+ * array do from when to when, and what the buffer holds meanwhile. As HDF5 for `dse plot` and readers of
+ * arrays, as CSV for the rest. */
 #ifndef RESULTS_TIMELINE_TIMELINE_H
 #define RESULTS_TIMELINE_TIMELINE_H
 
@@ -31,8 +32,8 @@ struct timeline_tile {
     int64_t start, finish, stall; /* stall: how long the core array waited for it */
 };
 
-/* What the buffer holds while the tile of the same row is next or runs: from `start` (the finish of the tile before) to `finish`
- * (its own; of the last tile: when all is over). */
+/* What the buffer holds while the tile of the same row is next or runs: from `start` (the finish of the tile
+ * before) to `finish` (its own; of the last tile: when all is over). */
 struct timeline_step {
     int64_t start, finish;
     int64_t weight_byte, ifmap_byte, ofmap_byte; /* tensors that come from or go to the DRAM */
@@ -91,17 +92,17 @@ enum { TIMELINE_N_TABLE = 4 };
 extern const struct timeline_table timeline_table[TIMELINE_N_TABLE];
 const struct timeline_column *timeline_attributes(size_t *n);
 
-/* Append the CSV: one header for all tables, the table's name in the first column, empty fields where a column is another
- * table's. Out of memory shows in out->failed. */
+/* Append the CSV: one header for all tables, the table's name in the first column, empty fields where a
+ * column is another table's. Out of memory shows in out->failed. */
 void timeline_csv(const struct timeline *timeline, struct text_buffer *out);
 
-/* Write `path` (first PATH.tmp, which then takes the name): HDF5, or CSV for the ending .csv. DSE_BAD_USAGE for another ending than
- * .h5, .hdf5 or .csv; DSE_IO; DSE_NO_MEMORY. */
+/* Write `path` (first PATH.tmp, which then takes the name): HDF5, or CSV for the ending .csv. DSE_BAD_USAGE
+ * for another ending than .h5, .hdf5 or .csv; DSE_IO; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status timeline_write(const struct timeline *timeline, const char *path,
                                               struct dse_error *err);
 
-/* Whether the rows are such as a schedule makes: times that do not run backwards, no later than the end, numbers of 0 and more below
- * 2^60, known kinds, groups that exist. DSE_BAD_INPUT says what is wrong. */
+/* Whether the rows are such as a schedule makes: times that do not run backwards, no later than the end,
+ * numbers of 0 and more below 2^60, known kinds, groups that exist. DSE_BAD_INPUT says what is wrong. */
 DSE_MUST_CHECK enum dse_status timeline_check(const struct timeline *timeline, struct dse_error *err);
 
 /* HDF5 alone, whatever the ending. */
@@ -111,8 +112,9 @@ DSE_MUST_CHECK enum dse_status timeline_hdf5_write(const struct timeline *timeli
 /* Whether the file is HDF5 and says that it is a timeline; false also when it cannot be read. */
 bool timeline_is_file(const char *path);
 
-/* Read a timeline from HDF5; memory from `arena`. DSE_IO when it cannot be opened; DSE_BAD_INPUT when it is no timeline, lacks
- * a column, or its numbers are not those of a schedule (times that run backwards, bytes below 0). DSE_NO_MEMORY. */
+/* Read a timeline from HDF5; memory from `arena`. DSE_IO when it cannot be opened; DSE_BAD_INPUT when it is
+ * no timeline, lacks a column, or its numbers are not those of a schedule (times that run backwards, bytes
+ * below 0). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status timeline_hdf5_read(const char *path, struct arena *arena,
                                                   struct timeline *timeline, struct dse_error *err);
 

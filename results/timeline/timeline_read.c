@@ -55,8 +55,8 @@ static enum dse_status read_attribute(hid_t file, const struct timeline_column *
     return status;
 }
 
-/* Deflate makes at most 1032 bytes of one (zlib's technical details), so a longer dataset is damaged: nobody should wait for the
- * memory that it asks for. */
+/* Deflate makes at most 1032 bytes of one (zlib's technical details), so a longer dataset is damaged: nobody
+ * should wait for the memory that it asks for. */
 static bool can_hold(hid_t dataset, hsize_t n)
 {
     return n / 1032 <= H5Dget_storage_size(dataset) / sizeof(int64_t);

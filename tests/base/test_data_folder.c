@@ -1,5 +1,5 @@
-/* Test programs lie in build/VARIANT/tests/base, so the source tree is the one four folders up; with a build folder elsewhere
- * only the installation is left, and the answer must name it. */
+/* Test programs lie in build/VARIANT/tests/base, so the source tree is the one four folders up; with a build
+ * folder elsewhere only the installation is left, and the answer must name it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

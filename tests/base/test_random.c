@@ -80,8 +80,8 @@ static void test_random_streams_differ(void **state)
     assert_true(random_u64(&again) == first[0]);
 }
 
-/* Chi-square of n - 1 degrees of freedom: mean n - 1, variance 2 (n - 1); six deviations away is a fault, and the
- * stream is fixed, so this cannot fail by chance. */
+/* Chi-square of n - 1 degrees of freedom: mean n - 1, variance 2 (n - 1); six deviations away is a fault, and
+ * the stream is fixed, so this cannot fail by chance. */
 static void test_random_below_is_uniform(void **state)
 {
     (void)state;
@@ -105,7 +105,8 @@ static void test_random_below_is_uniform(void **state)
     }
 }
 
-/* n = 3 x 2^30: without rejection, a third of all draws would fall on multiples of 3 twice as often as fair. */
+/* n = 3 x 2^30: without rejection, a third of all draws would fall on multiples of 3 twice as often as
+ * fair. */
 static void test_random_below_rejects_to_be_fair(void **state)
 {
     (void)state;

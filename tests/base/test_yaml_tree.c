@@ -228,7 +228,8 @@ static void test_yaml_tree_large_mapping_is_quick(void **state)
     text_free(&text);
 }
 
-/* Random changes of a file: any status is fine, no crash, no leak (the sanitizers watch), and errors have words. */
+/* Random changes of a file: any status is fine, no crash, no leak (the sanitizers watch), and errors have
+ * words. */
 static void test_yaml_tree_survives_random_damage(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Speed of the core-array model: all distinct tiles of the reference tables (tests/known/soma/tilecost), by the search itself,
- * with and without compat, and through a cache that knows them. Prints "name,value,unit". */
+/* Speed of the core-array model: all distinct tiles of the reference tables (tests/known/soma/tilecost), by
+ * the search itself, with and without compat, and through a cache that knows them. Prints
+ * "name,value,unit". */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* CPU time of CoSA's solves per layer on the machine of Table V, on one thread: every layer of the four networks of CoSA's Fig. 6
- * (tests/known/cosa_layers.csv), objectives of the paper and minmax. Prints "name,value,unit": mean and largest milliseconds per
- * network and over all. */
+/* CPU time of CoSA's solves per layer on the machine of Table V, on one thread: every layer of the four
+ * networks of CoSA's Fig. 6 (tests/known/cosa_layers.csv), objectives of the paper and minmax. Prints
+ * "name,value,unit": mean and largest milliseconds per network and over all. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* cosa and cosa-best end to end on one thread: the ResNet-50 layer R=S=3, P=Q=14, C=K=256 on CoSA's Table V machine. Prints
- * "name,value,unit"; the fastest of several runs counts. */
+/* cosa and cosa-best end to end on one thread: the ResNet-50 layer R=S=3, P=Q=14, C=K=256 on CoSA's Table V
+ * machine. Prints "name,value,unit"; the fastest of several runs counts. */
 #include <stdio.h>
 
 #include "base/clock.h"

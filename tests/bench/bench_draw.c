@@ -1,5 +1,5 @@
-/* Random valid mappings drawn and evaluated end to end, on one thread: the ResNet-50 layer R=S=3, P=Q=14, C=K=256 on the
- * Simba-like machine. Prints "name,value,unit"; the fastest of several runs counts. */
+/* Random valid mappings drawn and evaluated end to end, on one thread: the ResNet-50 layer R=S=3, P=Q=14,
+ * C=K=256 on the Simba-like machine. Prints "name,value,unit"; the fastest of several runs counts. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Evaluations per second on one thread over random valid mappings of ResNet-50's R=S=3, P=Q=14, C=K=256 layer, drawn
- * beforehand, without and with link transfers. Prints "name,value,unit"; the fastest of several runs counts. */
+/* Evaluations per second on one thread over random valid mappings of ResNet-50's R=S=3, P=Q=14, C=K=256
+ * layer, drawn beforehand, without and with link transfers. Prints "name,value,unit"; the fastest of several
+ * runs counts. */
 #include <stdio.h>
 #include <stdlib.h>
 

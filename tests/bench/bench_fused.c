@@ -1,6 +1,7 @@
-/* Evaluations of fused schedules per second on one thread: fused_evaluate anew, and moves of the incremental evaluator as a
- * search makes them (a tensor's place, its time or both; accepted when the schedule fits and is not slower, else taken back). On
- * ResNet-50 of tests/known/soma/oracles: 72 tiles with 58 DRAM tensors, 282 tiles with 160. The fastest of several runs counts. */
+/* Evaluations of fused schedules per second on one thread: fused_evaluate anew, and moves of the incremental
+ * evaluator as a search makes them (a tensor's place, its time or both; accepted when the schedule fits and
+ * is not slower, else taken back). On ResNet-50 of tests/known/soma/oracles: 72 tiles with 58 DRAM tensors,
+ * 282 tiles with 160. The fastest of several runs counts. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,8 +20,8 @@ static int32_t nudge(struct random_stream *stream, int32_t value, int32_t span, 
     return low + (int32_t)random_below(stream, (uint32_t)(high - low + 1));
 }
 
-/* Change place, time or both of a random tensor: by a few steps, or `far`: to any time before its use or after its producer,
- * and by up to a quarter of the DRAM order. */
+/* Change place, time or both of a random tensor: by a few steps, or `far`: to any time before its use or
+ * after its producer, and by up to a quarter of the DRAM order. */
 static struct fused_outcome move(struct fused_incremental *state, const struct fused_schedule *schedule,
                                  bool far, struct random_stream *stream)
 {

@@ -1,5 +1,6 @@
-/* What isolation costs: a search noted on the crash board, a run under a supervisor, a round trip to a worker for a search that takes
- * no time, and a new worker. Wall time, as processes take turns. Prints "name,value,unit". */
+/* What isolation costs: a search noted on the crash board, a run under a supervisor, a round trip to a worker
+ * for a search that takes no time, and a new worker. Wall time, as processes take turns. Prints
+ * "name,value,unit". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

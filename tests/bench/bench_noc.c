@@ -1,4 +1,5 @@
-/* Simulated cycles of the mesh per second of one thread's CPU time. Prints "name,value,unit"; the fastest of several runs counts. */
+/* Simulated cycles of the mesh per second of one thread's CPU time. Prints "name,value,unit"; the fastest of
+ * several runs counts. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,7 +44,8 @@ static void add_dependency(struct bench *bench, uint32_t id)
     bench->transaction[bench->program.n_transaction - 1].n_dependency++;
 }
 
-/* Every PE streams to the PE opposite and to the one below and right: nearly all links carry flits nearly all the time. */
+/* Every PE streams to the PE opposite and to the one below and right: nearly all links carry flits nearly all
+ * the time. */
 static void busy_links(struct bench *bench, uint32_t columns, uint32_t rows)
 {
     reset(bench, columns, rows);
@@ -57,8 +59,8 @@ static void busy_links(struct bench *bench, uint32_t columns, uint32_t rows)
         }
 }
 
-/* Steps of a convolution layer: inputs from the DRAM to the buffer, multicasts to the columns' PEs, a count on each PE, outputs
- * back to the buffer and to the DRAM; step m + 2 waits for step m. */
+/* Steps of a convolution layer: inputs from the DRAM to the buffer, multicasts to the columns' PEs, a count
+ * on each PE, outputs back to the buffer and to the DRAM; step m + 2 waits for step m. */
 static void layer(struct bench *bench, uint32_t n_step, uint32_t input, uint32_t tile, uint32_t count,
                   uint32_t store)
 {

@@ -1,6 +1,6 @@
-/* What a point of a sweep costs apart from the search itself, with an engine that takes the first mapping (drill): its parts, its
- * machine, its keys, the task with all checks, its records and its lines; one layer, on one thread. Prints "name,value,unit"; the
- * fastest of several runs counts. */
+/* What a point of a sweep costs apart from the search itself, with an engine that takes the first mapping
+ * (drill): its parts, its machine, its keys, the task with all checks, its records and its lines; one layer,
+ * on one thread. Prints "name,value,unit"; the fastest of several runs counts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,8 @@ static int do_stage(struct bench *b, int stage, size_t p)
     }
 }
 
-/* One run: seconds of each stage added to second (STAGE_COUNT); the clock's own cost is taken off by the caller. */
+/* One run: seconds of each stage added to second (STAGE_COUNT); the clock's own cost is taken off by the
+ * caller. */
 static int run_once(struct bench *b, double second[STAGE_COUNT])
 {
     for (int round = 0; round < N_ROUND; round++)

@@ -1,6 +1,7 @@
-/* What making result files costs: a journal of N points (three axes, four storage levels, one layer per point with a mapping of 1.5 KB
- * and a short trace), its cube built and reopened, and the same from 8 shards merged. Prints "name,value,unit", CPU seconds.
- * `bench_results N` takes another N; the files lie in TMPDIR and are removed. */
+/* What making result files costs: a journal of N points (three axes, four storage levels, one layer per point
+ * with a mapping of 1.5 KB and a short trace), its cube built and reopened, and the same from 8 shards
+ * merged. Prints "name,value,unit", CPU seconds. `bench_results N` takes another N; the files lie in TMPDIR
+ * and are removed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,7 +116,8 @@ static int write_text(FILE *file, struct text_buffer *text)
     return result;
 }
 
-/* The journal of the cells whose number is `shard` - 1 modulo n_shard, in an order that is not that of the cells. */
+/* The journal of the cells whose number is `shard` - 1 modulo n_shard, in an order that is not that of the
+ * cells. */
 static int write_journal(const struct bench *bench, const char *csv, const char *layers, uint32_t shard,
                          uint32_t n_shard)
 {
@@ -205,7 +207,8 @@ static int bench_merge(struct bench *bench, const char *merged)
         shard[k] = path[k][0];
         bench->schema.shard = k + 1;
         bench->schema.n_shard = N_SHARD;
-        /* The cube of a shard is only read for what it says about itself: made before the journal, it is empty. */
+        /* The cube of a shard is only read for what it says about itself: made before the journal, it is
+         * empty. */
         if (cube_build(path[k][0], &bench->schema, &bench->provenance, &err) != DSE_OK)
             return fail(&err);
         result = write_journal(bench, path[k][1], path[k][2], k + 1, N_SHARD);

@@ -1,5 +1,6 @@
-/* Stage 1 of SoMa on one thread, in CPU time: rounds per second of whole searches (100 rounds per layer, published rules), for the
- * kinds of moves, and what the plain price (parser and evaluator anew) costs on the LFAs where they end. */
+/* Stage 1 of SoMa on one thread, in CPU time: rounds per second of whole searches (100 rounds per layer,
+ * published rules), for the kinds of moves, and what the plain price (parser and evaluator anew) costs on the
+ * LFAs where they end. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* Parses of SoMa schemes per second on one thread, tile costs cached: networks fused into one group (the classifiers apart) in 1, 4 and
- * 16 tiles, by the default rules and the published program's. With the argument --rules instead the table of docs/soma.md: what the
- * rules make of the same scheme. The core array is the default one in both, on the edge machine with 8 MiB and 16 bytes per cycle; a
- * buffer that is too small does not stop it. */
+/* Parses of SoMa schemes per second on one thread, tile costs cached: networks fused into one group (the
+ * classifiers apart) in 1, 4 and 16 tiles, by the default rules and the published program's. With the
+ * argument --rules instead the table of docs/soma.md: what the rules make of the same scheme. The core array
+ * is the default one in both, on the edge machine with 8 MiB and 16 bytes per cycle; a buffer that is too
+ * small does not stop it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,8 @@ static void close_fixture(struct fixture *f)
     soma_case_close(&f->c);
 }
 
-/* Everything in one group of `tiles` tiles, but classifiers with the pools before them alone, as compat wants it. */
+/* Everything in one group of `tiles` tiles, but classifiers with the pools before them alone, as compat wants
+ * it. */
 static bool fuse_all(struct soma_case *c, uint32_t tiles, struct soma_lfa *lfa)
 {
     uint32_t n = c->network.n_layer;

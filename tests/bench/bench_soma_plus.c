@@ -1,6 +1,7 @@
-/* The engine soma-plus beside the published program (tests/known/soma/public.csv, compat rules, batch 1): energy times latency as a
- * multiple of theirs, the gap to the lower bound, and CPU seconds on one thread; for ResNet-50 the geometric mean over the
- * points where theirs is more than 2 % above what the tiles and tensors of its own fusion take at least. */
+/* The engine soma-plus beside the published program (tests/known/soma/public.csv, compat rules, batch 1):
+ * energy times latency as a multiple of theirs, the gap to the lower bound, and CPU seconds on one thread;
+ * for ResNet-50 the geometric mean over the points where theirs is more than 2 % above what the tiles and
+ * tensors of its own fusion take at least. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 
 enum { OPTION_MAX = 64, COST_MAX = 1 << 20 };
 
-/* Of the published fusion of ResNet-50, one tile per layer: 561,481 cycles of computing, 25,855,144 bytes (the reference's table;
- * the oracle r50_8MB_16GBs_s1 has the same). */
+/* Of the published fusion of ResNet-50, one tile per layer: 561,481 cycles of computing, 25,855,144 bytes
+ * (the reference's table; the oracle r50_8MB_16GBs_s1 has the same). */
 static double published_bound(unsigned rate)
 {
     return fmax(561481, ceil(25855144.0 / rate));

@@ -1,8 +1,9 @@
-/* The engine soma beside the published program: cost (energy times latency) over that of tests/known/soma/public.csv at every
- * point, geometric mean and largest of ResNet-50's grid, and CPU seconds on one thread. Published rules (compat).
+/* The engine soma beside the published program: cost (energy times latency) over that of
+ * tests/known/soma/public.csv at every point, geometric mean and largest of ResNet-50's grid, and CPU seconds
+ * on one thread. Published rules (compat).
  *   bench_soma_search [NETWORK [BATCH [seed=NUMBER] [OPTION=VALUE]...]]
- * NETWORK "-": all; "ENGINE:NETWORK": another engine. Another batch than 1 has no published numbers; cycles and mJ are printed
- * instead. Ends with 1 when nothing is found somewhere. */
+ * NETWORK "-": all; "ENGINE:NETWORK": another engine. Another batch than 1 has no published numbers; cycles
+ * and mJ are printed instead. Ends with 1 when nothing is found somewhere. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

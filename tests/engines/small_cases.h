@@ -52,7 +52,8 @@ static inline void small_level(struct storage_level *level, const char *name, ui
     (void)text_copy(level->name, sizeof level->name, name);
 }
 
-/* Registers (`register_word`) in 2 x 2 lanes with one MAC each, a buffer (`buffer_word`), a DRAM of 4 words/cycle. */
+/* Registers (`register_word`) in 2 x 2 lanes with one MAC each, a buffer (`buffer_word`), a DRAM of 4
+ * words/cycle. */
 static inline void small_machine(struct architecture *arch, uint64_t register_word, uint64_t buffer_word)
 {
     *arch = (struct architecture){.name = "small", .clock_hz = 1e9, .n_level = 3};

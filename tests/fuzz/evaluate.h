@@ -1,5 +1,5 @@
-/* All opinions about one mapping side by side: the fast evaluation, the plain one, the checker, the lower bounds, the
- * executor when the problem is small, and the mapping's own text. */
+/* All opinions about one mapping side by side: the fast evaluation, the plain one, the checker, the lower
+ * bounds, the executor when the problem is small, and the mapping's own text. */
 #ifndef TESTS_FUZZ_EVALUATE_H
 #define TESTS_FUZZ_EVALUATE_H
 
@@ -16,10 +16,12 @@
 #include "costmodel/timeloop/timeloop.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Iterations and words up to which the executor runs; it takes about a microsecond per iteration and level. */
+/* Iterations and words up to which the executor runs; it takes about a microsecond per iteration and
+ * level. */
 enum { FUZZ_EXECUTOR_MAX = 2048 };
 
-/* MACs up to which mappings are evaluated: link transfers look at every child, and the sanitizers make that slow. */
+/* MACs up to which mappings are evaluated: link transfers look at every child, and the sanitizers make that
+ * slow. */
 enum { FUZZ_MAC_MAX = 1 << 16 };
 
 static inline bool fuzz_near(double a, double b, double relative)

@@ -1,4 +1,5 @@
-/* What every fuzz target uses: the entry point's prototype, a check that stops the fuzzer, and what each error must be. */
+/* What every fuzz target uses: the entry point's prototype, a check that stops the fuzzer, and what each
+ * error must be. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -11,7 +12,8 @@
 
 #include "base/status.h"
 
-/* libFuzzer calls this for every input; returns 0. Leaks and undefined behaviour are caught by the sanitizers. */
+/* libFuzzer calls this for every input; returns 0. Leaks and undefined behaviour are caught by the
+ * sanitizers. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A broken promise: say which and stop, so that libFuzzer keeps the input. */

@@ -1,5 +1,5 @@
-/* Architectures, native and Timeloop's. A line "#set PATH=VALUE" replaces a quantity as a sweep axis does. What reads is
- * compiled with a small convolution and evaluated with two mappings. */
+/* Architectures, native and Timeloop's. A line "#set PATH=VALUE" replaces a quantity as a sweep axis does.
+ * What reads is compiled with a small convolution and evaluated with two mappings. */
 #include <stdlib.h>
 
 #include "tests/fuzz/evaluate.h"

@@ -1,6 +1,7 @@
-/* Result files that are sound HDF5 but not what the program writes: the input is a list of operations on the objects of a cube or a
- * timeline (delete, rename, put another dataset or attribute of any type, rank and length in its place). So our own readers are
- * reached and not only HDF5; the file gets a seal, as if it were ours. */
+/* Result files that are sound HDF5 but not what the program writes: the input is a list of operations on the
+ * objects of a cube or a timeline (delete, rename, put another dataset or attribute of any type, rank and
+ * length in its place). So our own readers are reached and not only HDF5; the file gets a seal, as if it were
+ * ours. */
 #include <hdf5.h>
 #include <hdf5_hl.h>
 

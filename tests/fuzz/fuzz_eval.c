@@ -1,4 +1,5 @@
-/* `dse eval` with any bytes as a mapping (first byte even) or a fused schedule: the whole command, from the file to the report. */
+/* `dse eval` with any bytes as a mapping (first byte even) or a fused schedule: the whole command, from the
+ * file to the report. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,7 +10,8 @@ enum { PATH_MAX_BYTE = 512 };
 
 #define KNOWN "tests/known/timeloop/"
 
-/* A machine and a layer of Timeloop's, a native machine with a layer of a network, and schedules by both rules. */
+/* A machine and a layer of Timeloop's, a native machine with a layer of a network, and schedules by both
+ * rules. */
 static const char *const command[][8] = {
     {"dse", "eval", KNOWN "archs/eyeriss168.yaml", KNOWN "problems/resnet50-conv5-1x1-n2.yaml", "@", NULL},
     {"dse", "eval", "simba", "alexnet:conv3", "@", "--report=levels", "--format=json", NULL},

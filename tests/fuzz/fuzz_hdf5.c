@@ -1,5 +1,6 @@
-/* Damaged result files through the guard: the input is a list of changes (3 bytes of position, 1 of value) to a cube or a timeline, or
- * the length that it is cut to. Whatever HDF5 does with it, this process must live and end. */
+/* Damaged result files through the guard: the input is a list of changes (3 bytes of position, 1 of value) to
+ * a cube or a timeline, or the length that it is cut to. Whatever HDF5 does with it, this process must live
+ * and end. */
 #include "tests/fuzz/hdf5_base.h"
 
 enum { TRIAL_S = 2 };

@@ -1,5 +1,5 @@
-/* Instructions of fused schedules: any bytes give a program or an error; a program is written and read again as the same, and its
- * replay ends, with a fault that has words or without. */
+/* Instructions of fused schedules: any bytes give a program or an error; a program is written and read again
+ * as the same, and its replay ends, with a fault that has words or without. */
 #include "engines/soma/machine/instructions.h"
 #include "engines/soma/machine/replay.h"
 #include "tests/fuzz/fuzz.h"

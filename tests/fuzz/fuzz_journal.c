@@ -1,6 +1,7 @@
-/* Journals: the input is OUT.csv, then a line "--- layers", then OUT.layers.csv. It is read as it stands, and once more with
- * the headers put right and every line sealed anew, so that what lies behind the checksums is reached too. What opens must
- * take another point and open again; what does not must stay as it was, and open after a repair. */
+/* Journals: the input is OUT.csv, then a line "--- layers", then OUT.layers.csv. It is read as it stands, and
+ * once more with the headers put right and every line sealed anew, so that what lies behind the checksums is
+ * reached too. What opens must take another point and open again; what does not must stay as it was, and open
+ * after a repair. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -196,8 +197,8 @@ static void try_journal(const char *csv, size_t csv_length, const char *layers, 
     remove_folder(&files);
 }
 
-/* `out` gets the header and the lines of `text` after its first one, each up to its last comma and sealed. A last line
- * without a line break stays torn. */
+/* `out` gets the header and the lines of `text` after its first one, each up to its last comma and sealed. A
+ * last line without a line break stays torn. */
 static void seal_lines(const char *text, size_t length, struct text_buffer *out)
 {
     const char *end = text + length, *line = memchr(text, '\n', length);

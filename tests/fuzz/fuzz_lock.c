@@ -1,4 +1,5 @@
-/* Lock files: any bytes as OUT.lock are read as somebody or nobody, and are taken over or refused, each in words. */
+/* Lock files: any bytes as OUT.lock are read as somebody or nobody, and are taken over or refused, each in
+ * words. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Quantities and numbers. The first byte chooses the unit, the rest is the text; its first eight bytes are also taken as a
- * double to print. */
+/* Quantities and numbers. The first byte chooses the unit, the rest is the text; its first eight bytes are
+ * also taken as a double to print. */
 #include <stdlib.h>
 
 #include "base/text.h"

@@ -1,5 +1,6 @@
-/* Fused schedules: any bytes give a scheme of a small network or an error; what is read is written and read again as the same; one
- * that the evaluator takes becomes instructions that take as long. The first byte chooses rules and batch. */
+/* Fused schedules: any bytes give a scheme of a small network or an error; what is read is written and read
+ * again as the same; one that the evaluator takes becomes instructions that take as long. The first byte
+ * chooses rules and batch. */
 #include "costmodel/fused/core_array.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/machine/replay.h"

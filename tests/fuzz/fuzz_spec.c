@@ -1,5 +1,5 @@
-/* Sweep specifications: any bytes give a sweep or an error, and each of its first points gives a machine or an error. The
- * files it names are those of this repository. */
+/* Sweep specifications: any bytes give a sweep or an error, and each of its first points gives a machine or
+ * an error. The files it names are those of this repository. */
 #include <stdlib.h>
 #include <unistd.h>
 

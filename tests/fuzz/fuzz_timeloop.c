@@ -1,5 +1,5 @@
-/* Timeloop files: one document holds a problem, a mapping and, if it likes, the machine (else a fixed one). When all read,
- * the fast and the plain evaluation, the checker, the bounds and the executor must agree. */
+/* Timeloop files: one document holds a problem, a mapping and, if it likes, the machine (else a fixed one).
+ * When all read, the fast and the plain evaluation, the checker, the bounds and the executor must agree. */
 #include <stdlib.h>
 
 #include "costmodel/timeloop/timeloop.h"

@@ -1,4 +1,5 @@
-/* Result files that fuzz targets begin from: a cube and a timeline as the program writes them, made once; and all that reads them. */
+/* Result files that fuzz targets begin from: a cube and a timeline as the program writes them, made once; and
+ * all that reads them. */
 #ifndef TESTS_FUZZ_HDF5_BASE_H
 #define TESTS_FUZZ_HDF5_BASE_H
 

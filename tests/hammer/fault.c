@@ -1,5 +1,6 @@
-/* For LD_PRELOAD: calls on files fail as on a broken disk. HAMMER_FAULT=CALL:ERRNO:FIRST:LAST lets the calls of that name from the FIRST to the
- * LAST one fail, counted in each process; of the first write only half goes through before. Built and used by disk.py. */
+/* For LD_PRELOAD: calls on files fail as on a broken disk. HAMMER_FAULT=CALL:ERRNO:FIRST:LAST lets the calls
+ * of that name from the FIRST to the LAST one fail, counted in each process; of the first write only half
+ * goes through before. Built and used by disk.py. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Journals of the sample for the tests of journal and scan: where they are, writing some cells, looking at every row. */
+/* Journals of the sample for the tests of journal and scan: where they are, writing some cells, looking at
+ * every row. */
 #ifndef TESTS_RESULTS_JOURNAL_PLACE_H
 #define TESTS_RESULTS_JOURNAL_PLACE_H
 
@@ -22,7 +23,8 @@ static inline void make_place(struct place *place)
     files_path(place->lock, sizeof place->lock, place->folder, "o.lock");
 }
 
-/* Thousands of journals are opened, and each syncs its files: in memory, where the machine has such a folder. */
+/* Thousands of journals are opened, and each syncs its files: in memory, where the machine has such a
+ * folder. */
 static inline void place_in_memory(void)
 {
     if (access("/dev/shm", W_OK) == 0)

@@ -1,6 +1,7 @@
-/* A small made-up sweep for the tests of results/: buffer (3) x bandwidth (4, linked with a preset name) x network (2), with
- * one infeasible point, one missing point, layers, levels and traces. The numbers are a smooth made-up model, chosen so
- * that every value can be worked out by hand from the cell: see sample_latency. */
+/* A small made-up sweep for the tests of results/: buffer (3) x bandwidth (4, linked with a preset name) x
+ * network (2), with one infeasible point, one missing point, layers, levels and traces. The numbers are a
+ * smooth made-up model, chosen so that every value can be worked out by hand from the cell: see
+ * sample_latency. */
 #ifndef TESTS_RESULTS_SAMPLE_H
 #define TESTS_RESULTS_SAMPLE_H
 
@@ -75,7 +76,8 @@ static inline uint64_t sample_key(unsigned cell)
     return 0x1000u + cell;
 }
 
-/* Fill a point and its layers; `index` (3) and `level` (SAMPLE_LEVEL) back the point. Returns the number of layers. */
+/* Fill a point and its layers; `index` (3) and `level` (SAMPLE_LEVEL) back the point. Returns the number of
+ * layers. */
 static inline size_t sample_point(unsigned cell, struct point_record *point,
                                   struct layer_record layer[SAMPLE_LAYER], uint32_t index[3],
                                   struct level_values level[SAMPLE_LEVEL])
@@ -142,8 +144,8 @@ static inline enum dse_status sample_see(void *user, const struct journal_row *r
     return DSE_OK;
 }
 
-/* Append cells first .. last (without the missing one) in the order given by `step` (coprime to 24); `shard` of `n_shard`.
- * Returns 0 on success. */
+/* Append cells first .. last (without the missing one) in the order given by `step` (coprime to 24); `shard`
+ * of `n_shard`. Returns 0 on success. */
 static inline int sample_write(const char *out, unsigned step, unsigned shard, unsigned n_shard,
                                struct journal_options options)
 {

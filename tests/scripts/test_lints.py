@@ -74,6 +74,7 @@ class Lints(unittest.TestCase):
         self.expect("text", {"base/a.c": SOURCE + "\tint x;\n"}, "tab")
         self.expect("text", {"base/a.c": SOURCE + "int x; \n"}, "white space at the end")
         self.expect("text", {"base/a.c": SOURCE + "int x;\n" * 600}, "at most 600")
+        self.expect("text", {"base/a.c": SOURCE + "/* " + "x" * 110 + " */\n"}, "116 columns; at most 110")
         self.expect("text", {"base/a.c": SOURCE.rstrip()}, "no newline")
 
 

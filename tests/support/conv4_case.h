@@ -18,7 +18,8 @@ struct conv4_case {
     const struct mapspace *space;
 };
 
-/* Read the machine at `path`, with link transfers on or off, and compile everything. On failure free it all the same. */
+/* Read the machine at `path`, with link transfers on or off, and compile everything. On failure free it all
+ * the same. */
 DSE_MUST_CHECK enum dse_status conv4_case_init(struct conv4_case *conv4, const char *path, bool links,
                                                struct dse_error *err);
 void conv4_case_free(struct conv4_case *conv4);

@@ -1,5 +1,5 @@
-/* Reads the fused schedules of tests/known/soma/oracles: each with what it takes to evaluate it, the attributes it was made
- * from, and every event that the published program's evaluator gave it. */
+/* Reads the fused schedules of tests/known/soma/oracles: each with what it takes to evaluate it, the
+ * attributes it was made from, and every event that the published program's evaluator gave it. */
 #ifndef TESTS_SUPPORT_FUSED_ORACLE_H
 #define TESTS_SUPPORT_FUSED_ORACLE_H
 
@@ -14,8 +14,8 @@ struct fused_oracle {
     const char *name;
     struct fused_schedule schedule;
     struct fused_machine machine;
-    /* The layer-fusion attributes: layers in computing order; where in it layer groups and fine-grained groups start; tiles
-     * per fine-grained group. */
+    /* The layer-fusion attributes: layers in computing order; where in it layer groups and fine-grained
+     * groups start; tiles per fine-grained group. */
     uint32_t n_layer, n_group, n_fine;
     uint32_t order[FUSED_ORACLE_LIST_MAX], group[FUSED_ORACLE_LIST_MAX], fine[FUSED_ORACLE_LIST_MAX],
         tiling[FUSED_ORACLE_LIST_MAX];
@@ -26,7 +26,8 @@ struct fused_oracle {
     struct fused_trace trace; /* all but the stalls */
 };
 
-/* Read tests/known/soma/oracles/NAME.csv. Memory from `arena`. DSE_IO, DSE_NO_MEMORY; DSE_BAD_INPUT with the line. */
+/* Read tests/known/soma/oracles/NAME.csv. Memory from `arena`. DSE_IO, DSE_NO_MEMORY; DSE_BAD_INPUT with the
+ * line. */
 DSE_MUST_CHECK enum dse_status fused_oracle_read(const char *name, struct arena *arena,
                                                  struct fused_oracle *oracle, struct dse_error *err);
 

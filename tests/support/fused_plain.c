@@ -51,8 +51,8 @@ static bool transfer_may_start(const struct moment *m)
     return after < 0 || (after < (int32_t)m->schedule->n_tile && m->tile_done[after]);
 }
 
-/* Whether a tensor's bytes are really in the buffer: from when its load or its tile begins, until it is stored and the last tile
- * that reads it is over. */
+/* Whether a tensor's bytes are really in the buffer: from when its load or its tile begins, until it is
+ * stored and the last tile that reads it is over. */
 static bool is_there(const struct moment *m, uint32_t i)
 {
     const struct fused_tensor *tensor = &m->schedule->tensor[i];
@@ -71,8 +71,8 @@ static bool all_live_at(const struct moment *m, int32_t p)
     return true;
 }
 
-/* What is in the buffer now lives at the position of the tile that is next or runs, all of it; or, before that tile begins, at the
- * position before. Else more may be there than any position has. */
+/* What is in the buffer now lives at the position of the tile that is next or runs, all of it; or, before
+ * that tile begins, at the position before. Else more may be there than any position has. */
 static void look_for_overlap(struct moment *m, uint32_t began)
 {
     int32_t p = (int32_t)m->tile;

@@ -21,8 +21,8 @@ struct noc_case {
 /* An empty program on the default mesh of `pe_columns` x `pe_rows` PEs. */
 void noc_case_init(struct noc_case *c, uint32_t pe_columns, uint32_t pe_rows);
 
-/* `packets` from port `actor` to the ports in `destinations` ("0 4 8"), after the transactions in `dependencies`. Returns the
- * id. A multicast when `multicast`. */
+/* `packets` from port `actor` to the ports in `destinations` ("0 4 8"), after the transactions in
+ * `dependencies`. Returns the id. A multicast when `multicast`. */
 uint32_t noc_case_send(struct noc_case *c, bool multicast, uint32_t actor, uint32_t packets,
                        const char *destinations, const char *dependencies);
 uint32_t noc_case_count(struct noc_case *c, uint32_t actor, uint32_t cycles, const char *dependencies);

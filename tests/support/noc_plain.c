@@ -177,7 +177,7 @@ static void decide_router(const struct plain *p, uint32_t r, uint8_t grant[SIDES
         }
 }
 
-/* --------------------------------------------------------------------------------------------------- transactions */
+/* ---------------------------------------- transactions */
 
 static void forget(struct plain *p, uint32_t id, bool only_of_port, uint32_t port)
 {
@@ -255,7 +255,7 @@ static void events(struct plain *p)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- one cycle */
+/* ---------------------------------------- one cycle */
 
 /* Does the port offer a flit? At the DRAM the next read may be asked for first. */
 static bool offers(struct plain *p, uint32_t port)

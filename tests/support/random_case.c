@@ -10,7 +10,7 @@ static bool chance(struct random_stream *stream, uint32_t percent)
     return random_below(stream, 100) < percent;
 }
 
-/* ------------------------------------------------------------------------------------------------------ problems */
+/* ---------------------------------------- problems */
 
 void random_case_dims(struct problem *problem, const char *name, const char *letters, const uint32_t *bound)
 {
@@ -105,7 +105,7 @@ void random_case_problem(struct random_stream *stream, uint64_t macs_max, struct
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------ machines */
+/* ---------------------------------------- machines */
 
 static double draw_energy(struct random_stream *stream)
 {
@@ -200,7 +200,7 @@ void random_case_gpu(struct random_stream *stream, struct architecture *arch)
         arch->gpu.thread_dim[axis] = 1 + random_below(stream, 4);
 }
 
-/* ------------------------------------------------------------------------------------------------------ mappings */
+/* ---------------------------------------- mappings */
 
 static void draw_order(struct random_stream *stream, uint32_t n, uint8_t *order)
 {

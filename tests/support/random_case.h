@@ -16,11 +16,12 @@ void random_case_dims(struct problem *problem, const char *name, const char *let
 /* Add a tensor from text such as "N C P*2+R Q*2+S" (ranks apart by blanks, coefficient after *). */
 void random_case_tensor(struct problem *problem, const char *name, enum tensor_role role, const char *ranks);
 
-/* A convolution with `bound` of R S P Q C K N; the ranks of the inputs are a text, "N C P+R Q+S" without stride and dilation. */
+/* A convolution with `bound` of R S P Q C K N; the ranks of the inputs are a text, "N C P+R Q+S" without
+ * stride and dilation. */
 void random_case_conv(struct problem *problem, const char *name, const uint32_t *bound, const char *inputs);
 
-/* Convolution with stride and dilation, depthwise convolution, 1-D convolution, GEMM or MTTKRP with at most `macs_max`
- * iterations. */
+/* Convolution with stride and dilation, depthwise convolution, 1-D convolution, GEMM or MTTKRP with at most
+ * `macs_max` iterations. */
 void random_case_problem(struct random_stream *stream, uint64_t macs_max, struct problem *problem);
 
 struct random_case_options {
@@ -34,12 +35,13 @@ struct random_case_options {
 void random_case_architecture(struct random_stream *stream, const struct random_case_options *options,
                               struct architecture *arch);
 
-/* Make a GPU of the machine where it has a fan-out above a storage: its innermost one are the threads, with limits that mappings
- * pass and break. Passes architecture_check. */
+/* Make a GPU of the machine where it has a fan-out above a storage: its innermost one are the threads, with
+ * limits that mappings pass and break. Passes architecture_check. */
 void random_case_gpu(struct random_stream *stream, struct architecture *arch);
 
-/* A mapping whose factors cover the problem and whose spatial loops fit the meshes; tensors are kept at random, always at
- * the outermost level that may hold them. Capacities are not looked at. `switches`: draw no_multicast and so on. */
+/* A mapping whose factors cover the problem and whose spatial loops fit the meshes; tensors are kept at
+ * random, always at the outermost level that may hold them. Capacities are not looked at. `switches`: draw
+ * no_multicast and so on. */
 void random_case_mapping(struct random_stream *stream, const struct problem *problem,
                          const struct architecture *arch, bool switches, struct mapping *mapping);
 

@@ -1,4 +1,5 @@
-/* A network on the edge core of SoMa (512 MACs per PE, 4 x 4 PEs, 256 bytes per cycle), ready for soma_parse. */
+/* A network on the edge core of SoMa (512 MACs per PE, 4 x 4 PEs, 256 bytes per cycle), ready for
+ * soma_parse. */
 #ifndef TESTS_SUPPORT_SOMA_CASE_H
 #define TESTS_SUPPORT_SOMA_CASE_H
 
@@ -26,7 +27,8 @@ void soma_case_close(struct soma_case *c);
 /* Remember from now on what tiles cost. The case stays where it is. */
 void soma_case_cache(struct soma_case *c);
 
-/* The network on a machine with another buffer and so many bytes per cycle of DRAM (84 pJ each), at 1 GHz, for energy times delay. */
+/* The network on a machine with another buffer and so many bytes per cycle of DRAM (84 pJ each), at 1 GHz,
+ * for energy times delay. */
 struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,
                                     uint64_t dram_byte_per_cycle);
 

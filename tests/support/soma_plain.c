@@ -225,8 +225,8 @@ static bool differ(const struct plain *plain, uint32_t l, uint32_t i, const char
     return false;
 }
 
-/* Whether the tile of every layer of the group that reads l reads something of it: one with nothing but padding in one direction may
- * still count in the other. */
+/* Whether the tile of every layer of the group that reads l reads something of it: one with nothing but
+ * padding in one direction may still count in the other. */
 static bool all_read(const struct plain *plain, uint32_t l)
 {
     const struct soma_graph *graph = plain->plan->graph;

@@ -185,7 +185,8 @@ static void *allocate(struct arena *arena, size_t n, size_t size)
     return memory;
 }
 
-/* Each layer stands behind its sources: they are lower numbers here, and a random one of those that may come comes next. */
+/* Each layer stands behind its sources: they are lower numbers here, and a random one of those that may come
+ * comes next. */
 static void draw_order(struct random_stream *stream, const struct soma_graph *graph, struct arena *arena,
                        uint32_t *order)
 {

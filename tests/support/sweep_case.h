@@ -9,8 +9,8 @@ struct sweep_case {
     struct sweep sweep;
 };
 
-/* Read it by way of a temporary file, with `n_set` settings replaced as by --set. NULL with `err` when it is refused; else the
- * caller's, for sweep_case_close. */
+/* Read it by way of a temporary file, with `n_set` settings replaced as by --set. NULL with `err` when it is
+ * refused; else the caller's, for sweep_case_close. */
 struct sweep_case *sweep_case_open(const char *text, const char *const *set, size_t n_set,
                                    struct dse_error *err);
 

@@ -71,9 +71,9 @@ static enum dse_status round_up(struct packing *a, uint64_t alignment, struct ds
     return DSE_OK;
 }
 
-/* The most that lives at a position; and the most in use at one time, which is more where a load begins before the store whose
- * room its position would free: seen in DRAM order, at the border before position q lives what lives on both sides, what ends
- * there and is not yet moved, and what starts there and is. */
+/* The most that lives at a position; and the most in use at one time, which is more where a load begins
+ * before the store whose room its position would free: seen in DRAM order, at the border before position q
+ * lives what lives on both sides, what ends there and is not yet moved, and what starts there and is. */
 static bool measure(struct packing *a, struct buffer_allocation *out, struct arena *arena)
 {
     const struct fused_schedule *s = a->schedule;
@@ -150,7 +150,8 @@ static bool sort_by(const struct packing *a, enum key key, uint32_t *order)
     return true;
 }
 
-/* Visit all tensors by start together with those before them that they may not overlap; those over are dropped from `active`. */
+/* Visit all tensors by start together with those before them that they may not overlap; those over are
+ * dropped from `active`. */
 static uint32_t drop_ended(const struct packing *a, uint32_t *active, uint32_t n_active, int32_t start)
 {
     uint32_t kept = 0;

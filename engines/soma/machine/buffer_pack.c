@@ -94,8 +94,8 @@ static void move_in_order(uint32_t *order, uint32_t from, uint32_t to)
     order[to] = moved;
 }
 
-/* First fit in some order gives every allocation worth having, so orders are what is searched: a tensor at the peak goes to an
- * earlier place; what is not worse is taken. */
+/* First fit in some order gives every allocation worth having, so orders are what is searched: a tensor at
+ * the peak goes to an earlier place; what is not worse is taken. */
 void packing_search_orders(struct packing *a, uint64_t until, uint64_t *kept)
 {
     struct random_stream random = random_stream_make(0, a->n, RANDOM_MOVE);
@@ -124,13 +124,15 @@ void packing_search_orders(struct packing *a, uint64_t until, uint64_t *kept)
 
 /* ---- below a ceiling ---- */
 
-/* What moving j out of the way costs: large and long ones are hard to place again, and the more so the more often it was tried. */
+/* What moving j out of the way costs: large and long ones are hard to place again, and the more so the more
+ * often it was tried. */
 static double eject_cost(const struct packing *a, uint32_t j)
 {
     return a->area[j] * (1 + a->n_ejected[j]);
 }
 
-/* The offset for i below `ceiling` whose present owners are cheapest to move, of 0, the ends of neighbours, and below them. */
+/* The offset for i below `ceiling` whose present owners are cheapest to move, of 0, the ends of neighbours,
+ * and below them. */
 static uint64_t cheapest_offset(struct packing *a, uint32_t i, uint64_t ceiling, double *cost)
 {
     uint64_t found = 0, last = ceiling - a->room[i];
@@ -182,8 +184,8 @@ static void place_and_eject(struct packing *a, uint32_t i, uint64_t at, uint32_t
 /* How a search below a ceiling goes. */
 struct manner {
     bool from_best; /* else from an empty buffer */
-    uint32_t
-        random_in; /* so many of 8 of the waiting tensors are picked at random, the others are the hardest to place */
+    /* so many of 8 of the waiting tensors are picked at random, the others are the hardest to place */
+    uint32_t random_in;
 };
 
 /* Who is placed next; it leaves the queue. */
@@ -204,7 +206,8 @@ static uint32_t take_next(struct packing *a, const struct manner *manner, uint32
     return i;
 }
 
-/* What reaches beyond the ceiling is placed below it, in place of others, which are placed again in turn. True: all lie below. */
+/* What reaches beyond the ceiling is placed below it, in place of others, which are placed again in turn.
+ * True: all lie below. */
 static bool pack_below(struct packing *a, uint64_t ceiling, uint64_t until, const struct manner *manner,
                        struct random_stream *random)
 {

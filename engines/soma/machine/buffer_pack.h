@@ -40,18 +40,19 @@ enum packing_rule { FIRST_FIT, BEST_FIT };
 /* The lowest gap between spans that is large enough, or the tightest one; else above all. Sorts the spans. */
 uint64_t packing_gap(struct span *span, uint32_t n, uint64_t room, enum packing_rule rule);
 
-/* Place order[from ..]; those before have their offsets. Returns the peak, or UINT64_MAX as soon as it is above `limit`. */
+/* Place order[from ..]; those before have their offsets. Returns the peak, or UINT64_MAX as soon as it is
+ * above `limit`. */
 uint64_t packing_place(struct packing *packing, uint32_t from, enum packing_rule rule, uint64_t limit);
 
 /* Remember the offsets when their peak is the lowest so far. */
 void packing_keep(struct packing *packing, uint64_t peak);
 
-/* Search for a lower peak than the best until `until` comparisons are done: over orders, all placed by first fit. `kept`: (n) working
- * memory. Deterministic. */
+/* Search for a lower peak than the best until `until` comparisons are done: over orders, all placed by first
+ * fit. `kept`: (n) working memory. Deterministic. */
 void packing_search_orders(struct packing *packing, uint64_t until, uint64_t *kept);
 
-/* The same below ceilings: what does not fit below takes the place of others, which are placed again in turn. When the best does not
- * fit the buffer, the buffer is the first ceiling. */
+/* The same below ceilings: what does not fit below takes the place of others, which are placed again in turn.
+ * When the best does not fit the buffer, the buffer is the first ceiling. */
 void packing_search_ceilings(struct packing *packing, uint64_t until, uint64_t buffer_byte);
 
 #endif

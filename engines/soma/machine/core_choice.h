@@ -1,5 +1,6 @@
-/* Which scheduler a task of the SoMa family has for its core array, and its machine: the built-in search on the machine that it
- * models, or a mapper on any architecture that core_machine_split takes (docs/core-array.md, "Another scheduler"). */
+/* Which scheduler a task of the SoMa family has for its core array, and its machine: the built-in search on
+ * the machine that it models, or a mapper on any architecture that core_machine_split takes
+ * (docs/core-array.md, "Another scheduler"). */
 #ifndef ENGINES_SOMA_MACHINE_CORE_CHOICE_H
 #define ENGINES_SOMA_MACHINE_CORE_CHOICE_H
 
@@ -35,8 +36,8 @@ enum { SOMA_CORE_EVALUATIONS = 4000 }; /* the default */
 
 struct soma_core_choice {
     enum soma_core core;
-    uint64_t
-        max_evaluations; /* of a mapper, for each tile; 0: until it ends by itself. Not used by the built-in search */
+    /* of a mapper, for each tile; 0: until it ends by itself. Not used by the built-in search */
+    uint64_t max_evaluations;
 };
 
 /* Options that the engines of the family have besides SOMA_OPTION_COMPAT. */
@@ -56,7 +57,8 @@ struct soma_core_choice {
         .highest = 1e9                                                                                       \
     }
 
-/* What was chosen, ready to be asked. Its parts point to each other: it stays where soma_core_open filled it. */
+/* What was chosen, ready to be asked. Its parts point to each other: it stays where soma_core_open filled
+ * it. */
 struct soma_core_machine {
     struct soma_core_choice choice;
     struct fused_machine machine;
@@ -68,9 +70,9 @@ struct soma_core_machine {
     struct core_scheduler scheduler; /* behind the cache */
 };
 
-/* Machine and scheduler of `arch`, behind `cache`, which outlives them. `compat`: the published program's rules in the built-in
- * search. DSE_BAD_INPUT: the architecture is no such machine (core_machine_of, core_machine_split); DSE_BAD_USAGE: compat with a
- * mapper; DSE_NO_MEMORY. */
+/* Machine and scheduler of `arch`, behind `cache`, which outlives them. `compat`: the published program's
+ * rules in the built-in search. DSE_BAD_INPUT: the architecture is no such machine (core_machine_of,
+ * core_machine_split); DSE_BAD_USAGE: compat with a mapper; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_core_open(const struct architecture *arch, struct soma_core_choice choice,
                                               bool compat, struct core_cache *cache,
                                               struct soma_core_machine *made, struct dse_error *err);
@@ -82,8 +84,8 @@ const char *soma_core_accounting(enum soma_core core, bool compat);
  * `core_evaluations: 4000`. */
 void soma_core_write(struct soma_core_choice choice, struct text_buffer *out);
 
-/* The choice that a schedule's text form records; `name` stands for the file in messages. DSE_BAD_INPUT with file and line: another
- * name, a number out of range, core_evaluations without a mapper. */
+/* The choice that a schedule's text form records; `name` stands for the file in messages. DSE_BAD_INPUT with
+ * file and line: another name, a number out of range, core_evaluations without a mapper. */
 DSE_MUST_CHECK enum dse_status soma_core_read(const char *name, const char *bytes, size_t length,
                                               struct soma_core_choice *choice, struct dse_error *err);
 

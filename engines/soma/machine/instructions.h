@@ -1,6 +1,6 @@
-/* The abstract instructions that a fused schedule becomes (SoMa, HPCA 2025, section II and figure 5): load, store and compute on
- * tensors at offsets of the global buffer, for two engines that each work in order and wait for each other by counting. The form is
- * ours (docs/instructions.md). */
+/* The abstract instructions that a fused schedule becomes (SoMa, HPCA 2025, section II and figure 5): load,
+ * store and compute on tensors at offsets of the global buffer, for two engines that each work in order and
+ * wait for each other by counting. The form is ours (docs/instructions.md). */
 #ifndef ENGINES_SOMA_MACHINE_INSTRUCTIONS_H
 #define ENGINES_SOMA_MACHINE_INSTRUCTIONS_H
 
@@ -28,8 +28,8 @@ struct instruction {
     enum instruction_kind kind;
     enum instruction_data data; /* load, store */
     uint32_t name; /* load, store: of the data; compute: the layer; into struct instruction_program's */
-    uint32_t
-        tile; /* compute: which tile of the layer; load, store: whose tile the tensor is, 0 for weights */
+    /* compute: which tile of the layer; load, store: whose tile the tensor is, 0 for weights */
+    uint32_t tile;
     uint32_t owner; /* load, store: name of the layer whose tile it is */
     uint32_t wait;  /* begins when the first so many instructions of the other engine are over; 0: at once */
     uint64_t cycle; /* how long the engine is busy with it */
@@ -57,16 +57,18 @@ struct instruction_program {
 const char *instruction_kind_text(enum instruction_kind kind);
 const char *instruction_data_text(enum instruction_data data);
 
-/* The text form (YAML, one instruction per line; docs/instructions.md). `remark` (may be NULL) becomes comment lines at the top.
- * Out of memory shows in out->failed. */
+/* The text form (YAML, one instruction per line; docs/instructions.md). `remark` (may be NULL) becomes
+ * comment lines at the top. Out of memory shows in out->failed. */
 void instruction_write(const struct instruction_program *program, const char *remark,
                        struct text_buffer *out);
 
-/* The same as CSV: a row per instruction; reads and writes as tensor@offset+bytes, several separated by blanks. */
+/* The same as CSV: a row per instruction; reads and writes as tensor@offset+bytes, several separated by
+ * blanks. */
 void instruction_write_csv(const struct instruction_program *program, struct text_buffer *out);
 
-/* Read the text form; `path` stands for the file in messages. Memory from `arena`. DSE_BAD_INPUT with file and line: not the text form,
- * or a number out of range; DSE_NO_MEMORY. Whether the instructions can run says instruction_replay. */
+/* Read the text form; `path` stands for the file in messages. Memory from `arena`. DSE_BAD_INPUT with file
+ * and line: not the text form, or a number out of range; DSE_NO_MEMORY. Whether the instructions can run says
+ * instruction_replay. */
 DSE_MUST_CHECK enum dse_status instruction_read(const char *path, const char *bytes, size_t length,
                                                 struct arena *arena, struct instruction_program *program,
                                                 struct dse_error *err);

@@ -54,7 +54,8 @@ static bool find_tiles(struct lowering *l, struct arena *arena)
     return true;
 }
 
-/* Tiles of a producer that tile p of `operand->layer` reads in the buffer: into tile_at; none when it comes from the DRAM. */
+/* Tiles of a producer that tile p of `operand->layer` reads in the buffer: into tile_at; none when it comes
+ * from the DRAM. */
 static uint32_t read_tiles(const struct lowering *l, const struct soma_operand *operand, uint32_t p,
                            uint32_t *first)
 {
@@ -165,8 +166,8 @@ static void add_tile(struct lowering *l, uint32_t p, uint32_t *waited)
     program->n_compute++;
 }
 
-/* Both queues in one stream: before each tile every transfer that may begin when the tile before it is over, so that no wait is for
- * what stands further back. */
+/* Both queues in one stream: before each tile every transfer that may begin when the tile before it is over,
+ * so that no wait is for what stands further back. */
 static void make_stream(struct lowering *l)
 {
     const struct fused_schedule *s = l->schedule;
@@ -228,8 +229,9 @@ static enum dse_status make_room(struct lowering *l, struct arena *arena, struct
 
 /* ---- durations no longer than time needs ---- */
 
-/* A load starts no earlier than when it is moved: at the tile that is next then. A store ends at the first tile that begins when it is
- * over, unless the tensor is read later. The times that the schedule has meet these waits too, so they stay. */
+/* A load starts no earlier than when it is moved: at the tile that is next then. A store ends at the first
+ * tile that begins when it is over, unless the tensor is read later. The times that the schedule has meet
+ * these waits too, so they stay. */
 static void tighten(const struct lowering *l, const struct fused_trace *trace, uint32_t i,
                     struct fused_tensor *tensor)
 {

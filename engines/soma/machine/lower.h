@@ -19,21 +19,25 @@ struct lowered {
     enum lower_fault fault;
     uint32_t tensor,
         tile; /* LOWER_READ: tensor and position; LOWER_ROOM: the tensor that reaches furthest beyond */
-    bool
-        is_tightened; /* durations are shorter than the schedule's, at the same times; for LOWER_OK and LOWER_ROOM */
+    /* durations are shorter than the schedule's, at the same times; for LOWER_OK and LOWER_ROOM */
+    bool is_tightened;
     struct fused_result result;          /* of the schedule */
     struct buffer_allocation allocation; /* for LOWER_OK and LOWER_ROOM */
     struct instruction_program program;  /* likewise */
 };
 
-/* Lower a schedule that soma_parse made of `graph`'s network (its DLSA may be another). What tiles read in the buffer follows from
- * the graph: of a producer in the same fine-grained group the tile of the same index, of one in an earlier group of the layer group
- * all tiles. When no allocation fits, durations are tightened to the positions in which a tensor is in use by the schedule's own times.
- * `options->buffer_byte` is not used: the machine's is. Memory from `arena`; names are the network's. A fault is a
- * finding. DSE_LIMIT: tiles that read 2^25 tensors or more in all; DSE_NO_MEMORY; errors of fused_evaluate and buffer_allocate. */
-DSE_MUST_CHECK enum dse_status
-instruction_lower(const struct fused_schedule *schedule, const struct soma_graph *graph,
-                  const struct fused_machine *machine, const struct buffer_allocate_options *options,
-                  struct arena *arena, struct lowered *lowered, struct dse_error *err);
+/* Lower a schedule that soma_parse made of `graph`'s network (its DLSA may be another). What tiles read in
+ * the buffer follows from the graph: of a producer in the same fine-grained group the tile of the same index,
+ * of one in an earlier group of the layer group all tiles. When no allocation fits, durations are tightened
+ * to the positions in which a tensor is in use by the schedule's own times. `options->buffer_byte` is not
+ * used: the machine's is. Memory from `arena`; names are the network's. A fault is a finding. DSE_LIMIT:
+ * tiles that read 2^25 tensors or more in all; DSE_NO_MEMORY; errors of fused_evaluate and
+ * buffer_allocate. */
+DSE_MUST_CHECK enum dse_status instruction_lower(const struct fused_schedule *schedule,
+                                                 const struct soma_graph *graph,
+                                                 const struct fused_machine *machine,
+                                                 const struct buffer_allocate_options *options,
+                                                 struct arena *arena, struct lowered *lowered,
+                                                 struct dse_error *err);
 
 #endif

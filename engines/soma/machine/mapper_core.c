@@ -10,7 +10,8 @@
 #include "costmodel/loopnest/evaluator.h"
 #include "costmodel/model/layer_problem.h"
 
-/* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873 and 0.018 pJ. */
+/* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873
+ * and 0.018 pJ. */
 #define MAC_PER_LANE 16
 #define VECTOR_PER_MAC_ENERGY (0.0873 / 0.018)
 
@@ -81,7 +82,8 @@ enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem
     if (tile->operation != CORE_MATRIX)
         return dse_fail(err, DSE_BAD_USAGE, "a vector tile has no loop nest of multiply-accumulates");
     DSE_TRY(check_tile(tile, err));
-    /* A tile can have more channels than its layer; the groups then keep their size, and there are more of them. */
+    /* A tile can have more channels than its layer; the groups then keep their size, and there are more of
+     * them. */
     uint32_t group_c = tile->c / tile->groups;
     uint32_t group_k = tile->group_k ? tile->group_k : (tile->k - 1) / tile->groups + 1;
     uint32_t groups = tile->groups > 1 ? (tile->k - 1) / group_k + 1 : 1;
@@ -107,9 +109,9 @@ enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem
     return layer_problem(&layer, tile->b, problem, err);
 }
 
-/* Mappings have perfect factors, so bounds such as 35 or 147 leave few. What may be filled up instead, and is kept when the work
- * on top is worth it: rows to a multiple of 4 for the mesh; or samples, channels, rows and columns to a multiple of 4 without a
- * prime above 7. Windows, groups and bounds below 5 stay. */
+/* Mappings have perfect factors, so bounds such as 35 or 147 leave few. What may be filled up instead, and is
+ * kept when the work on top is worth it: rows to a multiple of 4 for the mesh; or samples, channels, rows and
+ * columns to a multiple of 4 without a prime above 7. Windows, groups and bounds below 5 stay. */
 enum padding { PAD_NONE, PAD_ROWS, PAD_ALL, N_PADDING };
 
 static bool is_smooth(uint32_t n)
@@ -228,8 +230,8 @@ static enum dse_status matrix_cost(const struct mapper_core *core, const struct 
     return status;
 }
 
-/* How many of the rows (or columns) that `n` windows pass over they touch: gaps between windows are not read, those that dilation
- * leaves in a window are. */
+/* How many of the rows (or columns) that `n` windows pass over they touch: gaps between windows are not read,
+ * those that dilation leaves in a window are. */
 static double touched(uint32_t n, uint32_t window, uint32_t dilation, uint32_t stride)
 {
     double reach = (double)core_window_reach(window, dilation);

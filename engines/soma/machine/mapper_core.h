@@ -1,6 +1,6 @@
-/* A mapper of this repository as the scheduler of a core array (SoMa, HPCA 2025, section V-E: the core-array scheduler is a part
- * that can be replaced): every tile is a small layer, mapped on what an architecture has inside its DRAM. docs/core-array.md,
- * "Another scheduler". */
+/* A mapper of this repository as the scheduler of a core array (SoMa, HPCA 2025, section V-E: the core-array
+ * scheduler is a part that can be replaced): every tile is a small layer, mapped on what an architecture has
+ * inside its DRAM. docs/core-array.md, "Another scheduler". */
 #ifndef ENGINES_SOMA_MACHINE_MAPPER_CORE_H
 #define ENGINES_SOMA_MACHINE_MAPPER_CORE_H
 
@@ -26,40 +26,45 @@ struct mapper_core {
     double vector_j;           /* one of them */
 };
 
-/* `inside` is core_machine_split's core. `option` (engine->n_option) in table order; NULL: the defaults. The vector unit has a
- * sixteenth of the MAC units, at least one lane, and an operation takes 4.85 times a MAC's energy: the shares of the built-in core
- * array. DSE_BAD_USAGE: no mapper, or one with more than MAPPER_CORE_OPTION_MAX options. */
+/* `inside` is core_machine_split's core. `option` (engine->n_option) in table order; NULL: the defaults. The
+ * vector unit has a sixteenth of the MAC units, at least one lane, and an operation takes 4.85 times a MAC's
+ * energy: the shares of the built-in core array. DSE_BAD_USAGE: no mapper, or one with more than
+ * MAPPER_CORE_OPTION_MAX options. */
 DSE_MUST_CHECK enum dse_status mapper_core_init(const struct architecture *inside,
                                                 const struct engine *engine, const double *option,
                                                 uint64_t max_evaluations, struct mapper_core *core,
                                                 struct dse_error *err);
 
-/* The loop nest of a matrix tile: that of layer_problem for a layer with the tile's output extents and all its channels, so a tile
- * of a whole layer is the layer's own problem. A ragged last group is filled up. DSE_BAD_INPUT: an extent is 0 or groups do not divide
- * the input channels; DSE_BAD_USAGE: a vector tile; DSE_LIMIT. */
+/* The loop nest of a matrix tile: that of layer_problem for a layer with the tile's output extents and all
+ * its channels, so a tile of a whole layer is the layer's own problem. A ragged last group is filled up.
+ * DSE_BAD_INPUT: an extent is 0 or groups do not divide the input channels; DSE_BAD_USAGE: a vector tile;
+ * DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem *problem,
                                                    struct dse_error *err);
 
-/* The best mapping of a matrix tile that the engine finds, by energy x time; `problem` is what it maps: the tile's, or one filled up
- * where rows, columns, samples or channels of 5 and more are no multiples of 4 (docs/core-array.md), when that costs less. The
- * budget is for each of the up to three. Random numbers come from the problem's content. Memory from `arena`. Errors of
- * mapper_core_problem and engine_solve; a tile without a mapping is result->feasible false. */
+/* The best mapping of a matrix tile that the engine finds, by energy x time; `problem` is what it maps: the
+ * tile's, or one filled up where rows, columns, samples or channels of 5 and more are no multiples of 4
+ * (docs/core-array.md), when that costs less. The budget is for each of the up to three. Random numbers come
+ * from the problem's content. Memory from `arena`. Errors of mapper_core_problem and engine_solve; a tile
+ * without a mapping is result->feasible false. */
 DSE_MUST_CHECK enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
                                                  struct arena *arena, struct problem *problem,
                                                  struct engine_result *result, struct dse_error *err);
 
-/* The cost of a tile. Matrix tiles: the evaluation of the mapping found; global buffer is the outermost level, local all levels
- * inside, bus all networks. Vector tiles (b, k, h, w outputs): operations = b k h w x operands x r s, global buffer reads =
- * operands x b k x the rows and columns that the windows touch, writes = b k h w; cycles = the longest of the vector unit's and
- * the buffer's. DSE_BAD_INPUT when the mapper finds no mapping: the tile and the mapper's reason. */
+/* The cost of a tile. Matrix tiles: the evaluation of the mapping found; global buffer is the outermost
+ * level, local all levels inside, bus all networks. Vector tiles (b, k, h, w outputs): operations = b k h w x
+ * operands x r s, global buffer reads = operands x b k x the rows and columns that the windows touch, writes
+ * = b k h w; cycles = the longest of the vector unit's and the buffer's. DSE_BAD_INPUT when the mapper finds
+ * no mapping: the tile and the mapper's reason. */
 DSE_MUST_CHECK enum dse_status mapper_core_cost(const struct mapper_core *core, const struct core_tile *tile,
                                                 struct core_cost *cost, struct dse_error *err);
 
-/* mapper_core_cost as a core_scheduler; `core` stays the caller's and must outlive it. Threads may ask it at once. */
+/* mapper_core_cost as a core_scheduler; `core` stays the caller's and must outlive it. Threads may ask it at
+ * once. */
 struct core_scheduler mapper_core_scheduler(const struct mapper_core *core);
 
-/* Put `cache` before it: equal engines, options, budgets, seeds and contents of the architecture share entries. Errors of
- * core_cache_join. */
+/* Put `cache` before it: equal engines, options, budgets, seeds and contents of the architecture share
+ * entries. Errors of core_cache_join. */
 DSE_MUST_CHECK enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_core *core,
                                                 struct core_cached *cached, struct dse_error *err);
 

@@ -104,7 +104,8 @@ static bool room_is_inside(const struct instruction_program *p, const struct ins
            (p->alignment == 0 || room->offset % p->alignment == 0);
 }
 
-/* Made once, stored at most once; then every tensor has what it will be needed for. `made` and `stored` are (n_tensor). */
+/* Made once, stored at most once; then every tensor has what it will be needed for. `made` and `stored` are
+ * (n_tensor). */
 static bool count_uses(struct replay *r, bool *made, bool *stored)
 {
     const struct instruction_program *p = r->program;

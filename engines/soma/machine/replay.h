@@ -1,5 +1,5 @@
-/* Run abstract instructions as the machine would, event by event, and watch every byte of the buffer (docs/instructions.md). Knows
- * nothing of the schedule that the instructions are from. */
+/* Run abstract instructions as the machine would, event by event, and watch every byte of the buffer
+ * (docs/instructions.md). Knows nothing of the schedule that the instructions are from. */
 #ifndef ENGINES_SOMA_MACHINE_REPLAY_H
 #define ENGINES_SOMA_MACHINE_REPLAY_H
 
@@ -32,16 +32,17 @@ struct replay_trace {
     uint64_t *start, *finish; /* (n_instruction) cycles */
 };
 
-/* Replay. Each engine takes its instructions in the order of the stream, each as soon as it is free and as many instructions of the
- * other are over as it waits for. What a room is needed for is known from the stream: until the last instruction that reads it is
- * over. The first fault ends the replay; it is a finding. `scratch` is working memory, which the caller resets. DSE_NO_MEMORY;
- * DSE_BAD_INPUT: a room, name or tensor beyond what the program has or
- * may have. */
+/* Replay. Each engine takes its instructions in the order of the stream, each as soon as it is free and as
+ * many instructions of the other are over as it waits for. What a room is needed for is known from the
+ * stream: until the last instruction that reads it is over. The first fault ends the replay; it is a finding.
+ * `scratch` is working memory, which the caller resets. DSE_NO_MEMORY; DSE_BAD_INPUT: a room, name or tensor
+ * beyond what the program has or may have. */
 DSE_MUST_CHECK enum dse_status instruction_replay(const struct instruction_program *program,
                                                   struct arena *scratch, struct replay_trace *trace,
                                                   struct replay_result *result, struct dse_error *err);
 
-/* "at cycle 546 instruction 5 (load for C_conv1x1, tile 0) writes tensor 5 over tensor 3, which is still needed". Returns `buffer`. */
+/* "at cycle 546 instruction 5 (load for C_conv1x1, tile 0) writes tensor 5 over tensor 3, which is still
+ * needed". Returns `buffer`. */
 char *replay_fault_text(const struct instruction_program *program, const struct replay_result *result,
                         char *buffer, size_t size);
 

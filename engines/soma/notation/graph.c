@@ -9,7 +9,8 @@ struct builder {
     uint32_t n_operand;
 };
 
-/* What a range of output channels needs of the input channels: all, for a sum over channels; its own, or those of its groups. */
+/* What a range of output channels needs of the input channels: all, for a sum over channels; its own, or
+ * those of its groups. */
 static enum soma_dim channels_from(const struct layer *layer)
 {
     switch (layer->type) {
@@ -98,7 +99,8 @@ static void add_uses(struct builder *b)
     b->first_use[0] = 0;
 }
 
-/* The reference's tables have fully connected layers and, in transformers, 1x1 convolutions; ours call both linear. */
+/* The reference's tables have fully connected layers and, in transformers, 1x1 convolutions; ours call both
+ * linear. */
 static void mark_classifiers(struct builder *b)
 {
     for (uint32_t i = 0; i < b->network->n_layer; i++) {

@@ -1,5 +1,5 @@
-/* A network as the SoMa parser reads it: every operand of every layer with its source's shape, and who reads what a layer
- * makes. Made once per network; const afterwards, so threads may share one. */
+/* A network as the SoMa parser reads it: every operand of every layer with its source's shape, and who reads
+ * what a layer makes. Made once per network; const afterwards, so threads may share one. */
 #ifndef ENGINES_SOMA_NOTATION_GRAPH_H
 #define ENGINES_SOMA_NOTATION_GRAPH_H
 
@@ -20,27 +20,27 @@ struct soma_operand {
     bool second;      /* the second operand of a matmul: every tile needs all of it, for its samples */
     bool flattened;   /* a fully connected layer reads a whole feature map as its channels */
     uint32_t k, h, w; /* what the source gives per sample */
-    /* Per dimension of the source: the dimension of the layer's output whose range decides what a tile needs of it; SOMA_N_DIM:
-     * none, a tile needs all. For the default rules. */
+    /* Per dimension of the source: the dimension of the layer's output whose range decides what a tile needs
+     * of it; SOMA_N_DIM: none, a tile needs all. For the default rules. */
     uint8_t from[SOMA_N_DIM];
 };
 
 struct soma_graph {
     const struct network *network; /* borrowed */
     uint32_t n_operand;
-    const struct soma_operand
-        *operand;                  /* (n_operand) by layer; data in file order, then the second operand */
+    /* (n_operand) by layer; data in file order, then the second operand */
+    const struct soma_operand *operand;
     const uint32_t *first_operand; /* (n_layer + 1) */
     const uint32_t *use;         /* operands by their producing layer; those of network inputs are left out */
     const uint32_t *first_use;   /* (n_layer + 1) into use */
     const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none */
-    const bool
-        *classifier;    /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
+    /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
+    const bool *classifier;
     uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
 };
 
-/* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has an embedding (its table has no place in the notation);
- * DSE_NO_MEMORY. */
+/* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has an embedding (its table has no place in
+ * the notation); DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_graph_init(const struct network *network, struct arena *arena,
                                                struct soma_graph *graph, struct dse_error *err);
 

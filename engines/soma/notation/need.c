@@ -11,8 +11,9 @@ static int64_t ceil_divide(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Rows (or columns) of a source of `extent` that output rows `of` of a window operator read. Padding above and below is none of it,
- * and with dilation or a stride beyond the kernel the first real row need not be row 0. */
+/* Rows (or columns) of a source of `extent` that output rows `of` of a window operator read. Padding above
+ * and below is none of it, and with dilation or a stride beyond the kernel the first real row need not be row
+ * 0. */
 static struct soma_range window_range(const struct layer *layer, int direction, struct soma_range of,
                                       uint32_t extent)
 {
@@ -100,8 +101,9 @@ bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *ope
     return true;
 }
 
-/* Tiles go along each axis with rising begins and ends, and an axis moves at most one dimension. So a tile's new part along an axis is
- * what lies behind the end of the tile before; where no dimension follows an axis, only its first tile has anything new. */
+/* Tiles go along each axis with rising begins and ends, and an axis moves at most one dimension. So a tile's
+ * new part along an axis is what lies behind the end of the tile before; where no dimension follows an axis,
+ * only its first tile has anything new. */
 struct soma_shape soma_tile_share(const struct soma_grid *grid, const struct soma_layer_plan *layer,
                                   const struct soma_place *place)
 {

@@ -1,5 +1,6 @@
-/* SoMa's tensor-centric notation (HPCA 2025, section IV): six attributes say all of a fused schedule. The first four are the
- * layer-fusion attributes (LFA), the last two the DRAM-load-and-store attributes (DLSA). Text form: docs/soma.md. */
+/* SoMa's tensor-centric notation (HPCA 2025, section IV): six attributes say all of a fused schedule. The
+ * first four are the layer-fusion attributes (LFA), the last two the DRAM-load-and-store attributes (DLSA).
+ * Text form: docs/soma.md. */
 #ifndef ENGINES_SOMA_NOTATION_NOTATION_H
 #define ENGINES_SOMA_NOTATION_NOTATION_H
 
@@ -51,7 +52,8 @@ enum soma_fault {
     SOMA_TILING, /* this output layer of a group cannot be cut into so many tiles */
     SOMA_ALONE,  /* a classifier must be a layer group of its own, with the pools before it (compat) */
     SOMA_COST,   /* the core scheduler refuses a tile of this layer (its DSE_BAD_INPUT); err->text says why */
-    SOMA_EMPTY /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
+    /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
+    SOMA_EMPTY
 };
 
 struct soma_fault_info {
@@ -62,32 +64,35 @@ struct soma_fault_info {
 /* The words of a fault ("a consumer stands before its producer"); never NULL. */
 const char *soma_fault_text(enum soma_fault fault);
 
-/* Make tiles and tensors of an LFA: shapes by back-calculation from each group's outputs, bytes, costs, and the default
- * (double-buffer) DRAM order and living durations. Tensors are numbered layer by layer in computing order: loads of each
- * tile, weights, output tiles. Memory from `arena`, about 100 bytes per tile and tensor; time is linear in them. The schedule
- * is for fused_evaluate. An invalid LFA is reported in `fault`, not an error, and leaves the schedule empty. DSE_BAD_USAGE:
- * a batch of 0; DSE_NO_MEMORY, DSE_LIMIT; errors of soma_graph_init and of the core scheduler. */
+/* Make tiles and tensors of an LFA: shapes by back-calculation from each group's outputs, bytes, costs, and
+ * the default (double-buffer) DRAM order and living durations. Tensors are numbered layer by layer in
+ * computing order: loads of each tile, weights, output tiles. Memory from `arena`, about 100 bytes per tile
+ * and tensor; time is linear in them. The schedule is for fused_evaluate. An invalid LFA is reported in
+ * `fault`, not an error, and leaves the schedule empty. DSE_BAD_USAGE: a batch of 0; DSE_NO_MEMORY,
+ * DSE_LIMIT; errors of soma_graph_init and of the core scheduler. */
 DSE_MUST_CHECK enum dse_status soma_parse(const struct soma_context *context, const struct soma_lfa *lfa,
                                           struct arena *arena, struct fused_schedule *schedule,
                                           struct soma_fault_info *fault, struct dse_error *err);
 
-/* The same for whole layer groups cut out of an LFA: `part` has only their layers, in the order of the LFA, and groups from position 0;
- * every other layer lies outside, as if in another layer group. That the order is valid is the caller's promise. */
+/* The same for whole layer groups cut out of an LFA: `part` has only their layers, in the order of the LFA,
+ * and groups from position 0; every other layer lies outside, as if in another layer group. That the order is
+ * valid is the caller's promise. */
 DSE_MUST_CHECK enum dse_status soma_parse_part(const struct soma_context *context,
                                                const struct soma_lfa *part, struct arena *arena,
                                                struct fused_schedule *schedule, struct soma_fault_info *fault,
                                                struct dse_error *err);
 
-/* Put the DRAM order and living durations of `dlsa` in place of the default ones; tensors that the DRAM does not move keep
- * theirs. DSE_BAD_INPUT when the counts do not match, the order is not one of the schedule's DRAM tensors, a load starts
- * outside -1 .. first use or ends elsewhere than by default, or a store ends outside producer + 1 .. n_tile or starts elsewhere
- * than at its producer. (The published program lets a store end before the tiles of its own layer group have read it; whether
- * a tensor is alive when it is used is for fused_evaluate to judge.) DSE_NO_MEMORY. */
+/* Put the DRAM order and living durations of `dlsa` in place of the default ones; tensors that the DRAM does
+ * not move keep theirs. DSE_BAD_INPUT when the counts do not match, the order is not one of the schedule's
+ * DRAM tensors, a load starts outside -1 .. first use or ends elsewhere than by default, or a store ends
+ * outside producer + 1 .. n_tile or starts elsewhere than at its producer. (The published program lets a
+ * store end before the tiles of its own layer group have read it; whether a tensor is alive when it is used
+ * is for fused_evaluate to judge.) DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_apply(const struct soma_dlsa *dlsa, struct fused_schedule *schedule,
                                           struct dse_error *err);
 
-/* The text form (YAML; docs/soma.md), which says so when the scheme is of `compat` rules. With `dlsa` NULL only the LFA is written;
- * else `schedule`, of that LFA, names the tensors in comments. */
+/* The text form (YAML; docs/soma.md), which says so when the scheme is of `compat` rules. With `dlsa` NULL
+ * only the LFA is written; else `schedule`, of that LFA, names the tensors in comments. */
 void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
                 const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out);
 
@@ -98,9 +103,10 @@ enum soma_rules { SOMA_RULES_UNSAID, SOMA_RULES_DEFAULT, SOMA_RULES_COMPAT };
 DSE_MUST_CHECK enum dse_status soma_read_rules(const char *name, const char *bytes, size_t length,
                                                enum soma_rules *rules, struct dse_error *err);
 
-/* Read the text form; `name` stands for the file in messages. `*has_dlsa` says whether the text gives a DLSA, which soma_apply
- * then checks. Memory from `arena`. DSE_BAD_INPUT with file and line: not the text form, another network, an unknown or
- * repeated layer, a number out of range; DSE_NO_MEMORY. Whether the LFA is valid says soma_parse. */
+/* Read the text form; `name` stands for the file in messages. `*has_dlsa` says whether the text gives a DLSA,
+ * which soma_apply then checks. Memory from `arena`. DSE_BAD_INPUT with file and line: not the text form,
+ * another network, an unknown or repeated layer, a number out of range; DSE_NO_MEMORY. Whether the LFA is
+ * valid says soma_parse. */
 DSE_MUST_CHECK enum dse_status soma_read(const char *name, const char *bytes, size_t length,
                                          const struct network *network, struct arena *arena,
                                          struct soma_lfa *lfa, struct soma_dlsa *dlsa, bool *has_dlsa,

@@ -179,9 +179,9 @@ static void note_use(struct fused_tensor *tensor, uint32_t first, uint32_t use, 
         tensor->end = (int32_t)last + 1;
 }
 
-/* A reader in the same group takes the tile of its own index. One in a later group of the same layer group waits with its first
- * tile for all of the producer's, and keeps them until its last. Compat: only the producer's last tile counts as used that long, but
- * all are read. */
+/* A reader in the same group takes the tile of its own index. One in a later group of the same layer group
+ * waits with its first tile for all of the producer's, and keeps them until its last. Compat: only the
+ * producer's last tile counts as used that long, but all are read. */
 static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, struct fused_tensor *tensor)
 {
     const struct soma_layer_plan *layer = &plan->layer[l];
@@ -203,8 +203,8 @@ static bool note_uses(const struct soma_plan *plan, uint32_t l, uint32_t tile, s
     return stored;
 }
 
-/* An output tile that is stored has one tile's time for it, none behind the last tile of its layer group. Where it overlaps
- * earlier tiles of its layer it takes room again, but is stored already. */
+/* An output tile that is stored has one tile's time for it, none behind the last tile of its layer group.
+ * Where it overlaps earlier tiles of its layer it takes room again, but is stored already. */
 static void make_output(struct soma_maker *maker, uint32_t l, uint32_t tile, const struct soma_place *place)
 {
     const struct soma_plan *plan = maker->plan;

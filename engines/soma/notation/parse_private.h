@@ -1,4 +1,5 @@
-/* What the two halves of soma_parse share: tiles (parse_tiles.c), and the tensors that they read and write (parse.c). */
+/* What the two halves of soma_parse share: tiles (parse_tiles.c), and the tensors that they read and write
+ * (parse.c). */
 #ifndef ENGINES_SOMA_NOTATION_PARSE_PRIVATE_H
 #define ENGINES_SOMA_NOTATION_PARSE_PRIVATE_H
 
@@ -31,8 +32,9 @@ static inline const struct soma_grid *soma_grid_of(const struct soma_plan *plan,
     return &plan->grid[layer->flc];
 }
 
-/* The tiles of layer l, with their cycles and energies, at their positions in maker->schedule. Not DSE_OK with maker->fault SOMA_COST:
- * the core array's scheduler has no mapping for one. DSE_LIMIT; other errors of the scheduler. */
+/* The tiles of layer l, with their cycles and energies, at their positions in maker->schedule. Not DSE_OK
+ * with maker->fault SOMA_COST: the core array's scheduler has no mapping for one. DSE_LIMIT; other errors of
+ * the scheduler. */
 DSE_MUST_CHECK enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse_error *err);
 
 #endif

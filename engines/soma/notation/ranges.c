@@ -54,8 +54,8 @@ static enum outcome cut_output(const struct cutter *cutter, uint32_t l)
 
 /* ---- the rest ---- */
 
-/* A dimension that follows one axis for one consumer and another one for the next has no range per axis; only transposes make
- * such. */
+/* A dimension that follows one axis for one consumer and another one for the next has no range per axis; only
+ * transposes make such. */
 static bool find_axes(const struct soma_plan *plan, uint32_t l, bool all[SOMA_N_DIM])
 {
     struct soma_layer_plan *layer = &plan->layer[l];
@@ -109,8 +109,8 @@ static void unite(const struct cutter *cutter, uint32_t l, int dim, struct soma_
     }
 }
 
-/* Someone outside the group reads the layer, so its tiles together must be all of it: what lies between two tiles goes to the
- * first of them. */
+/* Someone outside the group reads the layer, so its tiles together must be all of it: what lies between two
+ * tiles goes to the first of them. */
 static void close_gaps(struct soma_range *range, uint32_t n, uint32_t extent)
 {
     range[0].begin = 0;

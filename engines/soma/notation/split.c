@@ -24,7 +24,8 @@ static double squareness(uint32_t n, uint32_t columns, double aspect)
     return fabs(n / columns - aspect * columns);
 }
 
-/* The number of columns: of the two divisors of n next to sqrt(n w/h) the one with squarer tiles, the larger in a tie. */
+/* The number of columns: of the two divisors of n next to sqrt(n w/h) the one with squarer tiles, the larger
+ * in a tie. */
 static uint32_t choose_columns(uint32_t n, uint32_t h, uint32_t w)
 {
     double aspect = (double)h / w;
@@ -102,8 +103,8 @@ bool soma_split(uint32_t batch, uint32_t h, uint32_t w, uint32_t n_tile, bool ma
     return true;
 }
 
-/* Rows (or columns) of the source that the first `out` rows of a window operator need: the padding before the first row is
- * taken off, the one behind the last by the source's end. */
+/* Rows (or columns) of the source that the first `out` rows of a window operator need: the padding before the
+ * first row is taken off, the one behind the last by the source's end. */
 static uint32_t window_need(const struct layer *layer, int direction, uint32_t out, uint32_t source)
 {
     int64_t filter = direction == 0 ? layer->r : layer->s;

@@ -1,4 +1,5 @@
-/* What soma_parse works out before it makes tiles and tensors: where every layer's tiles lie, and what they are of. */
+/* What soma_parse works out before it makes tiles and tensors: where every layer's tiles lie, and what they
+ * are of. */
 #ifndef ENGINES_SOMA_NOTATION_TILE_PLAN_H
 #define ENGINES_SOMA_NOTATION_TILE_PLAN_H
 
@@ -19,8 +20,8 @@ static inline uint32_t soma_length(struct soma_range range)
     return range.end > range.begin ? range.end - range.begin : 0;
 }
 
-/* A group cuts samples, rows and columns; its tiles count columns fastest, samples slowest. What SOMA_ONE decides is the same in
- * all tiles. */
+/* A group cuts samples, rows and columns; its tiles count columns fastest, samples slowest. What SOMA_ONE
+ * decides is the same in all tiles. */
 enum soma_axis { SOMA_ONE, SOMA_SAMPLES, SOMA_ROWS, SOMA_COLUMNS, SOMA_N_AXIS };
 
 struct soma_grid {
@@ -33,7 +34,8 @@ struct soma_layer_plan {
     uint32_t first, step, n_tile;
     bool inside, outside;   /* a layer of its group reads it; one of another group does, or none at all */
     struct soma_shape tile; /* compat: of all tiles */
-    /* Default rules: a tile is the box of one range per dimension; range[d] (part[axis[d]]) goes along the axis. */
+    /* Default rules: a tile is the box of one range per dimension; range[d] (part[axis[d]]) goes along the
+     * axis. */
     uint8_t axis[SOMA_N_DIM];
     const struct soma_range *range[SOMA_N_DIM];
     struct soma_range whole[SOMA_N_DIM]; /* where range[d] may point for SOMA_ONE */
@@ -50,21 +52,23 @@ struct soma_plan {
     uint32_t n_tile;
 };
 
-/* Positions of all layers; a fault when order or groups are not valid. `plan->context`, `graph`, `lfa` and `part` are set. DSE_NO_MEMORY,
- * DSE_LIMIT: more than SOMA_TILE_MAX tiles. */
+/* Positions of all layers; a fault when order or groups are not valid. `plan->context`, `graph`, `lfa` and
+ * `part` are set. DSE_NO_MEMORY, DSE_LIMIT: more than SOMA_TILE_MAX tiles. */
 DSE_MUST_CHECK enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
                                                    struct soma_fault_info *fault, struct dse_error *err);
 
-/* Compat: tile shapes of all layers: outputs of each group are cut, the rest follows backwards. False and a fault when an output
- * cannot be cut. */
+/* Compat: tile shapes of all layers: outputs of each group are cut, the rest follows backwards. False and a
+ * fault when an output cannot be cut. */
 bool soma_plan_tiles(struct soma_plan *plan, struct soma_fault_info *fault);
 
-/* Default rules: grids of all groups, ranges of all tiles. A fault when a group cannot be cut so. DSE_NO_MEMORY. */
+/* Default rules: grids of all groups, ranges of all tiles. A fault when a group cannot be cut so.
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_plan_ranges(struct soma_plan *plan, struct arena *arena,
                                                 struct soma_fault_info *fault, struct dse_error *err);
 
-/* Default rules: the smallest range of dimension `dim` of the source of `operand` with all that a tile needs whose range of
- * dimension operand->from[dim] (not SOMA_N_DIM) is `of`. Padding is not needed; empty when nothing is. */
+/* Default rules: the smallest range of dimension `dim` of the source of `operand` with all that a tile needs
+ * whose range of dimension operand->from[dim] (not SOMA_N_DIM) is `of`. Padding is not needed; empty when
+ * nothing is. */
 struct soma_range soma_need_range(const struct network *network, const struct soma_operand *operand,
                                   enum soma_dim dim, struct soma_range of);
 
@@ -99,13 +103,13 @@ static inline struct soma_shape soma_tile_shape(const struct soma_layer_plan *la
 bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
                     const struct soma_place *place, struct soma_shape *need);
 
-/* Default rules: extents whose product counts the elements of a tile that no earlier tile of its layer has. Only for a layer that is
- * read outside its group. */
+/* Default rules: extents whose product counts the elements of a tile that no earlier tile of its layer has.
+ * Only for a layer that is read outside its group. */
 struct soma_shape soma_tile_share(const struct soma_grid *grid, const struct soma_layer_plan *layer,
                                   const struct soma_place *place);
 
-/* Compat: the part of the source of `operand` that a tile of its layer needs, counted from the source's first element; not cut to the
- * source's own extents except in rows and columns of a window. */
+/* Compat: the part of the source of `operand` that a tile of its layer needs, counted from the source's first
+ * element; not cut to the source's own extents except in rows and columns of a window. */
 struct soma_shape soma_need(const struct network *network, const struct soma_operand *operand,
                             const struct soma_shape *tile);
 
@@ -118,14 +122,14 @@ struct soma_outputs {
     uint32_t least_h, least_w; /* of any */
 };
 
-/* Cut samples, rows and columns of an output (batch, h, w) into `n_tile` equal tiles, the last ones filled up. Samples first,
- * by the greatest common divisor; then rows and columns so that tiles are about square, or only what is allowed. False when
- * it cannot be. */
+/* Cut samples, rows and columns of an output (batch, h, w) into `n_tile` equal tiles, the last ones filled
+ * up. Samples first, by the greatest common divisor; then rows and columns so that tiles are about square, or
+ * only what is allowed. False when it cannot be. */
 bool soma_split(uint32_t batch, uint32_t h, uint32_t w, uint32_t n_tile, bool may_split_h, bool may_split_w,
                 struct soma_shape *tile);
 
-/* The same for a group with outputs of at least least_h x least_w, the largest of them h x w: when the choice for that one does not
- * suit all, the other divisor with the squarest tiles. */
+/* The same for a group with outputs of at least least_h x least_w, the largest of them h x w: when the choice
+ * for that one does not suit all, the other divisor with the squarest tiles. */
 bool soma_choose_grid(uint32_t batch, const struct soma_outputs *outputs, uint32_t n_tile, bool may_split_h,
                       bool may_split_w, struct soma_grid *grid);
 

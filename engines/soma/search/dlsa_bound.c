@@ -1,18 +1,21 @@
-/* Why it is a bound. D(p) is the DRAM time of all loads whose first use is at most p, F(p) a lower bound of the finish of tile p.
+/* Why it is a bound. D(p) is the DRAM time of all loads whose first use is at most p, F(p) a lower bound of
+ * the finish of tile p.
  *
- * 1. A transfer that began before tile q-1 was over has a start of at most q-1. A load of these that is first used at q or later
- *    lives at position q-1, beside all that must live there: local tensors, loads from their first use to their end, stored
- *    tensors from their producer to their last use. So of the loads for tiles q and later, only what the rest of the
- *    buffer holds can have begun; room(q-1) is the DRAM time of that at most.
- * 2. Tile p waits for all loads used up to p. For any q <= p those used at q .. p take D(p) - D(q-1), of which all but room(q-1) come
- *    after tile q-1 is over: start(p) >= F(q-1) + D(p) - D(q-1) - room(q-1). For q = 0 nothing was loaded before time 0.
- *    D(p) counts as well the stores of a layer that stand before the first load of its result. Of those that
- *    count after tile q-1, the ones of earlier tiles than q-1 may have been moved: open(q-1) is taken off with room(q-1).
- * 3. A load of layer A's result stands behind all stores of A, the last of which begins after A's last tile a. So tile p begins no
- *    earlier than F(a) + that store + all loads of A's results used up to p.
- * 4. Stores of tiles q-1 and later begin after tile q-1 is over, as do all but room(q-1) of the loads used at q or later: the end
- *    is at least F(q-1) + those loads + those stores. With q = 0 that is the sum of all transfers, with q = n_tile the last
- *    tile and its stores.
+ * 1. A transfer that began before tile q-1 was over has a start of at most q-1. A load of these that is first
+ *    used at q or later lives at position q-1, beside all that must live there: local tensors, loads from
+ *    their first use to their end, stored tensors from their producer to their last use. So of the loads for
+ *    tiles q and later, only what the rest of the buffer holds can have begun; room(q-1) is the DRAM time of
+ *    that at most.
+ * 2. Tile p waits for all loads used up to p. For any q <= p those used at q .. p take D(p) - D(q-1), of
+ *    which all but room(q-1) come after tile q-1 is over: start(p) >= F(q-1) + D(p) - D(q-1) - room(q-1). For
+ *    q = 0 nothing was loaded before time 0. D(p) counts as well the stores of a layer that stand before the
+ *    first load of its result. Of those that count after tile q-1, the ones of earlier tiles than q-1 may
+ *    have been moved: open(q-1) is taken off with room(q-1).
+ * 3. A load of layer A's result stands behind all stores of A, the last of which begins after A's last tile
+ *    a. So tile p begins no earlier than F(a) + that store + all loads of A's results used up to p.
+ * 4. Stores of tiles q-1 and later begin after tile q-1 is over, as do all but room(q-1) of the loads used at
+ *    q or later: the end is at least F(q-1) + those loads + those stores. With q = 0 that is the sum of all
+ *    transfers, with q = n_tile the last tile and its stores.
  * F(p) = c(p) + the largest of F(p-1) and these starts; the maximum over q in 2 runs along with p. */
 #include "engines/soma/search/dlsa_bound.h"
 

@@ -52,8 +52,9 @@ static void sum_weights(const struct fused_schedule *schedule, const uint32_t *d
     }
 }
 
-/* A load of another layer's result can start only behind that layer's last store, so behind its last tile; a store is over when
- * the first tile that waits for a load of it starts. `last` and `first` (n_layer) have room for a tile per layer. */
+/* A load of another layer's result can start only behind that layer's last store, so behind its last tile; a
+ * store is over when the first tile that waits for a load of it starts. `last` and `first` (n_layer) have
+ * room for a tile per layer. */
 static void set_limits(const struct fused_schedule *schedule, int32_t *last, int32_t *first,
                        struct dlsa_moves *moves)
 {
@@ -143,9 +144,9 @@ uint32_t dlsa_choose(const struct dlsa_moves *moves, struct random_stream *strea
     return moves->dram[low];
 }
 
-/* A schedule is sound if and only if each tensor is released before it or a later one is due (docs/fused-schedule.md). So a
- * tensor may pass another when the one that comes first then is released before the other is due; and a load does not pass the
- * stores that it reads. */
+/* A schedule is sound if and only if each tensor is released before it or a later one is due
+ * (docs/fused-schedule.md). So a tensor may pass another when the one that comes first then is released
+ * before the other is due; and a load does not pass the stores that it reads. */
 static struct dlsa_range places(const struct dlsa_moves *moves, const struct fused_incremental *state,
                                 uint32_t tensor, uint32_t released, uint32_t due)
 {
@@ -199,8 +200,8 @@ static struct dlsa_range start_range(const struct dlsa_moves *moves, const struc
     return (struct dlsa_range){first, last};
 }
 
-/* A store ends after all are released that come before it. Those further ahead than a place that is due no later than the latest
- * release found are released before that. */
+/* A store ends after all are released that come before it. Those further ahead than a place that is due no
+ * later than the latest release found are released before that. */
 static struct dlsa_range end_range(const struct dlsa_moves *moves, const struct fused_incremental *state,
                                    uint32_t tensor, uint32_t to)
 {

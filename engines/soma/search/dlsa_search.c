@@ -28,8 +28,8 @@ struct soma_dlsa_search {
     struct dse_error err;
 };
 
-/* Energy is the same for all DLSAs of an LFA: a constant factor, left out. Without delay in the objective all cost the same; the
- * shortest is looked for then. */
+/* Energy is the same for all DLSAs of an LFA: a constant factor, left out. Without delay in the objective all
+ * cost the same; the shortest is looked for then. */
 static double cost_of(const struct soma_dlsa_search *s, uint64_t cycle)
 {
     return s->delay_exponent == 1 ? (double)cycle : pow((double)cycle, s->delay_exponent);
@@ -142,7 +142,8 @@ enum dse_status soma_dlsa_search_new(const struct soma_search *search,
     return DSE_OK;
 }
 
-/* Rounds of the third stage, from the best of the second. At the walk's share of them back to its own best. */
+/* Rounds of the third stage, from the best of the second. At the walk's share of them back to its own
+ * best. */
 static void shrink(struct soma_dlsa_search *s, uint64_t n)
 {
     uint64_t return_round = (uint64_t)ceil(s->options.return_share * (double)s->shrink.n_round);

@@ -1,4 +1,5 @@
-/* SoMa's second stage: annealing over DRAM tensor order and living durations of one LFA (HPCA 2025, section V-C2). */
+/* SoMa's second stage: annealing over DRAM tensor order and living durations of one LFA (HPCA 2025, section
+ * V-C2). */
 #ifndef ENGINES_SOMA_SEARCH_DLSA_SEARCH_H
 #define ENGINES_SOMA_SEARCH_DLSA_SEARCH_H
 
@@ -18,8 +19,8 @@ struct soma_dlsa_options {
 
 struct soma_dlsa_search;
 
-/* Start from the DRAM order and living durations of `start`, of that LFA's tiles and tensors, which fit `buffer_limit`. `start` is
- * borrowed for the search. Memory from `arena`, whose reset ends it. */
+/* Start from the DRAM order and living durations of `start`, of that LFA's tiles and tensors, which fit
+ * `buffer_limit`. `start` is borrowed for the search. Memory from `arena`, whose reset ends it. */
 DSE_MUST_CHECK enum dse_status soma_dlsa_search_new(const struct soma_search *search,
                                                     const struct soma_dlsa_options *options,
                                                     const struct fused_schedule *start, uint64_t buffer_limit,

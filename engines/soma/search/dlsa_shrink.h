@@ -1,4 +1,5 @@
-/* The published program's third stage: tensors live shorter, without losing time. Internal to the second stage. */
+/* The published program's third stage: tensors live shorter, without losing time. Internal to the second
+ * stage. */
 #ifndef ENGINES_SOMA_SEARCH_DLSA_SHRINK_H
 #define ENGINES_SOMA_SEARCH_DLSA_SHRINK_H
 
@@ -12,7 +13,8 @@ struct dlsa_shrink {
     double byte_cycle, best_byte_cycle; /* bytes in the buffer over time */
 };
 
-/* Sum over tensors of bytes times cycles between the tile before `start` is over and the tile before `end`. */
+/* Sum over tensors of bytes times cycles between the tile before `start` is over and the tile before
+ * `end`. */
 double dlsa_byte_cycle(const struct dlsa_moves *moves, const struct fused_incremental *state);
 
 /* From how it stands now, which is the best so far. */

@@ -6,20 +6,22 @@
 
 enum { CHANNEL_MAX = 8 };
 
-/* How often a layer's tiles are there at least. Let share(h) be the most rows, as a share of all of them, of an output of the
- * group that a tile of h rows of this layer is enough for. The outputs of a group are cut into pieces that make up all
- * their rows, so the shares of the group's tiles add up to 1 or more, and the sum of any cost over them is at least the least
- * cost(h) / share(h). Columns likewise, and the two multiply, since tiles are a grid; samples are cut into equal parts.
+/* How often a layer's tiles are there at least. Let share(h) be the most rows, as a share of all of them, of
+ * an output of the group that a tile of h rows of this layer is enough for. The outputs of a group are cut
+ * into pieces that make up all their rows, so the shares of the group's tiles add up to 1 or more, and the
+ * sum of any cost over them is at least the least cost(h) / share(h). Columns likewise, and the two multiply,
+ * since tiles are a grid; samples are cut into equal parts.
  *
- * share(h) is at least that of the layer itself: it may end its group, and what is read outside is whole. An output y further
- * on can only be in the group with all layers on all ways to it, since a group is a stretch of a computing order: a tile of m rows
- * of y asks of each of these as much as its most demanding reader among them (needed). Who shares a group is open, so the
- * largest share holds of any y.
+ * share(h) is at least that of the layer itself: it may end its group, and what is read outside is whole. An
+ * output y further on can only be in the group with all layers on all ways to it, since a group is a stretch
+ * of a computing order: a tile of m rows of y asks of each of these as much as its most demanding reader
+ * among them (needed). Who shares a group is open, so the largest share holds of any y.
  *
- * Which y count: call an operand sparse when for some m the tile of m rows that reads it needs less of it, as a share, than m is
- * of the reader (1x1 with a stride of 2, a transpose). On a way from y back to a layer take the first sparse operand; from its
- * reader r to y shares do not fall, so the piece of r is enough for no less than that of y is, and asks no more of the
- * layers before it. So only the readers of sparse operands count. */
+ * Which y count: call an operand sparse when for some m the tile of m rows that reads it needs less of it, as
+ * a share, than m is of the reader (1x1 with a stride of 2, a transpose). On a way from y back to a layer
+ * take the first sparse operand; from its reader r to y shares do not fall, so the piece of r is enough for
+ * no less than that of y is, and asks no more of the layers before it. So only the readers of sparse operands
+ * count. */
 struct curve {
     uint32_t n;
     double *share; /* (n) of a tile of 1, 2, ... rows or columns */
@@ -27,8 +29,8 @@ struct curve {
 
 struct curves {
     struct curve axis[2]; /* rows, columns */
-    bool
-        cut_channels; /* a tile may have part of the channels: a transpose asks for them, maybe through other layers */
+    /* a tile may have part of the channels: a transpose asks for them, maybe through other layers */
+    bool cut_channels;
     bool complete; /* default rules: the tiles together have the whole layer, whoever is in the group */
 };
 
@@ -37,10 +39,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Rows (direction 0) or columns of a source that a tile of `out` needs at least, s (out - 1) + R without padding. By compat rules
- * every tile is like the first one, without the padding before it. Else a tile that ends before the source does loses at
- * most the padding before, one that begins behind its first row at most what lies behind its end, and one that does
- * neither has all of it. With dilation, or padding as large as the filter, a tile may skip more; then little is claimed. */
+/* Rows (direction 0) or columns of a source that a tile of `out` needs at least, s (out - 1) + R without
+ * padding. By compat rules every tile is like the first one, without the padding before it. Else a tile that
+ * ends before the source does loses at most the padding before, one that begins behind its first row at most
+ * what lies behind its end, and one that does neither has all of it. With dilation, or padding as large as
+ * the filter, a tile may skip more; then little is claimed. */
 static uint32_t window_need(const struct soma_search *search, const struct layer *layer, int direction,
                             uint32_t out, uint32_t out_all, uint32_t all)
 {
@@ -56,7 +59,8 @@ static uint32_t window_need(const struct soma_search *search, const struct layer
     return need < 1 ? 1 : need > all ? all : (uint32_t)need;
 }
 
-/* What a tile of `out` rows or columns of the operand's layer needs of its source; a transpose may need anything. */
+/* What a tile of `out` rows or columns of the operand's layer needs of its source; a transpose may need
+ * anything. */
 static uint32_t tile_need(const struct soma_search *search, const struct soma_operand *operand, int direction,
                           uint32_t out)
 {
@@ -77,7 +81,8 @@ static uint32_t extent_of(const struct soma_search *search, uint32_t l, int dire
     return direction == 0 ? layer->p : layer->q;
 }
 
-/* Of an output of `all` rows that is cut into tiles of `out` rows, or of at most so many. By compat rules all tiles are equal. */
+/* Of an output of `all` rows that is cut into tiles of `out` rows, or of at most so many. By compat rules all
+ * tiles are equal. */
 static double piece(const struct soma_search *search, uint32_t out, uint32_t all)
 {
     uint32_t n = all / out + (all % out != 0);
@@ -262,8 +267,8 @@ static uint64_t n_shapes(const struct soma_search *search, uint32_t l)
     return n * layer->p * layer->q;
 }
 
-/* A tile has the channels of its layer, or by compat rules as many as a reader of several sources side by side asks of each. False: a
- * transpose may ask for part of them. */
+/* A tile has the channels of its layer, or by compat rules as many as a reader of several sources side by
+ * side asks of each. False: a transpose may ask for part of them. */
 static bool find_channels(const struct soma_search *search, const struct curves *curves, uint32_t l,
                           uint32_t *k, uint32_t *n)
 {
@@ -349,8 +354,8 @@ static uint64_t layer_byte(const struct soma_search *search, uint32_t l)
            search->context.graph->word_byte;
 }
 
-/* Whether layer `first` comes right before `next`, which reads it, in every computing order: all others are behind `next` or
- * lead to `first`. `mark` (n_layer) is working memory. */
+/* Whether layer `first` comes right before `next`, which reads it, in every computing order: all others are
+ * behind `next` or lead to `first`. `mark` (n_layer) is working memory. */
 static bool is_right_before(const struct soma_search *search, uint32_t first, uint32_t next, uint8_t *mark)
 {
     enum { LEADS = 1, BEHIND = 2 };
@@ -374,8 +379,9 @@ static bool is_right_before(const struct soma_search *search, uint32_t first, ui
     return true;
 }
 
-/* Compat: what goes into the layer group of a classifier crosses the DRAM; with the pools right before it, or without. At least the
- * smallest map on the way, stored and loaded; not one behind a pool that is always right before. */
+/* Compat: what goes into the layer group of a classifier crosses the DRAM; with the pools right before it, or
+ * without. At least the smallest map on the way, stored and loaded; not one behind a pool that is always
+ * right before. */
 static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, const struct curves *curves,
                                 uint8_t *mark)
 {
@@ -433,9 +439,9 @@ static void add_dram(const struct soma_search *search, const struct curves *curv
         bound->cycle = bound->compute_cycle + first / rate;
 }
 
-/* Room for weights. When the last tile of a layer runs, all tiles of the layers that it comes from are over, and every layer behind it
- * has a tile to come, so their weights are in the buffer as far as their transfer has begun. What the buffer cannot hold of them is
- * transferred after that tile. */
+/* Room for weights. When the last tile of a layer runs, all tiles of the layers that it comes from are over,
+ * and every layer behind it has a tile to come, so their weights are in the buffer as far as their transfer
+ * has begun. What the buffer cannot hold of them is transferred after that tile. */
 static uint64_t room_cycle(const struct soma_search *search, const double *cycle, uint32_t l, uint8_t *mark)
 {
     enum { BEFORE = 1, BEHIND = 2 };

@@ -1,4 +1,5 @@
-/* A lower bound of what a network costs on a machine, whatever the layer fusion and the DRAM schedule (docs/soma-search.md). */
+/* A lower bound of what a network costs on a machine, whatever the layer fusion and the DRAM schedule
+ * (docs/soma-search.md). */
 #ifndef ENGINES_SOMA_SEARCH_FUSION_BOUND_H
 #define ENGINES_SOMA_SEARCH_FUSION_BOUND_H
 
@@ -11,9 +12,10 @@ struct soma_bound {
     double cost;           /* energy^n * delay^m of the two */
 };
 
-/* No schedule costs less: every tile shape of every layer is asked of the core scheduler, at most `tile_max` in all; the rest, and
- * layers whose tiles may have other channels, count nothing in the core array. Working memory from `arena`. Errors of the core
- * scheduler but DSE_BAD_INPUT, which only leaves that shape out; DSE_NO_MEMORY. */
+/* No schedule costs less: every tile shape of every layer is asked of the core scheduler, at most `tile_max`
+ * in all; the rest, and layers whose tiles may have other channels, count nothing in the core array. Working
+ * memory from `arena`. Errors of the core scheduler but DSE_BAD_INPUT, which only leaves that shape out;
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max,
                                           struct arena *arena, struct soma_bound *bound,
                                           struct dse_error *err);

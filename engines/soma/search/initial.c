@@ -29,7 +29,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Samples, rows and columns of the smallest tile. PEs of the first extent lie on rows, those of the second on columns. */
+/* Samples, rows and columns of the smallest tile. PEs of the first extent lie on rows, those of the second on
+ * columns. */
 static struct soma_shape minimal_tile(const struct soma_parallel *p, const struct layer *layer,
                                       uint32_t batch)
 {
@@ -125,8 +126,8 @@ enum dse_status soma_parallel_tiles(const struct soma_search *search, uint32_t l
 
 /* ---- the start ---- */
 
-/* A classifier, with the pools right before it, may have to be a layer group of its own (docs/soma.md): the first layer of the group that
- * the layer at `at` is in. */
+/* A classifier, with the pools right before it, may have to be a layer group of its own (docs/soma.md): the
+ * first layer of the group that the layer at `at` is in. */
 static uint32_t group_start(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t at)
 {
     const struct network *network = search->context.network;
@@ -137,8 +138,8 @@ static uint32_t group_start(const struct soma_search *search, const struct soma_
     return at;
 }
 
-/* Which tiling numbers come first: those of the core array, all of them or only few a sample, or one tile a sample. Only twice as many
- * and so on follow, and a power of two of tiles does not cut a batch of 7. */
+/* Which tiling numbers come first: those of the core array, all of them or only few a sample, or one tile a
+ * sample. Only twice as many and so on follow, and a power of two of tiles does not cut a batch of 7. */
 enum beginning { ALL_TILES, FEW_TILES_ONLY, ONE_TILE, N_BEGINNING };
 
 static enum dse_status first_tiling(const struct soma_search *search, enum beginning beginning, uint32_t l,
@@ -207,8 +208,8 @@ static bool can_be_finer(const struct soma_search *search, const struct soma_lfa
     return lfa->tiling[g] < 1u << 30 && can_cut(search, last, 2 * lfa->tiling[g], &tile);
 }
 
-/* The groups whose largest tensors are alive where there is too much. False: at some place nothing can be made smaller; with `rest`
- * what can be is marked all the same, and false means nothing anywhere. */
+/* The groups whose largest tensors are alive where there is too much. False: at some place nothing can be
+ * made smaller; with `rest` what can be is marked all the same, and false means nothing anywhere. */
 static bool mark_groups(const struct soma_search *search, const struct soma_lfa *lfa, uint64_t limit,
                         const struct excess *excess, bool rest)
 {
@@ -239,7 +240,8 @@ static bool mark_groups(const struct soma_search *search, const struct soma_lfa 
     return any;
 }
 
-/* Twice the tiles for some groups. `*changed` false: it is valid and fits, or more tiles do not help. `rest`: of mark_groups. */
+/* Twice the tiles for some groups. `*changed` false: it is valid and fits, or more tiles do not help. `rest`:
+ * of mark_groups. */
 static enum dse_status make_finer(const struct soma_search *search, uint64_t limit, bool rest,
                                   struct arena *scratch, struct soma_lfa *lfa, bool *changed,
                                   struct dse_error *err)

@@ -212,8 +212,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Tile p. While the tile before was next, the DRAM began to load what this one needs, weights first; behind that stands the
- * store of the tile before. Each starts when it may (docs/fused-schedule.md). */
+/* Tile p. While the tile before was next, the DRAM began to load what this one needs, weights first; behind
+ * that stands the store of the tile before. Each starts when it may (docs/fused-schedule.md). */
 static void run_tile(struct group_state *group, const struct group_tile *tile, bool first, uint32_t p,
                      struct clock *clock, struct soma_group_times *times)
 {

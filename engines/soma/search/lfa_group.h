@@ -27,9 +27,10 @@ struct soma_tile_memo;
 /* Memory from `arena`. NULL: no memory. */
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena);
 
-/* Time groups first .. past-1 of the LFA, a layer group, as soma_parse and fused_evaluate do, but tile by tile, without making tiles and tensors:
- * in the double-buffer DRAM order the loads of a tile, weights first, stand before the store of the tile before. Memory from `scratch`. What is
- * beyond the parser's limits is not valid. DSE_NO_MEMORY; errors of the core scheduler but DSE_BAD_INPUT. */
+/* Time groups first .. past-1 of the LFA, a layer group, as soma_parse and fused_evaluate do, but tile by
+ * tile, without making tiles and tensors: in the double-buffer DRAM order the loads of a tile, weights first,
+ * stand before the store of the tile before. Memory from `scratch`. What is beyond the parser's limits is not
+ * valid. DSE_NO_MEMORY; errors of the core scheduler but DSE_BAD_INPUT. */
 DSE_MUST_CHECK enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa,
                                                 uint32_t first, uint32_t past, struct soma_tile_memo *memo,
                                                 struct arena *scratch, struct soma_group_times *times,

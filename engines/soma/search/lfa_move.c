@@ -10,12 +10,13 @@ enum { GROUP_TRIES = 30 }; /* of the published program */
 /* Of the published program's changes to layer groups (reference page); the rest moves a border. */
 static const double fuse_share = 0.3, split_share = 0.3;
 
-/* Of the paper's moves of fine-grained borders, those that remove one. Most borders between groups of one tile cost nothing, so with as
- * many added the groups would fall apart by chance, and nothing moves them together. */
+/* Of the paper's moves of fine-grained borders, those that remove one. Most borders between groups of one
+ * tile cost nothing, so with as many added the groups would fall apart by chance, and nothing moves them
+ * together. */
 static const double delete_share = 0.7;
 
-/* By enum soma_moves. Published: the program's. Cocco: the reconstruction's. The paper gives none for its own; docs/soma-search.md
- * says how these were chosen. */
+/* By enum soma_moves. Published: the program's. Cocco: the reconstruction's. The paper gives none for its
+ * own; docs/soma-search.md says how these were chosen. */
 static const struct soma_move_shares usual_shares[] = {
     [SOMA_MOVES_PAPER] = {.order = 0.1, .tiling = 0.4, .flc = 0.3, .cut = 0.2},
     [SOMA_MOVES_PUBLISHED] = {.order = 0.2, .tiling = 0.35, .flc = 0.15, .cut = 0.3},
@@ -68,7 +69,8 @@ static void remove_group(struct soma_lfa *lfa, uint32_t g)
     memmove(lfa->dram_cut + g, lfa->dram_cut + g + 1, n * sizeof *lfa->dram_cut);
 }
 
-/* A border before the layer at `place`; both sides keep the tiling number. Returns the group behind it, which may have been there. */
+/* A border before the layer at `place`; both sides keep the tiling number. Returns the group behind it, which
+ * may have been there. */
 static uint32_t add_border(struct soma_lfa *lfa, uint32_t place)
 {
     uint32_t g = group_at(lfa, place);
@@ -83,7 +85,8 @@ static uint32_t add_border(struct soma_lfa *lfa, uint32_t place)
     return g + 1;
 }
 
-/* Group g becomes one with the group before it. The tiling number is that of either, by its share of the layers. */
+/* Group g becomes one with the group before it. The tiling number is that of either, by its share of the
+ * layers. */
 static void merge_group(struct soma_lfa *lfa, uint32_t g, struct random_stream *stream)
 {
     uint32_t left = lfa->flc[g] - lfa->flc[g - 1], right = stop_of(lfa, g) - lfa->flc[g];
@@ -92,7 +95,8 @@ static void merge_group(struct soma_lfa *lfa, uint32_t g, struct random_stream *
     remove_group(lfa, g);
 }
 
-/* Cocco: a group needs as many tiles as the layer of it that needs most. Where an output cannot be cut into them it is not valid. */
+/* Cocco: a group needs as many tiles as the layer of it that needs most. Where an output cannot be cut into
+ * them it is not valid. */
 static void derive_tilings(const struct soma_mover *mover, struct soma_lfa *lfa)
 {
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
@@ -140,7 +144,8 @@ static void take_out(struct soma_lfa *lfa, uint32_t from)
     remove_group(lfa, g);
 }
 
-/* Put the layer before the one that stands at `to` (of n_layer - 1), into its group or the group of the one before. */
+/* Put the layer before the one that stands at `to` (of n_layer - 1), into its group or the group of the one
+ * before. */
 static void put_in(struct soma_lfa *lfa, uint32_t layer, uint32_t to, bool to_left)
 {
     memmove(lfa->order + to + 1, lfa->order + to, (lfa->n_layer - to - 1) * sizeof *lfa->order);
@@ -222,8 +227,9 @@ static uint32_t choose_group(const struct soma_mover *mover, const struct soma_l
     return n > 0 ? mover->choice[random_below(stream, n)] : 0;
 }
 
-/* DRAM cuts are among the fine-grained borders: one that is removed takes its cut along. Otherwise layer groups of more bytes than the buffer
- * holds would never be fused, since between groups of one layer group all of a feature map is kept. */
+/* DRAM cuts are among the fine-grained borders: one that is removed takes its cut along. Otherwise layer
+ * groups of more bytes than the buffer holds would never be fused, since between groups of one layer group
+ * all of a feature map is kept. */
 bool soma_move_flc(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     (void)mover;

@@ -1,5 +1,5 @@
-/* Random moves of stage 1. All keep the computing order valid, group starts ascending and a DRAM cut before the first group; whether
- * outputs can be cut and the buffer holds it is for the price to say. */
+/* Random moves of stage 1. All keep the computing order valid, group starts ascending and a DRAM cut before
+ * the first group; whether outputs can be cut and the buffer holds it is for the price to say. */
 #ifndef ENGINES_SOMA_SEARCH_LFA_MOVE_H
 #define ENGINES_SOMA_SEARCH_LFA_MOVE_H
 
@@ -11,8 +11,8 @@ struct soma_mover {
     const struct soma_search *search;
     enum soma_moves moves;
     struct soma_move_shares shares;
-    const uint32_t *
-        need; /* (n_layer) tiles that each layer needs at least (cocco); NULL: groups inherit their tiling numbers */
+    /* (n_layer) tiles that each layer needs at least (cocco); NULL: groups inherit their tiling numbers */
+    const uint32_t *need;
     uint32_t *place;      /* (n_layer) working memory, as are the next two */
     uint32_t *choice;     /* (n_layer) */
     uint32_t *low, *high; /* (n_layer) */
@@ -23,7 +23,8 @@ DSE_MUST_CHECK enum dse_status soma_mover_init(const struct soma_search *search,
                                                const struct soma_move_shares *shares, struct arena *arena,
                                                struct soma_mover *mover, struct dse_error *err);
 
-/* Change the LFA (from soma_lfa_new) by a random move. False: nothing was changed, since this kind of move has no place here. */
+/* Change the LFA (from soma_lfa_new) by a random move. False: nothing was changed, since this kind of move
+ * has no place here. */
 bool soma_lfa_move(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
 
 /* The kinds of moves, for tests and for searches that choose themselves. Each is a random one of its kind. */

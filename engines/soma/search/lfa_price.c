@@ -151,8 +151,9 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The next layer group. Between the last tile of the one before and its own first tile, the DRAM moves the weights of its first layer
- * (from the tile before the last on), the last store, the first tile's inputs; then both engines stand at the same time. */
+/* The next layer group. Between the last tile of the one before and its own first tile, the DRAM moves the
+ * weights of its first layer (from the tile before the last on), the last store, the first tile's inputs;
+ * then both engines stand at the same time. */
 static void append(struct progress *at, const struct soma_group_times *group)
 {
     uint64_t weights = later(at->before_last, at->moved) + group->head_weight_cycle;

@@ -1,12 +1,13 @@
-/* SoMa's first stage: annealing over the layer-fusion attributes, each priced with double buffering (HPCA 2025, section V-C1). */
+/* SoMa's first stage: annealing over the layer-fusion attributes, each priced with double buffering (HPCA
+ * 2025, section V-C1). */
 #ifndef ENGINES_SOMA_SEARCH_LFA_SEARCH_H
 #define ENGINES_SOMA_SEARCH_LFA_SEARCH_H
 
 #include "base/random.h"
 #include "engines/soma/search/search.h"
 
-/* Whose moves: the paper's, the published program's, or those of the Cocco baseline (order and DRAM cuts only, groups = layer
- * groups, tiling numbers from the core array's parallelism). */
+/* Whose moves: the paper's, the published program's, or those of the Cocco baseline (order and DRAM cuts
+ * only, groups = layer groups, tiling numbers from the core array's parallelism). */
 enum soma_moves { SOMA_MOVES_PAPER, SOMA_MOVES_PUBLISHED, SOMA_MOVES_COCCO };
 
 /* How often a round tries which kind of move; they add up to 1. */
@@ -14,8 +15,8 @@ struct soma_move_shares {
     double order;  /* a layer to another valid place */
     double tiling; /* a group's tiling number times or by 2 */
     double flc;    /* a fine-grained border added or removed (published: removed) */
-    double
-        cut; /* a DRAM cut added or removed (published and cocco: layer groups fused, split, or their border moved) */
+    /* a DRAM cut added or removed (published and cocco: layer groups fused, split, or their border moved) */
+    double cut;
 };
 
 struct soma_lfa_prices; /* engines/soma/search/lfa_price.h */
@@ -23,9 +24,9 @@ struct soma_lfa_prices; /* engines/soma/search/lfa_price.h */
 struct soma_lfa_options {
     enum soma_moves moves;
     struct soma_move_shares shares; /* all 0: those of the moves */
-    bool
-        inherit_tiling; /* cocco: a fused group takes over a tiling number by layer count, instead of the largest that one of its
-                          * layers has in the start */
+    /* cocco: a fused group takes over a tiling number by layer count, instead of the largest that one of its
+     * layers has in the start */
+    bool inherit_tiling;
     struct soma_lfa_prices *prices; /* kept from search to search by one thread; NULL: an own one */
     uint64_t n_round;               /* section V-C: 100 per layer */
     uint64_t greedy_round;
@@ -35,18 +36,20 @@ struct soma_lfa_options {
 
 struct soma_lfa_search;
 
-/* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of the core array, doubled
- * where they do not fit `buffer_limit` (docs/soma-search.md). When that does not fit the machine's whole buffer, the numbers of the other
- * moves are tried too, then one tile a sample, doubled likewise: all engines then find a start or none does. price->cost INFINITY: no
- * such start fits, and `lfa` is the last that was tried. `lfa` from soma_lfa_new; `scratch` is reset. Errors of soma_price_lfa;
+/* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of the
+ * core array, doubled where they do not fit `buffer_limit` (docs/soma-search.md). When that does not fit the
+ * machine's whole buffer, the numbers of the other moves are tried too, then one tile a sample, doubled
+ * likewise: all engines then find a start or none does. price->cost INFINITY: no such start fits, and `lfa`
+ * is the last that was tried. `lfa` from soma_lfa_new; `scratch` is reset. Errors of soma_price_lfa;
  * DSE_LIMIT at once where the buffer needs more than SOMA_TILE_MAX tiles. */
 DSE_MUST_CHECK enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
                                                 uint64_t buffer_limit, struct arena *scratch,
                                                 struct soma_lfa *lfa, struct soma_price *price,
                                                 struct dse_error *err);
 
-/* Why there is no start: of `lfa`, which soma_initial_lfa left, every group that holds too much gets twice the tiles until that changes
- * nothing. The fullest position is then one where nothing can be made smaller. `scratch` is reset. */
+/* Why there is no start: of `lfa`, which soma_initial_lfa left, every group that holds too much gets twice
+ * the tiles until that changes nothing. The fullest position is then one where nothing can be made smaller.
+ * `scratch` is reset. */
 DSE_MUST_CHECK enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,
                                                struct arena *scratch, struct soma_lfa *lfa,
                                                struct dse_error *err);

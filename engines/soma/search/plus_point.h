@@ -1,4 +1,5 @@
-/* The layer-fusion attributes as soma-plus changes them: by place in the computing order, so that every move is local. */
+/* The layer-fusion attributes as soma-plus changes them: by place in the computing order, so that every move
+ * is local. */
 #ifndef ENGINES_SOMA_SEARCH_PLUS_POINT_H
 #define ENGINES_SOMA_SEARCH_PLUS_POINT_H
 
@@ -24,14 +25,14 @@ void plus_point_copy(const struct plus_point *from, struct plus_point *to);
 void plus_point_lfa(const struct plus_point *point, struct soma_lfa *lfa);
 void plus_point_of(const struct soma_lfa *lfa, struct plus_point *point);
 
-/* Change the point by a random move: a tiling number, a border added, removed, shifted or turned into another kind, a layer's
- * place. It keeps the order valid; whether the rest is, soma_parse says. False: nothing was changed. `where` (n_layer) is
- * working memory. */
+/* Change the point by a random move: a tiling number, a border added, removed, shifted or turned into another
+ * kind, a layer's place. It keeps the order valid; whether the rest is, soma_parse says. False: nothing was
+ * changed. `where` (n_layer) is working memory. */
 bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
                struct plus_point *point);
 
-/* Take over a stretch of a few groups from another point: borders, tiling numbers, leads. False: nothing was changed, for
- * instance since the two have different orders there. */
+/* Take over a stretch of a few groups from another point: borders, tiling numbers, leads. False: nothing was
+ * changed, for instance since the two have different orders there. */
 bool plus_graft(struct random_stream *stream, const struct plus_point *donor, struct plus_point *point);
 
 #endif

@@ -114,7 +114,8 @@ enum dse_status plus_price(const struct soma_search *search, const struct soma_l
 
 /* ---- all that can be done ---- */
 
-/* Every rule, with loads by first use and, the larger the earlier, by what the last order made of the tiles' times. */
+/* Every rule, with loads by first use and, the larger the earlier, by what the last order made of the tiles'
+ * times. */
 static void try_rules(struct trial *t)
 {
     static const double weight[] = {1, 2, 4};
@@ -193,7 +194,8 @@ static enum dse_status walk_orders(struct trial *t, uint64_t n_round, struct ran
     return DSE_OK;
 }
 
-/* A round takes time in proportion to the loads, so long orders get fewer; so do those with little left to gain. */
+/* A round takes time in proportion to the loads, so long orders get fewer; so do those with little left to
+ * gain. */
 static uint64_t n_rounds(const struct trial *t, uint64_t bound, double round_per_load)
 {
     double n = round_per_load * t->n_load, gain = (double)t->cycle / (double)bound - 1;

@@ -5,19 +5,19 @@
 #include "base/random.h"
 #include "engines/soma/search/search.h"
 
-/* Parse an LFA and give it the DRAM order and living durations of soma_prefetcher_run: loads by first use, weights so many tiles
- * earlier as `lead` (by layer; NULL: none) says. price->cost INFINITY: not valid, or it does not fit; `schedule` is then not to be
- * used. What costs more than `limit` anyhow gets some price above it, and no DRAM order. *bound: what the tiles and tensors
- * cost at least, in any DRAM order; not set when not valid. Memory from `arena`, which the caller
- * resets. Errors of soma_parse. */
+/* Parse an LFA and give it the DRAM order and living durations of soma_prefetcher_run: loads by first use,
+ * weights so many tiles earlier as `lead` (by layer; NULL: none) says. price->cost INFINITY: not valid, or it
+ * does not fit; `schedule` is then not to be used. What costs more than `limit` anyhow gets some price above
+ * it, and no DRAM order. *bound: what the tiles and tensors cost at least, in any DRAM order; not set when
+ * not valid. Memory from `arena`, which the caller resets. Errors of soma_parse. */
 DSE_MUST_CHECK enum dse_status plus_price(const struct soma_search *search, const struct soma_lfa *lfa,
                                           const int32_t *lead, double limit, struct arena *arena,
                                           struct fused_schedule *schedule, struct soma_price *price,
                                           double *bound, struct dse_error *err);
 
-/* The same, but the best of that, double buffering, all rules of prefetching, and an annealing over the order of the loads with
- * `round_per_load` rounds per load (fewer for more than a few hundred) that starts from `lead`. *left: schedules that it may look at
- * besides the first, and then may still; NULL: any number. */
+/* The same, but the best of that, double buffering, all rules of prefetching, and an annealing over the order
+ * of the loads with `round_per_load` rounds per load (fewer for more than a few hundred) that starts from
+ * `lead`. *left: schedules that it may look at besides the first, and then may still; NULL: any number. */
 DSE_MUST_CHECK enum dse_status plus_polish(const struct soma_search *search, const struct soma_lfa *lfa,
                                            const int32_t *lead, double round_per_load, uint64_t *left,
                                            struct random_stream stream, struct arena *arena,

@@ -1,5 +1,5 @@
-/* The joint search of soma-plus: annealing over the layer-fusion attributes, each priced by what prefetching makes of the whole
- * buffer (docs/soma-search.md, "soma-plus"). */
+/* The joint search of soma-plus: annealing over the layer-fusion attributes, each priced by what prefetching
+ * makes of the whole buffer (docs/soma-search.md, "soma-plus"). */
 #ifndef ENGINES_SOMA_SEARCH_PLUS_SEARCH_H
 #define ENGINES_SOMA_SEARCH_PLUS_SEARCH_H
 
@@ -11,15 +11,16 @@ struct plus_options {
     uint64_t n_round;
     double first_temperature, alpha;
     double return_share; /* as in struct walk_options */
-    const struct plus_point
-        *donor; /* (n_donor) points that stretches are taken over from; outlive the search */
+    /* (n_donor) points that stretches are taken over from; outlive the search */
+    const struct plus_point *donor;
     uint32_t n_donor;
 };
 
 struct plus_search;
 
-/* Start from `start`, which plus_price says is valid with `lead` ((n_layer); NULL: none). Memory from `arena`, whose reset ends it, except what plus_search_free
- * releases. DSE_NO_MEMORY; errors of plus_price. */
+/* Start from `start`, which plus_price says is valid with `lead` ((n_layer); NULL: none). Memory from
+ * `arena`, whose reset ends it, except what plus_search_free releases. DSE_NO_MEMORY; errors of
+ * plus_price. */
 DSE_MUST_CHECK enum dse_status plus_search_new(const struct soma_search *search,
                                                const struct plus_options *options,
                                                const struct soma_lfa *start, const int32_t *lead,

@@ -7,8 +7,8 @@
 
 enum { FINEST = 1 << 14 };
 
-/* Compat: a classifier is a layer group of its own, with the pools right before it. Whether a group must not go on to the layer
- * at `at`. */
+/* Compat: a classifier is a layer group of its own, with the pools right before it. Whether a group must not
+ * go on to the layer at `at`. */
 static bool must_break(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t at)
 {
     const struct soma_graph *graph = search->context.graph;

@@ -4,9 +4,10 @@
 
 #include "costmodel/fused/fused_rule.h"
 
-/* Each tensor's room while it cannot be elsewhere is taken beforehand: loads at the tiles that use them, stores from their tile to
- * their last use in the buffer. What a transfer needs beyond that is added when it is placed, so a schedule that fits so far
- * can always be finished. Tiles run as soon as nothing that is still to be placed can hold them up. */
+/* Each tensor's room while it cannot be elsewhere is taken beforehand: loads at the tiles that use them,
+ * stores from their tile to their last use in the buffer. What a transfer needs beyond that is added when it
+ * is placed, so a schedule that fits so far can always be finished. Tiles run as soon as nothing that is
+ * still to be placed can hold them up. */
 struct soma_prefetcher {
     const struct fused_tensor *tensor; /* the schedule's; what a run changes is not read */
     const struct fused_tile *tile;
@@ -16,21 +17,21 @@ struct soma_prefetcher {
     uint32_t n_tile, n_load, n_store, layer_max;
     uint32_t *by_need; /* (n_load) tensors by first use */
     uint32_t *store;   /* (n_store) tensors by producing tile */
-    uint32_t
-        *store_end; /* (n_store) the first position without need for it in the buffer, once it is stored */
-    uint32_t
-        *n_before; /* (layer_max + 1) so many stores have to be placed before a load of that layer's result */
+    /* (n_store) the first position without need for it in the buffer, once it is stored */
+    uint32_t *store_end;
+    /* (layer_max + 1) so many stores have to be placed before a load of that layer's result */
+    uint32_t *n_before;
     uint64_t *reserved; /* (n_tile) bytes at positions 0 .. in any case */
     /* Of one run. */
     const uint32_t *load; /* (n_load) tensors in the order in which they are to be moved */
     bool *is_placed;      /* (tensors) */
     int32_t *start;       /* (tensors) of loads */
     uint32_t *held;       /* (n_store) of stores that are placed: their end */
-    uint64_t *
-        ends; /* (n_tile + 1) bytes of waiting stores (ready, not placed) by store_end, where that is behind n_held */
+    /* (n_tile + 1) bytes of waiting stores (ready, not placed) by store_end, where that is behind n_held */
+    uint64_t *ends;
     uint64_t late; /* bytes of the other waiting stores */
-    uint32_t
-        n_held; /* waiting stores have room up to before this position, or before their store_end if that is behind it */
+    /* waiting stores have room up to before this position, or before their store_end if that is behind it */
+    uint32_t n_held;
     uint64_t *living; /* (n_tile) bytes at positions 0 .. */
     uint64_t *finish; /* (n_tile + 1) of tiles, from 1; [0] is 0 */
     uint64_t *wait;   /* (n_tile + 1) when what a tile waits for is over, as far as placed */
@@ -86,7 +87,8 @@ static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, st
     return DSE_OK;
 }
 
-/* Loads by first use, of one tile weights first, and stores by tile: counting sorts. `at` (n_tile + 2 each, zero). */
+/* Loads by first use, of one tile weights first, and stores by tile: counting sorts. `at` (n_tile + 2 each,
+ * zero). */
 static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at, uint32_t *store_at)
 {
     for (uint32_t i = 0; i < n_tensor; i++) {
@@ -177,8 +179,8 @@ static void count_waiting(struct soma_prefetcher *p, uint32_t place, bool waits)
     *sum += waits ? byte : 0 - byte;
 }
 
-/* Keep the stores that wait for the DRAM while tile x runs, or when a load that may begin before it needs `more` bytes there.
- * False: no room. x is at most n_run, so n_held is x or there is nothing to do. */
+/* Keep the stores that wait for the DRAM while tile x runs, or when a load that may begin before it needs
+ * `more` bytes there. False: no room. x is at most n_run, so n_held is x or there is nothing to do. */
 static bool hold_stores(struct soma_prefetcher *p, uint32_t x, uint64_t more)
 {
     bool held = p->n_held > x;
@@ -197,8 +199,8 @@ static uint32_t next_need(const struct soma_prefetcher *p)
     return p->next_need < p->n_load ? (uint32_t)p->tensor[p->by_need[p->next_need]].first_use : p->n_tile;
 }
 
-/* Run the next tile when it is over by `until`. False also when it waits for a load that is not placed, or for room that a store
- * has to leave. */
+/* Run the next tile when it is over by `until`. False also when it waits for a load that is not placed, or
+ * for room that a store has to leave. */
 static bool run_tile(struct soma_prefetcher *p, uint64_t until)
 {
     uint32_t x = p->n_run;
@@ -253,8 +255,8 @@ static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
     place(p, id, finish);
 }
 
-/* The store lives until the first tile that starts after it without waiting, or that finds no room beside it; and longer than up to
- * where a load starts that stands before it, for which it was held. */
+/* The store lives until the first tile that starts after it without waiting, or that finds no room beside it;
+ * and longer than up to where a load starts that stands before it, for which it was held. */
 static void place_store(struct soma_prefetcher *p)
 {
     uint32_t at = p->next_store, end = p->store_end[at];
@@ -283,7 +285,8 @@ static void place_store(struct soma_prefetcher *p)
 
 /* ---- decisions ---- */
 
-/* The first position from which there is room up to the first use, not before the tile that is next when the DRAM is free. */
+/* The first position from which there is room up to the first use, not before the tile that is next when the
+ * DRAM is free. */
 static uint32_t earliest_start(const struct soma_prefetcher *p, const struct fused_tensor *tensor)
 {
     uint32_t start = (uint32_t)tensor->first_use;
@@ -298,8 +301,8 @@ static bool waits_for_store(const struct soma_prefetcher *p, const struct fused_
            p->n_before[load->source] > p->next_store;
 }
 
-/* Hold the stores that a load would stand before: it may begin before the tile at `start` does, and they are still there. False: no
- * room beside the load. */
+/* Hold the stores that a load would stand before: it may begin before the tile at `start` does, and they are
+ * still there. False: no room beside the load. */
 static bool hold_for_load(struct soma_prefetcher *p, const struct fused_tensor *load, uint32_t start)
 {
     return hold_stores(p, start, start < (uint32_t)load->first_use ? load->byte : 0);

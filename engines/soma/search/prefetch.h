@@ -1,4 +1,5 @@
-/* A good DLSA of an LFA without a search: list scheduling of the DRAM (docs/soma-search.md, "Prefetching"). */
+/* A good DLSA of an LFA without a search: list scheduling of the DRAM (docs/soma-search.md,
+ * "Prefetching"). */
 #ifndef ENGINES_SOMA_SEARCH_PREFETCH_H
 #define ENGINES_SOMA_SEARCH_PREFETCH_H
 
@@ -30,18 +31,19 @@ struct soma_prefetch_options {
 /* Prepared for many runs over one LFA's tiles and tensors. */
 struct soma_prefetcher;
 
-/* `schedule` as soma_parse made it (only while this call runs are its ends of stores read; tiles and the rest of the tensors must
- * outlive the prefetcher), `machine` outlives it; `buffer_limit`: bytes that may live at a position. *made NULL: the tensors of
- * each tile do not fit by themselves. Memory from `arena`. Linear in tiles and tensors. DSE_NO_MEMORY. */
+/* `schedule` as soma_parse made it (only while this call runs are its ends of stores read; tiles and the rest
+ * of the tensors must outlive the prefetcher), `machine` outlives it; `buffer_limit`: bytes that may live at
+ * a position. *made NULL: the tensors of each tile do not fit by themselves. Memory from `arena`. Linear in
+ * tiles and tensors. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
                                                    const struct fused_machine *machine, uint64_t buffer_limit,
                                                    struct arena *arena, struct soma_prefetcher **made,
                                                    struct dse_error *err);
 
-/* Place all transfers: loads in the order `load_order` (all of them; NULL: by first use), each as early as the DRAM and the
- * buffer let it; stores by the rule. What the order makes impossible is moved: a load that tiles have to run for waits for
- * theirs. Gives the cycles, which are those of fused_evaluate. Linear in tiles and tensors but for the positions by which loads
- * come early. */
+/* Place all transfers: loads in the order `load_order` (all of them; NULL: by first use), each as early as
+ * the DRAM and the buffer let it; stores by the rule. What the order makes impossible is moved: a load that
+ * tiles have to run for waits for theirs. Gives the cycles, which are those of fused_evaluate. Linear in
+ * tiles and tensors but for the positions by which loads come early. */
 uint64_t soma_prefetcher_run(struct soma_prefetcher *prefetcher, const struct soma_prefetch_options *options,
                              const uint32_t *load_order);
 
@@ -51,13 +53,13 @@ void soma_prefetcher_save(const struct soma_prefetcher *prefetcher, struct fused
 /* The loads by first use. */
 const uint32_t *soma_prefetcher_loads(const struct soma_prefetcher *prefetcher, uint32_t *n);
 
-/* An order for a run: by first use, weights so many tiles earlier as `lead` (by layer) says. `order` and `key` (n_load); `key` is
- * working memory. */
+/* An order for a run: by first use, weights so many tiles earlier as `lead` (by layer) says. `order` and
+ * `key` (n_load); `key` is working memory. */
 void soma_prefetcher_lead(const struct soma_prefetcher *prefetcher, const int32_t *lead, uint32_t *order,
                           double *key);
 
-/* An order for a run: by the time at which a load was needed in the last run less `weight` times its own duration. `order` and
- * `key` (n_load); `key` is working memory. */
+/* An order for a run: by the time at which a load was needed in the last run less `weight` times its own
+ * duration. `order` and `key` (n_load); `key` is working memory. */
 void soma_prefetcher_order(const struct soma_prefetcher *prefetcher, double weight, uint32_t *order,
                            double *key);
 

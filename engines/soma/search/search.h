@@ -12,8 +12,8 @@
 #include "engines/driver/objective.h"
 #include "engines/soma/notation/notation.h"
 
-/* What the core array computes side by side: input by output channels of a PE, rows by columns of PEs. All 0: not known (another
- * core scheduler). */
+/* What the core array computes side by side: input by output channels of a PE, rows by columns of PEs. All 0:
+ * not known (another core scheduler). */
 struct soma_parallel {
     uint32_t lane_c, lane_k, rows, columns;
 };
@@ -29,8 +29,8 @@ struct soma_search {
     const atomic_int *cancel;      /* not 0: it has to end now; may be NULL */
 };
 
-/* Whether the time of the search is over, or it was cancelled. A search then leaves off where it is, with the best so far; it
- * decides nothing by this. Any thread. */
+/* Whether the time of the search is over, or it was cancelled. A search then leaves off where it is, with the
+ * best so far; it decides nothing by this. Any thread. */
 bool soma_search_is_over(const struct soma_search *search);
 
 struct soma_price {
@@ -50,9 +50,9 @@ DSE_MUST_CHECK enum dse_status soma_lfa_new(uint32_t n_layer, struct arena *aren
 /* Copy `from` into `to`, which soma_lfa_new made for as many layers. */
 void soma_lfa_copy(const struct soma_lfa *from, struct soma_lfa *to);
 
-/* Parse an LFA and price it with its double-buffer DLSA. price->cost is INFINITY when the LFA is not valid, a fault shows up, or more than
- * `buffer_limit` bytes live at a position; `schedule` (may be NULL) is then empty or not to be used. Memory from `arena`,
- * which the caller resets. Errors of soma_parse. */
+/* Parse an LFA and price it with its double-buffer DLSA. price->cost is INFINITY when the LFA is not valid, a
+ * fault shows up, or more than `buffer_limit` bytes live at a position; `schedule` (may be NULL) is then
+ * empty or not to be used. Memory from `arena`, which the caller resets. Errors of soma_parse. */
 DSE_MUST_CHECK enum dse_status soma_price_lfa(const struct soma_search *search, const struct soma_lfa *lfa,
                                               uint64_t buffer_limit, struct arena *arena,
                                               struct fused_schedule *schedule, struct soma_price *price,

@@ -1,5 +1,5 @@
-/* The core array: every tile cost of the published program (tests/known/soma/tilecost), one tile by hand, unit energies, and what
- * must hold for the sound counts. */
+/* The core array: every tile cost of the published program (tests/known/soma/tilecost), one tile by hand,
+ * unit energies, and what must hold for the sound counts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,8 @@ static void assert_close(double value, double expected, double relative, const c
         fail_msg("%s: %.12g, known %.12g in %s", what, value, expected, line);
 }
 
-/* Where nothing wraps, is skipped or stands idle, compat changes nothing: stride 1, one group, PEs that divide the extents. */
+/* Where nothing wraps, is skipped or stands idle, compat changes nothing: stride 1, one group, PEs that
+ * divide the extents. */
 static void check_sound(const struct core_array *core, const struct core_tile *tile, const char *line)
 {
     if (tile->operation != CORE_MATRIX || tile->stride_h > 1 || tile->stride_w > 1 || tile->groups > 1 ||
@@ -192,9 +193,9 @@ static void test_core_array_init_rejects_what_it_has_no_figures_for(void **state
         assert_int_equal(core_array_init(&bad[i], &core, &err), DSE_BAD_INPUT);
 }
 
-/* One PE, 1x1, C = V, K = L, 4 x 4 outputs: comp = 16 cycles and one block, so by docs/core-array.md
- * AL1 reads 16 x 16 x 1, writes 256; WL1 reads and writes 512; OL1 writes 8192/16 = 512, reads 512 + 512; OL2 512 each way;
- * GBUF reads 256 + 512 (3 cycles at 256), writes 512; 8192 MACs. */
+/* One PE, 1x1, C = V, K = L, 4 x 4 outputs: comp = 16 cycles and one block, so by docs/core-array.md AL1
+ * reads 16 x 16 x 1, writes 256; WL1 reads and writes 512; OL1 writes 8192/16 = 512, reads 512 + 512; OL2 512
+ * each way; GBUF reads 256 + 512 (3 cycles at 256), writes 512; 8192 MACs. */
 static void test_core_array_cost_of_a_tile_by_hand(void **state)
 {
     const struct core_array_size size = {512, 1, 1, 8 << 20, 256};
@@ -247,7 +248,8 @@ static void test_core_array_cost_waits_for_the_buffer(void **state)
     assert_int_equal(cost_of(&core, &tile, false).cycle, 96);
 }
 
-/* 64 groups of 1 x 1 channels: min(16 / 1, 32 / 1) = 16 at once, 4 turns of 9 cycles for one output of 3 x 3. */
+/* 64 groups of 1 x 1 channels: min(16 / 1, 32 / 1) = 16 at once, 4 turns of 9 cycles for one output of 3 x
+ * 3. */
 static void test_core_array_cost_computes_groups_together(void **state)
 {
     const struct core_tile tile = {.b = 1,
@@ -270,8 +272,8 @@ static void test_core_array_cost_computes_groups_together(void **state)
     }
 }
 
-/* A tile of more channels than its layer (a fused concatenation in compat): more groups of the same size. 128 channels in groups
- * of 1 are 128 groups, 8 turns of 9 cycles. */
+/* A tile of more channels than its layer (a fused concatenation in compat): more groups of the same size. 128
+ * channels in groups of 1 are 128 groups, 8 turns of 9 cycles. */
 static void test_core_array_cost_keeps_the_size_of_a_group(void **state)
 {
     const struct core_tile tile = {.b = 1,
@@ -293,9 +295,9 @@ static void test_core_array_cost_keeps_the_size_of_a_group(void **state)
     assert_close(cost.mac_energy_j, 128 * 9 * 0.018 * pico, 1e-12, "MAC", "");
 }
 
-/* A group wider than the lanes (64 > 16): the published program multiplies its GBUF reads by a factor 0 and never waits. One
- * head of a matrix-vector product, 64 x 512 weights: 32,768 bytes at 256 per cycle are 128 cycles and more; the array alone
- * needs 64/16 x 512/32 / 16 PEs = 4. */
+/* A group wider than the lanes (64 > 16): the published program multiplies its GBUF reads by a factor 0 and
+ * never waits. One head of a matrix-vector product, 64 x 512 weights: 32,768 bytes at 256 per cycle are 128
+ * cycles and more; the array alone needs 64/16 x 512/32 / 16 PEs = 4. */
 static void test_core_array_cost_of_wide_groups_waits_only_without_compat(void **state)
 {
     const struct core_tile tile = {.b = 1,
@@ -340,8 +342,8 @@ static void test_core_array_cost_multiplies_by_samples_when_each_has_its_weights
     assert_close(four.energy_j, 4 * one.energy_j, 1e-12, "energy", "");
 }
 
-/* Rows and columns that a 1x1 kernel steps over are not read: it costs what it costs with stride 1. In compat the counts wrap
- * mod 2^32 when H is smaller than the PEs along it. */
+/* Rows and columns that a 1x1 kernel steps over are not read: it costs what it costs with stride 1. In compat
+ * the counts wrap mod 2^32 when H is smaller than the PEs along it. */
 static void test_core_array_cost_reads_no_gaps(void **state)
 {
     struct core_array core = edge();
@@ -385,8 +387,9 @@ static struct core_tile draw_tile(struct random_stream *random)
     return tile;
 }
 
-/* Bounds that no choice may pass: MACs over the array's rate; every needed input, weight and output through the GBUF once.
- * Needed: a kernel reads min(kernel, stride) new rows and columns per output (the border counts as padding). */
+/* Bounds that no choice may pass: MACs over the array's rate; every needed input, weight and output through
+ * the GBUF once. Needed: a kernel reads min(kernel, stride) new rows and columns per output (the border
+ * counts as padding). */
 static void test_core_array_cost_is_never_below_what_is_needed(void **state)
 {
     enum { N_CASE = 3000 };
@@ -464,7 +467,8 @@ static void test_core_array_cost_rejects_bad_tiles(void **state)
     tile.groups = 1;
     tile.group_k = 7;
     assert_int_equal(core_array_cost(&core, &tile, false, &cost, &err), DSE_BAD_INPUT);
-    /* 1024 entries of AL1 per lane, 16 lanes, at most 4 PEs along C: more than 65,536 channels fit nowhere. */
+    /* 1024 entries of AL1 per lane, 16 lanes, at most 4 PEs along C: more than 65,536 channels fit
+     * nowhere. */
     tile = good;
     tile.r = tile.s = 1;
     tile.c = 65536;
@@ -483,7 +487,8 @@ static void test_core_array_cost_rejects_bad_tiles(void **state)
     assert_int_equal(core_array_cost(&core, &tile, false, &cost, &err), DSE_LIMIT);
 }
 
-/* Dilation spreads the taps: the same work, over more inputs. Without it, or with one tap, nothing changes. */
+/* Dilation spreads the taps: the same work, over more inputs. Without it, or with one tap, nothing
+ * changes. */
 static void test_core_array_cost_reads_what_lies_under_a_dilated_window(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The cache of tile costs: what it returns is what the scheduler behind it computes, on any number of threads and when it is full. */
+/* The cache of tile costs: what it returns is what the scheduler behind it computes, on any number of threads
+ * and when it is full. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* Core arrays out of architectures. Sizes are those of SoMa (HPCA 2025), section VI-A, as written in the two files. */
+/* Core arrays out of architectures. Sizes are those of SoMa (HPCA 2025), section VI-A, as written in the two
+ * files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
 
 enum { N_TILE = 2, N_TENSOR = 4, N_DRAM = 3, WEIGHT = 0, IFMAP = 1, LOCAL = 2, OFMAP = 3 };
 
-/* Layer 0 has both tiles, 7 and 9 cycles. Weights and an ifmap are loaded, the result of tile 0 stays for tile 1, whose own is
- * stored. 10 bytes per cycle. */
+/* Layer 0 has both tiles, 7 and 9 cycles. Weights and an ifmap are loaded, the result of tile 0 stays for
+ * tile 1, whose own is stored. 10 bytes per cycle. */
 struct fixture {
     struct arena arena;
     struct fused_tile tile[N_TILE];
@@ -96,7 +96,8 @@ static void test_fused_evaluate_gives_times_by_hand(void **state)
     assert_int_equal(living[2], 150); /* weights, local, ofmap */
 }
 
-/* Of the 20 bytes of the ofmap 8 are stored: its store takes 1 cycle, 31-32; the room it takes is as before. */
+/* Of the 20 bytes of the ofmap 8 are stored: its store takes 1 cycle, 31-32; the room it takes is as
+ * before. */
 static void test_fused_evaluate_moves_dram_bytes_and_holds_bytes(void **state)
 {
     struct fixture *f = *state;
@@ -175,9 +176,10 @@ static void test_fused_evaluate_finds_deadlocks(void **state)
     assert_int_equal(f->result.dram_byte, 170);
 }
 
-/* Tile 0 makes 30 bytes that are stored, before tile 1 (end 1); what tile 1 reads may be loaded from then on (start 1). When
- * the load comes first, at 17, both are there until 22: 100 + 50 + 30 bytes, while the positions hold 130 and 170. Weights
- * 0-10, tile 0 10-17, load 17-22, store 22-25, tile 1 25-34, store 34-36; or store 17-20 and load 20-25. */
+/* Tile 0 makes 30 bytes that are stored, before tile 1 (end 1); what tile 1 reads may be loaded from then on
+ * (start 1). When the load comes first, at 17, both are there until 22: 100 + 50 + 30 bytes, while the
+ * positions hold 130 and 170. Weights 0-10, tile 0 10-17, load 17-22, store 22-25, tile 1 25-34, store 34-36;
+ * or store 17-20 and load 20-25. */
 static void test_fused_evaluate_finds_loads_into_room_that_is_taken(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* The incremental evaluator against fused_evaluate after every step of random walks: published schedules and random ones. */
+/* The incremental evaluator against fused_evaluate after every step of random walks: published schedules and
+ * random ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

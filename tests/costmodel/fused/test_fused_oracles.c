@@ -1,4 +1,5 @@
-/* fused_evaluate against the published program's events: every file of tests/known/soma/oracles (source: its README). */
+/* fused_evaluate against the published program's events: every file of tests/known/soma/oracles (source: its
+ * README). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,8 +80,9 @@ static void test_fused_evaluate_gives_the_published_totals(void **state)
     }
 }
 
-/* The published stage 2 moves the end of a store without regard to tiles that still read the tensor in the buffer: tensors
- * 236 and 237 of this one end before their last reader (docs/fused-schedule.md). All others are sound. */
+/* The published stage 2 moves the end of a store without regard to tiles that still read the tensor in the
+ * buffer: tensors 236 and 237 of this one end before their last reader (docs/fused-schedule.md). All others
+ * are sound. */
 static void test_fused_evaluate_finds_the_published_schedules_valid_but_one(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* fused_evaluate against tests/support/fused_plain.c, which follows the events, over random schedules, sound and faulty. */
+/* fused_evaluate against tests/support/fused_plain.c, which follows the events, over random schedules, sound
+ * and faulty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

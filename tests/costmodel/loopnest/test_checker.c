@@ -21,8 +21,8 @@ struct fixture {
     char reason[REASON_MAX];
 };
 
-/* A 1-D convolution K=4 C=8 P=8 R=3 on DRAM - Buffer - 4 x 4 register files of one MAC each, 16-bit words. The buffer holds
- * C=8 R=3 P=8 K=4 in all: weights 96, inputs 8 * 10, outputs 32 words. */
+/* A 1-D convolution K=4 C=8 P=8 R=3 on DRAM - Buffer - 4 x 4 register files of one MAC each, 16-bit words.
+ * The buffer holds C=8 R=3 P=8 K=4 in all: weights 96, inputs 8 * 10, outputs 32 words. */
 static void set_up(struct fixture *f)
 {
     const uint32_t bound[] = {4, 8, 8, 3};
@@ -183,7 +183,8 @@ static void test_checker_looks_at_meshes(void **state)
     expect_refused(&f, "RegisterFile has a spatial loop over K, but only 1 instance inside it");
 }
 
-/* Only strict machines hold each level to its own fan-out (NOTES section 8: Timeloop checks cumulative meshes). */
+/* Only strict machines hold each level to its own fan-out (NOTES section 8: Timeloop checks cumulative
+ * meshes). */
 static void test_checker_holds_strict_machines_to_their_fanout(void **state)
 {
     (void)state;
@@ -231,8 +232,8 @@ static void spoil(struct random_stream *stream, const struct problem *problem, s
     }
 }
 
-/* A GPU whose threads are the 4 x 4 register files: 16 threads, each with the box of one K, one C: weights 1, inputs 1,
- * outputs 1 word of 16 bit, so 16 * 48 = 768 bit. The limits are those of CUDA in small. */
+/* A GPU whose threads are the 4 x 4 register files: 16 threads, each with the box of one K, one C: weights 1,
+ * inputs 1, outputs 1 word of 16 bit, so 16 * 48 = 768 bit. The limits are those of CUDA in small. */
 static void test_checker_holds_blocks_to_the_limits_of_a_gpu(void **state)
 {
     (void)state;

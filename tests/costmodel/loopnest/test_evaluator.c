@@ -1,5 +1,5 @@
-/* The fast evaluation against the plain one on random mappings of the reference's machines and problems (capacities
- * lifted), with random bypasses and switches, with and without link transfers. */
+/* The fast evaluation against the plain one on random mappings of the reference's machines and problems
+ * (capacities lifted), with random bypasses and switches, with and without link transfers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -225,8 +225,9 @@ static void test_evaluator_explains_misfits(void **state)
     evaluator_delete(evaluator);
 }
 
-/* Found by fuzzing: counts and cycles that no 64-bit number holds. A convolution with K = 2^31, N = 2^13, P = 4 and a stride of
- * 2^32 - 1 can be mapped so that each of 2^44 visits brings the whole box of 3 (2^32 - 1) + 1 inputs: 2^77.6 words. */
+/* Found by fuzzing: counts and cycles that no 64-bit number holds. A convolution with K = 2^31, N = 2^13, P =
+ * 4 and a stride of 2^32 - 1 can be mapped so that each of 2^44 visits brings the whole box of 3 (2^32 - 1) +
+ * 1 inputs: 2^77.6 words. */
 static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
 {
     (void)state;
@@ -262,8 +263,9 @@ static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
     assert_non_null(strstr(err.text, "a mapping could move"));
 }
 
-/* An output with a stride, O[4 p] for p = 0, 1: its box has 5 words, the two points write 2 of them. Every write is the first
- * one of its word, so nothing is read back: 2 - 5 reads would be below 0. (Timeloop's count is not defined there.) */
+/* An output with a stride, O[4 p] for p = 0, 1: its box has 5 words, the two points write 2 of them. Every
+ * write is the first one of its word, so nothing is read back: 2 - 5 reads would be below 0. (Timeloop's
+ * count is not defined there.) */
 static void test_evaluator_reads_no_old_value_of_untouched_outputs(void **state)
 {
     (void)state;

@@ -13,14 +13,16 @@
 
 enum { N_CASE = 8000, MACS_MAX = 2000, SEED = 20240 };
 
-/* ------------------------------------------------------------------------- where Timeloop's rules must be exact */
+/* ---------------------------------------- where Timeloop's rules must be exact */
 
 /* Why Timeloop may differ from the executor for one tensor; derived from the mapping alone. */
 enum cause {
     EXACT,
     CAUSE_HOLES, /* a tile's bounding box has words that nothing touches (NOTES section 4) */
-    CAUSE_WALK, /* a loop advance costs the true walk less or more than the two-iteration walk says (section 5) */
-    CAUSE_SHARING, /* equal words meet across levels of fan-out that Timeloop looks at one by one (section 6) */
+    /* a loop advance costs the true walk less or more than the two-iteration walk says (section 5) */
+    CAUSE_WALK,
+    /* equal words meet across levels of fan-out that Timeloop looks at one by one (section 6) */
+    CAUSE_SHARING,
     N_CAUSE
 };
 
@@ -117,8 +119,8 @@ static uint64_t new_words(const struct view *v, const uint32_t *extent, const in
     return whole - shared;
 }
 
-/* Does each loop advance cost what the true walk costs? Timeloop supposes that the inner loops stand at iteration 1 and
- * reuses only along the same move as loop 0; in truth they stand at their last iteration. */
+/* Does each loop advance cost what the true walk costs? Timeloop supposes that the inner loops stand at
+ * iteration 1 and reuses only along the same move as loop 0; in truth they stand at their last iteration. */
 static bool walk_is_true(const struct view *v, int l)
 {
     struct move_loop loop[64];
@@ -221,7 +223,7 @@ static bool slides(const struct view *v)
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ the comparison */
+/* ---------------------------------------- the comparison */
 
 struct tally {
     long n_tensor, n_slide, n_more, n_less;
@@ -319,10 +321,10 @@ static void test_executor_agrees_with_the_model_where_it_is_exact(void **state)
         assert_true(tally[c].n_tensor > 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- hand counts */
+/* ---------------------------------------- hand counts */
 
-/* conv1d K=4 P=8 R=3 on two levels; the inner one holds R=3 P=2 (input tile 4 words), the loops of the outer one are given
- * innermost first. */
+/* conv1d K=4 P=8 R=3 on two levels; the inner one holds R=3 P=2 (input tile 4 words), the loops of the outer
+ * one are given innermost first. */
 struct slide_case {
     const char *order; /* letters of "KPR" */
     uint32_t k;        /* bound of K, all outside */
@@ -332,8 +334,9 @@ struct slide_case {
 static void test_executor_counts_sliding_windows_by_hand(void **state)
 {
     (void)state;
-    /* P innermost, K outside: 4 sweeps of 4 + 7 * 2 (Timeloop agrees, NOTES section 13). K inside P: the tile stays while K
-     * runs, so one sweep, the 18 words of the input; Timeloop charges 8 whole tiles, 32. Without K: 18. */
+    /* P innermost, K outside: 4 sweeps of 4 + 7 * 2 (Timeloop agrees, NOTES section 13). K inside P: the tile
+     * stays while K runs, so one sweep, the 18 words of the input; Timeloop charges 8 whole tiles, 32.
+     * Without K: 18. */
     static const struct slide_case known[] = {{"PKR", 4, 72}, {"KPR", 4, 18}, {"KPR", 1, 18}};
     struct arena arena;
     arena_init(&arena);
@@ -364,7 +367,8 @@ static void test_executor_counts_sliding_windows_by_hand(void **state)
         assert_int_equal(truth.count[1][1].reads, known[i].fills);
         assert_int_equal(truth.count[0][1].reads, problem_macs(&problem));
         assert_int_equal(truth.count[1][1].fills, 0);
-        /* outputs: each of the K * 16 words stays until it is done, so it goes out once and never comes back */
+        /* outputs: each of the K * 16 words stays until it is done, so it goes out once and never comes
+         * back */
         assert_int_equal(truth.count[0][2].fills, 0);
         assert_int_equal(truth.count[1][2].updates, 16 * known[i].k);
         assert_int_equal(truth.count[1][2].reads, 0);
@@ -373,8 +377,9 @@ static void test_executor_counts_sliding_windows_by_hand(void **state)
     arena_free(&arena);
 }
 
-/* Where the model is known to differ, by hand (NOTES section 5.2): tile R=2 P=2, loops R=3 inside P=4. Timeloop says 28; in
- * truth P's advance goes from words 4..6 back to 2..4, where word 4 is still there: 3 + 4 * 2 * 2 + 3 * 2 = 25. */
+/* Where the model is known to differ, by hand (NOTES section 5.2): tile R=2 P=2, loops R=3 inside P=4.
+ * Timeloop says 28; in truth P's advance goes from words 4..6 back to 2..4, where word 4 is still there: 3 +
+ * 4 * 2 * 2 + 3 * 2 = 25. */
 static void test_executor_knows_the_true_walk(void **state)
 {
     (void)state;

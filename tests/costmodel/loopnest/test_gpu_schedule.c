@@ -1,4 +1,5 @@
-/* Launches of mappings, by hand on the shipped K80, and for random machines and mappings against plain counting. */
+/* Launches of mappings, by hand on the shipped K80, and for random machines and mappings against plain
+ * counting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +29,9 @@ static void put(struct fixture *f, uint32_t l, uint32_t d, uint32_t temporal, ui
     f->mapping.level[l].spatial[d] = spatial;
 }
 
-/* ResNet-50's 3x3 layer on 28x28 (K = C = 128): grid K 4, P 4 (2 over multiprocessors), Q 2; block K 16, P 7, Q 7 (784
- * threads); a thread K 2, Q 2; sums over C 8 and R 3 fill the shared memory, over C 16 and S 3 run in it. */
+/* ResNet-50's 3x3 layer on 28x28 (K = C = 128): grid K 4, P 4 (2 over multiprocessors), Q 2; block K 16, P 7,
+ * Q 7 (784 threads); a thread K 2, Q 2; sums over C 8 and R 3 fill the shared memory, over C 16 and S 3 run
+ * in it. */
 static void set_up(struct fixture *f)
 {
     const uint32_t bound[] = {128, 128, 28, 28, 3, 3};
@@ -64,7 +66,8 @@ static void expect_axes(const struct gpu_axes *axes, uint64_t x, uint64_t y, uin
     assert_int_equal(axes->size[2], z);
 }
 
-/* Weights in shared memory: 16 C x 32 K x 3 S; inputs: 16 C x 7 P x (14 + 2) columns. In registers: 2 weights, 2 inputs, 4 sums. */
+/* Weights in shared memory: 16 C x 32 K x 3 S; inputs: 16 C x 7 P x (14 + 2) columns. In registers: 2
+ * weights, 2 inputs, 4 sums. */
 static void test_launch_has_the_sizes_of_the_mapping(void **state)
 {
     (void)state;
@@ -149,7 +152,8 @@ static void test_launch_is_a_row_of_a_table(void **state)
     text_free(&out);
 }
 
-/* 128 threads along one dimension do not fit z (64): the loop moves to y; with four loops two share an axis. */
+/* 128 threads along one dimension do not fit z (64): the loop moves to y; with four loops two share an
+ * axis. */
 static void test_launch_arranges_loops_within_each_axis(void **state)
 {
     (void)state;
@@ -221,7 +225,8 @@ static void test_launch_check_names_the_broken_limit(void **state)
     expect_refused(&f, "a block has 65,537 B of registers, at most 65,536");
 }
 
-/* Who adds into the same outputs, and whether sums are left: C over 2 multiprocessors; a loop over outputs inside one of sums. */
+/* Who adds into the same outputs, and whether sums are left: C over 2 multiprocessors; a loop over outputs
+ * inside one of sums. */
 static void test_launch_notes_sums_that_are_shared_or_left(void **state)
 {
     (void)state;
@@ -244,9 +249,10 @@ static void test_launch_notes_sums_that_are_shared_or_left(void **state)
     text_free(&out);
 }
 
-/* ---------------------------------------------------------------------------------------------------- every index */
+/* ---------------------------------------- every index */
 
-/* The value that the printed formula gives for dimension d: grid and block parts at these indices of their axes. */
+/* The value that the printed formula gives for dimension d: grid and block parts at these indices of their
+ * axes. */
 static uint64_t parts_value(const struct gpu_axes *axes, uint32_t d, const uint64_t *index)
 {
     uint64_t value = 0;
@@ -265,7 +271,8 @@ static void axis_index(const struct gpu_axes *axes, uint64_t linear, uint64_t *i
     index[2] = linear / axes->size[0] / axes->size[1];
 }
 
-/* What the serial loops add to the index of d in their step number `serial`, counted from the innermost level out. */
+/* What the serial loops add to the index of d in their step number `serial`, counted from the innermost level
+ * out. */
 static uint64_t serial_value(const struct fixture *f, uint32_t d, uint64_t serial)
 {
     uint64_t value = 0;
@@ -283,7 +290,8 @@ static uint64_t serial_value(const struct fixture *f, uint32_t d, uint64_t seria
     return value;
 }
 
-/* Run the launch: every thread of every block with all its serial steps meets every iteration of the problem exactly once. */
+/* Run the launch: every thread of every block with all its serial steps meets every iteration of the problem
+ * exactly once. */
 static void expect_every_iteration_once(const struct fixture *f)
 {
     uint8_t seen[MACS_MAX] = {0};
@@ -306,7 +314,8 @@ static void expect_every_iteration_once(const struct fixture *f)
         assert_int_equal(seen[i], 1);
 }
 
-/* Wherever the evaluator's rule accepts a block, the launch is one within the limits, with the same threads and registers. */
+/* Wherever the evaluator's rule accepts a block, the launch is one within the limits, with the same threads
+ * and registers. */
 static void test_launch_exists_for_every_mapping_that_fits(void **state)
 {
     (void)state;

@@ -23,7 +23,8 @@ static void conv(struct problem *problem, const uint32_t *bound)
     random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "N K P Q");
 }
 
-/* One unlimited level of storage that feeds `x` by `y` MACs: 1 J a read, 10 J a write, 100 J an update, 1000 J a MAC. */
+/* One unlimited level of storage that feeds `x` by `y` MACs: 1 J a read, 10 J a write, 100 J an update, 1000
+ * J a MAC. */
 static void flat_machine(uint64_t x, uint64_t y, struct architecture *arch)
 {
     memset(arch, 0, sizeof *arch);
@@ -75,8 +76,9 @@ static void try_mapping(const struct evaluator *evaluator, const struct mapping 
     lowest->n_mapping++;
 }
 
-/* The property: random machines (links, capacities, bandwidths, roles and network energies on and off), random problems from
- * a handful of iterations (where random mappings are often the best ones) to thousands. */
+/* The property: random machines (links, capacities, bandwidths, roles and network energies on and off),
+ * random problems from a handful of iterations (where random mappings are often the best ones) to
+ * thousands. */
 static void test_bound_is_never_beaten(void **state)
 {
     (void)state;
@@ -115,8 +117,8 @@ static void test_bound_is_never_beaten(void **state)
     assert_true(lowest.edp < 1 + 1e-9);
 }
 
-/* MACs / 256 of the Mind Mappings paper's problems (its "algorithmic minimum" of cycles, ASPLOS'21, as coded). The same
- * cycles are reached by published mappings. */
+/* MACs / 256 of the Mind Mappings paper's problems (its "algorithmic minimum" of cycles, ASPLOS'21, as
+ * coded). The same cycles are reached by published mappings. */
 static void test_bound_meets_mind_mappings_cycles(void **state)
 {
     (void)state;
@@ -137,8 +139,8 @@ static void test_bound_meets_mind_mappings_cycles(void **state)
     }
 }
 
-/* Only whole factors can be spread over 4 x 4 MACs, by hand: 7 x 5 iterations keep 1 busy, 6 x 5 keep 3 x 2, 8 x 4 all,
- * 9 x 3 keep 3 x 3, 16 all. */
+/* Only whole factors can be spread over 4 x 4 MACs, by hand: 7 x 5 iterations keep 1 busy, 6 x 5 keep 3 x 2,
+ * 8 x 4 all, 9 x 3 keep 3 x 3, 16 all. */
 static void test_bound_uses_whole_factors_only(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The networks of experiments/cosa are, layer by layer and in order, those of tests/known/cosa_layers.csv: names, all seven loop
- * bounds, strides and counts. */
+/* The networks of experiments/cosa are, layer by layer and in order, those of tests/known/cosa_layers.csv:
+ * names, all seven loop bounds, strides and counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

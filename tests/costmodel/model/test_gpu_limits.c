@@ -13,7 +13,8 @@
 #include "costmodel/model/gpu_limits.h"
 #include "costmodel/readers/readers.h"
 
-/* Two lines, then `middle` (what stands in its first line is line 3), then a hierarchy with 4 x 2 register files in an array PE. */
+/* Two lines, then `middle` (what stands in its first line is line 3), then a hierarchy with 4 x 2 register
+ * files in an array PE. */
 static void make_doc(struct yaml_doc *doc, const char *middle)
 {
     struct text_buffer text;
@@ -188,7 +189,8 @@ static void expect_misfit(const struct architecture *arch, uint64_t threads, uin
     assert_string_equal(misfit_print(&fit, &problem, arch, buffer, sizeof buffer), text);
 }
 
-/* The limits of section V-D: 1024 threads, (1024, 1024, 64), 64 KB: 16 words of 32 bit for each of 1024 threads, 17 for 963. */
+/* The limits of section V-D: 1024 threads, (1024, 1024, 64), 64 KB: 16 words of 32 bit for each of 1024
+ * threads, 17 for 963. */
 static void test_gpu_block_keeps_the_papers_limits(void **state)
 {
     (void)state;
@@ -211,8 +213,8 @@ static void test_gpu_block_keeps_the_papers_limits(void **state)
     assert_false(gpu_block_fits(&arch.gpu, 1024, UINT64_MAX, 3, NULL)); /* nothing wraps */
 }
 
-/* Section V-D: 2496 cores = 13 x 192, 1.5 MB L2, 48 KB shared memory, 64 KB registers, 1024 threads; 240 GB/s are half of
- * the board's 480; 2496 cores * 560 MHz = 13 * 1024 * 105 MHz multiply-accumulates per second. */
+/* Section V-D: 2496 cores = 13 x 192, 1.5 MB L2, 48 KB shared memory, 64 KB registers, 1024 threads; 240 GB/s
+ * are half of the board's 480; 2496 cores * 560 MHz = 13 * 1024 * 105 MHz multiply-accumulates per second. */
 static void test_gpu_k80_has_the_numbers_of_the_paper(void **state)
 {
     (void)state;

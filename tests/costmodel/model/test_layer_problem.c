@@ -1,4 +1,5 @@
-/* Loop nests of layers (costmodel/model/layer_problem.c). Shapes are those of Timeloop's cnn-layer problem. */
+/* Loop nests of layers (costmodel/model/layer_problem.c). Shapes are those of Timeloop's cnn-layer
+ * problem. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -49,7 +49,8 @@ static const char *const good_line[] = {
 };
 enum { N_LINE = sizeof good_line / sizeof good_line[0] };
 
-/* Parse the good file with line `at` (1-based; 0: none) replaced by `line`, which may hold several lines or none. */
+/* Parse the good file with line `at` (1-based; 0: none) replaced by `line`, which may hold several lines or
+ * none. */
 static void make_doc(struct yaml_doc *doc, int at, const char *line)
 {
     struct text_buffer text;
@@ -260,7 +261,8 @@ static void test_native_path_units(void **state)
     yaml_doc_free(&doc);
 }
 
-/* A file that is refused: line `at` replaced by `line`; the message blames `blame` and has all of `words` in it. */
+/* A file that is refused: line `at` replaced by `line`; the message blames `blame` and has all of `words` in
+ * it. */
 struct bad_file {
     int at;
     const char *line;

@@ -1,6 +1,6 @@
-/* The DRAM behind the mesh by hand, with the default times (docs/noc.md): tRCD 4, tRP 4, CL 4, CWL 3, 2 cycles per burst, tRAS 14,
- * tWR 5, tWTR 3, tRTP 3, refresh every 2600 for 43. An access queued in cycle c gives its first command in c + 1; it is done in the
- * cycle after its last data. */
+/* The DRAM behind the mesh by hand, with the default times (docs/noc.md): tRCD 4, tRP 4, CL 4, CWL 3, 2
+ * cycles per burst, tRAS 14, tWR 5, tWTR 3, tRTP 3, refresh every 2600 for 43. An access queued in cycle c
+ * gives its first command in c + 1; it is done in the cycle after its last data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,8 @@ static void test_noc_dram_bus_turnaround(void **state)
     CHECK_ACCESSES(&timing, row);
 }
 
-/* 8 bursts go to 8 banks. Commands are in order: the second access begins after the first's column command. */
+/* 8 bursts go to 8 banks. Commands are in order: the second access begins after the first's column
+ * command. */
 static void test_noc_dram_bursts_go_round_the_banks(void **state)
 {
     (void)state;
@@ -117,7 +118,7 @@ static void test_noc_dram_refresh(void **state)
     CHECK_ACCESSES(&timing, never);
 }
 
-/* ---------------------------------------------------------------------------------------------- behind the mesh */
+/* ---------------------------------------- behind the mesh */
 
 static void check_case(struct noc_case *c, uint64_t cycle)
 {
@@ -127,8 +128,9 @@ static void check_case(struct noc_case *c, uint64_t cycle)
     assert_int_equal(c->result.cycle, cycle);
 }
 
-/* DRAM 29 to buffer 19 over one router: a tail sent in cycle c has arrived after c + 4 cycles. The read is asked for with the head
- * and done 11 cycles later when the bank is closed, 7 when the row is open; only the tail waits for it. */
+/* DRAM 29 to buffer 19 over one router: a tail sent in cycle c has arrived after c + 4 cycles. The read is
+ * asked for with the head and done 11 cycles later when the bank is closed, 7 when the row is open; only the
+ * tail waits for it. */
 static void test_noc_dram_port_reads(void **state)
 {
     (void)state;
@@ -145,11 +147,13 @@ static void test_noc_dram_port_reads(void **state)
     c.config.dram.n_bank = 1; /* the same row: tail in 12 + 7 */
     check_case(&c, 19 + 4);
     assert_int_equal(c.result.dram_row_misses, 1);
-    /* Rows of one burst. First read: activate 1, read 5. Second, queued in 12: precharge 1 + tRAS = 15, 19, read 23, done 29. */
+    /* Rows of one burst. First read: activate 1, read 5. Second, queued in 12: precharge 1 + tRAS = 15, 19,
+     * read 23, done 29. */
     c.config.dram.row_byte = 32;
     check_case(&c, 29 + 4);
     assert_int_equal(c.result.dram_row_misses, 2);
-    /* Reads asked for two packets ahead, one row: the second in cycle 1, done in 13; its flits leave in 12-16. */
+    /* Reads asked for two packets ahead, one row: the second in cycle 1, done in 13; its flits leave in
+     * 12-16. */
     c.config.dram.row_byte = 8192;
     c.config.dram.read_ahead = 2;
     check_case(&c, 16 + 4);
@@ -177,9 +181,10 @@ static void test_noc_dram_port_writes(void **state)
     check_case(&c, 35); /* precharge max(8 + 14, 17 + 5) = 22, activate 26, write 30, data 33 34 */
 }
 
-/* Every transaction starts at the same address: the second read of one packet finds its row open. What waits for a write starts
- * when it is done, and a read after it waits for tWTR: write done in 17, read not before 20 but asked for in 17, so in 20; the row
- * is the same with a read base of 0. Done 26: tail, 4 cycles more. */
+/* Every transaction starts at the same address: the second read of one packet finds its row open. What waits
+ * for a write starts when it is done, and a read after it waits for tWTR: write done in 17, read not before
+ * 20 but asked for in 17, so in 20; the row is the same with a read base of 0. Done 26: tail, 4 cycles
+ * more. */
 static void test_noc_dram_transactions_start_at_their_base(void **state)
 {
     (void)state;
@@ -198,7 +203,8 @@ static void test_noc_dram_transactions_start_at_their_base(void **state)
     assert_int_equal(c.start[1], 17);
 }
 
-/* A multicast from the DRAM: one read per packet however many destinations. 19 and 15 are 1 and 2 routers away. */
+/* A multicast from the DRAM: one read per packet however many destinations. 19 and 15 are 1 and 2 routers
+ * away. */
 static void test_noc_dram_multicast(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The 536 transactions of the paper's worked example (tests/known/cosa_noc/README.md) on the mesh: the loads of its links, and the
- * plain simulator's answer. */
+/* The 536 transactions of the paper's worked example (tests/known/cosa_noc/README.md) on the mesh: the loads
+ * of its links, and the plain simulator's answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,12 +83,14 @@ static void test_noc_worked_example(void **state)
     if (noc_simulate(&config, &example->program, 0, NULL, &arena, &trace, &result, &err) != DSE_OK)
         fail_msg("%s", err.text);
     arena_free(&arena);
-    /* 14 steps of 448 packets in and 1344 out, and once 4 x 32 packets of weights; 5 flits each (reference page). */
+    /* 14 steps of 448 packets in and 1344 out, and once 4 x 32 packets of weights; 5 flits each (reference
+     * page). */
     assert_int_equal(result.dram_link_flits_in, 14 * 448 * 5 + 4 * 32 * 5);
     assert_int_equal(result.dram_link_flits_out, 14 * 1344 * 5);
     assert_int_equal(result.dram_reads, 14 * 448 + 4 * 32);
     assert_int_equal(result.dram_writes, 14 * 1344);
-    /* The multicasts go to 4 PEs each: 14 x 4 of 112 packets and 4 of 32; outputs 14 x 16 x 84 packets to the buffer. */
+    /* The multicasts go to 4 PEs each: 14 x 4 of 112 packets and 4 of 32; outputs 14 x 16 x 84 packets to the
+     * buffer. */
     assert_int_equal(result.flits_received, 5 * (14 * (448 + 1344 + 4 * 112 * 4 + 16 * 84) + 4 * 32 * 4));
     assert_true(result.cycle > result.dram_link_flits_out);
     assert_true(noc_plain_simulate(&config, &example->program, 1000000, example->start[1], example->finish[1],

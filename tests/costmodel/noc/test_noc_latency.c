@@ -1,5 +1,6 @@
-/* The simulated latency of a mapping: the worked example's loads, what is extrapolated against what is simulated in full, random
- * mappings. Mappings are drawn ones of ResNet-50 and VGG-16 layers on Table V's machine (strides left out). */
+/* The simulated latency of a mapping: the worked example's loads, what is extrapolated against what is
+ * simulated in full, random mappings. Mappings are drawn ones of ResNet-50 and VGG-16 layers on Table V's
+ * machine (strides left out). */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,8 +87,9 @@ static struct noc_latency latency_of(struct latency_case *c, uint64_t max_steps)
     return latency;
 }
 
-/* Of the reference page: 14 x (448 + 4 x 32 / 14) packets of 5 flits from the DRAM, 14 x 1,344 to it. The buffer sends the latter and 14 x 4
- * x 112 packets of inputs: (18,816 + 6,272) x 5 = 125,440 flits, more than any other port. */
+/* Of the reference page: 14 x (448 + 4 x 32 / 14) packets of 5 flits from the DRAM, 14 x 1,344 to it. The
+ * buffer sends the latter and 14 x 4 x 112 packets of inputs: (18,816 + 6,272) x 5 = 125,440 flits, more than
+ * any other port. */
 static void test_noc_latency_of_the_worked_example(void **state)
 {
     struct latency_case c;

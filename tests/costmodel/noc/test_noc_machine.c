@@ -74,7 +74,8 @@ static void test_noc_config_draws_a_row_as_square_as_possible(void **state)
     }
 }
 
-/* What is left out stays as noc_config_init has it; a packet's size carries over to the queue and the DRAM access. */
+/* What is left out stays as noc_config_init has it; a packet's size carries over to the queue and the DRAM
+ * access. */
 static void test_noc_config_takes_the_part_noc(void **state)
 {
     static const struct arch_override part[] = {

@@ -1,6 +1,7 @@
-/* The mesh by hand. A flit that is sent in cycle c is in the latch of the first router in c+1, when it goes to the queue; in
- * c+2 it goes to the output register, in c+3 to the next latch or to the port: three cycles per router. So the tail of n packets
- * of 5 flits, sent in cycle 5n-1, arrives in cycle 3h + 5n - 1 over h routers, and 3h + 5n cycles have passed. */
+/* The mesh by hand. A flit that is sent in cycle c is in the latch of the first router in c+1, when it goes
+ * to the queue; in c+2 it goes to the output register, in c+3 to the next latch or to the port: three cycles
+ * per router. So the tail of n packets of 5 flits, sent in cycle 5n-1, arrives in cycle 3h + 5n - 1 over h
+ * routers, and 3h + 5n cycles have passed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,8 +70,9 @@ static void test_noc_unicast_latency(void **state)
     }
 }
 
-/* 0 -> 2 and 1 -> 2 share the east output of router 1. The packet of 1 is in that router's local latch in cycles 1-5 and locks
- * the output until its tail has gone in 5. The head from 0 comes into the latch in cycle 4 and goes in 6 instead: 2 cycles late. */
+/* 0 -> 2 and 1 -> 2 share the east output of router 1. The packet of 1 is in that router's local latch in
+ * cycles 1-5 and locks the output until its tail has gone in 5. The head from 0 comes into the latch in cycle
+ * 4 and goes in 6 instead: 2 cycles late. */
 static void test_noc_second_packet_waits_for_the_tail(void **state)
 {
     (void)state;
@@ -83,9 +85,10 @@ static void test_noc_second_packet_waits_for_the_tail(void **state)
     assert_int_equal(c.finish[0], 3 * 3 + 5 + 2);
 }
 
-/* 0 -> 1 and 2 -> 1 reach router 1 in the same cycle, from the west (input 4) and from the east (input 2). The round robin
- * begins with input 0, so the east goes first, then packet by packet in turn. A flit that goes into the last queue in cycle
- * q has arrived after q + 3 cycles; packet k of the output's order goes in cycles 4 + 5k to 8 + 5k. */
+/* 0 -> 1 and 2 -> 1 reach router 1 in the same cycle, from the west (input 4) and from the east (input 2).
+ * The round robin begins with input 0, so the east goes first, then packet by packet in turn. A flit that
+ * goes into the last queue in cycle q has arrived after q + 3 cycles; packet k of the output's order goes in
+ * cycles 4 + 5k to 8 + 5k. */
 static void test_noc_unicasts_take_turns(void **state)
 {
     (void)state;
@@ -98,7 +101,8 @@ static void test_noc_unicasts_take_turns(void **state)
     assert_int_equal(c.finish[0], 8 + 5 * 5 + 3); /* packets 1 3 5 */
 }
 
-/* All four neighbours of router 5 send it 20 packets: north, east, south, west in turn, so the last packets are 76 to 79. */
+/* All four neighbours of router 5 send it 20 packets: north, east, south, west in turn, so the last packets
+ * are 76 to 79. */
 static void test_noc_round_robin_is_fair_among_four(void **state)
 {
     (void)state;
@@ -112,10 +116,11 @@ static void test_noc_round_robin_is_fair_among_four(void **state)
         assert_int_equal(c.finish[i], 8 + 5 * (76 + i) + 3);
 }
 
-/* As above, 0 and 1 take turns at the east output of router 1: the k-th packet goes in cycles 1 + 5k to 5 + 5k, those of 0 are
- * k = 1 3 5 7. Between port 0 and that output there is room for 10 flits (latch, 7 in the queue, register, latch), and a full
- * queue takes a flit one cycle after one has left: flit j + 10 is sent at the earliest one cycle after flit j has gone into the
- * queue of router 1. The tail is flit 19; flit 9 is the last of packet k = 3 and goes in cycle 20; so the port is free in 22. */
+/* As above, 0 and 1 take turns at the east output of router 1: the k-th packet goes in cycles 1 + 5k to 5 +
+ * 5k, those of 0 are k = 1 3 5 7. Between port 0 and that output there is room for 10 flits (latch, 7 in the
+ * queue, register, latch), and a full queue takes a flit one cycle after one has left: flit j + 10 is sent at
+ * the earliest one cycle after flit j has gone into the queue of router 1. The tail is flit 19; flit 9 is the
+ * last of packet k = 3 and goes in cycle 20; so the port is free in 22. */
 static void test_noc_full_queue_holds_the_source_back(void **state)
 {
     (void)state;
@@ -130,7 +135,8 @@ static void test_noc_full_queue_holds_the_source_back(void **state)
     assert_int_equal(c.start[2], 22);
 }
 
-/* Buffer 19 to PEs 0 4 8 12: along the bottom row to 16, then up. n = 2 packets; 12 is over 5 routers, 8 over 6, 4 over 7, 0 over
+/* Buffer 19 to PEs 0 4 8 12: along the bottom row to 16, then up. n = 2 packets; 12 is over 5 routers, 8 over
+ * 6, 4 over 7, 0 over
  * 8. A destination's own transactions go on when it has everything, others when all have. */
 static void test_noc_multicast_reaches_each_in_its_time(void **state)
 {
@@ -151,8 +157,8 @@ static void test_noc_multicast_reaches_each_in_its_time(void **state)
     assert_int_equal(c.result.flit_hops, 7 * 10); /* 7 links of the tree, each once per flit */
 }
 
-/* From 5 to itself and its neighbours, and on to 3 and 13: one copy per output in the same cycle. X first: 3 is behind 6 and 7
- * (row 1, then up), 13 behind 9. Links: 5-4 5-6 5-1 5-9, 6-7 7-3, 9-13: 7. */
+/* From 5 to itself and its neighbours, and on to 3 and 13: one copy per output in the same cycle. X first: 3
+ * is behind 6 and 7 (row 1, then up), 13 behind 9. Links: 5-4 5-6 5-1 5-9, 6-7 7-3, 9-13: 7. */
 static void test_noc_multicast_branches(void **state)
 {
     (void)state;
@@ -173,8 +179,8 @@ static void test_noc_multicast_branches(void **state)
     assert_int_equal(c.result.flit_hops, 7 * 5);
 }
 
-/* At the east output of router 1, as above, but from 0 comes a multicast: it goes before the unicast of 1 whenever the output is
- * free, so the order is: packet of 1, three of 0, packet of 1. */
+/* At the east output of router 1, as above, but from 0 comes a multicast: it goes before the unicast of 1
+ * whenever the output is free, so the order is: packet of 1, three of 0, packet of 1. */
 static void test_noc_multicast_goes_before_unicast(void **state)
 {
     (void)state;
@@ -187,8 +193,9 @@ static void test_noc_multicast_goes_before_unicast(void **state)
     assert_int_equal(c.finish[1], 5 + 5 * 4 + 3 + 3);
 }
 
-/* Two multicasts meet at router 1, from the west (0 -> 1 5) and the east (2 -> 1 9): both want local and south. The lower input,
- * east, goes first in cycles 4-8, the other in 9-13. PE 1 is at router 1, 5 one further, 9 two. */
+/* Two multicasts meet at router 1, from the west (0 -> 1 5) and the east (2 -> 1 9): both want local and
+ * south. The lower input, east, goes first in cycles 4-8, the other in 9-13. PE 1 is at router 1, 5 one
+ * further, 9 two. */
 static void test_noc_lower_input_goes_first_among_multicasts(void **state)
 {
     (void)state;
@@ -201,11 +208,12 @@ static void test_noc_lower_input_goes_first_among_multicasts(void **state)
     assert_int_equal(c.finish[0], 13 + 3 + 3);
 }
 
-/* 3 multicasts 10 packets to 2: at router 2 they have the local output in cycles 4-53. Two packets from 0 to 2 stand behind
- * that: flit 0 in the latch of router 2, 1 in the register, 2-8 in the queue of router 1, 9 in its latch. In 54 flit 0 goes, 9
- * follows into the queue in 55 and unlocks the output. At the start of cycles 56, 57, ... the queue holds 6 5 4 3 2 flits: in 60
- * there is room for a packet, and the multicast 1 -> 0 2 goes to both sides at once in 60-64. Towards 0 the way is free (one
- * more router); towards 2 two flits are ahead, of which one leaves while the head comes in: one cycle later. */
+/* 3 multicasts 10 packets to 2: at router 2 they have the local output in cycles 4-53. Two packets from 0 to
+ * 2 stand behind that: flit 0 in the latch of router 2, 1 in the register, 2-8 in the queue of router 1, 9 in
+ * its latch. In 54 flit 0 goes, 9 follows into the queue in 55 and unlocks the output. At the start of cycles
+ * 56, 57, ... the queue holds 6 5 4 3 2 flits: in 60 there is room for a packet, and the multicast 1 -> 0 2
+ * goes to both sides at once in 60-64. Towards 0 the way is free (one more router); towards 2 two flits are
+ * ahead, of which one leaves while the head comes in: one cycle later. */
 static void test_noc_multicast_needs_room_for_a_packet(void **state)
 {
     (void)state;
@@ -258,8 +266,9 @@ static void test_noc_idle_time_is_skipped(void **state)
     assert_int_equal(c.result.n_active_cycle, 11);
 }
 
-/* Two streams that take turns at router 1 (see above), 100000 packets each, and a multicast stream elsewhere: after a while
- * every ten cycles are alike and need not be stepped. The count of PE 18 starts when the multicast has passed its router. */
+/* Two streams that take turns at router 1 (see above), 100000 packets each, and a multicast stream elsewhere:
+ * after a while every ten cycles are alike and need not be stepped. The count of PE 18 starts when the
+ * multicast has passed its router. */
 static void test_noc_steady_streams_are_repeated(void **state)
 {
     (void)state;
@@ -352,7 +361,8 @@ static void test_noc_check_refuses_bad_meshes(void **state)
     expect_bad(&c, "refresh every 60");
 }
 
-/* The largest mesh, 32 x 32 routers: corner to corner is 63 routers, and a multicast from a corner reaches all. */
+/* The largest mesh, 32 x 32 routers: corner to corner is 63 routers, and a multicast from a corner reaches
+ * all. */
 static void test_noc_largest_mesh(void **state)
 {
     (void)state;

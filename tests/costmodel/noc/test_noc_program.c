@@ -1,5 +1,5 @@
-/* The transactions of a mapping: the rules one by one on small mappings. Expected numbers are worked out from the mappings in the
- * comments. */
+/* The transactions of a mapping: the rules one by one on small mappings. Expected numbers are worked out from
+ * the mappings in the comments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,8 +89,8 @@ static void assert_program(struct program_case *c, const char *want)
     arena_free(&c->arena);
 }
 
-/* One PE (port 0), buffer at port 1, DRAM at port 5. K2 inside C2 at the global buffer: inputs stay while k runs, outputs
- * leave every step and come back as partial sums when c = 1; two steps may be under way. */
+/* One PE (port 0), buffer at port 1, DRAM at port 5. K2 inside C2 at the global buffer: inputs stay while k
+ * runs, outputs leave every step and come back as partial sums when c = 1; two steps may be under way. */
 static void test_noc_program_reloads_partial_sums(void **state)
 {
     struct program_case c;
@@ -120,8 +120,9 @@ static void test_noc_program_reloads_partial_sums(void **state)
                        "17,1,0,1,1,5,16\n");    /* outputs to the DRAM */
 }
 
-/* The same loops at the DRAM: each step is an outer step of its own, whose transfers wait for the outer step two before, and only
- * those; the partial sums come from the DRAM, into the buffer. The buffer sends inputs in every outer step. */
+/* The same loops at the DRAM: each step is an outer step of its own, whose transfers wait for the outer step
+ * two before, and only those; the partial sums come from the DRAM, into the buffer. The buffer sends inputs
+ * in every outer step. */
 static void test_noc_program_double_buffers_outer_steps(void **state)
 {
     struct program_case c;
@@ -157,8 +158,9 @@ static void test_noc_program_double_buffers_outer_steps(void **state)
                        "23,1,0,1,1,5,22\n"); /**/
 }
 
-/* C16 over 4 x 4 PEs: every row adds up to the right, then the right column downwards; PE 15 stores. One PE's inputs and weights are its
- * own (unicasts). Ports: buffer 19, DRAM 29. Ids: inputs 1-16, weights 17-32, counts 33-48, rows 49-60, column 61-63. */
+/* C16 over 4 x 4 PEs: every row adds up to the right, then the right column downwards; PE 15 stores. One PE's
+ * inputs and weights are its own (unicasts). Ports: buffer 19, DRAM 29. Ids: inputs 1-16, weights 17-32,
+ * counts 33-48, rows 49-60, column 61-63. */
 static void test_noc_program_reduces_rows_then_the_column(void **state)
 {
     static const uint32_t from[] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11};
@@ -188,7 +190,8 @@ static void test_noc_program_reduces_rows_then_the_column(void **state)
     arena_free(&c.arena);
 }
 
-/* Q4 (inner) and C4: PEs q + 4c; the PEs of a column hold the same output and add up downwards; no row has two of them. */
+/* Q4 (inner) and C4: PEs q + 4c; the PEs of a column hold the same output and add up downwards; no row has
+ * two of them. */
 static void test_noc_program_reduces_columns_alone(void **state)
 {
     struct program_case c;
@@ -198,7 +201,8 @@ static void test_noc_program_reduces_columns_alone(void **state)
     spatial(&c, GLOBAL_BUFFER, C, 4);
     order(c.mapping.level[GLOBAL_BUFFER].spatial_order, "QC");
     write_program(&c, 0);
-    /* 1 fetch, 16 input unicasts, 4 weight multicasts {4c .. 4c+3}, 16 counts, 12 links, 4 stores, 1 write back */
+    /* 1 fetch, 16 input unicasts, 4 weight multicasts {4c .. 4c+3}, 16 counts, 12 links, 4 stores, 1 write
+     * back */
     assert_int_equal(c.program.n_transaction, 1 + 16 + 4 + 16 + 12 + 4 + 1);
     const struct noc_transaction *weights = &c.program.transaction[17];
     assert_int_equal(weights->operation, NOC_MULTICAST);
@@ -237,10 +241,10 @@ static void test_noc_program_keeps_the_places_of_a_planar_array(void **state)
     arena_free(&c.arena);
 }
 
-/* Sizes: a 3 x 3 window over P4 x Q4 in the PE is 6 x 6 inputs, times C8: 288 B = 9 packets. In the buffer P8 x Q4 x C8: 10 x 6 x 8
- * = 480 B = 15 packets. Outputs are 24 bit wide as in the accumulation buffer: 16 words = 384 bit = 2 packets, in the global buffer
- * 32 words = 3 packets. Weights 3 x 3 x 8 = 72 B = 3 packets. The PE computes 3 * 3 * 16 * 8 cycles. The window loop R2 at the
- * buffer moves no inputs: they are there. */
+/* Sizes: a 3 x 3 window over P4 x Q4 in the PE is 6 x 6 inputs, times C8: 288 B = 9 packets. In the buffer P8
+ * x Q4 x C8: 10 x 6 x 8 = 480 B = 15 packets. Outputs are 24 bit wide as in the accumulation buffer: 16 words
+ * = 384 bit = 2 packets, in the global buffer 32 words = 3 packets. Weights 3 x 3 x 8 = 72 B = 3 packets. The
+ * PE computes 3 * 3 * 16 * 8 cycles. The window loop R2 at the buffer moves no inputs: they are there. */
 static void test_noc_program_sizes_tiles_with_their_halo(void **state)
 {
     struct program_case c;
@@ -295,8 +299,9 @@ static void test_noc_program_resends_windows_when_asked(void **state)
                        "8,1,0,1,1,5,7\n");
 }
 
-/* A machine without a global buffer: the DRAM feeds 4 PEs itself (a matrix product, N4 over the PEs, K2 at the DRAM). Everything goes
- * straight between the DRAM (port 11: behind 6 local, 2 north and 3 east ports) and the PEs. */
+/* A machine without a global buffer: the DRAM feeds 4 PEs itself (a matrix product, N4 over the PEs, K2 at
+ * the DRAM). Everything goes straight between the DRAM (port 11: behind 6 local, 2 north and 3 east ports)
+ * and the PEs. */
 static void test_noc_program_without_a_buffer_goes_straight(void **state)
 {
     static const char text[] = "architecture:\n"

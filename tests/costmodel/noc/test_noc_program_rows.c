@@ -1,6 +1,6 @@
-/* The transactions of mappings against those of the authors' generator (the worked example) and of a second one, which was written
- * from the reference page's description alone: tests/known/cosa_noc/README.md. Every id, size, destination and dependency must
- * agree. */
+/* The transactions of mappings against those of the authors' generator (the worked example) and of a second
+ * one, which was written from the reference page's description alone: tests/known/cosa_noc/README.md. Every
+ * id, size, destination and dependency must agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +96,8 @@ static void test_noc_program_is_the_worked_example(void **state)
     assert_transactions("worked_example");
 }
 
-/* K2 x S2 at the global buffer: outputs leave each step and come back for the second row of the window; windows also
- * over PEs, whose sums are added up. */
+/* K2 x S2 at the global buffer: outputs leave each step and come back for the second row of the window;
+ * windows also over PEs, whose sums are added up. */
 static void test_noc_program_reloads_sums_from_the_buffer(void **state)
 {
     (void)state;
@@ -125,7 +125,8 @@ static void test_noc_program_sums_over_all_pes(void **state)
     assert_transactions("second/all_pes_two_columns_sum");
 }
 
-/* P3 x K2 in each of two DRAM steps: what waits for step s - 2, in which stores and chains took outputs away. */
+/* P3 x K2 in each of two DRAM steps: what waits for step s - 2, in which stores and chains took outputs
+ * away. */
 static void test_noc_program_double_buffers(void **state)
 {
     (void)state;

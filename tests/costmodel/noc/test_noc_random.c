@@ -1,5 +1,5 @@
-/* The mesh simulator against its plain counterpart (tests/support/noc_plain.h) on random meshes and programs: every start and
- * finish of a transaction, every counter. */
+/* The mesh simulator against its plain counterpart (tests/support/noc_plain.h) on random meshes and programs:
+ * every start and finish of a transaction, every counter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,8 +159,8 @@ static void test_noc_agrees_with_the_plain_simulator(void **state)
     free(random);
 }
 
-/* Reads, writes and traffic between PEs at once, over several refreshes and in both row patterns: default DRAM (a row per bank holds
- * all of it) and one with small rows. */
+/* Reads, writes and traffic between PEs at once, over several refreshes and in both row patterns: default
+ * DRAM (a row per bank holds all of it) and one with small rows. */
 static void test_noc_long_dram_streams_agree(void **state)
 {
     (void)state;

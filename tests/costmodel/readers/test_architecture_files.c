@@ -73,7 +73,8 @@ static void test_files_all_read_under_their_own_name(void **state)
     assert_int_equal(n_file, 13);
 }
 
-/* CoSA Table V and the authors' file: 16 PEs, 1024 MACs; instances 1024, 128, 128, 16, 1, 1 from the inside out. */
+/* CoSA Table V and the authors' file: 16 PEs, 1024 MACs; instances 1024, 128, 128, 16, 1, 1 from the inside
+ * out. */
 static void test_files_simba_has_table_v(void **state)
 {
     (void)state;
@@ -113,7 +114,8 @@ static void test_files_simba_has_table_v(void **state)
     near_to(arch.mac.energy_j, 0.25e-12, 1e-12);                   /* (8/16)^2 */
 }
 
-/* The public table of Timeloop v3.0.3 (NOTES section 9 of the reference), written out from its description. */
+/* The public table of Timeloop v3.0.3 (NOTES section 9 of the reference), written out from its
+ * description. */
 static double table_pj(const struct storage_level *at)
 {
     double width = (double)at->word_bit * at->block_word * at->cluster_size;
@@ -142,7 +144,8 @@ static void test_files_simba_energies_follow_the_public_table_at_every_capacity(
         near_to(arch.level[l].write_energy_j * 1e12, table_pj(&arch.level[l]), 1e-8);
 }
 
-/* CoSA section V-B.4: 4 times the PEs, twice the DRAM bandwidth; local buffers doubled, global buffer 8 times. */
+/* CoSA section V-B.4: 4 times the PEs, twice the DRAM bandwidth; local buffers doubled, global buffer 8
+ * times. */
 static void test_files_simba_variants(void **state)
 {
     (void)state;
@@ -174,7 +177,8 @@ static void test_files_eyeriss(void **state)
     near_to(level(&chip, "DRAM")->read_energy_j / level(&chip, "DRAM")->block_word, 200e-12, 1e-12);
     near_to(level(&chip, "GlobalBuffer")->read_energy_j / 4, 6e-12, 1e-12);
     near_to(level(&chip, "GlobalBuffer")->hop_energy_j, 2e-12, 1e-12);
-    /* Interstellar's baseline file: 512 B 0.96 pJ, 128 KB 20 pJ, 256 PEs, DRAM 200 pJ, hop 0.035 pJ, 16 bit. */
+    /* Interstellar's baseline file: 512 B 0.96 pJ, 128 KB 20 pJ, 256 PEs, DRAM 200 pJ, hop 0.035 pJ, 16
+     * bit. */
     struct architecture base = load("eyeriss_16x16", NULL, NULL);
     assert_int_equal(base.mac.instances, 256);
     assert_int_equal(level(&base, "RegisterFile")->size_word, 256);
@@ -213,7 +217,8 @@ static void test_files_tpu_and_mindmappings(void **state)
     assert_int_equal(einsum.level[0].size_word + einsum.level[1].size_word, 16 * 8192);
 }
 
-/* The reference page's per-byte energies of the edge chip (section a), and its factor 1.1^floor(bytes / 2 MiB). */
+/* The reference page's per-byte energies of the edge chip (section a), and its factor 1.1^floor(bytes / 2
+ * MiB). */
 static void test_files_soma(void **state)
 {
     (void)state;
@@ -235,7 +240,8 @@ static void test_files_soma(void **state)
     near_to(level(&odd, "GBUF")->read_energy_j, 0.217125 * 4.8 * 1.21 * 1e-12, 1e-9);
 }
 
-/* The same machine in Timeloop's format (with its equal thirds of each buffer and its link transfers) is the same. */
+/* The same machine in Timeloop's format (with its equal thirds of each buffer and its link transfers) is the
+ * same. */
 static void test_files_mindmappings_equals_its_timeloop_form(void **state)
 {
     (void)state;
@@ -280,7 +286,8 @@ static void test_files_mindmappings_equals_its_timeloop_form(void **state)
     yaml_doc_free(&doc);
 }
 
-/* A small fully connected layer with all its loops at the outermost level fits and has a finite cost everywhere. */
+/* A small fully connected layer with all its loops at the outermost level fits and has a finite cost
+ * everywhere. */
 static void test_files_can_all_be_evaluated(void **state)
 {
     (void)state;

@@ -9,7 +9,8 @@
 
 #include "costmodel/readers/architecture_template.h"
 
-/* Good and bad ones, of native and Timeloop files; what a file does not have is an error with the nearest path. */
+/* Good and bad ones, of native and Timeloop files; what a file does not have is an error with the nearest
+ * path. */
 static const struct arch_override CHANGE[] = {
     {"GlobalBuffer.capacity", "128 KiB"},
     {"GlobalBuffer.capacity", "48 word"},
@@ -52,7 +53,8 @@ static const struct arch_override CHANGE[] = {
 };
 enum { N_CHANGE = sizeof CHANGE / sizeof CHANGE[0], N_PATTERN = 2 };
 
-/* A machine put together by the template is the one read anew, and so is the message; both again after a failure. */
+/* A machine put together by the template is the one read anew, and so is the message; both again after a
+ * failure. */
 static void check_build(const struct yaml_doc *doc, const struct architecture_template *template,
                         const struct arch_override *override, size_t n_override)
 {

@@ -1,5 +1,6 @@
-/* Timeloop architectures: trees, the flat format, overrides, refusals. Files: tests/known/timeloop/archs; the numbers
- * expected are those written in the files, or follow from NOTES section 1 of the Timeloop reference as said. */
+/* Timeloop architectures: trees, the flat format, overrides, refusals. Files: tests/known/timeloop/archs; the
+ * numbers expected are those written in the files, or follow from NOTES section 1 of the Timeloop reference
+ * as said. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

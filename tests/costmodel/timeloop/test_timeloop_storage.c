@@ -1,5 +1,5 @@
-/* Attributes of one Timeloop component. Expected values follow the rules of NOTES sections 1, 9 and 10 of the Timeloop
- * reference, worked out by hand next to each case. */
+/* Attributes of one Timeloop component. Expected values follow the rules of NOTES sections 1, 9 and 10 of the
+ * Timeloop reference, worked out by hand next to each case. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +113,8 @@ static void test_timeloop_storage_energies_and_bandwidths(void **state)
     assert_true(fixed);
     assert_true(fabs(level.read_energy_j - 2e-12) < 1e-24 && fabs(level.update_energy_j - 2e-12) < 1e-24);
     assert_true(fabs(level.address_energy_j - 0.02e-12) < 1e-26);
-    /* W = 8*4*2 = 64 bit, H = ceil(102/4) = 26, x = 64*26/8192, energy (5/99.5*(x - 0.5) + 1) * 64 / 16 / 2 pJ */
+    /* W = 8*4*2 = 64 bit, H = ceil(102/4) = 26, x = 64*26/8192, energy (5/99.5*(x - 0.5) + 1) * 64 / 16 / 2
+     * pJ */
     level = good("regfile", "{entries: 102, word-bits: 8, block-size: 4, cluster-size: 2}");
     assert_true(fabs(level.read_energy_j - (5 / 99.5 * (64 * 26 / 8192.0 - 0.5) + 1) * 2e-12) < 1e-24);
     assert_int_equal(build("SRAM", "{word-bits: 8}", &level, &fixed, &err), DSE_OK);

@@ -1,5 +1,6 @@
-/* Bad input of many kinds, through the whole program: each ends with exit code 2, the file and line to blame, and a sentence that says
- * what is wrong. The rows are the specification of what users see; words come from the messages themselves. */
+/* Bad input of many kinds, through the whole program: each ends with exit code 2, the file and line to blame,
+ * and a sentence that says what is wrong. The rows are the specification of what users see; words come from
+ * the messages themselves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,7 +233,8 @@ static void write_good_files(void)
     write_file("net.yaml", NETWORK);
 }
 
-/* Run "dse WORDS" (blank-separated; "@" stands for the folder); returns the exit code, the messages in *text (to be freed). */
+/* Run "dse WORDS" (blank-separated; "@" stands for the folder); returns the exit code, the messages in *text
+ * (to be freed). */
 static int run_words(const char *words, char **text)
 {
     char line[COMMAND_BYTE], *argv[ARGUMENT_MAX + 1], argument[ARGUMENT_MAX][2 * PATH_BYTE];
@@ -291,7 +293,8 @@ static void test_bad_input_good_files_pass(void **state)
     free(text);
 }
 
-/* Bursts of 24 bytes (3 flits of 64 bit) need rows of 6 KiB, the default 32 bytes go into both; the mesh must hold the array. */
+/* Bursts of 24 bytes (3 flits of 64 bit) need rows of 6 KiB, the default 32 bytes go into both; the mesh must
+ * hold the array. */
 static void test_bad_input_spares_values_that_some_point_can_have(void **state)
 {
     (void)state;

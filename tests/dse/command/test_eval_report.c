@@ -1,5 +1,6 @@
-/* The CSV reports of `dse eval` against Timeloop's own tables (tests/known/timeloop, whose README says how they were made): every
- * field is the same text, but for energies, which may differ in the last digits (1e-9 relative, as the issue allows). */
+/* The CSV reports of `dse eval` against Timeloop's own tables (tests/known/timeloop, whose README says how
+ * they were made): every field is the same text, but for energies, which may differ in the last digits (1e-9
+ * relative, as the issue allows). */
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
@@ -93,7 +94,8 @@ static const char *next_wanted(const char *at)
     return at && *at ? at : NULL;
 }
 
-/* Compare line by line; returns how many fields differ and counts how many agree only within the tolerance. */
+/* Compare line by line; returns how many fields differ and counts how many agree only within the
+ * tolerance. */
 static int compare(const char *name, const char *got, const char *want)
 {
     char header[FIELD_MAX][CELL_MAX], g[FIELD_MAX][CELL_MAX], w[FIELD_MAX][CELL_MAX];
@@ -139,7 +141,8 @@ static int check_case(struct one_case *c)
     return n_wrong;
 }
 
-/* Calls `check` for each accepted case (at most `most`); returns how many there were, adds up what it returns. */
+/* Calls `check` for each accepted case (at most `most`); returns how many there were, adds up what it
+ * returns. */
 static int each_case(int (*check)(struct one_case *), int most, int *sum)
 {
     char line[4096];

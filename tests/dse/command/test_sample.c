@@ -1,5 +1,5 @@
-/* Drawing from a map space. Shares are worked out by hand for a machine so small that every draw can be listed; everything else must
- * agree with the cost model and the checker, and not depend on threads. */
+/* Drawing from a map space. Shares are worked out by hand for a machine so small that every draw can be
+ * listed; everything else must agree with the cost model and the checker, and not depend on threads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -176,9 +176,10 @@ static void test_sample_rows_are_valid_mappings_at_their_price(void **state)
     }
 }
 
-/* One prime, C = 2, and two slots: DRAM or the buffer. In the buffer the tiles are 2 weights, 2 inputs, 1 output: 5 words, and it has
- * 4. So half of the draws are invalid, all for that reason; drawn by construction none is. The standard deviation of n draws is
- * sqrt(n / 4). */
+/* One prime, C = 2, and two slots: DRAM or the buffer. In the buffer the tiles are 2 weights, 2 inputs, 1
+ * output: 5 words, and it has
+ * 4. So half of the draws are invalid, all for that reason; drawn by construction none is. The standard
+ * deviation of n draws is sqrt(n / 4). */
 static void test_sample_primes_count_what_does_not_fit(void **state)
 {
     (void)state;

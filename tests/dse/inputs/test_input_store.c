@@ -1,4 +1,5 @@
-/* Files are read once, kept, and served again without a look at the disk. What is expected is what the test wrote. */
+/* Files are read once, kept, and served again without a look at the disk. What is expected is what the test
+ * wrote. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

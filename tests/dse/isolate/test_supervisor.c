@@ -1,5 +1,6 @@
-/* Runs under a supervisor: exit codes, signals, crashes and restarts. Bodies here tell what they saw through memory that both processes
- * share. Nothing is a known value: exit codes and lines are those that docs/isolation.md promises. */
+/* Runs under a supervisor: exit codes, signals, crashes and restarts. Bodies here tell what they saw through
+ * memory that both processes share. Nothing is a known value: exit codes and lines are those that
+ * docs/isolation.md promises. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -167,7 +168,8 @@ static void test_supervisor_crash_outside_of_searches_is_final(void **state)
     assert_int_equal(atomic_load(&f->seen->n_start), 1);
 }
 
-/* kill -9 on purpose: the kernel has ended nothing for lack of memory, so the run is not started again. 137 = 128 + 9. */
+/* kill -9 on purpose: the kernel has ended nothing for lack of memory, so the run is not started again. 137 =
+ * 128 + 9. */
 static void test_supervisor_respects_kill(void **state)
 {
     struct fixture *f = *state;

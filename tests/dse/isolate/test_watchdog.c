@@ -1,4 +1,5 @@
-/* The watchdog of searches in threads. Times are those the test gives it: nothing waits. Nothing is a known value. */
+/* The watchdog of searches in threads. Times are those the test gives it: nothing waits. Nothing is a known
+ * value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Points of real sweeps in worker processes: the same results as in a thread, and faults of the engine drill as reasons of rows. The
- * results are compared with sweep_point_solve in this process; the texts are those that docs/isolation.md promises. */
+/* Points of real sweeps in worker processes: the same results as in a thread, and faults of the engine drill
+ * as reasons of rows. The results are compared with sweep_point_solve in this process; the texts are those
+ * that docs/isolation.md promises. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@
 
 enum { LIMIT_MIB = 96, MIB = 1024 * 1024 };
 
-/* The variant for ThreadSanitizer: its runtime does not survive new teams, nor the exit of clang's OpenMP, in a forked process. */
+/* The variant for ThreadSanitizer: its runtime does not survive new teams, nor the exit of clang's OpenMP, in
+ * a forked process. */
 #ifdef __clang__
 #define CLANG 1
 #else
@@ -129,7 +131,8 @@ static void test_worker_sweep_schedules_are_the_same(void **state)
     assert_same_sweep(SCHEDULERS, 1);
 }
 
-/* Searches that use threads of their own, in a process forked from one that had some: OpenMP keeps them, and a fork loses them. */
+/* Searches that use threads of their own, in a process forked from one that had some: OpenMP keeps them, and
+ * a fork loses them. */
 static void test_worker_sweep_searches_may_use_threads(void **state)
 {
     int n = 0;
@@ -142,7 +145,8 @@ static void test_worker_sweep_searches_may_use_threads(void **state)
     assert_same_sweep(THREADED, 4);
 }
 
-/* Points in the order of the axis. A reason that is a prefix: the engine or the C library may add words of its own. */
+/* Points in the order of the axis. A reason that is a prefix: the engine or the C library may add words of
+ * its own. */
 static void test_worker_sweep_faults_cost_their_own_row(void **state)
 {
     const struct {

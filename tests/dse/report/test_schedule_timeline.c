@@ -1,5 +1,6 @@
-/* Timelines of schedules: rows are those of the trace, which other tests compare with the published program's events
- * (tests/dse/command/test_eval_schedule.sh); sums are those of the evaluator; groups are those of docs/fused-schedule.md. */
+/* Timelines of schedules: rows are those of the trace, which other tests compare with the published program's
+ * events (tests/dse/command/test_eval_schedule.sh); sums are those of the evaluator; groups are those of
+ * docs/fused-schedule.md. */
 #include "tests/results/files.h"
 
 #include <math.h>
@@ -85,7 +86,8 @@ static void check_rows(const struct timeline_case *c)
     }
 }
 
-/* Bytes at every position are the trace's; over time they are the evaluator's average; the steps fill all of the time. */
+/* Bytes at every position are the trace's; over time they are the evaluator's average; the steps fill all of
+ * the time. */
 static void check_buffer(const struct timeline_case *c)
 {
     const struct schedule *s = &c->schedule;
@@ -127,7 +129,8 @@ static void test_timeline_has_the_rows_of_the_trace(void **state)
     close_case(&c);
 }
 
-/* The example of docs/fused-schedule.md: A is over at 834; D3, the last of its layer group, at 5186; F1 at 13522, O_F1 at 13778. */
+/* The example of docs/fused-schedule.md: A is over at 834; D3, the last of its layer group, at 5186; F1 at
+ * 13522, O_F1 at 13778. */
 static void test_timeline_groups_are_those_of_the_example(void **state)
 {
     (void)state;

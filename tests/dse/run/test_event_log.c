@@ -1,4 +1,5 @@
-/* The event log: each line is JSON by itself (read back with jansson), lines are whole whatever happens, nothing of it ends a run. */
+/* The event log: each line is JSON by itself (read back with jansson), lines are whole whatever happens,
+ * nothing of it ends a run. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* The queue and the windows of a sweep: which points, in which order, with which searches shared. Expected numbers are counted by hand from
- * the specification. */
+/* The queue and the windows of a sweep: which points, in which order, with which searches shared. Expected
+ * numbers are counted by hand from the specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,8 @@ static void test_queue_leaves_out_what_is_done_and_sorts_by_expectation(void **s
     }
     queue_sort(&queue, model);
     cost_model_free(model);
-    /* two searches a point: a window of five uses has two points; all of batch 2 come before those of batch 1 */
+    /* two searches a point: a window of five uses has two points; all of batch 2 come before those of batch
+     * 1 */
     assert_int_equal(queue_take(&queue, 5, &entry), 2);
     assert_int_equal(entry[0].point / 2 % 2, 1);
     assert_int_equal(entry[1].point / 2 % 2, 1);

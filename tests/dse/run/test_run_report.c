@@ -1,5 +1,5 @@
-/* Reasons in groups and the report at the end of a run. Expected groups are what a person would call the same cause; counts are those
- * of the loops below. */
+/* Reasons in groups and the report at the end of a run. Expected groups are what a person would call the same
+ * cause; counts are those of the loops below. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +162,7 @@ static void test_reason_groups_print_a_line_each_with_an_example(void **state)
     free(groups);
 }
 
-/* --------------------------------------------------------------------------------------------------------- report */
+/* ---------------------------------------- report */
 
 static void tell(const struct run_observer *observer, unsigned cell, enum result_status outcome,
                  double seconds, bool reused)
@@ -231,7 +231,7 @@ static void test_run_report_names_failures_and_the_slowest(void **state)
     run_report_free(report);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- rate */
+/* ---------------------------------------- rate */
 
 static void test_follow_rate_prefers_what_was_seen(void **state)
 {

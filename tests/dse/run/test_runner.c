@@ -1,6 +1,6 @@
-/* Sweeps run in full: the same rows and cubes for any number of threads, after an interruption and a resume, and from shards; shared
- * searches; points that go wrong. Nothing here is a known value: runs are compared with each other, and counts with what the
- * specification spans (3 x 2 x 2 cells and so on). */
+/* Sweeps run in full: the same rows and cubes for any number of threads, after an interruption and a resume,
+ * and from shards; shared searches; points that go wrong. Nothing here is a known value: runs are compared
+ * with each other, and counts with what the specification spans (3 x 2 x 2 cells and so on). */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -339,8 +339,8 @@ static void test_runner_points_keep_to_their_evaluations(void **state)
     remove_results("p2");
 }
 
-/* Of 1e-9 s nothing is left for a first mapping: timeout. Of 0.1 s enough is: ok, with what was found, although this search has
- * no end of its own. */
+/* Of 1e-9 s nothing is left for a first mapping: timeout. Of 0.1 s enough is: ok, with what was found,
+ * although this search has no end of its own. */
 static void test_runner_points_keep_to_their_seconds(void **state)
 {
     (void)state;
@@ -391,8 +391,9 @@ static void test_runner_points_that_go_wrong_are_rows(void **state)
     remove_results("w");
 }
 
-/* Windows of a point or a few, so that threads plan, wait for plans and free them all the time; searches are shared within a window,
- * and two of the eight machines cannot be built: 4 instances have no cluster of 16. */
+/* Windows of a point or a few, so that threads plan, wait for plans and free them all the time; searches are
+ * shared within a window, and two of the eight machines cannot be built: 4 instances have no cluster of
+ * 16. */
 static void test_runner_same_results_for_any_window(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The learnt cost of searches, on sweeps whose costs are made up here: what it predicts after few points, and what longest-first
- * makes of it. */
+/* The learnt cost of searches, on sweeps whose costs are made up here: what it predicts after few points, and
+ * what longest-first makes of it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,9 @@ static const char spec[] =
     "  network: [alexnet, mobilenet_v1]\n"
     "  engine: [cosa, random, descent]\n";
 
-/* What a search really takes: an engine that is not what the estimate thinks of it, a law along two axes, an engine that minds the
- * mesh more than others, luck of a factor e^0.25, and one search in 30 that takes eight times as long. */
+/* What a search really takes: an engine that is not what the estimate thinks of it, a law along two axes, an
+ * engine that minds the mesh more than others, luck of a factor e^0.25, and one search in 30 that takes eight
+ * times as long. */
 static double true_s(const struct sweep_point *point, uint32_t task)
 {
     static const double engine_s[] = {0.2, 0.02, 0.9}, mesh[] = {0.4, 1, 1.5, 4};
@@ -152,7 +153,8 @@ static double rank_correlation(struct made_up *m)
     return 1 - 6 * sum / (n * (n * n - 1));
 }
 
-/* When the last of 8 threads is ready, each taking the next point of the order when it is free; over the ideal. */
+/* When the last of 8 threads is ready, each taking the next point of the order when it is free; over the
+ * ideal. */
 static double makespan(const struct made_up *m)
 {
     double busy[N_THREAD] = {0}, end = 0, total = 0, longest = 0;
@@ -180,7 +182,8 @@ static void draw_first(struct made_up *m, size_t n)
     }
 }
 
-/* The figures are those of this made-up sweep: with the luck and the rare slow searches no predictor can reach 1. */
+/* The figures are those of this made-up sweep: with the luck and the rare slow searches no predictor can
+ * reach 1. */
 static void test_a_twentieth_of_the_points_is_enough(void **state)
 {
     (void)state;
@@ -231,7 +234,8 @@ static void test_nothing_learnt_is_the_estimate(void **state)
     drop(&m);
 }
 
-/* A law over the capacities is seen at both ends only; between them it must be known roughly: a factor of 1.25 per value. */
+/* A law over the capacities is seen at both ends only; between them it must be known roughly: a factor of
+ * 1.25 per value. */
 static void test_neighbours_learn_from_each_other(void **state)
 {
     (void)state;
@@ -287,7 +291,8 @@ static void test_outliers_and_nonsense(void **state)
     drop(&m);
 }
 
-/* Engine 2 takes ten times as long on the last mesh, the others do not: seen on one bandwidth, it must show on another. */
+/* Engine 2 takes ten times as long on the last mesh, the others do not: seen on one bandwidth, it must show
+ * on another. */
 static void test_engines_have_effects_of_their_own(void **state)
 {
     (void)state;

@@ -95,8 +95,8 @@ static void test_more_shards_than_points(void **state)
     check_shards(&points, 200);
 }
 
-/* What the static estimate does not see may go with an axis. When points repeat with a period, each phase of it must be spread evenly
- * all the same: with p % N, and N = the period, a shard would get one phase only. */
+/* What the static estimate does not see may go with an axis. When points repeat with a period, each phase of
+ * it must be spread evenly all the same: with p % N, and N = the period, a shard would get one phase only. */
 static void test_axis_lengths_do_not_resonate(void **state)
 {
     (void)state;
@@ -142,7 +142,8 @@ static const char spec[] = "experiment: shards\n"
                            "skip:\n"
                            "  - {engine: cosa, seed: [4, 5]}\n";
 
-/* The shards of a sweep are a partition, and the same when they are dealt again. Every shard has points of every engine. */
+/* The shards of a sweep are a partition, and the same when they are dealt again. Every shard has points of
+ * every engine. */
 static void test_shards_of_a_sweep(void **state)
 {
     (void)state;

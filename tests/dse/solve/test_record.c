@@ -1,5 +1,6 @@
-/* The rows of a point: sums over layers, outcomes, and texts that read back. Expected values follow from the layers' own results by
- * the rules in record.h; the check of the mapping line is that evaluating what is read back costs the same. */
+/* The rows of a point: sums over layers, outcomes, and texts that read back. Expected values follow from the
+ * layers' own results by the rules in record.h; the check of the mapping line is that evaluating what is read
+ * back costs the same. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +109,8 @@ static void test_record_sums_over_layers(void **state)
     drop(&f);
 }
 
-/* An engine that enlarged a dimension: the row says which, and its mapping is one of the enlarged loop nest. */
+/* An engine that enlarged a dimension: the row says which, and its mapping is one of the enlarged loop
+ * nest. */
 static void test_record_padding_is_told(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What differs between two specifications, in words. The expected lines follow from the texts below by reading them. */
+/* What differs between two specifications, in words. The expected lines follow from the texts below by
+ * reading them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* From a specification to its points. Expected counts and values are read off the specifications below by hand. */
+/* From a specification to its points. Expected counts and values are read off the specifications below by
+ * hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

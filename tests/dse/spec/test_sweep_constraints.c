@@ -23,7 +23,8 @@ static struct sweep_case *open_text(const char *text, const char *const *set, si
     return opened;
 }
 
-/* Every factor of conv4_0_c (C 256, K 1024, P = Q = 14) fixed; only the order of C, K, P at the global buffer is left. */
+/* Every factor of conv4_0_c (C 256, K 1024, P = Q = 14) fixed; only the order of C, K, P at the global buffer
+ * is left. */
 #define FIXED_FACTORS                                                                                        \
     "constraints:\n"                                                                                         \
     "- {target: DRAM, type: temporal, factors: C=1 K=1 P=1 Q=2 R=1 S=1 N=1}\n"                               \
@@ -85,8 +86,8 @@ static void test_sweep_constraints_axis_prices_given_mappings(void **state)
             assert_int_equal(mapping[p].level[GLOBAL_BUFFER].temporal[d],
                              mapping[0].level[GLOBAL_BUFFER].temporal[d]);
     }
-    /* Weights (256 KiB, not in the global buffer) come from DRAM for each Q (2) and, unless P (14) is the innermost loop, for each
-     * P: 2 * 13 * 256 KiB more. All else is the same there. */
+    /* Weights (256 KiB, not in the global buffer) come from DRAM for each Q (2) and, unless P (14) is the
+     * innermost loop, for each P: 2 * 13 * 256 KiB more. All else is the same there. */
     assert_true(evaluation[0].level_byte[DRAM] - evaluation[1].level_byte[DRAM] == 26.0 * 256 * 1024);
     assert_true(evaluation[2].level_byte[DRAM] == evaluation[0].level_byte[DRAM]);
     sweep_case_close(o);

@@ -1,5 +1,5 @@
-/* The baselines as published comparisons use them: uniform sampling of primes with what does not fit counted, best of so many valid
- * mappings, several independent hybrid searchers. */
+/* The baselines as published comparisons use them: uniform sampling of primes with what does not fit counted,
+ * best of so many valid mappings, several independent hybrid searchers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,9 +136,10 @@ static void count_draws(const char *path, const struct architecture *arch, uint6
     network_free(&network);
 }
 
-/* The reference baselines of CoSA's machine, made with a sampler of the same rule: 305 draws on average for 5 valid mappings over
- * the 8 + 24 layers of AlexNet and ResNet-50 and three seeds, 1105 at most. The spread of one run is about 250, so that of
- * a mean of 96 is 26; two such means differ by less than 110 in all but one of 300 cases. */
+/* The reference baselines of CoSA's machine, made with a sampler of the same rule: 305 draws on average for 5
+ * valid mappings over the 8 + 24 layers of AlexNet and ResNet-50 and three seeds, 1105 at most. The spread of
+ * one run is about 250, so that of a mean of 96 is 26; two such means differ by less than 110 in all but one
+ * of 300 cases. */
 static void test_draws_for_5_valid_mappings_agree_with_the_reference(void **state)
 {
     (void)state;
@@ -152,9 +153,10 @@ static void test_draws_for_5_valid_mappings_agree_with_the_reference(void **stat
     assert_in_range(n_draw / n_run, 305 - 110, 305 + 110);
 }
 
-/* How often each way to place the primes of one dimension comes out, against the uniform rule. One dimension of bound 2 and six slots
- * (DRAM, buffer, buffer's X and Y, registers; MACs have no fan-out of their own): 5 slots, so a fifth each; 25,000 draws, standard
- * deviation sqrt(25000 * 0.2 * 0.8) = 63, so 5000 +- 320 is 5 sigma. */
+/* How often each way to place the primes of one dimension comes out, against the uniform rule. One dimension
+ * of bound 2 and six slots (DRAM, buffer, buffer's X and Y, registers; MACs have no fan-out of their own): 5
+ * slots, so a fifth each; 25,000 draws, standard deviation sqrt(25000 * 0.2 * 0.8) = 63, so 5000 +- 320 is 5
+ * sigma. */
 static void test_primes_go_to_every_slot_alike(void **state)
 {
     (void)state;
@@ -224,7 +226,8 @@ static void test_samples_keep_the_constraints(void **state)
     arena_free(&arena);
 }
 
-/* Every searcher ends by its own victory counter: it prices at least as many mappings as the condition says. */
+/* Every searcher ends by its own victory counter: it prices at least as many mappings as the condition
+ * says. */
 static void test_searchers_have_their_own_victory(void **state)
 {
     (void)state;
@@ -272,7 +275,8 @@ static void test_searchers_share_budget_and_size(void **state)
     assert_int_equal(r.stop, STOP_MAX_EVALUATIONS);
 }
 
-/* Two levels with 3 and 2 non-unit loops: 3! * 2! = 12 orders, all different; with one place fixed 2! * 2! = 4. */
+/* Two levels with 3 and 2 non-unit loops: 3! * 2! = 12 orders, all different; with one place fixed 2! * 2! =
+ * 4. */
 static void test_all_orders_are_walked_once(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Descent on two layers of ResNet-50 on the Simba-like machine, for fixed seeds: near the best of three seeds, and not worse
- * with more bandwidth. These are regressions, no proof for other seeds: docs/engines.md has how often it misses. */
+/* Descent on two layers of ResNet-50 on the Simba-like machine, for fixed seeds: near the best of three
+ * seeds, and not worse with more bandwidth. These are regressions, no proof for other seeds: docs/engines.md
+ * has how often it misses. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

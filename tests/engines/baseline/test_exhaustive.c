@@ -1,5 +1,6 @@
-/* The exhaustive mapper against a brute force that shares nothing with the map space: every prime to every place, every
- * order of the non-unit loops, whatever the checker accepts. And the other mappers against the exhaustive one. */
+/* The exhaustive mapper against a brute force that shares nothing with the map space: every prime to every
+ * place, every order of the non-unit loops, whatever the checker accepts. And the other mappers against the
+ * exhaustive one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

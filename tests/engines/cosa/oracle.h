@@ -1,5 +1,6 @@
-/* An oracle for the paper's form of the CoSA model, written from docs/cosa.md without the engine's code: brute force over all places of all
- * primes and all orders of the permutation level. Header only, as each test program is one file. */
+/* An oracle for the paper's form of the CoSA model, written from docs/cosa.md without the engine's code:
+ * brute force over all places of all primes and all orders of the permutation level. Header only, as each
+ * test program is one file. */
 #ifndef TESTS_ENGINES_COSA_ORACLE_H
 #define TESTS_ENGINES_COSA_ORACLE_H
 
@@ -16,7 +17,8 @@
 
 enum { PRIME_MAX = 6, DIM_MAX = 5, LEVEL_MAX = 4, TENSOR_MAX = 5, N_AXIS = 3 };
 
-/* A case, and the state of its search; problems of at most PRIME_MAX primes, the last tensor being the output. */
+/* A case, and the state of its search; problems of at most PRIME_MAX primes, the last tensor being the
+ * output. */
 struct oracle {
     struct problem problem;
     struct architecture arch;
@@ -35,7 +37,7 @@ struct oracle {
     struct mapping best_mapping;
 };
 
-/* -------------------------------------------------------------------------------------------- what the page says */
+/* ---------------------------------------- what the page says */
 
 static inline bool is_term(const struct tensor_rank *rank, uint32_t d)
 {
@@ -53,7 +55,8 @@ static inline bool indexes(const struct tensor *tensor, uint32_t d)
     return false;
 }
 
-/* In a rank of several terms of which some index the output, the others are windows. The output is the last tensor. */
+/* In a rank of several terms of which some index the output, the others are windows. The output is the last
+ * tensor. */
 static inline bool is_window_term(const struct problem *problem, const struct tensor_rank *rank, uint32_t d)
 {
     const struct tensor *output = &problem->tensor[problem->n_tensor - 1];
@@ -63,7 +66,8 @@ static inline bool is_window_term(const struct problem *problem, const struct te
     return rank->n_term > 1 && some && !indexes(output, d);
 }
 
-/* Bits that a prime of dimension d adds: over related terms or over window terms, coefficient with every prime. */
+/* Bits that a prime of dimension d adds: over related terms or over window terms, coefficient with every
+ * prime. */
 static inline double prime_bits(const struct oracle *o, uint32_t t, uint32_t d, double prime, bool window)
 {
     double bits = 0;
@@ -153,8 +157,8 @@ static inline double cost_without_order(const struct oracle *o)
     return -s->weight_util * o->util + s->weight_comp * comp + s->weight_traf * traf;
 }
 
-/* T: every loop at or outside the innermost related one. Where the user fixes places or a stationary tensor, loops that could be
- * longer than 1 count as if they were. */
+/* T: every loop at or outside the innermost related one. Where the user fixes places or a stationary tensor,
+ * loops that could be longer than 1 count as if they were. */
 static inline double order_bits(const struct oracle *o, const uint8_t *order)
 {
     const struct loop_constraints *loops = &o->constraints.level[o->inner].temporal;
@@ -188,7 +192,7 @@ static inline bool order_allowed(const struct oracle *o, const uint8_t *order)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the search */
+/* ---------------------------------------- the search */
 
 static inline void keep_best(struct oracle *o, const uint8_t *order)
 {
@@ -303,7 +307,8 @@ static inline void try_places(struct oracle *o, uint32_t i, uint32_t first)
     }
 }
 
-/* Fill `best` and `best_mapping` from the case: problem, arch, constraints, settings and primes are set, the rest is 0. */
+/* Fill `best` and `best_mapping` from the case: problem, arch, constraints, settings and primes are set, the
+ * rest is 0. */
 static inline void oracle_search(struct oracle *o)
 {
     const struct problem *problem = &o->problem;

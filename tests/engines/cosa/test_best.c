@@ -22,7 +22,8 @@ static void conv_layer(struct problem *problem, uint32_t r, uint32_t p, uint32_t
     random_case_conv(problem, "layer", bound, inputs);
 }
 
-/* Where the variants differ: a layer with windows, one where CoSA's objective fails, an odd one, a fully connected one. */
+/* Where the variants differ: a layer with windows, one where CoSA's objective fails, an odd one, a fully
+ * connected one. */
 static void test_layer(int i, struct problem *problem)
 {
     static const uint32_t layer[][5] = {
@@ -92,8 +93,8 @@ static void test_never_worse_with_the_same_options(void **state)
     assert_true(best.cost <= own.cost);
 }
 
-/* CoSA's objective does not see that weights are fetched again: 1,477,325 cycles in the table of the reference schedules, 229,376 by
- * Timeloop's hybrid mapper in the table of its baselines. */
+/* CoSA's objective does not see that weights are fetched again: 1,477,325 cycles in the table of the
+ * reference schedules, 229,376 by Timeloop's hybrid mapper in the table of its baselines. */
 static void test_finds_what_the_objective_does_not_see(void **state)
 {
     (void)state;
@@ -127,7 +128,8 @@ static void test_budget_begins_with_cosa(void **state)
     assert_int_equal(best.stop, STOP_MAX_EVALUATIONS);
 }
 
-/* The formulation does not know of a minimum utilisation: no solve gives a mapping, so it is a random one, and the search begins there. */
+/* The formulation does not know of a minimum utilisation: no solve gives a mapping, so it is a random one,
+ * and the search begins there. */
 static void test_searches_without_a_solve(void **state)
 {
     (void)state;
@@ -169,7 +171,7 @@ static void test_every_thread_finds_the_same(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- the local search */
+/* ---------------------------------------- the local search */
 
 /* A made-up price: far from the buffer costs; counted. */
 struct toy {

@@ -1,6 +1,6 @@
-/* The model against brute force: on problems with a handful of primes every assignment of primes to places and every order of the
- * permutation level (for minmax also of the DRAM) is priced by cosa_terms_of; the cheapest that keeps the charges of docs/cosa.md must be the
- * model's optimum. */
+/* The model against brute force: on problems with a handful of primes every assignment of primes to places
+ * and every order of the permutation level (for minmax also of the DRAM) is priced by cosa_terms_of; the
+ * cheapest that keeps the charges of docs/cosa.md must be the model's optimum. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +36,9 @@ static void list_primes(struct brute *b)
             }
 }
 
-/* What prime i multiplies the charged tile of tensor t by: coefficient * prime for a related dimension; 2, one bit, for a window
- * dimension in the registers, which are the outermost inner level; 1 for it in the buffer. R is the only window here. */
+/* What prime i multiplies the charged tile of tensor t by: coefficient * prime for a related dimension; 2,
+ * one bit, for a window dimension in the registers, which are the outermost inner level; 1 for it in the
+ * buffer. R is the only window here. */
 static double charge(const struct brute *b, uint32_t t, uint32_t i, uint32_t level)
 {
     const struct tensor *tensor = &b->problem.tensor[t];
@@ -90,8 +91,9 @@ static bool indexes(const struct problem *problem, uint32_t t, uint32_t d)
     return false;
 }
 
-/* Bits of refetches of tensor t from the DRAM, by walking its loops outwards from its outermost inner buffer: after the first loop that indexes
- * it, every loop that does not costs. For GEMMs, where no dimension is a window. */
+/* Bits of refetches of tensor t from the DRAM, by walking its loops outwards from its outermost inner buffer:
+ * after the first loop that indexes it, every loop that does not costs. For GEMMs, where no dimension is a
+ * window. */
 static double refetch_bits(const struct brute *b, const struct mapping *mapping, uint32_t t)
 {
     bool in_buffer = b->arch.level[1].keep_role >> b->problem.tensor[t].role & 1u, moved = false;
@@ -107,7 +109,8 @@ static double refetch_bits(const struct brute *b, const struct mapping *mapping,
     return bits;
 }
 
-/* 10 max(compute, traffic of each tensor) + 3 compute + traffic terms + refetches - 0.1 utilisation; the DRAM moves 4 words a cycle. */
+/* 10 max(compute, traffic of each tensor) + 3 compute + traffic terms + refetches - 0.1 utilisation; the DRAM
+ * moves 4 words a cycle. */
 static double minmax_cost(const struct brute *b, const struct mapping *mapping,
                           const struct cosa_terms *terms)
 {
@@ -120,7 +123,8 @@ static double minmax_cost(const struct brute *b, const struct mapping *mapping,
     return 10 * most + 3 * terms->comp + terms->traf + refetches - 0.1 * terms->util;
 }
 
-/* Try every order of level l's loops from position n on, then those of the next level if it has any to choose. */
+/* Try every order of level l's loops from position n on, then those of the next level if it has any to
+ * choose. */
 static void try_orders(struct brute *b, struct mapping *mapping, uint32_t l, uint32_t n)
 {
     uint8_t *order = mapping->level[l].temporal_order;
@@ -222,7 +226,8 @@ static void test_model_is_brute_force_on_gemms(void **state)
     check_brute(&b);
 }
 
-/* With all tensors in the buffer, then with the first operand past it, as Simba's weights go past the global buffer. */
+/* With all tensors in the buffer, then with the first operand past it, as Simba's weights go past the global
+ * buffer. */
 static void test_minmax_model_is_brute_force(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Weights from micro-benchmarks: never worse than the defaults on them, the same for any number of threads. */
+/* Weights from micro-benchmarks: never worse than the defaults on them, the same for any number of
+ * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +20,8 @@ static double mean_ratio(const struct calibration *c, uint32_t p)
     return exp(sum / c->n_layer);
 }
 
-/* The machine of the paper's Table V: every layer is mapped with the default weights, which are those of the settings; the winner is
- * not worse, and its ratio is the geometric mean of its costs. */
+/* The machine of the paper's Table V: every layer is mapped with the default weights, which are those of the
+ * settings; the winner is not worse, and its ratio is the geometric mean of its costs. */
 static void test_calibrated_weights_are_not_worse_than_the_defaults(void **state)
 {
     (void)state;
@@ -70,8 +71,8 @@ static void test_threads_do_not_matter(void **state)
     }
 }
 
-/* Sizes by hand from docs/cosa.md: 3_14_256_256_1 has 9 * 196 * 65536 = 115,605,504 MACs; 1_14_256_512_2 reads (13 * 2 + 1)^2 inputs of
- * each of 256 channels. */
+/* Sizes by hand from docs/cosa.md: 3_14_256_256_1 has 9 * 196 * 65536 = 115,605,504 MACs; 1_14_256_512_2
+ * reads (13 * 2 + 1)^2 inputs of each of 256 channels. */
 static void test_micro_benchmarks_are_what_they_say(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* CoSA on the K80: the limits of section V-D of the paper on every layer of ResNet-50, other limits, other problems. */
+/* CoSA on the K80: the limits of section V-D of the paper on every layer of ResNet-50, other limits, other
+ * problems. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,8 +71,8 @@ static void gemm(uint32_t m, uint32_t n, uint32_t k, struct problem *problem)
     random_case_tensor(problem, "Outputs", TENSOR_OUTPUT, "M N");
 }
 
-/* Section V-D, every layer: (1024, 1024, 64), 1024 threads, 48 KB, 64 KB. Written out here, not read from the file. A launch finishes its
- * sums: blocks do not meet in an output. */
+/* Section V-D, every layer: (1024, 1024, 64), 1024 threads, 48 KB, 64 KB. Written out here, not read from the
+ * file. A launch finishes its sums: blocks do not meet in an output. */
 static void test_gpu_every_layer_of_resnet50_keeps_the_papers_limits(void **state)
 {
     (void)state;
@@ -101,8 +102,8 @@ static void test_gpu_every_layer_of_resnet50_keeps_the_papers_limits(void **stat
     assert_int_equal(n_mapped, 24); /* unique layers of ResNet-50 */
 }
 
-/* 2^30 multiplications are enough for everything: 1024 threads and 8 of 13 multiprocessors; sums get half of the registers:
- * 8 words a thread. */
+/* 2^30 multiplications are enough for everything: 1024 threads and 8 of 13 multiprocessors; sums get half of
+ * the registers: 8 words a thread. */
 static void test_gpu_uses_all_threads_and_their_registers(void **state)
 {
     (void)state;
@@ -117,7 +118,8 @@ static void test_gpu_uses_all_threads_and_their_registers(void **state)
     assert_int_equal(s.shared_by_threads, 0);
 }
 
-/* The pool is shared: fewer threads leave more registers to each. 64 KB of 64 threads are 256 words, sums get 128. */
+/* The pool is shared: fewer threads leave more registers to each. 64 KB of 64 threads are 256 words, sums get
+ * 128. */
 static void test_gpu_registers_are_a_pool_of_the_block(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The engine cosa: its options reach the model, its one mapping is priced once, its reasons and stops reach the result. */
+/* The engine cosa: its options reach the model, its one mapping is priced once, its reasons and stops reach
+ * the result. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +107,8 @@ static void test_engine_prices_the_mapping_of_cosa_map(void **state)
     arena_free(&arena);
 }
 
-/* Of a layer too large for its buffers: another form, other weights, shares and stationary tensors give other mappings. */
+/* Of a layer too large for its buffers: another form, other weights, shares and stationary tensors give other
+ * mappings. */
 static void test_options_reach_the_model(void **state)
 {
     (void)state;
@@ -131,8 +133,9 @@ static void test_options_reach_the_model(void **state)
     assert_true(r.feasible && r.evaluation.cycle <= plain.evaluation.cycle);
 }
 
-/* 53 is prime and wider than any fan-out; padded to 54 = 2 * 3^3 the loops are a little longer but can be spread. By hand: the padded
- * loops are 54^2 * 64^2 = 11,943,936 on 1,024 MACs at most, not less than 11,664 cycles. */
+/* 53 is prime and wider than any fan-out; padded to 54 = 2 * 3^3 the loops are a little longer but can be
+ * spread. By hand: the padded loops are 54^2 * 64^2 = 11,943,936 on 1,024 MACs at most, not less than 11,664
+ * cycles. */
 static void test_padding_spreads_large_primes(void **state)
 {
     (void)state;
@@ -169,7 +172,8 @@ static void test_solver_limit_is_said(void **state)
     assert_string_equal(engine_stop_text(r.stop), "solver_limit");
 }
 
-/* C may lie nowhere but at the DRAM, and there only once: the map space finds no single reason, the MILP is infeasible. */
+/* C may lie nowhere but at the DRAM, and there only once: the map space finds no single reason, the MILP is
+ * infeasible. */
 static void test_reasons_reach_the_result(void **state)
 {
     (void)state;

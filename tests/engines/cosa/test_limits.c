@@ -1,5 +1,5 @@
-/* CoSA at the edges: limits that come before a solution, what a solve cannot see, extreme problems and machines, and wishes of the user
- * that the loops' order or axes must honour. */
+/* CoSA at the edges: limits that come before a solution, what a solve cannot see, extreme problems and
+ * machines, and wishes of the user that the loops' order or axes must honour. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,8 @@ static void test_limit_before_a_solution_gives_a_mapping(void **state)
     assert_false(e.solution.drawn);
 }
 
-/* Registers below a minimum utilisation have no row, and random mappings do not look at a block's threads: what comes out keeps both. */
+/* Registers below a minimum utilisation have no row, and random mappings do not look at a block's threads:
+ * what comes out keeps both. */
 static void test_drawn_mappings_keep_the_limits_of_a_gpu(void **state)
 {
     (void)state;
@@ -138,7 +139,8 @@ static void test_contradicting_constraints_are_said(void **state)
                         "the constraints fix dimension K to 2 at Buffer and allow at most 1");
 }
 
-/* Past constraints the registers keep weights alone, so their utilisation counts 1.01: in the model and in the terms. */
+/* Past constraints the registers keep weights alone, so their utilisation counts 1.01: in the model and in
+ * the terms. */
 static void test_terms_see_what_constraints_keep(void **state)
 {
     (void)state;
@@ -153,7 +155,8 @@ static void test_terms_see_what_constraints_keep(void **state)
     assert_true(fabs(e.solution.terms.objective - e.solution.milp_objective) < 1e-6);
 }
 
-/* A tensor that every dimension indexes saves nothing in any order, so to ask for it costs the others nothing. */
+/* A tensor that every dimension indexes saves nothing in any order, so to ask for it costs the others
+ * nothing. */
 static void test_stationary_tensor_without_savings_excludes_no_order(void **state)
 {
     (void)state;
@@ -191,7 +194,8 @@ static void test_fixed_places_of_unit_loops_do_not_count(void **state)
     assert_true(fabs(e.solution.milp_objective - free_objective) < 1e-6);
 }
 
-/* Large primes, unit problems, unlimited and tiny storages, no fan-out, prime fan-outs, all weights 0, huge weights. */
+/* Large primes, unit problems, unlimited and tiny storages, no fan-out, prime fan-outs, all weights 0, huge
+ * weights. */
 static void test_extreme_inputs_have_mappings(void **state)
 {
     (void)state;

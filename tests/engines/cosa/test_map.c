@@ -1,4 +1,5 @@
-/* One mapping by CoSA: on the shipped machines, under constraints, with repairs and limits, and always the same. */
+/* One mapping by CoSA: on the shipped machines, under constraints, with repairs and limits, and always the
+ * same. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,8 @@ static void read_machine(const char *name, struct architecture *arch)
         fail_msg("%s", err.text);
 }
 
-/* A set of layers that differ in kind: 7x7 with stride, 3x3, large prime, fully connected, dilated batch, grouped, GEMM, MTTKRP. */
+/* A set of layers that differ in kind: 7x7 with stride, 3x3, large prime, fully connected, dilated batch,
+ * grouped, GEMM, MTTKRP. */
 enum { N_PROBLEM = 8 };
 
 static void make_problem(int i, struct problem *problem)
@@ -134,7 +136,7 @@ static void test_the_mapping_costs_what_the_model_says(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- always the same */
+/* ---------------------------------------- always the same */
 
 /* All problems, in any order and on any number of threads, give the bytes that they give alone. */
 static void test_threads_and_order_do_not_matter(void **state)
@@ -170,10 +172,11 @@ static void test_threads_and_order_do_not_matter(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- repairs and limits */
+/* ---------------------------------------- repairs and limits */
 
-/* DeepBench's 3_54_64_64_1: with the program's window rule the global buffer's tile is too large (the reference page: 133,888 words
- * for 131,072), so the row is tightened and solved again. Without repairs allowed the safe rule does it in one solve. */
+/* DeepBench's 3_54_64_64_1: with the program's window rule the global buffer's tile is too large (the
+ * reference page: 133,888 words for 131,072), so the row is tightened and solved again. Without repairs
+ * allowed the safe rule does it in one solve. */
 static void test_tiles_that_are_too_large_are_repaired(void **state)
 {
     (void)state;
@@ -207,7 +210,8 @@ static void test_safe_halo_needs_no_repair(void **state)
     }
 }
 
-/* The bounds 112 and 96 need many nodes; after a few there is a mapping all the same, and its status says that it is not proved. */
+/* The bounds 112 and 96 need many nodes; after a few there is a mapping all the same, and its status says
+ * that it is not proved. */
 static void test_node_limit_gives_the_best_so_far(void **state)
 {
     (void)state;
@@ -220,7 +224,7 @@ static void test_node_limit_gives_the_best_so_far(void **state)
     assert_false(one.solution.proved);
 }
 
-/* ---------------------------------------------------------------------------------------------------- constraints */
+/* ---------------------------------------- constraints */
 
 static void test_constraints_are_rows(void **state)
 {
@@ -261,7 +265,8 @@ static void test_constraints_are_rows(void **state)
     }
 }
 
-/* A fixed tile of outputs of 3/4 of the buffer does not fit their half, but it fits the buffer: found all the same. */
+/* A fixed tile of outputs of 3/4 of the buffer does not fit their half, but it fits the buffer: found all the
+ * same. */
 static void test_constraints_may_break_the_shares(void **state)
 {
     (void)state;
@@ -306,7 +311,7 @@ static void test_what_cannot_be_is_said(void **state)
     assert_non_null(strstr(one.solution.reason, "does not divide"));
 }
 
-/* ------------------------------------------------------------------------------------------------------- settings */
+/* ---------------------------------------- settings */
 
 /* Of the loops at the permutation level those that save the chosen tensor come first. */
 static void test_stationary_tensor_is_innermost(void **state)

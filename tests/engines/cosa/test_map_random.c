@@ -1,5 +1,5 @@
-/* CoSA on random problems and machines: whatever comes out as a mapping passes the independent checker, its terms are those of the
- * model's optimum, and without a mapping there is a reason. */
+/* CoSA on random problems and machines: whatever comes out as a mapping passes the independent checker, its
+ * terms are those of the model's optimum, and without a mapping there is a reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,8 @@ static double optimum(const struct cosa_shape *shape, const struct cosa_settings
     return result.status == MILP_OPTIMAL ? result.objective : INFINITY;
 }
 
-/* The rows that only speed solves up (mirror images, spatial patterns) exclude no optimum: with and without them it is the same. */
+/* The rows that only speed solves up (mirror images, spatial patterns) exclude no optimum: with and without
+ * them it is the same. */
 static void test_speed_rows_keep_the_optimum(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives it. */
+/* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives
+ * it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,8 +49,8 @@ static void make_settings(const char *form, struct cosa_settings *settings)
     }
 }
 
-/* Both solvers stopped within `gap` of the optimum, so their objectives may differ by as much. A proved one may not, except by
- * what the rows' slack of 1e-9 and our own gap give. */
+/* Both solvers stopped within `gap` of the optimum, so their objectives may differ by as much. A proved one
+ * may not, except by what the rows' slack of 1e-9 and our own gap give. */
 static void check_known(const struct known *known, const struct architecture *arch)
 {
     struct problem problem;

@@ -1,7 +1,8 @@
-/* The paper's form against an oracle that shares no code with it: on random machines and small random problems, with random settings
- * and constraints, every assignment of primes to places that keeps the rows of docs/cosa.md is priced, with every order of the permutation
- * level, by the formulas of that page; the cheapest must be the model's optimum (infeasible where nothing keeps the rows), with and
- * without the rows that only speed the solve up. The terms of the cheapest mapping must be the same, too. */
+/* The paper's form against an oracle that shares no code with it: on random machines and small random
+ * problems, with random settings and constraints, every assignment of primes to places that keeps the rows of
+ * docs/cosa.md is priced, with every order of the permutation level, by the formulas of that page; the
+ * cheapest must be the model's optimum (infeasible where nothing keeps the rows), with and without the rows
+ * that only speed the solve up. The terms of the cheapest mapping must be the same, too. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 
 enum { N_CASE = 250 };
 
-/* ----------------------------------------------------------------------------------------------------- random cases */
+/* ---------------------------------------- random cases */
 
 static bool list_primes(struct oracle *o)
 {

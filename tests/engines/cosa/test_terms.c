@@ -25,8 +25,9 @@ static void table_v(struct architecture *arch)
     assert_int_equal(architecture_read("experiments/architectures/simba_tablev.yaml", arch, &err), DSE_OK);
 }
 
-/* The worked example of the authors' NoC flow, 1x1 with P = Q = 56, C = K = 64: registers P7; accumulation buffer K4 C16 with spatial
- * K2 C4; weight buffer K2; input buffer spatial Q4 P2; global buffer spatial K4 Q2 P2; DRAM Q7 P2. */
+/* The worked example of the authors' NoC flow, 1x1 with P = Q = 56, C = K = 64: registers P7; accumulation
+ * buffer K4 C16 with spatial K2 C4; weight buffer K2; input buffer spatial Q4 P2; global buffer spatial K4 Q2
+ * P2; DRAM Q7 P2. */
 static void worked_example(struct mapping *mapping, const struct problem *problem,
                            const struct architecture *arch)
 {
@@ -54,8 +55,8 @@ static void near(double a, double b)
         fail_msg("%.12g instead of %.12g", a, b);
 }
 
-/* By hand, with s = log2 7; level factors .80 .84 .88 .92. Bits by level: 0: P s; 1: K 2+1, C 4+2; 2: K 1; 3: Q 2, P 1; 4 spatial:
- * K 2, Q 1, P 1; 5: Q s, P 1. */
+/* By hand, with s = log2 7; level factors .80 .84 .88 .92. Bits by level: 0: P s; 1: K 2+1, C 4+2; 2: K 1; 3:
+ * Q 2, P 1; 4 spatial: K 2, Q 1, P 1; 5: Q s, P 1. */
 static void test_terms_of_the_worked_example(void **state)
 {
     (void)state;
@@ -80,14 +81,15 @@ static void test_terms_of_the_worked_example(void **state)
         near(t.temporal[v], 0);
     }
     near(t.outer, 3.01 * (s + 1));
-    /* registers hold weights: 0; accumulators outputs: P7 K4 K2; weight buffer 1.01 x (K4 C16 K2 C4 K2); input buffer all inside */
+    /* registers hold weights: 0; accumulators outputs: P7 K4 K2; weight buffer 1.01 x (K4 C16 K2 C4 K2);
+     * input buffer all inside */
     near(t.util, 0 + (s + 3) + 1.01 * 10 + (s + 6 + 3));
     near(t.traf, 0.99 * (t.size[W] + t.size[I] + t.size[O]) + 0.99 * 12 + t.outer);
     near(t.objective, -0.1 * t.util + 10 * t.comp + t.traf);
 }
 
-/* With stride 2 each of the primes 7 and 2 of P and 2, 2 of Q inside the input buffer counts one bit more there. With related spatial
- * loops only, weights see K (2 bits), inputs P, Q (2), outputs all (4). */
+/* With stride 2 each of the primes 7 and 2 of P and 2, 2 of Q inside the input buffer counts one bit more
+ * there. With related spatial loops only, weights see K (2 bits), inputs P, Q (2), outputs all (4). */
 static void test_terms_of_strides_and_multicast(void **state)
 {
     (void)state;
@@ -113,8 +115,8 @@ static void test_terms_of_strides_and_multicast(void **state)
     near(b.spatial[O], 4);
 }
 
-/* Loops K2, P2, C2 at the global buffer, innermost first: K saves the inputs, nothing saves weights and outputs. R innermost saves both
- * inputs and outputs although it moves the window. */
+/* Loops K2, P2, C2 at the global buffer, innermost first: K saves the inputs, nothing saves weights and
+ * outputs. R innermost saves both inputs and outputs although it moves the window. */
 static void test_terms_follow_the_order(void **state)
 {
     (void)state;
@@ -149,7 +151,7 @@ static void test_terms_follow_the_order(void **state)
     near(t.temporal[O], 2); /* R and then C */
 }
 
-/* ------------------------------------------------------------------------------------------- relations and choices */
+/* ---------------------------------------- relations and choices */
 
 static uint32_t bits(const uint32_t *dims, uint32_t n)
 {
@@ -169,8 +171,8 @@ static bool has_choice(const struct cosa_choice *choice, uint32_t n, uint32_t n_
     return false;
 }
 
-/* The paper's Table IV; orders as docs/cosa.md derives them: weights stay under P Q N, inputs under R S K, outputs under R S C, and
- * R S save inputs and outputs both. */
+/* The paper's Table IV; orders as docs/cosa.md derives them: weights stay under P Q N, inputs under R S K,
+ * outputs under R S C, and R S save inputs and outputs both. */
 static void test_convolution_has_three_orders(void **state)
 {
     (void)state;
@@ -204,8 +206,8 @@ static void test_convolution_has_three_orders(void **state)
     assert_int_equal(choice[0].saved[O], DIMS(R, S, C));
 }
 
-/* A[i,j] += B[i,k,l] C[k,j] D[l,j]. B is saved by j alone. C (not indexed by i, l), D (i, k) and A (k, l) share one loop each two of
- * them: six orders. */
+/* A[i,j] += B[i,k,l] C[k,j] D[l,j]. B is saved by j alone. C (not indexed by i, l), D (i, k) and A (k, l)
+ * share one loop each two of them: six orders. */
 static void test_mttkrp_has_seven_orders(void **state)
 {
     (void)state;
@@ -235,7 +237,8 @@ static void test_mttkrp_has_seven_orders(void **state)
     assert_true(has_choice(choice, n, 4, (uint32_t[]){0, 0, DIMS(k), DIMS(k, l)}));
 }
 
-/* Groups index every tensor: their loop goes outermost in the default order, for else it would undo every stay. */
+/* Groups index every tensor: their loop goes outermost in the default order, for else it would undo every
+ * stay. */
 static void test_default_order_has_groups_last(void **state)
 {
     (void)state;
@@ -257,7 +260,8 @@ static void test_default_order_has_groups_last(void **state)
     assert_memory_equal(order, wanted, sizeof wanted);
 }
 
-/* The global buffer (131,072 words, two tensors with equal shares), then 0.25 : 0.75, then shares of less than a word. */
+/* The global buffer (131,072 words, two tensors with equal shares), then 0.25 : 0.75, then shares of less
+ * than a word. */
 static void test_shares_split_what_a_level_keeps(void **state)
 {
     (void)state;
@@ -283,7 +287,7 @@ static void test_shares_split_what_a_level_keeps(void **state)
     near(shape.room[4][O], 2);
 }
 
-/* ----------------------------------------------------------------------------------------------------- padding */
+/* ---------------------------------------- padding */
 
 static void test_padding_takes_the_next_smooth_bound(void **state)
 {

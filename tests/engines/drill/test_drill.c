@@ -77,7 +77,8 @@ static void test_drill_takes_the_plain_mapping_at_once(void **state)
     assert_int_equal(c.result.stop, STOP_CONVERGED);
 }
 
-/* Registers of 3 words hold one of each tensor; the constraints ask for a K of 3 in the buffer, where the plain mapping has 1. */
+/* Registers of 3 words hold one of each tensor; the constraints ask for a K of 3 in the buffer, where the
+ * plain mapping has 1. */
 static void test_drill_keeps_to_constraints(void **state)
 {
     (void)state;
@@ -196,8 +197,8 @@ static void test_faults_are_real(void **state)
     }
 }
 
-/* exit() runs what was registered, such as the leak check of a test run, which may change the code: so only that it does not
- * come back. */
+/* exit() runs what was registered, such as the leak check of a test run, which may change the code: so only
+ * that it does not come back. */
 static void test_throw_away_ends_the_process(void **state)
 {
     (void)state;

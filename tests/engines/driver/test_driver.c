@@ -86,8 +86,8 @@ static enum dse_status solve(const struct problem *problem, const double *value,
     return status;
 }
 
-/* M = 5, N = 2 on 2 x 2 MACs: 5 is prime, so only N spreads and 10 MACs take 5 cycles. With M padded to 8 both spread: 4 cycles for
- * 16 MACs of 1 pJ, of which 10 are useful: utilization 10 / (4 * 4). */
+/* M = 5, N = 2 on 2 x 2 MACs: 5 is prime, so only N spreads and 10 MACs take 5 cycles. With M padded to 8
+ * both spread: 4 cycles for 16 MACs of 1 pJ, of which 10 are useful: utilization 10 / (4 * 4). */
 static void test_padding_prices_the_padded_loops(void **state)
 {
     (void)state;

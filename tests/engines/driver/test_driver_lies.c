@@ -1,5 +1,5 @@
-/* Engines that hand over what does not hold: each false number, a mapping outside of the constraints, a cancel that was none, a cost below
- * a scheduler's own bound. */
+/* Engines that hand over what does not hold: each false number, a mapping outside of the constraints, a
+ * cancel that was none, a cost below a scheduler's own bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* The driver with a scheduler: offers, counts, bounds, the hook `finish`, and the check of the best. The scheduler here offers the
- * schedules that a test asks for: number i, of CYCLE[i] cycles at 1 GHz and ENERGY[i] joules. Costs are worked out by hand: energy x
- * latency. */
+/* The driver with a scheduler: offers, counts, bounds, the hook `finish`, and the check of the best. The
+ * scheduler here offers the schedules that a test asks for: number i, of CYCLE[i] cycles at 1 GHz and
+ * ENERGY[i] joules. Costs are worked out by hand: energy x latency. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

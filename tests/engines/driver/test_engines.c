@@ -126,7 +126,8 @@ static void test_same_seed_gives_the_same_result(void **state)
     for_each_mapper(check_same_seed);
 }
 
-/* With a handful of evaluations the seed shows; exhaustive and drill have nothing random, nor have CoSA's solves. */
+/* With a handful of evaluations the seed shows; exhaustive and drill have nothing random, nor have CoSA's
+ * solves. */
 static void check_other_seed(const struct engine *engine)
 {
     struct small_case c;

@@ -23,7 +23,8 @@ static const struct mapspace *make_space(const struct problem *problem, const st
     return space;
 }
 
-/* Draw n mappings and hold each against the space, the checker and (by roles, capacity, meshes) the machine. */
+/* Draw n mappings and hold each against the space, the checker and (by roles, capacity, meshes) the
+ * machine. */
 static uint64_t check_draws(const struct problem *problem, const struct architecture *arch,
                             const struct mapspace *space, int n, uint64_t key)
 {
@@ -129,7 +130,8 @@ static void collect(struct collection *c, const struct mapping *mapping)
     c->item[c->n++] = *mapping;
 }
 
-/* How many different mappings of the 2x2x1 GEMM 5,000 draws give on the small machine with so many register words. */
+/* How many different mappings of the 2x2x1 GEMM 5,000 draws give on the small machine with so many register
+ * words. */
 static size_t count_drawn(uint64_t register_word, uint64_t key)
 {
     struct problem problem;
@@ -151,17 +153,17 @@ static size_t count_drawn(uint64_t register_word, uint64_t key)
     return seen.n;
 }
 
-/* The number of mappings counted by plain loops: M = N = 2, K = 1. Each 2 goes to T0 T1 T2, X1 or Y1, where X and Y have room
- * for one each: 5 * 5 - 2 = 23 ways; when both lie on one level's temporal loops (3 ways) there are 2 orders: 26. All
- * fit: registers of 8 words hold the largest tile, 2*1 + 1*2 + 2*2 = 8. */
+/* The number of mappings counted by plain loops: M = N = 2, K = 1. Each 2 goes to T0 T1 T2, X1 or Y1, where X
+ * and Y have room for one each: 5 * 5 - 2 = 23 ways; when both lie on one level's temporal loops (3 ways)
+ * there are 2 orders: 26. All fit: registers of 8 words hold the largest tile, 2*1 + 1*2 + 2*2 = 8. */
 static void test_draws_cover_a_tiny_space(void **state)
 {
     (void)state;
     assert_int_equal(count_drawn(8, 1), 26);
 }
 
-/* The same machine with registers of 5 words: M and N cannot both be 2 in a register tile (8 words, but 2+1+2 = 5 for one of them):
- * the 1 way T0 T0 (2 orders) drops out. */
+/* The same machine with registers of 5 words: M and N cannot both be 2 in a register tile (8 words, but 2+1+2
+ * = 5 for one of them): the 1 way T0 T0 (2 orders) drops out. */
 static void test_draws_cover_a_tiny_limited_space(void **state)
 {
     (void)state;
@@ -193,8 +195,8 @@ static void test_draw_is_a_function_of_the_stream(void **state)
     arena_free(&arena);
 }
 
-/* Fixed, highest, order, axis and bypass constraints hold in every draw (mapspace_contains is asked in check_draws); here the
- * ones that can be seen at once. */
+/* Fixed, highest, order, axis and bypass constraints hold in every draw (mapspace_contains is asked in
+ * check_draws); here the ones that can be seen at once. */
 static void test_draws_keep_constraints(void **state)
 {
     (void)state;
@@ -285,8 +287,8 @@ static void test_minimum_utilisation_is_met(void **state)
     arena_free(&arena);
 }
 
-/* 2 dimensions of 2 primes over 3 temporal slots and the axes X and Y of one level: C(2 + 4, 4) = 15 each, 225 together; orders 3!
- * per level: 216. */
+/* 2 dimensions of 2 primes over 3 temporal slots and the axes X and Y of one level: C(2 + 4, 4) = 15 each,
+ * 225 together; orders 3! per level: 216. */
 static void test_size_counts_factorisations_and_orders(void **state)
 {
     (void)state;

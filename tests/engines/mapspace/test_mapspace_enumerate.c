@@ -45,8 +45,8 @@ static uint64_t count(const struct problem *problem, const struct architecture *
     return n;
 }
 
-/* M = N = 2, K = 1, five places (three temporal, X, Y), not both on X, not both on Y: 23; see test_mapspace_draw.c. With
- * registers of 5 words not both in registers: 22. */
+/* M = N = 2, K = 1, five places (three temporal, X, Y), not both on X, not both on Y: 23; see
+ * test_mapspace_draw.c. With registers of 5 words not both in registers: 22. */
 static void test_enumeration_counts_factorisations(void **state)
 {
     (void)state;

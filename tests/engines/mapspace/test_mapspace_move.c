@@ -82,7 +82,8 @@ static void test_neighbours_are_valid_and_differ(void **state)
     arena_free(&c.arena);
 }
 
-/* From any mapping of a small space, random steps reach any other: all 26 (counted in test_mapspace_draw.c). */
+/* From any mapping of a small space, random steps reach any other: all 26 (counted in
+ * test_mapspace_draw.c). */
 static void test_neighbours_connect_a_tiny_space(void **state)
 {
     (void)state;

@@ -98,8 +98,8 @@ static void test_candidates_are_seldom_beaten_with_windows(void **state)
     assert_true(n < 30);
 }
 
-/* C[m,n] += A[m,k] B[k,n] at a level around all three tensors: what is innermost decides which one stays: K keeps Z, N
- * keeps A, M keeps B; 3 candidates. Nothing is inside level 0: 1 candidate. */
+/* C[m,n] += A[m,k] B[k,n] at a level around all three tensors: what is innermost decides which one stays: K
+ * keeps Z, N keeps A, M keeps B; 3 candidates. Nothing is inside level 0: 1 candidate. */
 static void test_gemm_has_three_orders(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The in-place annealing on small spaces whose course can be worked out: a line of numbers, and a string of bits with a known
- * optimum. */
+/* The in-place annealing on small spaces whose course can be worked out: a line of numbers, and a string of
+ * bits with a known optimum. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,8 +28,9 @@ static void assert_near(double a, double b)
         fail_msg("%.12g instead of %.12g", a, b);
 }
 
-/* Values 10, 13, 7, 8 and weights 3, 4, 2, 3 in a sack of 7, each thing once. By hand: {13, 10} weighs 7 and is worth 23; {13, 7} 20;
- * {10, 7} 17; {10, 8} 18; {13, 8} 21; {7, 8} 15; three things weigh at least 8. So 23. */
+/* Values 10, 13, 7, 8 and weights 3, 4, 2, 3 in a sack of 7, each thing once. By hand: {13, 10} weighs 7 and
+ * is worth 23; {13, 7} 20; {10, 7} 17; {10, 8} 18; {13, 8} 21; {7, 8} 15; three things weigh at least 8. So
+ * 23. */
 static struct milp *knapsack(struct arena *arena, uint32_t *row)
 {
     static const double value[] = {10, 13, 7, 8}, weight[] = {3, 4, 2, 3};
@@ -107,7 +108,8 @@ static void test_milp_takes_equalities(void **state)
     arena_free(&arena);
 }
 
-/* Terms of the same variable add up: x/4 + x/4 <= 1 lets x be 2. Integer bounds of 0.5 and 9.5 mean 1 to 9. */
+/* Terms of the same variable add up: x/4 + x/4 <= 1 lets x be 2. Integer bounds of 0.5 and 9.5 mean 1 to
+ * 9. */
 static void test_milp_adds_up_repeated_terms(void **state)
 {
     (void)state;
@@ -203,8 +205,8 @@ static void test_milp_solves_empty_models(void **state)
     arena_free(&arena);
 }
 
-/* Split a market: choose among 25 things so that two sums come as near as possible to half (Cornuejols and Dawande 1998: such
- * models need trees of very many nodes). The objective is how far they are off. */
+/* Split a market: choose among 25 things so that two sums come as near as possible to half (Cornuejols and
+ * Dawande 1998: such models need trees of very many nodes). The objective is how far they are off. */
 static struct milp *hard_model(struct arena *arena)
 {
     enum { N = 25, N_ROW = 2 };
@@ -352,8 +354,9 @@ static void test_milp_prints_nothing_and_survives_errors(void **state)
     arena_free(&arena);
 }
 
-/* Three switches of `size` for amounts of which 3 are wanted in all, each switch for 3. A b of 3 / size is enough for the amounts and is 0
- * to a solver that takes 1e-5 for 0; rounded, the rows would break. By hand: one switch, 3. */
+/* Three switches of `size` for amounts of which 3 are wanted in all, each switch for 3. A b of 3 / size is
+ * enough for the amounts and is 0 to a solver that takes 1e-5 for 0; rounded, the rows would break. By hand:
+ * one switch, 3. */
 static void test_milp_does_not_round_rows_away(void **state)
 {
     (void)state;

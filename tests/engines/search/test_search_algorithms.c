@@ -1,5 +1,5 @@
-/* The shared algorithms on a search space that is no mapping: strings of 24 bits whose cost is 1 + the distance to a target,
- * with 4 bits that must not all be set (infeasible). The optimum, cost 1, is known. */
+/* The shared algorithms on a search space that is no mapping: strings of 24 bits whose cost is 1 + the
+ * distance to a target, with 4 bits that must not all be set (infeasible). The optimum, cost 1, is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

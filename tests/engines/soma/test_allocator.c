@@ -79,8 +79,8 @@ static void check_best(struct fixture *f, const struct soma_allocation *best)
     arena_free(&arena);
 }
 
-/* At least three iterations, two of which found nothing better. Fused by hand in one layer group of two fine-grained groups
- * (tiny_fused_s2 of tests/known/soma/oracles) the network takes 4198 cycles. */
+/* At least three iterations, two of which found nothing better. Fused by hand in one layer group of two
+ * fine-grained groups (tiny_fused_s2 of tests/known/soma/oracles) the network takes 4198 cycles. */
 static void test_allocator_finds_what_hand_and_program_found(void **state)
 {
     (void)state;
@@ -189,8 +189,8 @@ static void test_allocator_finds_nothing_where_nothing_fits(void **state)
     soma_case_close(&f.base);
 }
 
-/* The published program finds no start here (reference page). At batch 1 it takes 1,673,380 cycles (tests/known/soma/public.csv), so four
- * samples cannot take ten times as long. */
+/* The published program finds no start here (reference page). At batch 1 it takes 1,673,380 cycles
+ * (tests/known/soma/public.csv), so four samples cannot take ten times as long. */
 static void test_allocator_schedules_batch_4_in_4_mb(void **state)
 {
     (void)state;

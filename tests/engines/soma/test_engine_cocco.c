@@ -14,8 +14,8 @@
 static const char resnet50[] = "experiments/networks/resnet50_soma.yaml",
                   tiny6[] = "tests/known/soma/tiny6.yaml";
 
-/* The reconstruction's rows of the reference results (public.csv, cocco_reconstruction, ResNet-50, batch 1, 16 GB/s): energy x time,
- * pJ ns. Its random numbers are others. */
+/* The reconstruction's rows of the reference results (public.csv, cocco_reconstruction, ResNet-50, batch 1,
+ * 16 GB/s): energy x time, pJ ns. Its random numbers are others. */
 static void test_cocco_is_as_good_as_the_reconstruction(void **state)
 {
     static const struct row {

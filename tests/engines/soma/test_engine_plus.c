@@ -1,4 +1,5 @@
-/* Engine soma-plus: what it finds is better than layer by layer, above its own lower bound, and the same on any number of threads. */
+/* Engine soma-plus: what it finds is better than layer by layer, above its own lower bound, and the same on
+ * any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

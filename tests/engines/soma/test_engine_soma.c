@@ -10,8 +10,8 @@
 #include "engines/soma/soma_engines.h"
 #include "tests/support/schedule_run.h"
 
-/* tests/known/soma/public.csv, 8 MB, 16 GB/s: 1,624,151 cycles, 2.82305 mJ. The driver has read the schedule back and evaluated it
- * anew. */
+/* tests/known/soma/public.csv, 8 MB, 16 GB/s: 1,624,151 cycles, 2.82305 mJ. The driver has read the schedule
+ * back and evaluated it anew. */
 static void test_engine_soma_is_as_good_as_published(void **state)
 {
     (void)state;

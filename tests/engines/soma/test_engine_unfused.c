@@ -1,5 +1,5 @@
-/* Engine unfused: what layer by layer means, read out of the text of what it finds. Bytes are those of the network's layers, evaluated by
- * the plain evaluator of tests/support. */
+/* Engine unfused: what layer by layer means, read out of the text of what it finds. Bytes are those of the
+ * network's layers, evaluated by the plain evaluator of tests/support. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,9 +48,9 @@ static void close_case(struct found *f)
     schedule_run_close(&f->run);
 }
 
-/* Every output and every weight passes the DRAM once, every input at least once. By hand: outputs A 16 x 32 x 32, B, C and D 32 x 32 x 32
- * each, E 32 x 16 x 16, F 64 x 8 x 8; weights A 3 x 16 x 9, B 16 x 32 x 9, C 16 x 32, F 32 x 64 x 9; inputs 3 x 32 x 32, twice A, B, C,
- * D, and of E what F reads. */
+/* Every output and every weight passes the DRAM once, every input at least once. By hand: outputs A 16 x 32 x
+ * 32, B, C and D 32 x 32 x 32 each, E 32 x 16 x 16, F 64 x 8 x 8; weights A 3 x 16 x 9, B 16 x 32 x 9, C 16 x
+ * 32, F 32 x 64 x 9; inputs 3 x 32 x 32, twice A, B, C, D, and of E what F reads. */
 static void test_unfused_moves_every_output_and_weight_once(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* How cubes are made: what they carry, failures in the middle, what a failure leaves, and the order of rows beyond memory. */
+/* How cubes are made: what they carry, failures in the middle, what a failure leaves, and the order of rows
+ * beyond memory. */
 #include <hdf5.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -70,7 +71,8 @@ static void test_cube_carries_its_inputs(void **state)
     arena_free(&arena);
 }
 
-/* One build under a limit on the size of files: 0 when it went as it should. In a child, since the limit is of the process. */
+/* One build under a limit on the size of files: 0 when it went as it should. In a child, since the limit is
+ * of the process. */
 static int build_limited(const char *out, rlim_t byte, const char *whole, size_t length)
 {
     struct provenance provenance;
@@ -170,7 +172,8 @@ static void test_cube_does_not_replace_a_folder(void **state)
     assert_string_equal(err.file, temporary);
 }
 
-/* Entries come back by cell from memory (n below the limit of 1024) and from runs on disk; equal cells in the order of lines. */
+/* Entries come back by cell from memory (n below the limit of 1024) and from runs on disk; equal cells in the
+ * order of lines. */
 static void test_cube_index_sorts_beyond_memory(void **state)
 {
     (void)state;

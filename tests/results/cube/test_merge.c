@@ -95,7 +95,8 @@ static void test_merge_refuses_results_that_differ(void **state)
     struct level_values level[SAMPLE_LEVEL];
     uint32_t index[3];
     make_shards(&shards);
-    /* Cell 0 belongs to shard 0; shard 1 gets it too, with a time of its own first, then with another energy. */
+    /* Cell 0 belongs to shard 0; shard 1 gets it too, with a time of its own first, then with another
+     * energy. */
     for (int differ = 0; differ < 2; differ++) {
         assert_int_equal(sample_write(shards.path[1], 5, 1, N_SHARD, (struct journal_options){.fresh = true}),
                          0);
@@ -117,7 +118,8 @@ static void test_merge_refuses_results_that_differ(void **state)
     assert_non_null(strstr(err.text, "with another result"));
 }
 
-/* Two rows of one point may differ when a failure or a limit of seconds had a part: shard 1 has a worse row of a cell of shard 0. */
+/* Two rows of one point may differ when a failure or a limit of seconds had a part: shard 1 has a worse row
+ * of a cell of shard 0. */
 static void test_merge_takes_the_better_of_two_rows(void **state)
 {
     (void)state;
@@ -197,7 +199,8 @@ static void test_merge_says_what_is_missing(void **state)
     mark_shards(&shards, 3);
     const char *two[] = {shards.path[2], shards.path[0]};
     assert_int_equal(merge_shards(shards.out, two, 2, &shards.provenance, &summary, &err), DSE_OK);
-    /* Shard 2 has the 8 cells 1, 4, 7 ... 22; cell 23 is no point, so the files cannot tell it from a missing one. */
+    /* Shard 2 has the 8 cells 1, 4, 7 ... 22; cell 23 is no point, so the files cannot tell it from a missing
+     * one. */
     assert_int_equal(summary.n_point, 15);
     assert_int_equal(summary.n_missing, 8);
     assert_int_equal(summary.n_example, 0);
@@ -272,7 +275,8 @@ static void test_merge_goes_on_after_a_kill(void **state)
                      DSE_OK);
     assert_same_files(&shards, "merged.csv", "whole.csv");
     assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
-    /* Killed in its renames, and again while it wrote anew: there is a whole output, and a merge has begun. */
+    /* Killed in its renames, and again while it wrote anew: there is a whole output, and a merge has
+     * begun. */
     files_write(files_path(to, sizeof to, shards.folder, merging[1]), "half", 4);
     assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
                      DSE_OK);

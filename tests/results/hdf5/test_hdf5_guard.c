@@ -1,6 +1,6 @@
-/* The seal of result files and the trial of those that have none. The damage that HDF5 1.10 does not survive was found by changing each
- * byte of a small file: the size of the first text in its heap of texts ("GCOL": 16 bytes of header, then per text 8 bytes and its size;
- * HDF5 File Format Specification, section III.E). */
+/* The seal of result files and the trial of those that have none. The damage that HDF5 1.10 does not survive
+ * was found by changing each byte of a small file: the size of the first text in its heap of texts ("GCOL":
+ * 16 bytes of header, then per text 8 bytes and its size; HDF5 File Format Specification, section III.E). */
 #include "tests/results/files.h"
 
 #include <sys/stat.h>
@@ -180,7 +180,8 @@ static void test_hdf5_read_count_takes_one_whole_number_only(void **state)
     assert_true(H5Fclose(file) >= 0);
 }
 
-/* Found by fuzz_cube: a dataset of 2^40 numbers that holds none takes no room in the file, and 8 TiB of memory. */
+/* Found by fuzz_cube: a dataset of 2^40 numbers that holds none takes no room in the file, and 8 TiB of
+ * memory. */
 static void test_hdf5_read_dataset_asks_for_no_memory_that_the_file_cannot_fill(void **state)
 {
     (void)state;

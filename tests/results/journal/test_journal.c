@@ -226,7 +226,8 @@ static void test_journal_summary_counts_and_lists(void **state)
     assert_int_equal(journal_summarise("/nonexistent/o.h5", &summary, &err), DSE_IO);
 }
 
-/* A full disk (here: a file size limit of the process would also end other tests, so /dev/full stands for it). */
+/* A full disk (here: a file size limit of the process would also end other tests, so /dev/full stands for
+ * it). */
 static void test_journal_full_disk_is_reported(void **state)
 {
     (void)state;

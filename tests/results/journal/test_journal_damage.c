@@ -1,5 +1,5 @@
-/* Journals cut and changed at every byte of their last lines and at random places: what is resumed is what was whole, or the damage is
- * named; never another set of rows. */
+/* Journals cut and changed at every byte of their last lines and at random places: what is resumed is what
+ * was whole, or the damage is named; never another set of rows. */
 #include "tests/results/journal_place.h"
 
 #include "base/random.h"
@@ -160,7 +160,8 @@ static void test_journal_tail_of_zero_bytes_is_cut(void **state)
     free_original(&o);
 }
 
-/* One byte of a file changed. It must be refused with file and line and both files left alone, or resumed with the points before it. */
+/* One byte of a file changed. It must be refused with file and line and both files left alone, or resumed
+ * with the points before it. */
 static void try_change(const struct original *o, bool in_layers, size_t at, char value)
 {
     struct seen seen = {0};

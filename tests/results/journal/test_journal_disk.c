@@ -1,4 +1,5 @@
-/* Disks that are full: a limit on the size of files stands for them (EFBIG instead of ENOSPC), at many sizes. */
+/* Disks that are full: a limit on the size of files stands for them (EFBIG instead of ENOSPC), at many
+ * sizes. */
 #include "tests/results/journal_place.h"
 
 #include <fcntl.h>
@@ -95,7 +96,8 @@ static void test_journal_full_disk_keeps_whole_points_and_resumes(void **state)
     remove_place(&whole);
 }
 
-/* Points wait in memory until 64 KiB, a tenth of a second or a flush; then all that wait are there at once. */
+/* Points wait in memory until 64 KiB, a tenth of a second or a flush; then all that wait are there at
+ * once. */
 static void test_journal_writes_in_blocks(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Rows that leave the journal, by a verdict or by repair, and every state in which a rewriting of it can be left. */
+/* Rows that leave the journal, by a verdict or by repair, and every state in which a rewriting of it can be
+ * left. */
 #include "tests/results/journal_place.h"
 
 enum { N_CELL = 8 };
@@ -221,7 +222,8 @@ static void try_repair(bool in_layers, size_t line, unsigned lost, const char *w
 static void test_journal_repair_moves_damage_aside(void **state)
 {
     (void)state;
-    /* Lines 2 .. 9 are cells 0 .. 7; their layers are 2, 3, 2, 3, 2, none, 2, 3: lines 2-3, 4-6, 7-8, 9-11, 12-13, 14-15, 16-18. */
+    /* Lines 2 .. 9 are cells 0 .. 7; their layers are 2, 3, 2, 3, 2, none, 2, 3: lines 2-3, 4-6, 7-8, 9-11,
+     * 12-13, 14-15, 16-18. */
     try_repair(false, 2, 0, "does not match its checksum");
     try_repair(false, 5, 3, "does not match its checksum");
     try_repair(false, 9, 7, "does not match its checksum");

@@ -123,7 +123,8 @@ static void test_lock_of_a_killed_process_is_taken_over(void **state)
     }
 }
 
-/* A number that another process has got since: this very one, which started at another time than the lock says. */
+/* A number that another process has got since: this very one, which started at another time than the lock
+ * says. */
 static void test_lock_of_a_number_used_again_is_stale(void **state)
 {
     (void)state;

@@ -73,8 +73,8 @@ static void test_plot_script_has_labels_best_and_holes(void **state)
     assert_non_null(strstr(text, "dse_x_title = 'DRAM bandwidth (GB/s)'\n"));
     assert_non_null(strstr(text, "dse_y_title = 'Global buffer capacity (KiB)'\n"));
     assert_non_null(strstr(text, "dse_colour_title = 'Latency (ms)'\n"));
-    /* Latency is 1 ms wherever 10 MB / sqrt(buffer / 64 KiB) moves in time; the first such cell is 64 KiB, 16 GB/s
-     * (10 MB / 16 GB/s = 0.625 ms), since 8 GB/s needs 1.25 ms. */
+    /* Latency is 1 ms wherever 10 MB / sqrt(buffer / 64 KiB) moves in time; the first such cell is 64 KiB, 16
+     * GB/s (10 MB / 16 GB/s = 0.625 ms), since 8 GB/s needs 1.25 ms. */
     assert_non_null(strstr(
         text, "dse_foot = 'best: 1.00 ms at Global buffer capacity 64 KiB, DRAM bandwidth 16 GB/s'\n"));
     free(text);

@@ -113,7 +113,8 @@ static void test_schema_measures_have_words(void **state)
     assert_int_equal(result_measure_find("", 0), 0);
 }
 
-/* Files have the columns of what the sweep measures, and no others; a missing value is an empty field there too. */
+/* Files have the columns of what the sweep measures, and no others; a missing value is an empty field there
+ * too. */
 static void test_csv_line_has_columns_of_what_is_measured(void **state)
 {
     (void)state;

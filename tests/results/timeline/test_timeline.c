@@ -1,5 +1,6 @@
-/* Timeline files: what is written is read, in HDF5 and CSV; what is no timeline is refused; the figure and its boxes. The schedule is
- * made up: two groups of two tiles each, 10 cycles per tile, the third waits 5 cycles. */
+/* Timeline files: what is written is read, in HDF5 and CSV; what is no timeline is refused; the figure and
+ * its boxes. The schedule is made up: two groups of two tiles each, 10 cycles per tile, the third waits 5
+ * cycles. */
 #include "tests/results/files.h"
 
 #include <hdf5.h>
@@ -245,7 +246,8 @@ static void test_timeline_check_wants_a_schedule(void **state)
 
 /* ---- figure ---- */
 
-/* 100 boxes of 0.01 with as much between them, then a wide one: narrow ones keep their sum, and there are few of them. */
+/* 100 boxes of 0.01 with as much between them, then a wide one: narrow ones keep their sum, and there are few
+ * of them. */
 static void test_lane_puts_narrow_boxes_together(void **state)
 {
     (void)state;

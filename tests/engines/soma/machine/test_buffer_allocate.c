@@ -1,5 +1,5 @@
-/* buffer_allocate: hand-made cases, and every oracle and random schedules against a checker that compares all pairs; and that what
- * it lets share bytes never does so at one time. */
+/* buffer_allocate: hand-made cases, and every oracle and random schedules against a checker that compares all
+ * pairs; and that what it lets share bytes never does so at one time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +39,8 @@ static void allocate(struct allocate_case *c, uint64_t alignment, uint64_t buffe
         c->place[c->schedule.dram_order[k]] = k;
 }
 
-/* Another statement of who may not share bytes: alive at one position, looked at one by one; or a load whose start is the end of a
- * transfer behind it. */
+/* Another statement of who may not share bytes: alive at one position, looked at one by one; or a load whose
+ * start is the end of a transfer behind it. */
 static bool must_differ(const struct allocate_case *c, uint32_t i, uint32_t j)
 {
     const struct fused_tensor *a = &c->schedule.tensor[i], *b = &c->schedule.tensor[j];
@@ -75,8 +75,8 @@ static void check(const struct allocate_case *c, uint64_t alignment, uint64_t bu
     assert_true(a->peak_byte >= a->need_byte && a->need_byte >= a->living_byte);
 }
 
-/* A schedule of `n_tile` tiles from a table: kind, bytes, start, end, producer. Loads are used at end - 1. The order is that of the
- * table. */
+/* A schedule of `n_tile` tiles from a table: kind, bytes, start, end, producer. Loads are used at end - 1.
+ * The order is that of the table. */
 struct row {
     enum fused_tensor_kind kind;
     uint64_t byte;
@@ -127,8 +127,8 @@ static void test_buffer_allocate_uses_room_again(void **state)
     arena_free(&c.arena);
 }
 
-/* By start, A (1 byte) comes before B (2) and C (2) and ends before D (3): first fit leaves 1 byte below B and 2 bytes above. With
- * other orders all 5 bytes are enough. */
+/* By start, A (1 byte) comes before B (2) and C (2) and ends before D (3): first fit leaves 1 byte below B
+ * and 2 bytes above. With other orders all 5 bytes are enough. */
 static void test_buffer_allocate_tries_other_orders(void **state)
 {
     static const struct row row[] = {{FUSED_LOCAL, 1, 0, 2, 0},
@@ -162,8 +162,9 @@ static void test_buffer_allocate_aligns(void **state)
     arena_free(&c.arena);
 }
 
-/* Both schedules have at most 8 bytes alive: a store that ends at 1, and a load that starts at 1. With the load behind the store in
- * the DRAM order, both may use the same 8 bytes; with the load before it, it may begin while the store has not: 16. */
+/* Both schedules have at most 8 bytes alive: a store that ends at 1, and a load that starts at 1. With the
+ * load behind the store in the DRAM order, both may use the same 8 bytes; with the load before it, it may
+ * begin while the store has not: 16. */
 static void test_buffer_allocate_keeps_a_store_from_a_load_before_it(void **state)
 {
     static const struct row behind[] = {{FUSED_OFMAP, 8, 0, 1, 0}, {FUSED_WEIGHT, 8, 1, 2, -1}};
@@ -191,8 +192,8 @@ static void test_buffer_allocate_keeps_a_store_from_a_load_before_it(void **stat
     arena_free(&c.arena);
 }
 
-/* The bytes alive are the evaluator's; at the published schedules' own capacity all fit. The peak is within 2 % of what is alive at
- * this effort, those of double buffering at it. */
+/* The bytes alive are the evaluator's; at the published schedules' own capacity all fit. The peak is within 2
+ * % of what is alive at this effort, those of double buffering at it. */
 static void test_buffer_allocate_fits_every_published_schedule(void **state)
 {
     (void)state;
@@ -255,8 +256,8 @@ static void in_use(const struct fused_schedule *s, const struct fused_trace *tra
         *to = trace->tile_finish[t->last_use];
 }
 
-/* docs/instructions.md: two tensors that may share bytes are never in use at one time; and the rule of the load before the store is
- * needed: without it, some would be. */
+/* docs/instructions.md: two tensors that may share bytes are never in use at one time; and the rule of the
+ * load before the store is needed: without it, some would be. */
 static void test_buffer_conflict_is_what_time_asks_for(void **state)
 {
     uint32_t n_hazard = 0, n_overwritten = 0, n_pair = 0;

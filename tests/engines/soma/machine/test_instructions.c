@@ -54,7 +54,8 @@ static void test_instruction_read_takes_what_write_gives(void **state)
     arena_free(&c.arena);
 }
 
-/* By hand: weights 0-1, ifmap 1-5, tile 5-7, store 7-10, load of the map 10-14, weights of no bytes and a tile of no cycles at 14. */
+/* By hand: weights 0-1, ifmap 1-5, tile 5-7, store 7-10, load of the map 10-14, weights of no bytes and a
+ * tile of no cycles at 14. */
 static void test_instruction_replay_of_a_text(void **state)
 {
     static const uint64_t start[] = {0, 1, 5, 7, 10, 14, 14}, finish[] = {1, 5, 7, 10, 14, 14, 14};

@@ -1,5 +1,6 @@
-/* Schedules that were found: random layer fusion of four networks, by both sets of rules, with a DLSA that random moves improved. Each
- * is lowered, written, read again and replayed: every start and finish is the evaluator's. */
+/* Schedules that were found: random layer fusion of four networks, by both sets of rules, with a DLSA that
+ * random moves improved. Each is lowered, written, read again and replayed: every start and finish is the
+ * evaluator's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,7 +149,8 @@ static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened
         assert_true(lowered.fault == LOWER_OK || lowered.fault == LOWER_READ ||
                     (lowered.fault == LOWER_ROOM && round % 3 == 0));
         assert_true(!lowered.is_tightened || round % 3 == 0);
-        /* A store may be ended before a later group of its layer group has read the tile: then it is this tile that is named. */
+        /* A store may be ended before a later group of its layer group has read the tile: then it is this
+         * tile that is named. */
         if (lowered.fault == LOWER_READ)
             assert_true(c.schedule.tensor[lowered.tensor].kind == FUSED_OFMAP &&
                         c.schedule.tensor[lowered.tensor].end <= (int32_t)lowered.tile);

@@ -1,5 +1,5 @@
-/* A mapper as the scheduler of a core array. What it answers is compared with the same steps done by hand: the layer's loop nest,
- * the architecture without its DRAM, the engine's mapping, the plain cost model. */
+/* A mapper as the scheduler of a core array. What it answers is compared with the same steps done by hand:
+ * the layer's loop nest, the architecture without its DRAM, the engine's mapping, the plain cost model. */
 #include <math.h>
 #include <omp.h>
 #include <setjmp.h>
@@ -163,9 +163,10 @@ static void test_mapper_core_cost_is_the_plain_evaluation(void **state)
     check_cost_by_hand("soma_edge", "descent", &grouped);
 }
 
-/* The tile's mapping below a DRAM whose loops are all 1 is the layer's mapping on the whole machine: with an unlimited DRAM it
- * takes the same cycles (the buffer's fills are below its bandwidth on these machines), and the energy besides is machine.dram_energy_j for
- * each byte that comes in and the DRAM's for each that goes out. So nothing of the DRAM is in the cost and nothing is missing. */
+/* The tile's mapping below a DRAM whose loops are all 1 is the layer's mapping on the whole machine: with an
+ * unlimited DRAM it takes the same cycles (the buffer's fills are below its bandwidth on these machines), and
+ * the energy besides is machine.dram_energy_j for each byte that comes in and the DRAM's for each that goes
+ * out. So nothing of the DRAM is in the cost and nothing is missing. */
 static void check_dram_apart(const char *arch)
 {
     struct fixture f;
@@ -202,8 +203,8 @@ static void test_mapper_core_cost_has_nothing_of_the_dram(void **state)
     check_dram_apart("simba_fused");
 }
 
-/* soma_edge: 8192 MACs, hence 512 lanes, 0.018 * 0.0873 / 0.018 pJ; the buffer reads 256 bytes per cycle, 1.52588502 and
- * 2.877791037 pJ. */
+/* soma_edge: 8192 MACs, hence 512 lanes, 0.018 * 0.0873 / 0.018 pJ; the buffer reads 256 bytes per cycle,
+ * 1.52588502 and 2.877791037 pJ. */
 static void test_mapper_core_vector_rule(void **state)
 {
     struct fixture f;
@@ -327,7 +328,8 @@ static void test_mapper_core_shares_costs_by_content(void **state)
     arena_free(&f.arena);
 }
 
-/* A buffer of inputs that must be full: no mapping of a small tile. The scheme is not valid, and the reason is told. */
+/* A buffer of inputs that must be full: no mapping of a small tile. The scheme is not valid, and the reason
+ * is told. */
 static void test_mapper_core_says_why_a_tile_has_no_mapping(void **state)
 {
     struct fixture f;

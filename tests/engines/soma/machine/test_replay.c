@@ -1,5 +1,6 @@
-/* instruction_replay and the text form, on the instructions of the published schedules (tests/known/soma/oracles): the published
- * events come out; instructions that are broken on purpose are found. */
+/* instruction_replay and the text form, on the instructions of the published schedules
+ * (tests/known/soma/oracles): the published events come out; instructions that are broken on purpose are
+ * found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,8 @@ static void check_events(const struct replay_case *c)
     assert_true(p == c->oracle.schedule.n_tile && k == c->oracle.schedule.n_dram);
 }
 
-/* 15 of the 16; in the other one two stores end before they were read (docs/fused-schedule.md), and it is refused for that. */
+/* 15 of the 16; in the other one two stores end before they were read (docs/fused-schedule.md), and it is
+ * refused for that. */
 static void test_replay_gives_every_published_event(void **state)
 {
     uint32_t n = 0;
@@ -93,8 +95,8 @@ static void test_replay_gives_every_published_event(void **state)
     assert_int_equal(n, 15);
 }
 
-/* The worked example of docs/instructions.md: waits by hand from the living durations in docs/fused-schedule.md. 0: none, or one that
- * an earlier wait of the engine covers. */
+/* The worked example of docs/instructions.md: waits by hand from the living durations in
+ * docs/fused-schedule.md. 0: none, or one that an earlier wait of the engine covers. */
 static void test_lower_counts_what_each_engine_waits_for(void **state)
 {
     static const uint32_t transfer[] = {0, 0, 0, 1, 2, 5, 8, 11, 14, 0, 0, 15, 16, 18};
@@ -172,7 +174,8 @@ static void shift(struct instruction_program *p, uint32_t tensor, uint64_t offse
             p->room[k].offset = offset;
 }
 
-/* A tensor at another offset everywhere: times stay, so all pairs can be looked at in those of the sound program. */
+/* A tensor at another offset everywhere: times stay, so all pairs can be looked at in those of the sound
+ * program. */
 static void test_replay_finds_every_tensor_in_a_wrong_place(void **state)
 {
     static const char *const name[] = {"tiny_flg_s1", "tiny_flg_s2", "tiny_cocco_s2", "tiny_fused_s2",
@@ -268,8 +271,8 @@ static void expect(struct replay_case *c, enum replay_fault fault, uint32_t inst
     open_oracle(c, "tiny_flg_s1", QUICK);
 }
 
-/* Tensors (docs/instructions.md): 0, 1 ifmaps of A, 2 its weights, 10 the weights of B, 15 to 18 the outputs of D, 19 and 20 the
- * ifmaps of E, 24 and 25 the outputs of F. */
+/* Tensors (docs/instructions.md): 0, 1 ifmaps of A, 2 its weights, 10 the weights of B, 15 to 18 the outputs
+ * of D, 19 and 20 the ifmaps of E, 24 and 25 the outputs of F. */
 static void test_replay_names_each_fault(void **state)
 {
     struct replay_case c;

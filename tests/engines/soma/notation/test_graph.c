@@ -1,5 +1,6 @@
-/* The networks of the SoMa experiments against the layer tables of the reference (tests/known/soma/parser), layer by layer:
- * order, operator, shapes, pads, producers, second operands, weights. And what the graph makes of a network. */
+/* The networks of the SoMa experiments against the layer tables of the reference (tests/known/soma/parser),
+ * layer by layer: order, operator, shapes, pads, producers, second operands, weights. And what the graph
+ * makes of a network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -60,7 +60,8 @@ static void test_write_is_the_documented_form(void **state)
     soma_case_close(&s.c);
 }
 
-/* Whose rules a scheme is for stands in the text, if it is the published program's; "false" can be said as well. */
+/* Whose rules a scheme is for stands in the text, if it is the published program's; "false" can be said as
+ * well. */
 static void test_text_says_whose_rules_it_is_for(void **state)
 {
     struct scheme s;
@@ -207,8 +208,8 @@ static void expect_refusal(struct scheme *s, const char *message)
         fail_msg("%s", s->c.err.text);
 }
 
-/* Tensor numbers of the worked example: 3 is local, 15 the first store of D (producer 4), 19 the first load of E (used at
- * 14). */
+/* Tensor numbers of the worked example: 3 is local, 15 the first store of D (producer 4), 19 the first load
+ * of E (used at 14). */
 static void test_apply_refuses_what_does_not_fit(void **state)
 {
     struct scheme s;

@@ -1,5 +1,5 @@
-/* soma_parse against the event-level oracles of the reference (tests/known/soma/oracles): every figure of every tile and
- * tensor, and the time of the parsed schedule. */
+/* soma_parse against the event-level oracles of the reference (tests/known/soma/oracles): every figure of
+ * every tile and tensor, and the time of the parsed schedule. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +68,8 @@ static void check_time(struct soma_case *c, const struct fused_oracle *oracle)
     struct fused_result result;
     assert_int_equal(fused_evaluate(&c->schedule, &oracle->machine, &c->arena, NULL, &result, &c->err),
                      DSE_OK);
-    /* In this one the published program ended two stores before the tiles of their own layer group had read them. */
+    /* In this one the published program ended two stores before the tiles of their own layer group had read
+     * them. */
     bool too_short = strcmp(oracle->name, "r50_coccolfa_8MB_16GBs_s2") == 0;
     assert_int_equal(result.fault, too_short ? FUSED_LIFETIME : FUSED_OK);
     assert_int_equal(result.cycle, oracle->cycle);

@@ -1,4 +1,5 @@
-/* The parser's default rules against the element-by-element program, on random schemes of random small networks. */
+/* The parser's default rules against the element-by-element program, on random schemes of random small
+ * networks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

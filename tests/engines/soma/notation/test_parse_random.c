@@ -1,5 +1,5 @@
-/* Random layer-fusion schemes of every network: what the parser makes is a schedule that the evaluator accepts, with sums that
- * follow from the network. */
+/* Random layer-fusion schemes of every network: what the parser makes is a schedule that the evaluator
+ * accepts, with sums that follow from the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,7 +117,8 @@ static uint32_t try_network(const char *name, bool compat, uint64_t seed, uint32
     return n_valid;
 }
 
-/* By both rules. Decoding has one row: most draws cannot be cut, hence only more than half of the 196 are expected to be valid. */
+/* By both rules. Decoding has one row: most draws cannot be cut, hence only more than half of the 196 are
+ * expected to be valid. */
 static void test_parse_makes_schedules_that_can_run(void **state)
 {
     static const char *const name[] = {"resnet50_soma",     "inception_resnet_v1",   "randwire_small",

@@ -1,4 +1,5 @@
-/* The parser's default rules, worked out by hand: halos on both sides, strides, channels of a concatenation, what is stored. */
+/* The parser's default rules, worked out by hand: halos on both sides, strides, channels of a concatenation,
+ * what is stored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,8 +52,8 @@ static const struct fused_tensor *tensor_of(const struct soma_case *c, enum fuse
     return NULL;
 }
 
-/* D is 32 x 32 in 4 x 4 tiles of 8 x 8. B (3x3, pad 1) reads rows 7 .. 16 of A for its rows 8 .. 15: 10, but only 9 at the border. A
- * reads 12 of the input for these 10, and 10 at the border. */
+/* D is 32 x 32 in 4 x 4 tiles of 8 x 8. B (3x3, pad 1) reads rows 7 .. 16 of A for its rows 8 .. 15: 10, but
+ * only 9 at the border. A reads 12 of the input for these 10, and 10 at the border. */
 static void test_windows_have_halos_on_both_sides(void **state)
 {
     struct soma_case c;
@@ -75,8 +76,8 @@ static void test_windows_have_halos_on_both_sides(void **state)
     soma_case_close(&c);
 }
 
-/* F is 8 x 8 in three columns of 3, 3 and 2. Stride 2 and window 3: E's columns 0 .. 6, 6 .. 12, and 12 .. 15 since it ends there; all
- * its rows. E itself reads two columns for each. */
+/* F is 8 x 8 in three columns of 3, 3 and 2. Stride 2 and window 3: E's columns 0 .. 6, 6 .. 12, and 12 .. 15
+ * since it ends there; all its rows. E itself reads two columns for each. */
 static void test_strides_overlap_and_end_with_the_source(void **state)
 {
     struct soma_case c;
@@ -94,8 +95,8 @@ static void test_strides_overlap_and_end_with_the_source(void **state)
     soma_case_close(&c);
 }
 
-/* A's tiles of 17 x 17 overlap by two rows and columns; C in another layer group makes them stored. The first stores all, the next what
- * lies beyond: 15 columns, 15 rows, both. */
+/* A's tiles of 17 x 17 overlap by two rows and columns; C in another layer group makes them stored. The first
+ * stores all, the next what lies beyond: 15 columns, 15 rows, both. */
 static void test_stores_write_each_element_once(void **state)
 {
     struct soma_case c;
@@ -121,7 +122,8 @@ static void test_tiles_of_a_layer_read_elsewhere_are_all_of_it(void **state)
     (void)state;
     soma_case_open(&c, "experiments/networks/resnet50_soma.yaml", 8 << 20);
     c.context.compat = false;
-    /* conv3_0_a, 1 x 1 of stride 2, reads 55 of the 56 rows of conv2_2_add; conv3_shortcut stands in another layer group */
+    /* conv3_0_a, 1 x 1 of stride 2, reads 55 of the 56 rows of conv2_2_add; conv3_shortcut stands in another
+     * layer group */
     uint32_t order[72], flc[3], tiling[3] = {1, 4, 1}, n = c.network.n_layer, at = 0;
     bool cut[3] = {true, true, true};
     uint32_t sum = (uint32_t)network_find_layer(&c.network, "conv2_2_add");
@@ -219,7 +221,8 @@ static void test_need_leaves_out_padding_and_gaps(void **state)
     check_need(&layer, 0, 2, 2, 3); /* -2 2 */
 }
 
-/* Two outputs share the grid of the larger one, 6 x 6, unless the other one has too few rows or columns for it. */
+/* Two outputs share the grid of the larger one, 6 x 6, unless the other one has too few rows or columns for
+ * it. */
 static void test_grid_suits_all_outputs(void **state)
 {
     (void)state;

@@ -19,7 +19,8 @@ static void check_split(uint32_t batch, uint32_t h, uint32_t w, uint32_t n_tile,
         fail_msg("%u x %u x %u in %u tiles: %u x %u x %u", batch, h, w, n_tile, tile.b, tile.h, tile.w);
 }
 
-/* The first three are of the reference page's worked example, the fourth of its GPT-2 oracle; the rest by hand. */
+/* The first three are of the reference page's worked example, the fourth of its GPT-2 oracle; the rest by
+ * hand. */
 static void test_split_makes_tiles_about_square(void **state)
 {
     (void)state;
@@ -131,8 +132,9 @@ static const struct fused_tile *tile_of(const struct soma_case *c, const char *n
     return NULL;
 }
 
-/* The published rule, by hand: fused with the concatenation, t0 is asked for all 32 channels instead of its 16, so k0 for
- * 32 rows instead of 16; one group earlier it is not. The matmul needs all of k for each of its tiles. */
+/* The published rule, by hand: fused with the concatenation, t0 is asked for all 32 channels instead of its
+ * 16, so k0 for 32 rows instead of 16; one group earlier it is not. The matmul needs all of k for each of its
+ * tiles. */
 static void test_concat_asks_producers_of_its_group_for_all_channels(void **state)
 {
     struct soma_case c;
@@ -170,8 +172,8 @@ static enum dse_status echo_tile(const void *self, const struct core_tile *tile,
     return DSE_OK;
 }
 
-/* A tile with more channels than its layer keeps the layer's C and size of groups: here k0 and t0 as above, and the matmul's
- * 2 groups of 16. */
+/* A tile with more channels than its layer keeps the layer's C and size of groups: here k0 and t0 as above,
+ * and the matmul's 2 groups of 16. */
 static void test_parse_asks_for_whole_layers_channels(void **state)
 {
     struct soma_case c;
@@ -217,8 +219,9 @@ static void test_parse_refuses_what_it_cannot_do(void **state)
     soma_case_close(&c);
 }
 
-/* A is stored, and both of its tiles (positions 0, 1) are read by all of C's (2 to 5), in a later group of the same layer group. By
- * the published rule (reference page) only the last of A's is used that long, but no search may end the other before. */
+/* A is stored, and both of its tiles (positions 0, 1) are read by all of C's (2 to 5), in a later group of
+ * the same layer group. By the published rule (reference page) only the last of A's is used that long, but no
+ * search may end the other before. */
 static void test_parse_keeps_what_a_later_group_reads(void **state)
 {
     (void)state;

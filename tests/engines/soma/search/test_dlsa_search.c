@@ -1,5 +1,6 @@
-/* SoMa's second stage: moves, bound, search. What is best is enumerated on small random schedules; on the oracles of the reference
- * (tests/known/soma/oracles) the published program's own second stage is what to compare with. */
+/* SoMa's second stage: moves, bound, search. What is best is enumerated on small random schedules; on the
+ * oracles of the reference (tests/known/soma/oracles) the published program's own second stage is what to
+ * compare with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +71,8 @@ static void check_places(const struct dlsa_moves *moves, struct fused_incrementa
     }
 }
 
-/* No time of the range makes a fault, and none beyond it for which there is room makes the schedule shorter than the best in it. */
+/* No time of the range makes a fault, and none beyond it for which there is room makes the schedule shorter
+ * than the best in it. */
 static void check_times(const struct dlsa_moves *moves, struct fused_incremental *state, uint32_t tensor)
 {
     struct dlsa_range range = dlsa_times(moves, state, tensor, fused_incremental_place(state, tensor));

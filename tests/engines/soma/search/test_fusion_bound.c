@@ -1,5 +1,5 @@
-/* The lower bound of a network: below every scheme of a small network, below random schemes of five others, by both rules, and
- * below everything that the published program found. */
+/* The lower bound of a network: below every scheme of a small network, below random schemes of five others,
+ * by both rules, and below everything that the published program found. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,8 @@ static void test_bound_is_below_random_schemes(void **state)
     assert_true(n_valid > 500);
 }
 
-/* Random schemes as prefetching schedules them in a buffer of 4 MB, which ResNet-50's weights fill six times. */
+/* Random schemes as prefetching schedules them in a buffer of 4 MB, which ResNet-50's weights fill six
+ * times. */
 static void test_bound_is_below_schedules_in_a_small_buffer(void **state)
 {
     (void)state;

@@ -53,9 +53,10 @@ static uint32_t tiling_of(const struct initial_case *c, const char *layer)
     return 0;
 }
 
-/* Section V-C1 of the paper: every layer a group and layer group of its own. The published rules add that the last pool and
- * the classifier are one. Minimal tiles are 4 x 4 on this core (reference page): 112/4 = 28, 28^2 = 784 -> 1024; 56: 196 -> 256; 14: 4^2;
- * 7: 2^2. The published program takes one tile per sample instead of more than 16 per sample. */
+/* Section V-C1 of the paper: every layer a group and layer group of its own. The published rules add that the
+ * last pool and the classifier are one. Minimal tiles are 4 x 4 on this core (reference page): 112/4 = 28,
+ * 28^2 = 784 -> 1024; 56: 196 -> 256; 14: 4^2; 7: 2^2. The published program takes one tile per sample
+ * instead of more than 16 per sample. */
 static void test_initial_has_a_group_per_layer_with_minimal_tiles(void **state)
 {
     (void)state;
@@ -100,8 +101,9 @@ static void test_initial_says_when_nothing_fits(void **state)
     close_case(&c);
 }
 
-/* 256 tiles cut no sample off a batch of 7, however often they are doubled; 7 x 256 tiles do: of every tile 64 inputs, 32 outputs and the
- * 64 x 32 weights. No engine may say that there is nothing where another one starts, whichever rules hold. */
+/* 256 tiles cut no sample off a batch of 7, however often they are doubled; 7 x 256 tiles do: of every tile
+ * 64 inputs, 32 outputs and the 64 x 32 weights. No engine may say that there is nothing where another one
+ * starts, whichever rules hold. */
 static void test_initial_tries_other_numbers_where_its_own_do_not_fit(void **state)
 {
     (void)state;
@@ -131,7 +133,8 @@ static void test_initial_refuses_at_once_what_needs_too_many_tiles(void **state)
     close_case(&c);
 }
 
-/* Without numbers of lanes: the most tiles at nearly the full speed of the core scheduler, asked here by hand. */
+/* Without numbers of lanes: the most tiles at nearly the full speed of the core scheduler, asked here by
+ * hand. */
 static void test_parallel_tiles_ask_an_unknown_core(void **state)
 {
     (void)state;

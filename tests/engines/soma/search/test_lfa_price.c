@@ -1,4 +1,5 @@
-/* The price put together from layer groups against the parser and the evaluator of all, on walks of random moves. */
+/* The price put together from layer groups against the parser and the evaluator of all, on walks of random
+ * moves. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

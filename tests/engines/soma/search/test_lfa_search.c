@@ -1,6 +1,6 @@
-/* Moves and search of stage 1 on a network whose fusions can all be enumerated: 2 orders; a first group of 5 possible tiling
- * numbers (1 .. 16 for 16 points), and before each of the other 3 layers nothing or a border of 2 kinds with 5 tiling numbers: 2 x 5 x 11^3 =
- * 13,310. */
+/* Moves and search of stage 1 on a network whose fusions can all be enumerated: 2 orders; a first group of 5
+ * possible tiling numbers (1 .. 16 for 16 points), and before each of the other 3 layers nothing or a border
+ * of 2 kinds with 5 tiling numbers: 2 x 5 x 11^3 = 13,310. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +127,8 @@ static void test_moves_keep_an_lfa_valid(void **state)
         }
 }
 
-/* From any LFA to any other: what many single moves lead to, and what those lead to, and so on, is everything; from two starts. */
+/* From any LFA to any other: what many single moves lead to, and what those lead to, and so on, is
+ * everything; from two starts. */
 static void test_papers_moves_reach_every_lfa(void **state)
 {
     enum { N_MOVE = 100 };
@@ -260,7 +261,8 @@ static void test_search_does_not_depend_on_steps_or_kept_prices(void **state)
     }
 }
 
-/* What the first stage of the published program finds on its edge chip (8 MB, 16 GB/s; reference results): 5.3707e15 pJ ns. */
+/* What the first stage of the published program finds on its edge chip (8 MB, 16 GB/s; reference results):
+ * 5.3707e15 pJ ns. */
 static void test_search_finds_what_the_published_stage_1_finds(void **state)
 {
     (void)state;

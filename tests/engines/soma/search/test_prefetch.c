@@ -1,5 +1,6 @@
-/* Prefetching: valid on random schemes of five networks by both rules, never slower than double buffering when all it may do is
- * done, as good as the published program's second stage, and optimal where everything can be enumerated. */
+/* Prefetching: valid on random schemes of five networks by both rules, never slower than double buffering
+ * when all it may do is done, as good as the published program's second stage, and optimal where everything
+ * can be enumerated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,8 @@ static struct fused_result evaluate(struct prefetch_case *p, const struct fused_
     return result;
 }
 
-/* Every rule gives a schedule without fault and the evaluator's cycles, for loads in any order. False: it does not fit. */
+/* Every rule gives a schedule without fault and the evaluator's cycles, for loads in any order. False: it
+ * does not fit. */
 static bool check_rules(struct prefetch_case *p, struct fused_schedule *schedule,
                         struct random_stream *stream)
 {
@@ -153,8 +155,9 @@ static void test_prefetch_is_valid_on_random_schemes(void **state)
     assert_true(n_fit > 500);
 }
 
-/* The published second stage takes so many cycles for the same fusion (the oracles *_s2). With many stores (the fusion of the Cocco
- * baseline) list scheduling stays 1.4 % behind; two of the published stores end too early there (docs/fused-schedule.md). */
+/* The published second stage takes so many cycles for the same fusion (the oracles *_s2). With many stores
+ * (the fusion of the Cocco baseline) list scheduling stays 1.4 % behind; two of the published stores end too
+ * early there (docs/fused-schedule.md). */
 static void test_prefetch_is_as_good_as_the_published_second_stage(void **state)
 {
     (void)state;
@@ -193,7 +196,8 @@ static void test_prefetch_is_as_good_as_the_published_second_stage(void **state)
 
 /* ---- everything enumerated ---- */
 
-/* The fewest cycles of all DRAM orders and all starts of loads (stores end with their tile or later; here behind the last). */
+/* The fewest cycles of all DRAM orders and all starts of loads (stores end with their tile or later; here
+ * behind the last). */
 struct enumeration {
     struct prefetch_case *p;
     struct fused_schedule *schedule;
@@ -239,7 +243,8 @@ static void try_orders(struct enumeration *e, const uint32_t *id, uint32_t n, ui
     }
 }
 
-/* tiny6 fused into one group of one tile per layer: 5 loads and a store, so 720 orders of 36 choices of starts. */
+/* tiny6 fused into one group of one tile per layer: 5 loads and a store, so 720 orders of 36 choices of
+ * starts. */
 static void test_prefetch_is_optimal_where_all_is_enumerated(void **state)
 {
     (void)state;
