@@ -1,3 +1,5 @@
+/* A list of blocks that double in size; a reset keeps the largest, so that after a few rounds one block
+ * holds a whole round and nothing calls malloc any more. */
 #include "base/arena.h"
 
 #include <stdint.h>

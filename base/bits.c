@@ -1,3 +1,4 @@
+/* Making, freeing and counting; setting and testing a bit are inline in the header. */
 #include "base/bits.h"
 
 #include <stdlib.h>

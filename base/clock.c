@@ -1,3 +1,4 @@
+/* CLOCK_MONOTONIC for wall time and the thread's own CPU clock, both as seconds in a double. */
 #include "base/clock.h"
 
 #include <time.h>

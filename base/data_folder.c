@@ -1,3 +1,5 @@
+/* Looks beside the running program first (installed, or in a build tree), then in the folder that was
+ * compiled in. */
 #include "base/data_folder.h"
 
 #include <build_info.h>

@@ -1,3 +1,5 @@
+/* Shortest digits after R. Giulietti's Schubfach ("The Schubfach way to render doubles"); reading back by
+ * an interval of 128-bit products. Both use the table of powers of ten in decimal_powers.c. */
 #include "base/decimal.h"
 
 #include <float.h>

@@ -1,3 +1,5 @@
+/* Collects the fields of a key in a small buffer and hashes them in one call of XXH3; only what outgrows
+ * the buffer is streamed. */
 #include "base/hash.h"
 
 #include <endian.h>

@@ -1,3 +1,5 @@
+/* Linear probing over slots that hold the caller's pointers; the table doubles as it fills and is given
+ * back when it has become large. */
 #include "base/name_table.h"
 
 #include <stdint.h>

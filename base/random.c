@@ -1,3 +1,5 @@
+/* The ten rounds of Philox4x32, and how seed, key and stream number become its key and the upper half of
+ * its counter. */
 #include "base/random.h"
 
 /* Multipliers and Weyl increments of Philox4x32, table 2 and section 3.3 of the paper. */

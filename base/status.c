@@ -1,3 +1,5 @@
+/* Fills `struct dse_error` and prints it as "FILE:LINE: message"; control characters in quoted texts are
+ * replaced. */
 #include "base/status.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The growing buffer, the edit distance behind "did you mean", whole numbers and safe copies; doubles are
+ * in text_number.c. */
 #include "base/text.h"
 
 #include <ctype.h>

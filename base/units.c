@@ -1,3 +1,5 @@
+/* One table of units for all kinds. A number is scaled on its decimal text, so that "0.8 pJ" is the
+ * nearest double and prints back as it was written; refusals name the unit that was probably meant. */
 #include "base/units.h"
 
 #include <math.h>

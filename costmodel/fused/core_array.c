@@ -1,3 +1,5 @@
+/* The tables of lanes and SRAM energies of the published program, and the unit energies of one core array
+ * made from them. */
 #include "costmodel/fused/core_array.h"
 
 #include <math.h>

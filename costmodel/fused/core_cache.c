@@ -1,3 +1,5 @@
+/* A hash table in 64 stripes, each with a lock of its own; keys are the scheduler's number and the tile.
+ * Past its limit it answers without keeping. */
 #include "costmodel/fused/core_cache.h"
 
 #include <omp.h>

@@ -1,3 +1,5 @@
+/* Reads the sizes of a core array off an architecture's levels and refuses, with the level and what would
+ * be right, each quantity that the core-array model has no term for. */
 #include "costmodel/fused/core_machine.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The plain evaluation of a fused schedule (docs/fused-schedule.md): checks it, then runs core array and
+ * DRAM side by side, each as far as the other needs it, and sums up times, energy and buffer use. */
 #include "costmodel/fused/fused_rule.h"
 
 /* Working memory of one evaluation. Finish times are counted from 1, so that [0] is "nothing yet", at 0. */

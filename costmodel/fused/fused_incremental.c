@@ -1,3 +1,5 @@
+/* Keeps per place of the DRAM order when a transfer may start and which tile waits for it; a move renews
+ * only the places and times between the first and the last change, and saves them to go back. */
 #include "costmodel/fused/fused_incremental.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A complete binary tree whose nodes hold what was added to their whole range and the maximum below; no
+ * pushing down, so one pass from the leaves renews it. */
 #include "costmodel/fused/fused_occupancy.h"
 
 bool fused_occupancy_init(struct fused_occupancy *occupancy, uint32_t n_position, struct arena *arena)

@@ -1,3 +1,5 @@
+/* Checks shape, factors, keeps, tile sizes, meshes and thread block, in this order, with formulas of its
+ * own; the first that fails becomes the sentence that users read. */
 #include "costmodel/loopnest/checker.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* The plain evaluation, `evaluator_detail`: turns the traffic of each tensor into reads, fills and
+ * updates, prices them, and checks that no number is negative or lost. */
 #include <math.h>
 #include <string.h>
 

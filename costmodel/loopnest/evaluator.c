@@ -1,3 +1,5 @@
+/* Compiles problem and architecture: moves of each tensor as one integer per dimension, tile plans,
+ * fan-outs; refuses what could pass 2^62 words, so that the evaluations need not look. */
 #include "costmodel/loopnest/evaluator.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The fast evaluation, `evaluator_run`: the totals of one mapping without an allocation, equal to those of
+ * detail.c. A mapping that does not fit goes through the plain checks again, which say why. */
 #include <math.h>
 #include <stdlib.h>
 

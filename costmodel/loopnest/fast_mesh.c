@@ -1,3 +1,5 @@
+/* Children with equal offsets are counted through a small hash table of offsets instead of by sorting;
+ * groups of equal size become one class. */
 #include "costmodel/loopnest/fast_mesh.h"
 
 #include <math.h>

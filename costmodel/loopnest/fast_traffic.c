@@ -1,3 +1,5 @@
+/* Walks the temporal loops once per tensor and serves all levels from that; the common case (no network,
+ * no links, groups of one size) skips the records altogether. */
 #include "costmodel/loopnest/fast_traffic.h"
 
 #include <math.h>

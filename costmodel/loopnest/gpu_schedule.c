@@ -1,3 +1,5 @@
+/* Lays the loops of a mapping on the axes of grid and block: each whole on one axis where that fits, else
+ * prime by prime; then holds the launch against CUDA's limits. */
 #include "costmodel/loopnest/gpu_schedule.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Counts, from the projections alone, how many words of a tensor any mapping must touch and how many
+ * iterations can share one. */
 #include "costmodel/loopnest/lower_bound_need.h"
 
 static bool rank_has(const struct tensor_rank *rank, uint32_t dim)

@@ -1,3 +1,5 @@
+/* Builds the loop list with strides and extents, then asks whether spatial loops, meshes, tiles and thread
+ * block fit; the first thing that does not is the misfit. */
 #include "costmodel/loopnest/nest.h"
 
 #include <math.h>

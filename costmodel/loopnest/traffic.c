@@ -1,3 +1,5 @@
+/* Classes of visits to the child tile, delivered by multicast or by neighbours; then partitions, and the
+ * demand that bypassed levels pass on. */
 #include "costmodel/loopnest/traffic.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Look-ups, the check that every reader's architecture must pass (ranges, meshes that divide, names), and
+ * the hash that goes into keys. */
 #include "costmodel/model/architecture.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Whether the limits themselves make sense, and whether a number of threads has a shape and enough
+ * registers. */
 #include "costmodel/model/gpu_limits.h"
 
 enum dse_status gpu_limits_check(const struct architecture *arch, struct dse_error *err)

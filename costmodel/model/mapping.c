@@ -1,3 +1,4 @@
+/* The empty mapping, and whether two are the same loops: the order of unit loops does not count. */
 #include "costmodel/model/mapping.h"
 
 #include <string.h>

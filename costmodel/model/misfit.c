@@ -1,3 +1,5 @@
+/* The sentences, one form for each group of reasons; numbers as users know them, bytes where words are
+ * whole bytes. */
 #include "costmodel/model/misfit.h"
 
 #include <inttypes.h>

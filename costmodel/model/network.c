@@ -1,3 +1,5 @@
+/* Sizes and multiply-accumulates of layers and networks (sums that stop at the largest number instead of
+ * wrapping), and whether two layers are the same problem. */
 #include "costmodel/model/network.h"
 
 #include <string.h>

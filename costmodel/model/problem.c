@@ -1,3 +1,5 @@
+/* Look-ups, tile sizes and the check that keeps every count exact; the hash of shape and bounds that goes
+ * into keys. */
 #include "costmodel/model/problem.h"
 
 #include <ctype.h>

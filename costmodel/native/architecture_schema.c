@@ -1,3 +1,5 @@
+/* The table of every key of a native architecture file: its unit, range, default and sentence. Reading,
+ * checking, writing, axes and docs/architectures.md follow from these rows. */
 #include <string.h>
 
 #include "costmodel/native/architecture_native.h"

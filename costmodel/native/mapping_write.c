@@ -1,3 +1,5 @@
+/* A mapping as text: Timeloop's YAML, the same on one line for result files, and the loop nest as people
+ * read it. */
 #include <string.h>
 
 #include "costmodel/model/mapping.h"
