@@ -1,3 +1,4 @@
+/* The program: its streams and one ignored signal; everything else begins in cli_main. */
 #include <signal.h>
 
 #include "dse/command/commands.h"

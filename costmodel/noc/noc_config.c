@@ -1,3 +1,5 @@
+/* The default machine (mesh, packets, queues, a DDR2 channel), where each port lies, and the check of a
+ * configuration with its program before a simulation. */
 #include <string.h>
 
 #include "costmodel/noc/noc_mesh.h"

@@ -1,3 +1,5 @@
+/* Which transactions may start: counts of open dependencies, lists of dependents, and per port a heap of
+ * the ready ones, lowest number first. */
 #include "costmodel/noc/noc_mesh.h"
 
 static void make_ready(struct noc_mesh *mesh, uint32_t id)

@@ -1,3 +1,5 @@
+/* The ends of the mesh: sources that send packets, sinks that count them in, the DRAM behind its port, and
+ * a heap of the events (computations, DRAM accesses) that end later. */
 #include "costmodel/noc/noc_mesh.h"
 
 /* ---------------------------------------- ends of counts */

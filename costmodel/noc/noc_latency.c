@@ -1,3 +1,5 @@
+/* Latency of a mapping on the mesh. Too many steps are not simulated: a few iterations of each loop stand
+ * for the others, and the times between steps are weighted by how many they stand for. */
 #include <math.h>
 #include <stdlib.h>
 

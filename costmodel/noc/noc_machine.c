@@ -1,3 +1,5 @@
+/* The configuration of the mesh from an architecture: which level's array it is, its columns and rows, and
+ * the settings that the file has. */
 #include <math.h>
 
 #include "costmodel/noc/noc.h"

@@ -1,3 +1,5 @@
+/* Merges loops that all tensors see alike, lays spatial iterations on the mesh, groups PEs that need the
+ * same tile, and chains those that sum up outputs. */
 #include "costmodel/noc/noc_plan.h"
 
 #include <string.h>

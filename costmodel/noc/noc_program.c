@@ -1,3 +1,5 @@
+/* Writes the transactions of a plan, step by step: fetch, send, compute, reduce, store. Two passes over
+ * the walk, one that counts and one that fills. */
 #include <string.h>
 
 #include "costmodel/noc/noc_plan.h"

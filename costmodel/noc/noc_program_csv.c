@@ -1,3 +1,4 @@
+/* A program of transactions as CSV, for other simulators and for reading. */
 #include "costmodel/noc/noc.h"
 
 static void append_list(struct text_buffer *out, const uint32_t *value, uint32_t n)

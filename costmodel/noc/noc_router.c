@@ -1,3 +1,5 @@
+/* Routers, X first, then Y: multicast trees, round robin among inputs, one flit a cycle per link. Only
+ * routers that somebody woke are looked at. */
 #include "costmodel/noc/noc_mesh.h"
 
 static const uint8_t opposite[NOC_SIDES] = {NOC_LOCAL, NOC_SOUTH, NOC_WEST, NOC_NORTH, NOC_EAST};

@@ -1,3 +1,5 @@
+/* The loop over cycles: inputs, outputs, sources, events; where nothing moved it jumps to the next event.
+ * A deadlock names the first transaction that is not finished. */
 #include "costmodel/noc/noc_mesh.h"
 
 enum { LOOK_CYCLES = 1024 }; /* between two looks at the cancel flag */

@@ -1,3 +1,5 @@
+/* A native file is kept as its parsed table of values, so that a build only replaces some; a Timeloop file
+ * is built anew from its tree. */
 #include "costmodel/readers/architecture_template.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Architecture files: the tree of v0.2 to v0.4 and the flat v0.1, from the outside in; then levels are
+ * turned round, meshes checked, overrides and energy tables applied. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* One table of rules for attributes, and their look-up as text, count or number; what is not in the table
+ * is an error with the nearest name. */
 #include "costmodel/timeloop/timeloop_attribute.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Energy reference tables: which action prices reads, fills, updates and multiplications, each the maximum
+ * over its entries. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

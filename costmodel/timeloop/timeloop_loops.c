@@ -1,3 +1,4 @@
+/* Small tokenizers for "C=4 K8" and "KCP" or "K, C, P", each with an error that quotes the token. */
 #include "costmodel/timeloop/timeloop_loops.h"
 
 #include <stdbool.h>

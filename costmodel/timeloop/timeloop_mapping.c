@@ -1,3 +1,5 @@
+/* Mappings: directives by target and type, each at most once per level; the factors of every dimension
+ * must multiply to its bound. */
 #include <stdio.h>
 #include <string.h>
 

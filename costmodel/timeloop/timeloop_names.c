@@ -1,3 +1,5 @@
+/* What all Timeloop readers share: names with counts ("PE[0..15]"), tags, unknown words, and top-level
+ * keys with the reason why they are refused. */
 #include "costmodel/timeloop/timeloop.h"
 
 #include <stdio.h>

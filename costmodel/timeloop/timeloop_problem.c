@@ -1,3 +1,5 @@
+/* Problems: a shape (dimensions, coefficients, projections, or the built-in cnn-layer) and its instance;
+ * coefficients are put into the projections at the end. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

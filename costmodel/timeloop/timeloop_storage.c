@@ -1,3 +1,5 @@
+/* Word, size, mesh, bandwidth, network and energy of one component, from whichever of Timeloop's
+ * attributes say them; two that contradict each other are an error. */
 #include "costmodel/timeloop/timeloop_storage.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Blocks of draws in waves: each block has a random stream of its own and is filled by any thread, then
+ * blocks are taken in order, so that the rows do not depend on threads. */
 #include "dse/command/sample.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Times, quoting and the parts of the script: what depends on the job is put in variables at its head, the
+ * rest is the same text for every sweep. */
 #include "dse/command/slurm.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Turns a command's rows into getopt_long's tables and into wrapped help, and getopt_long's complaints
+ * into sentences with the nearest option. */
 #include "dse/console/cli.h"
 
 #include <getopt.h>

@@ -1,3 +1,5 @@
+/* jansson trees as indented text; and quoting (bytes that are no UTF-8 are replaced) and numbers for those
+ * who write their JSON themselves. */
 #include "dse/console/json_text.h"
 
 #include <math.h>

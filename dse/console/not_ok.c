@@ -1,3 +1,5 @@
+/* Turns the place of a journal row ("axis=value ...") back into the words of the specification, with
+ * units. */
 #include "dse/console/not_ok.h"
 
 #include <ctype.h>

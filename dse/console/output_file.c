@@ -1,3 +1,4 @@
+/* Writes to NAME.tmp and renames it when everything went well; else it is removed. */
 #include "dse/console/output_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* One line, written over on a terminal; rate and remaining time are those of the points finished so far. */
 #include "dse/console/progress.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Folds a reason by putting '*' in place of numbers (with their units) and layer names; equal folds are
+ * one group, and slots that never differed are filled in again. */
 #include "dse/console/reason_groups.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* Collects cells, measures them in letters, prints; and the numbers that tables show: SI prefixes, bytes,
+ * durations. */
 #include "dse/console/table.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A list of files by role and name; it either reads them as they are asked for, or replays those that a
+ * result file kept and knows no others. */
 #include "dse/inputs/input_store.h"
 
 #include <stdbool.h>

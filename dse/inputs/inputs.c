@@ -1,3 +1,5 @@
+/* Operands to structs: looks a name up, reads the file, applies --set, and says how a layer of a network
+ * is written where one is needed. */
 #include "dse/inputs/inputs.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Searches the folder of the specification and its parents, then the data that comes with the program;
+ * lists all names for `dse list` and for suggestions. */
 #include "dse/inputs/resolve.h"
 
 #include <dirent.h>

@@ -1,3 +1,5 @@
+/* Slots that each thread writes without a lock, and the marks that the supervisor draws from them after a
+ * crash: searches, then engines, then everything goes into workers. */
 #include "dse/isolate/crash_board.h"
 
 #include <stdatomic.h>

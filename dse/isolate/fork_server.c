@@ -1,3 +1,5 @@
+/* Both sides: the server's loop that forks and reaps workers on request, and the calls with which the run
+ * asks for it over a socket. */
 #include "dse/isolate/fork_server.h"
 
 #include <errno.h>

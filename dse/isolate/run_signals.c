@@ -1,3 +1,5 @@
+/* The thread takes the signals that all others block: the first stops the run, a second ends it at once;
+ * between signals it ticks. */
 #include "dse/isolate/run_signals.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The parent's loop: passes signals on, waits for the child, judges how it ended and starts it again or
+ * gives its exit code. */
 #include "dse/isolate/supervisor.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* A tick compares each slot's deadline with the clock; the time in which the whole process was stopped
+ * does not count. */
 #include "dse/isolate/watchdog.h"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+/* A worker's life: signals, limits of memory and output set once, then request after request from its
+ * socket until it closes. */
 #include "dse/isolate/worker.h"
 
 #include <fcntl.h>

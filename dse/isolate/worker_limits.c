@@ -1,3 +1,5 @@
+/* Memory by the least of the machine, its control groups and Slurm, shared out among the slots; and what a
+ * process uses, from /proc. */
 #include "dse/isolate/worker_limits.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* The run's side: one worker per slot, started when first used; a search is an exchange over a socket,
+ * watched for time, memory and death, and its end becomes a reason for the row. */
 #include "dse/isolate/worker_pool.h"
 
 #include <errno.h>

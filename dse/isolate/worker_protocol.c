@@ -1,3 +1,5 @@
+/* Sends and receives whole messages, and checks every field of an answer before it is believed: the
+ * worker's memory may be damaged. */
 #include "dse/isolate/worker_protocol.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Names and meanings of signals and exit codes; the last line that a worker wrote is kept as its own
+ * words. */
 #include "dse/isolate/worker_reason.h"
 
 #include <signal.h>

@@ -1,3 +1,5 @@
+/* Searches a schedule, evaluates its text as `dse eval` would, and prints either the report or the text
+ * with the settings it was found with. */
 #include "dse/report/map_network.h"
 
 #include <stdio.h>

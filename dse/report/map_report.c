@@ -1,3 +1,5 @@
+/* One row per distinct layer and a total, as table, CSV and JSON; the mappings themselves as YAML, loop
+ * nests or CUDA launches. */
 #include "dse/report/map_report.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* Every report is rows of cells (text, whole number, number); the three formats print the same cells. */
 #include "dse/report/report_fused.h"
 
 #include <inttypes.h>

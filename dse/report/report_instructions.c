@@ -1,3 +1,4 @@
+/* Lowers the schedule, writes the stream, reads it back and runs it: what is printed has been checked. */
 #include "dse/report/report_instructions.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* The JSON form: rows of levels and networks under the CSV's column names, the summary as one object. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

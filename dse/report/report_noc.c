@@ -1,3 +1,4 @@
+/* A list of named counts that CSV and JSON print as it is; the table words and groups them for people. */
 #include "dse/report/report_noc.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* The form for people: energies with SI prefixes, shares in percent, and what the simulator measured. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Parses the text by the rules and the core scheduler that it names, applies its order of transfers,
+ * evaluates, and words each fault with the tensor and layer it is about. */
 #include "dse/report/schedule_evaluate.h"
 
 #include <inttypes.h>

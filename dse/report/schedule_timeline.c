@@ -1,3 +1,5 @@
+/* Rows of transfers, tiles, steps and groups from the times of an evaluated schedule, and their way into a
+ * file. */
 #include "dse/report/schedule_timeline.h"
 
 #include <stdlib.h>

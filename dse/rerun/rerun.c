@@ -1,3 +1,5 @@
+/* Works through the points in chunks: builds them, searches them on all threads (in processes of their own
+ * where a search may crash), compares row by row and prints verdicts in order. */
 #include "dse/rerun/rerun.h"
 
 #include <omp.h>

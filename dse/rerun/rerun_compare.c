@@ -1,3 +1,5 @@
+/* Walks the columns of both rows by their tables; a difference becomes a line with column, old and new
+ * value, and of long texts only the piece that differs. */
 #include "dse/rerun/rerun_compare.h"
 
 #include <inttypes.h>

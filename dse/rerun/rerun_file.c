@@ -1,3 +1,5 @@
+/* Opens the file as a sweep, says what has changed since (program, libraries), and checks that
+ * specification, hash and axes agree with the file's own attributes. */
 #include "dse/rerun/rerun_file.h"
 
 #include <inttypes.h>

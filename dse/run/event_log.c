@@ -1,3 +1,5 @@
+/* Lines are put together in memory and written whole, many at a time; after a failed write nothing more is
+ * written, and the run goes on. */
 #include "dse/run/event_log.h"
 
 #include <errno.h>

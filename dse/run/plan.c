@@ -1,3 +1,5 @@
+/* Makes the tasks of a window: equal keys become one search with a list of the points that use it; then
+ * the order in which threads take them. */
 #include "dse/run/plan.h"
 
 #include <stdlib.h>

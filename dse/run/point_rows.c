@@ -1,3 +1,5 @@
+/* Picks the record maker by the kind of engine; a point whose machine cannot be built becomes a row with
+ * the reason. */
 #include "dse/run/point_rows.h"
 
 #include <string.h>

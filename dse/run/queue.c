@@ -1,3 +1,5 @@
+/* Numbers of points with the seconds they are expected to take; what is still open is sorted again when
+ * more is known, and windows are taken from the front. */
 #include "dse/run/queue.h"
 
 #include <math.h>

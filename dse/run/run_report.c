@@ -1,3 +1,5 @@
+/* Hands each event to several observers, and collects what the end of a run prints: reason groups and the
+ * slowest points. */
 #include "dse/run/run_report.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The life of a run: lock and journal, what is done already, threads, cubes in between and at the end,
+ * signals; what one thread does is in run_work.c. */
 #include "dse/run/runner.h"
 
 #include <math.h>

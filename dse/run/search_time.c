@@ -1,3 +1,5 @@
+/* Makes the effects from the axes, adds them up to a prediction, and learns by one Kalman step per
+ * finished search. */
 #include "dse/run/search_time.h"
 
 #include <math.h>

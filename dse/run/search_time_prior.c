@@ -1,3 +1,5 @@
+/* A table of what each engine takes per evaluation, and the points of a sweep sorted into classes of equal
+ * estimate. */
 #include "dse/run/search_time_prior.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Deals the points in order with one counter per class; only the leftovers need a heap of loads. */
 #include "dse/run/shards.h"
 
 #include <math.h>

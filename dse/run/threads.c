@@ -1,3 +1,4 @@
+/* The processors that this process may use, not more than Slurm or OMP_NUM_THREADS say. */
 #include "dse/run/threads.h"
 
 #include <omp.h>

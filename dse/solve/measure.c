@@ -1,3 +1,5 @@
+/* The words of `measure:` as a bit mask over the measures of the schema, and the one measurement there is
+ * so far: the latency on the simulated mesh. */
 #include "dse/solve/measure.h"
 
 #include <math.h>

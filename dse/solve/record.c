@@ -1,3 +1,5 @@
+/* Rows of layers from mappers: energies by level, effort, outcome, and their sums over the network, each
+ * layer as often as it occurs. */
 #include "dse/solve/record.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Settings and keys of a task, its random stream, the call of the driver, and the outcome that a row
+ * shows: ok, infeasible, timeout or failed. */
 #include "dse/solve/solve.h"
 
 #include <stdio.h>

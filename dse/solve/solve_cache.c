@@ -1,3 +1,5 @@
+/* A fixed table indexed by the address of the loop nest; another machine only moves the compiled evaluator
+ * to it. */
 #include "dse/solve/solve_cache.h"
 
 #include <stdlib.h>

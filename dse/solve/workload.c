@@ -1,3 +1,5 @@
+/* Picks the layers that are asked for, joins equal loop nests and counts them, and hashes what an engine
+ * can see. */
 #include "dse/solve/workload.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* A point's key is made of the keys of settings, loop nests and machine, and of its coordinates; a task's
+ * key has no coordinates. */
 #include "dse/spec/keys.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Numbers the machines by the axes that change them, and builds one only when the number is another. */
 #include "dse/spec/machine.h"
 
 #include <string.h>

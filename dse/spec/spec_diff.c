@@ -1,3 +1,5 @@
+/* Compares section by section: axes, the other keys, --set, then the input files; the stored side comes
+ * from the result file. */
 #include "dse/spec/spec_diff.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Nodes are compared as text in flow style, lists as sets, mappings key by key. */
 #include "dse/spec/spec_diff_tree.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* Reads the parts of a specification file and applies --set to them, with the line of each value for later
+ * errors; nothing is looked up yet. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* From the number of a point to its settings, workload and machine, and to its words; checks and look-ups
+ * happen once, in sweep_init. */
 #include "dse/spec/sweep.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* A hash table of slices by their axis values as text; a row that is better than its slice's best replaces
+ * it. */
 #include "dse/status/best_slices.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* One output is told in sentences, many in a table with a total; then reasons and best points. */
 #include "dse/status/status_report.h"
 
 #include <inttypes.h>

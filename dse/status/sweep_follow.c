@@ -1,3 +1,5 @@
+/* A poll looks at lock, cube and table; it reads on where it stopped, or begins anew when a file is
+ * another one, and judges state, rate and remaining time. */
 #include "dse/status/sweep_follow.h"
 
 #include <errno.h>

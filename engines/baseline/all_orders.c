@@ -1,3 +1,5 @@
+/* Per level the part of the order that is free, walked through its permutations in lexicographic order; a
+ * level that has had all begins anew and the next one turns, as digits of a counter do. */
 #include "engines/baseline/all_orders.h"
 
 static uint64_t start_level(struct all_orders *walk, const struct loop_constraints *fixed, uint32_t l,

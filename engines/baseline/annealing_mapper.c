@@ -1,8 +1,7 @@
+/* Simulated annealing over mappings: the shared algorithm with the map space's neighbours. */
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/mapping_search.h"
 #include "engines/search/annealing.h"
-
-/* Simulated annealing over mappings: the shared algorithm with the map space's neighbours. */
 
 enum { OPTION_MOVES, OPTION_RESTARTS, OPTION_FIRST, OPTION_LAST, OPTION_BYPASS, N_OPTION };
 

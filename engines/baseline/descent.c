@@ -1,3 +1,7 @@
+/* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the
+ * best local optima so far after some random moves, or the child of two of them; from there greedy descent
+ * over factor moves, trades, loop orders and bypasses until no neighbour is better. It converges: the search
+ * ends when many starts in a row led to nothing better. Mappings met again cost no evaluation. */
 #include <math.h>
 
 #include "engines/baseline/baseline.h"
@@ -5,11 +9,6 @@
 #include "engines/driver/price_memo.h"
 #include "engines/mapspace/mapspace_descent.h"
 #include "engines/mapspace/mapspace_move.h"
-
-/* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the
- * best local optima so far after some random moves, or the child of two of them; from there greedy descent
- * over factor moves, trades, loop orders and bypasses until no neighbour is better. It converges: the search
- * ends when many starts in a row led to nothing better. Mappings met again cost no evaluation. */
 
 enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_BYPASS, N_OPTION };
 enum { START_TRIES = 1000, POOL_MAX = 8, STEP_BLOCKS = 1000 };

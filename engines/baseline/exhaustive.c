@@ -1,12 +1,11 @@
+/* Every mapping of a small or constrained space, up to loop orders that cannot matter: the answer is
+ * proved. */
 #include <math.h>
 
 #include "engines/baseline/baseline.h"
 #include "engines/driver/driver.h"
 #include "engines/mapspace/mapspace_enumerate.h"
 #include "engines/mapspace/mapspace_order.h"
-
-/* Every mapping of a small or constrained space, up to loop orders that cannot matter: the answer is
- * proved. */
 
 enum { OPTION_MAX_SIZE, OPTION_BYPASS, N_OPTION, STEPS_AT_A_TIME = 20000 };
 

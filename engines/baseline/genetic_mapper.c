@@ -1,8 +1,7 @@
+/* A genetic algorithm over mappings: the shared algorithm with the map space's crossover and neighbours. */
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/mapping_search.h"
 #include "engines/search/genetic.h"
-
-/* A genetic algorithm over mappings: the shared algorithm with the map space's crossover and neighbours. */
 
 enum {
     OPTION_POPULATION,

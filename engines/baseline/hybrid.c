@@ -1,3 +1,7 @@
+/* Timeloop's hybrid search: random factorisation and bypass, then a linear walk over the loop orders that
+ * differ, until so many valid mappings in a row brought nothing. Options and defaults are named and set as in
+ * Timeloop's mapper (its documentation, "Mapper"). Several searchers, Timeloop's threads, take turns: each
+ * has its own random stream, its own best and its own counters. */
 #include <math.h>
 
 #include "engines/baseline/all_orders.h"
@@ -5,11 +9,6 @@
 #include "engines/baseline/sampling.h"
 #include "engines/driver/driver.h"
 #include "engines/mapspace/mapspace_order.h"
-
-/* Timeloop's hybrid search: random factorisation and bypass, then a linear walk over the loop orders that
- * differ, until so many valid mappings in a row brought nothing. Options and defaults are named and set as in
- * Timeloop's mapper (its documentation, "Mapper"). Several searchers, Timeloop's threads, take turns: each
- * has its own random stream, its own best and its own counters. */
 
 enum {
     OPTION_VICTORY,

@@ -1,3 +1,5 @@
+/* The hooks of the search space: each hands its call on to the map space, or to the driver, which counts
+ * it. */
 #include "engines/baseline/mapping_search.h"
 
 #include "engines/mapspace/mapspace_move.h"

@@ -1,8 +1,7 @@
+/* Best of N: draw valid mappings and keep the best. */
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/sampling.h"
 #include "engines/driver/driver.h"
-
-/* Best of N: draw valid mappings and keep the best. */
 
 enum {
     OPTION_SEARCH_SIZE,

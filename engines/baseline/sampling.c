@@ -1,3 +1,5 @@
+/* One draw by either way, and the two limits in rows (so many without something better, so many invalid)
+ * that baselines share. */
 #include "engines/baseline/sampling.h"
 
 #include "engines/mapspace/mapspace_sample.h"

@@ -1,3 +1,5 @@
+/* What we would give a user: CoSA's own mapping first, then variants of the formulation, each priced by the
+ * cost model, then the loop orders of the best, then local search from all of them. */
 #include <math.h>
 #include <string.h>
 
@@ -7,9 +9,6 @@
 #include "engines/cosa/polish.h"
 #include "engines/driver/price_memo.h"
 #include "engines/mapspace/mapspace_order.h"
-
-/* What we would give a user: CoSA's own mapping first, then variants of the formulation, each priced by the
- * cost model, then the loop orders of the best, then local search from all of them. */
 
 enum {
     OPTION_VARIANTS = COSA_OPTION_COUNT,

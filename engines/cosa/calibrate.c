@@ -1,3 +1,5 @@
+/* Makes the micro-benchmarks, maps each with every pair of weights on all threads, and chooses by the
+ * geometric mean of their costs. */
 #include "engines/cosa/calibrate.h"
 
 #include <limits.h>

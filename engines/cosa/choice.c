@@ -1,10 +1,9 @@
-#include <math.h>
-
-#include "engines/cosa/formulation.h"
-
 /* The choice of an order: T_v of equation 10 charges every temporal loop of the permutation level at or
  * outside the innermost loop that indexes v. So an order saves v the innermost run of loops that do not, and
  * a handful of orders suffices (docs/cosa.md). */
+#include <math.h>
+
+#include "engines/cosa/formulation.h"
 
 /* The choices of a level's order that save tensor t the loop over d. */
 static uint32_t savers(const struct cosa_order *order, uint32_t t, uint32_t d)

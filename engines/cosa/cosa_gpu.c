@@ -1,3 +1,5 @@
+/* Adds to a model the rows of threads, shape, registers and sums of a thread block, and says which loop
+ * order a GPU wants. */
 #include "engines/cosa/cosa_gpu.h"
 
 #include <math.h>

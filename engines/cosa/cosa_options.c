@@ -1,3 +1,5 @@
+/* From the values of the option table to the settings of the formulation, and what both engines do first:
+ * pad bounds, make the map space. */
 #include "engines/cosa/cosa_options.h"
 
 const char *const cosa_form_names[2] = {"paper", "minmax"};

@@ -1,7 +1,6 @@
+/* CoSA as a mapper: its one mapping is priced once. */
 #include "engines/cosa/cosa_engines.h"
 #include "engines/cosa/cosa_options.h"
-
-/* CoSA as a mapper: its one mapping is priced once. */
 
 static const struct engine_option option[COSA_OPTION_COUNT] = {COSA_OPTIONS};
 

@@ -1,7 +1,6 @@
+/* From a solution of the model to a mapping. */
 #include "engines/cosa/cosa_gpu.h"
 #include "engines/cosa/formulation.h"
-
-/* From a solution of the model to a mapping. */
 
 static uint32_t power(uint32_t base, double exponent)
 {

@@ -1,3 +1,5 @@
+/* One mapping: solve, check the exact tiles, tighten what was too large, and with the safe halo if that does
+ * not help. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +9,6 @@
 #include "engines/cosa/cosa_gpu.h"
 #include "engines/cosa/formulation.h"
 #include "engines/mapspace/mapspace.h"
-
-/* One mapping: solve, check the exact tiles, tighten what was too large, and with the safe halo if that does
- * not help. */
 
 /* Beyond what the exact tile exceeds, in bits (docs/cosa.md, repair). */
 #define REPAIR_MARGIN_BITS 0.01

@@ -1,11 +1,10 @@
+/* COSA_FORM_MINMAX: besides the paper's terms, the largest of the compute time and of each tensor's traffic
+ * with the outermost level, in bits. A tensor is fetched again for every temporal loop outside its outermost
+ * inner buffer that does not index it, except for the innermost run of such loops (docs/cosa.md). */
 #include <math.h>
 #include <string.h>
 
 #include "engines/cosa/formulation.h"
-
-/* COSA_FORM_MINMAX: besides the paper's terms, the largest of the compute time and of each tensor's traffic
- * with the outermost level, in bits. A tensor is fetched again for every temporal loop outside its outermost
- * inner buffer that does not index it, except for the innermost run of such loops (docs/cosa.md). */
 
 /* Where a tensor's fetches begin: the first level outside its outermost inner keeper. */
 static uint32_t first_outside(const struct cosa_shape *shape, uint32_t t)

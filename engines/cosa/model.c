@@ -1,10 +1,9 @@
+/* Variables, their costs, and the rows that every model has. */
 #include <math.h>
 #include <string.h>
 
 #include "engines/cosa/cosa_gpu.h"
 #include "engines/cosa/formulation.h"
-
-/* Variables, their costs, and the rows that every model has. */
 
 void cosa_put(struct cosa_model *model, uint32_t variable, double coefficient)
 {

@@ -1,9 +1,8 @@
+/* Loop orders: the default of a level, and the orders of the permutation level among which the model
+ * chooses. */
 #include <string.h>
 
 #include "engines/cosa/formulation.h"
-
-/* Loop orders: the default of a level, and the orders of the permutation level among which the model
- * chooses. */
 
 static bool indexes_all(const struct cosa_shape *shape, uint32_t d)
 {

@@ -1,3 +1,5 @@
+/* Rounds each bound up to the next one without a large prime, so that a mapping has factors to choose
+ * from. */
 #include <stdint.h>
 
 #include "engines/cosa/cosa.h"

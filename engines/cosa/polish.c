@@ -1,3 +1,5 @@
+/* A pool of local optima of different cost and a queue of starts; a step is one block of a descent or the
+ * begin of the next. */
 #include "engines/cosa/polish.h"
 
 #include <string.h>

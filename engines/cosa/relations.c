@@ -1,3 +1,5 @@
+/* What the formulation knows of problem and machine: which dimension moves which tensor, the rooms of each
+ * level in bits, the primes of each bound. */
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
+/* The rows of meshes, capacities and the user's constraints. */
 #include <math.h>
 
 #include "engines/cosa/formulation.h"
-
-/* The rows of meshes, capacities and the user's constraints. */
 
 /* A dimension lies on one axis of a level, as a mapping has it. */
 static void add_side_rows(struct cosa_model *model, uint32_t l)

@@ -1,3 +1,4 @@
+/* The numbers that a CoSA model has unless options say otherwise. */
 #include "engines/cosa/cosa.h"
 
 #include <string.h>

@@ -1,10 +1,9 @@
+/* Rows that exclude no optimum but make the solve faster: hulls of the spatial knapsacks, and one of each
+ * pair of mirror images. */
 #include <math.h>
 #include <string.h>
 
 #include "engines/cosa/formulation.h"
-
-/* Rows that exclude no optimum but make the solve faster: hulls of the spatial knapsacks, and one of each
- * pair of mirror images. */
 
 enum { PATTERN_MAX = 40, PATTERN_PRIME_MAX = 12 };
 

@@ -1,9 +1,8 @@
+/* The objective's terms of any mapping, from its loops. */
 #include <math.h>
 #include <string.h>
 
 #include "engines/cosa/formulation.h"
-
-/* The objective's terms of any mapping, from its loops. */
 
 /* How many primes, with multiplicity: the stride is charged for each (docs/cosa.md). */
 static uint32_t prime_count(uint32_t factor)

@@ -1,3 +1,5 @@
+/* As an engine: burns the time it is told to, offers one mapping with all loops outermost, and calls the
+ * chosen fault of fault.c. */
 #include "engines/drill/drill.h"
 
 #include "base/clock.h"

@@ -1,3 +1,5 @@
+/* One context for the life of a search: what engines call (price, reject, draw streams), and engine_solve,
+ * which runs the steps within the budget and re-checks the best with the plain cost model and the checker. */
 #include "engines/driver/driver.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Option values from text: ranges, yes or no, choices; an unknown name or value gets the nearest one and
+ * what is accepted. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Parses names and products of powers, prints the canonical name, and gives the cost, its value from a
+ * lower bound included. */
 #include "engines/driver/objective.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A direct-mapped table that compares hashes alone; the hash leaves out what cannot change a cost (unit
+ * loops). */
 #include "engines/driver/price_memo.h"
 
 enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena, struct dse_error *err)

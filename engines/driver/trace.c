@@ -1,3 +1,4 @@
+/* Keeps every improvement until the list is full; then every second one goes. */
 #include "engines/driver/trace.h"
 
 void trace_add(struct engine_result *result, uint64_t evaluation, double cost)
