@@ -40,7 +40,8 @@ void csv_add_text(struct text_buffer *line, const char *text)
         text_append_bytes(line, ",", 1);
         return;
     }
-    if (!strpbrk(text, ",\"\r\n") && text[0] != ' ' && text[length - 1] != ' ') {
+    static const char blank[] = " \t"; /* libcsv takes them away around a field without quotes */
+    if (!strpbrk(text, ",\"\r\n") && !strchr(blank, text[0]) && !strchr(blank, text[length - 1])) {
         text_append_bytes(line, text, length);
         text_append_bytes(line, ",", 1);
         return;

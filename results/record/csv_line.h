@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <csv.h>
+
 #include "base/status.h"
 #include "base/text.h"
 #include "results/record/schema.h"
@@ -16,12 +18,14 @@ struct csv_row {
     const char **field; /* (n) owned; valid until the next csv_split */
     size_t capacity;
     struct text_buffer store;
+    struct csv_parser parser;
+    bool broken; /* a line break outside of quotes */
 };
 
 void csv_row_init(struct csv_row *row);
 void csv_row_free(struct csv_row *row);
 
-/* Split a line without its line break. The fields lie one behind the other in `store`, each with its
+/* Split a line without its line break by libcsv. The fields lie one behind the other in `store`, each with its
  * terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
                                          struct dse_error *err);

@@ -1,91 +1,85 @@
-/* Splitting a line into its fields (RFC 4180): one pass in a copy of the line, as a million lines are read on
- * resume. */
+/* The fields of a line (RFC 4180), read by libcsv in strict mode. Lines are cut out and checked before. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "results/record/csv_line.h"
 
+enum { FIELD_BLOCK = 4096 };
+
+static void start_parser(struct csv_parser *parser)
+{
+    (void)csv_init(parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL); /* fails for NULL only */
+    csv_set_blk_size(parser, FIELD_BLOCK);
+}
+
 void csv_row_init(struct csv_row *row)
 {
     *row = (struct csv_row){0};
     text_init(&row->store);
+    start_parser(&row->parser);
 }
 
 void csv_row_free(struct csv_row *row)
 {
     free(row->field);
     text_free(&row->store);
+    csv_free(&row->parser);
     csv_row_init(row);
 }
 
-static bool add_field(struct csv_row *row, const char *text)
+/* `text` has no terminator; NULL where there is none. csv_split made room for all fields in the store. */
+static void take_field(void *text, size_t length, void *user)
 {
+    struct csv_row *row = user;
     if (row->n == row->capacity) {
         size_t capacity = row->capacity ? 2 * row->capacity : 64;
         const char **field = realloc(row->field, capacity * sizeof *field);
+        row->store.failed = row->store.failed || !field;
         if (!field)
-            return false;
+            return;
         row->field = field;
         row->capacity = capacity;
     }
-    row->field[row->n++] = text;
-    return true;
+    char *to = row->store.data + row->store.length;
+    if (length > 0)
+        memcpy(to, text, length);
+    to[length] = '\0';
+    row->store.length += length + 1;
+    row->field[row->n++] = to;
 }
 
-/* A quoted field without its quotes from behind its first one: moved to `*to`. Returns where it ends, or
- * NULL: it never does. */
-static char *unquote(char *at, const char *end, char **to)
+/* A line break outside of quotes, or the end of the line (-1). */
+static void take_end(int byte, void *user)
 {
-    for (;;) {
-        char *quote = memchr(at, '"', (size_t)(end - at));
-        if (!quote)
-            return NULL;
-        size_t n = (size_t)(quote - at);
-        memmove(*to, at, n);
-        *to += n;
-        at = quote + 1;
-        if (at == end || *at != '"')
-            return at == end || *at == ',' ? at : NULL;
-        *(*to)++ = '"';
-        at++;
-    }
-}
-
-/* A bare field, moved to `*to`. Returns where it ends, or NULL: there is a quote in it. */
-static char *bare(char *at, char *end, char **to, bool quotes)
-{
-    char *comma = memchr(at, ',', (size_t)(end - at));
-    char *stop = comma ? comma : end;
-    size_t n = (size_t)(stop - at);
-    if (quotes && memchr(at, '"', n))
-        return NULL;
-    if (*to != at)
-        memmove(*to, at, n);
-    *to += n;
-    return stop;
+    struct csv_row *row = user;
+    row->broken = row->broken || byte >= 0;
 }
 
 enum dse_status csv_split(const char *line, size_t length, struct csv_row *row, struct dse_error *err)
 {
+    struct csv_parser *parser = &row->parser;
     text_clear(&row->store);
     row->n = 0;
+    row->broken = false;
     /* A zero byte would end a field early; no line of ours has one. */
     if (memchr(line, 0, length))
         return dse_fail(err, DSE_BAD_INPUT, "a zero byte in the line");
-    text_append_bytes(&row->store, line, length);
-    if (row->store.failed)
+    if (!text_room(&row->store, length + 1)) /* all fields, and a terminator for each comma and the end */
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-    bool quotes = memchr(line, '"', length) != NULL;
-    char *at = row->store.data, *to = at, *end = at + length;
-    for (bool more = true; more;) {
-        if (!add_field(row, to))
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-        at = at < end && *at == '"' ? unquote(at + 1, end, &to) : bare(at, end, &to, quotes);
-        if (!at)
-            return dse_fail(err, DSE_BAD_INPUT, "broken quoting in field %zu", row->n);
-        more = at < end;
-        *to++ = '\0'; /* `to` is never ahead of `at`, which is at the comma or the end */
-        at++;
+    bool whole = csv_parse(parser, line, length, take_field, take_end, row) == length &&
+                 csv_fini(parser, take_field, take_end, row) == 0;
+    bool broken = !whole && csv_error(parser) == CSV_EPARSE;
+    if (!whole) { /* it stands in the middle of a field */
+        csv_free(parser);
+        start_parser(parser);
     }
+    if (row->broken)
+        return dse_fail(err, DSE_BAD_INPUT, "a line break outside of quotes");
+    if (broken)
+        return dse_fail(err, DSE_BAD_INPUT, "broken quoting in field %zu", row->n + 1);
+    if (whole && row->n == 0) /* libcsv takes blanks alone for no row */
+        take_field(NULL, 0, row);
+    if (!whole || row->store.failed)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
     return DSE_OK;
 }

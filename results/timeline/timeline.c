@@ -228,7 +228,7 @@ void timeline_csv(const struct timeline *timeline, struct text_buffer *out)
     }
 }
 
-static enum dse_status csv_write(const struct timeline *timeline, const char *path, struct dse_error *err)
+static enum dse_status write_csv(const struct timeline *timeline, const char *path, struct dse_error *err)
 {
     struct text_buffer out;
     char temporary[4096];
@@ -260,7 +260,7 @@ enum dse_status timeline_write(const struct timeline *timeline, const char *path
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     const char *ending = dot && (!slash || dot > slash) ? dot : "";
     if (strcasecmp(ending, ".csv") == 0)
-        return csv_write(timeline, path, err);
+        return write_csv(timeline, path, err);
     if (strcasecmp(ending, ".h5") == 0 || strcasecmp(ending, ".hdf5") == 0)
         return timeline_hdf5_write(timeline, path, err);
     return dse_fail(err, DSE_BAD_USAGE, "%s: a timeline ends in .h5 or .csv", path);

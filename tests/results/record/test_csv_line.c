@@ -15,7 +15,8 @@ static void plain_field(const char *text, struct text_buffer *line)
 {
     size_t length = strlen(text);
     char quoted[512];
-    if (length == 0 || (!strpbrk(text, ",\"\r\n") && text[0] != ' ' && text[length - 1] != ' ')) {
+    if (length == 0 ||
+        (!strpbrk(text, ",\"\r\n") && !strchr(" \t", text[0]) && !strchr(" \t", text[length - 1]))) {
         text_append(line, "%s,", text);
         return;
     }
@@ -31,7 +32,7 @@ static void plain_field(const char *text, struct text_buffer *line)
 static void test_csv_add_text_quotes_as_libcsv_does(void **state)
 {
     (void)state;
-    static const char letter[] = "ab ,\"\n\r{}:=";
+    static const char letter[] = "ab \t,\"\n\r{}:=";
     struct random_stream stream = random_stream_make(6, 1, RANDOM_TEST);
     struct text_buffer quick, plain;
     text_init(&quick);
@@ -54,10 +55,56 @@ static void test_csv_add_text_quotes_as_libcsv_does(void **state)
     text_free(&plain);
 }
 
+/* RFC 4180, and what libcsv makes of a line that is not so. */
+static void test_csv_split_reads_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *field; /* field: all of them, each with | behind it; NULL: refused */
+    } of[] = {
+        {"", "|"},
+        {"  ", "|"},
+        {"a", "a|"},
+        {"a,", "a||"},
+        {",,", "|||"},
+        {"\"\",\"\"\"\"", "|\"|"},
+        {"\"a,b\",\" c\"", "a,b| c|"},
+        {"\"two\nlines\",x", "two\nlines|x|"},
+        {"a , b", "a|b|"},
+        {"\"a", NULL},
+        {"a,\"b\"c,d", NULL},
+        {"a,b\"c", NULL},
+        {"a\rb,c", NULL},
+        {"a,b\r", NULL},
+        {"\na", NULL},
+    };
+    struct csv_row row;
+    struct dse_error err;
+    struct text_buffer all;
+    csv_row_init(&row);
+    text_init(&all);
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        enum dse_status status = csv_split(of[i].line, strlen(of[i].line), &row, &err);
+        assert_int_equal(status, of[i].field ? DSE_OK : DSE_BAD_INPUT);
+        text_clear(&all);
+        for (size_t k = 0; status == DSE_OK && k < row.n; k++)
+            text_append(&all, "%s|", row.field[k]);
+        if (of[i].field)
+            assert_string_equal(all.data, of[i].field);
+    }
+    assert_string_equal(err.text, "a line break outside of quotes");
+    assert_int_equal(csv_split("x,\"y", 4, &row, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.text, "broken quoting in field 2");
+    assert_int_equal(csv_split("x\0y", 3, &row, &err), DSE_BAD_INPUT);
+    csv_row_free(&row);
+    text_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_add_text_quotes_as_libcsv_does),
+        cmocka_unit_test(test_csv_split_reads_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
