@@ -201,30 +201,38 @@ static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *
     }
     const struct ynode *kind = yaml_find(plot, "kind");
     if (kind && kind->kind == YNODE_SCALAR)
-        (void)plot_kind_find(kind->text, &options->kind);
+        options->kind = plot_kind_find(kind->text);
+}
+
+/* --kind. x and y of the specification are for its own kind: to another they would be panels or bars. */
+static enum dse_status read_kind(const struct cli_args *args, struct plot_options *options,
+                                 struct dse_error *err)
+{
+    size_t n, index;
+    const char *const *names = plot_kind_names(&n);
+    DSE_TRY(cli_choice(args, "kind", names, n, 0, &index, err));
+    const struct plot_kind *said = options->kind ? options->kind : plot_kind_at(0);
+    options->kind = cli_value(args, "kind") ? plot_kind_at(index) : said;
+    if (options->kind != said)
+        options->x = options->y = NULL;
+    return DSE_OK;
 }
 
 static enum dse_status read_plot_options(const struct cli_args *args, const struct result_schema *schema,
                                          struct arena *arena, const char **where,
                                          struct plot_options *options, struct dse_error *err)
 {
-    static const char *const kinds[] = {"heatmap", "convergence", "breakdown"};
     const struct {
         const char *name;
         const char **out;
     } table[] = {
         {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
-    size_t kind;
     unsigned long long facets = 0;
-    DSE_TRY(cli_choice(args, "kind", kinds, 3, (size_t)options->kind, &kind, err));
-    if (kind != (size_t)options->kind)
-        options->x = options->y =
-            NULL; /* the specification means its own kind: these would be panels or bars */
+    DSE_TRY(read_kind(args, options, err));
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (cli_value(args, table[i].name))
             *table[i].out = cli_value(args, table[i].name);
     DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
-    options->kind = (enum plot_kind)kind;
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
     options->x = column_of(schema, options->x);
@@ -241,7 +249,7 @@ static enum dse_status draw(const struct cli_args *args, const struct console *c
 {
     const char *h5 = args->operand[0], *where[CLI_VALUE_MAX];
     char figure[FIGURE_PATH_MAX];
-    struct plot_options options = {.kind = PLOT_HEATMAP};
+    struct plot_options options = {0};
     struct result_schema schema;
     DSE_TRY(timeline_plot_not(args, err));
     DSE_TRY(cube_read_schema(h5, arena, &schema, err));
@@ -274,8 +282,7 @@ static int plot_main(const struct cli_args *args, const struct console *console)
 
 static const struct cli_option plot_option_table[] = {
     {"output", 'o', "FIG", "the figure, .png, .svg or .pdf (default: OUT.png)"},
-    {"kind", 'k', "WHAT",
-     "heatmap (default), convergence (cost over evaluations) or breakdown (energy bars)"},
+    {"kind", 'k', "WHAT", "what to draw (default: what the specification says, else the first)"},
     {"metric", 'm', "COLUMN", "what to show: edp_js (default), latency_s, energy_j, dram_byte, ..."},
     {"x", 'x', "AXIS", "the horizontal axis, as in the specification (default: chosen by length)"},
     {"y", 'y', "AXIS", "the vertical axis"},
@@ -312,5 +319,7 @@ const struct cli_command command_plot = {
     .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
     .min_operand = 1,
     .max_operand = 8,
+    .choice_option = "kind",
+    .choice = plot_kind_word,
     .run = plot_main,
 };

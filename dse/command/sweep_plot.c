@@ -8,15 +8,16 @@
 
 enum { FIELD_MAX = 64, NO_DIMENSION = SPEC_VARIABLE_MAX, SHOWN_MAX = 96 };
 
-static enum dse_status check_kind(const struct sweep *sweep, enum plot_kind *kind, struct dse_error *err)
+static enum dse_status check_kind(const struct sweep *sweep, const struct plot_kind **kind,
+                                  struct dse_error *err)
 {
-    static const char *const words[] = {"heatmap", "convergence", "breakdown"};
     const struct ynode *node = yaml_find(sweep->spec->plot, "kind");
-    size_t index;
-    if (!node || plot_kind_find(node->text, kind))
-        return DSE_OK;
-    return yaml_choice(&sweep->spec->doc, node, "plot.kind", words, sizeof words / sizeof words[0], &index,
-                       err);
+    size_t index = 0, n;
+    const char *const *words = plot_kind_names(&n);
+    if (node)
+        DSE_TRY(yaml_choice(&sweep->spec->doc, node, "plot.kind", words, n, &index, err));
+    *kind = plot_kind_at(index);
+    return DSE_OK;
 }
 
 /* `key` (x or y) names an axis as the specification or as the result file does; `*dimension` is where it
@@ -78,15 +79,16 @@ static enum dse_status check_metric(const struct sweep *sweep, struct dse_error 
 
 enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
 {
-    enum plot_kind kind = PLOT_HEATMAP;
+    const struct plot_kind *kind;
     size_t x, y;
     if (!sweep->spec->plot)
         return DSE_OK;
     DSE_TRY(check_kind(sweep, &kind, err));
     DSE_TRY(check_axis(sweep, "x", &x, err));
     DSE_TRY(check_axis(sweep, "y", &y, err));
-    if (kind == PLOT_HEATMAP && x != NO_DIMENSION && x == y)
+    if (kind->has_two_axes && x != NO_DIMENSION && x == y)
         return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "y"), err,
-                         "plot: x and y of a heatmap are two axes, which are not linked by zip or points");
+                         "plot: x and y of a %s are two axes, which are not linked by zip or points",
+                         kind->name);
     return check_metric(sweep, err);
 }

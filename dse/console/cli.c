@@ -43,13 +43,23 @@ static void print_option(FILE *out, const struct cli_option *option)
     print_wrapped(out, option->sentence, HELP_INDENT);
 }
 
+static void print_choices(FILE *out, const struct cli_command *command)
+{
+    const char *word, *sentence;
+    for (size_t i = 0; (word = command->choice(i, &sentence)); i++)
+        fprintf(out, "%*s%-12s  %s\n", HELP_INDENT + 2, "", word, sentence);
+}
+
 void cli_print_help(const struct cli_command *command, FILE *out)
 {
     static const struct cli_option help = {"help", 'h', NULL, "show this text"};
     fprintf(out, "Usage: dse %s [OPTION]... %s\n\n%s\n\nOptions:\n", command->name, command->operands,
             command->summary);
-    for (size_t i = 0; i < command->n_option; i++)
+    for (size_t i = 0; i < command->n_option; i++) {
         print_option(out, &command->option[i]);
+        if (command->choice_option && strcmp(command->option[i].name, command->choice_option) == 0)
+            print_choices(out, command);
+    }
     print_option(out, &help);
     if (command->help && command->help[0])
         fprintf(out, "\n%s", command->help);

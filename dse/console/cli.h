@@ -36,6 +36,8 @@ struct cli_command {
     const struct cli_option *option; /* (n_option) */
     size_t n_option;
     size_t min_operand, max_operand;
+    const char *choice_option; /* the option whose words help lists, for people and completion; or NULL */
+    const char *(*choice)(size_t i, const char **sentence); /* its word i, NULL behind the last */
     int (*run)(const struct cli_args *args, const struct console *console); /* returns the exit code */
 };
 

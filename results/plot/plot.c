@@ -1,3 +1,4 @@
+/* The table of the kinds of figure, drawing one, and what the kinds share: layout, titles, ticks. */
 #include "results/plot/plot.h"
 
 #include <math.h>
@@ -7,27 +8,35 @@
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
-/* A kind of figure: its word and its maker. */
-struct plot_kind_entry {
-    const char *word;
-    enum dse_status (*draw)(struct plot_job *job, struct dse_error *err);
-};
+#define PLOT_ROW(name, has_two_axes, sentence) {#name, sentence, has_two_axes, plot_##name},
+#define PLOT_NAME(name, has_two_axes, sentence) #name,
+static const struct plot_kind kinds[] = {PLOT_KINDS(PLOT_ROW)};
+static const char *const names[] = {PLOT_KINDS(PLOT_NAME)};
 
-static const struct plot_kind_entry kinds[] = {
-    [PLOT_HEATMAP] = {"heatmap", plot_heatmap},
-    [PLOT_CONVERGENCE] = {"convergence", plot_convergence},
-    [PLOT_BREAKDOWN] = {"breakdown", plot_breakdown},
-};
-
-int plot_kind_find(const char *word, enum plot_kind *kind)
+const struct plot_kind *plot_kind_at(size_t i)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(word, kinds[i].word) == 0) {
-            *kind = (enum plot_kind)i;
-            return 1;
-        }
-    }
-    return 0;
+    return i < sizeof kinds / sizeof *kinds ? &kinds[i] : NULL;
+}
+
+const struct plot_kind *plot_kind_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(name, kinds[i].name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+const char *const *plot_kind_names(size_t *n)
+{
+    *n = sizeof names / sizeof *names;
+    return names;
+}
+
+const char *plot_kind_word(size_t i, const char **sentence)
+{
+    const struct plot_kind *kind = plot_kind_at(i);
+    *sentence = kind ? kind->sentence : "";
+    return kind ? kind->name : NULL;
 }
 
 void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted)
@@ -181,14 +190,17 @@ size_t plot_longest(const char *const *label, size_t n)
 enum dse_status plot_draw(const char *h5_path, const char *figure_path, const struct plot_options *options,
                           struct dse_error *err)
 {
+    const struct plot_kind *kind = options->kind ? options->kind : &kinds[0];
     struct plot_job job = {.options = options, .figure_path = figure_path};
-    if ((size_t)options->kind >= sizeof kinds / sizeof *kinds)
-        return dse_fail(err, DSE_BAD_USAGE, "unknown kind of figure");
+    char template[64];
     DSE_TRY(gnuplot_check_ending(figure_path, err));
+    snprintf(template, sizeof template, "%s.gp", kind->name);
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
     if (status == DSE_OK)
-        status = kinds[options->kind].draw(&job, err);
+        status = kind->draw(&job, err);
+    if (status == DSE_OK)
+        status = gnuplot_template(&job.script, template, options->template_dir, err);
     if (status == DSE_OK)
         status = gnuplot_run(&job.script, figure_path, options->keep_script, err);
     plot_data_close(&job.data);

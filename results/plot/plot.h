@@ -8,14 +8,23 @@
 
 #include "base/status.h"
 
-enum plot_kind { PLOT_HEATMAP, PLOT_CONVERGENCE, PLOT_BREAKDOWN };
+struct plot_job;
+
+/* A kind of figure: a row of the table in plot_kinds.h. */
+struct plot_kind {
+    const char *name;     /* for --kind and the specification; its template is NAME.gp */
+    const char *sentence; /* for help */
+    bool has_two_axes;    /* x and y are different axes */
+    /* append data and layout to the script, for the template to draw */
+    enum dse_status (*draw)(struct plot_job *job, struct dse_error *err);
+};
 
 /* What to draw; NULL or 0 means: choose. */
 struct plot_options {
-    enum plot_kind kind;
-    const char *metric;       /* a field name; default edp_js */
-    const char *x, *y;        /* axis names; default: the two longest axes, numeric ones first */
-    const char *const *where; /* (n_where) "axis=value" or "axis=label": keep only this slice */
+    const struct plot_kind *kind; /* default: the first */
+    const char *metric;           /* a field name; default edp_js */
+    const char *x, *y;            /* axis names; default: the two longest axes, numeric ones first */
+    const char *const *where;     /* (n_where) "axis=value" or "axis=label": keep only this slice */
     size_t n_where;
     size_t max_facet;  /* at most so many panels (default 12); more is an error that says how to choose */
     const char *title; /* default: the specification's title */
@@ -24,9 +33,17 @@ struct plot_options {
     bool keep_script; /* also leave FIG.gp, the whole script with its data, beside the figure */
 };
 
-/* Names of the kinds for the command line: "heatmap", "convergence", "breakdown". Returns 0 when unknown,
- * else 1. */
-int plot_kind_find(const char *word, enum plot_kind *kind);
+/* The kind at position i, or NULL behind the last one. */
+const struct plot_kind *plot_kind_at(size_t i);
+
+/* The kind of that name, or NULL. */
+const struct plot_kind *plot_kind_find(const char *name);
+
+/* The names of all kinds, (n). */
+const char *const *plot_kind_names(size_t *n);
+
+/* Name and sentence of the kind at position i for help (cli_command.choice); NULL behind the last one. */
+const char *plot_kind_word(size_t i, const char **sentence);
 
 /* Draw `h5_path` into `figure_path`. DSE_BAD_INPUT: nothing to draw, unknown metric or axis (with the nearest
  * name). DSE_BAD_USAGE: unknown ending. DSE_IO: gnuplot is missing (names the package gnuplot-nox) or failed

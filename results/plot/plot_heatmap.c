@@ -267,5 +267,5 @@ enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err)
     plot_put_ticks(&job->script, "dse_y_ticks", "ytics", (const char *const *)map.y_label, map.n_y,
                    "norotate");
     put_cells(job, &map);
-    return gnuplot_template(&job->script, "heatmap.gp", job->options->template_dir, err);
+    return DSE_OK;
 }

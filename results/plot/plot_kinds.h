@@ -1,10 +1,23 @@
-/* The three kinds of figure: each appends its data and layout to a script that ends with its template. */
+/* The kinds of figure, and what they share. Each appends its data and layout to a script that ends with its
+ * template. */
 #ifndef RESULTS_PLOT_PLOT_KINDS_H
 #define RESULTS_PLOT_PLOT_KINDS_H
 
 #include "base/status.h"
 #include "base/text.h"
 #include "results/plot/plot_data.h"
+
+/* Every kind, in the order help shows them; the first is the default. X(name, has two axes, sentence): the
+ * function is plot_NAME, the template plotting/NAME.gp. */
+#define PLOT_KINDS(X)                                                                                        \
+    X(heatmap, true, "the metric over two axes, the others as panels")                                       \
+    X(convergence, false, "best cost so far over evaluations")                                               \
+    X(breakdown, false, "bars of energy by storage level")
+
+#define PLOT_DECLARE(name, has_two_axes, sentence)                                                           \
+    DSE_MUST_CHECK enum dse_status plot_##name(struct plot_job *job, struct dse_error *err);
+PLOT_KINDS(PLOT_DECLARE)
+#undef PLOT_DECLARE
 
 /* What is being drawn; passed to the kinds. */
 struct plot_job {
@@ -52,9 +65,5 @@ void plot_print_value(double value, char *buffer, size_t size);
 /* Panel titles (n_panel) in the arena. */
 DSE_MUST_CHECK enum dse_status plot_panel_titles(struct plot_data *data, const char *const **title,
                                                  struct dse_error *err);
-
-DSE_MUST_CHECK enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err);
-DSE_MUST_CHECK enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err);
-DSE_MUST_CHECK enum dse_status plot_breakdown(struct plot_job *job, struct dse_error *err);
 
 #endif

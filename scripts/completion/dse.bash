@@ -20,6 +20,13 @@ _dse_options() {
         }'
 }
 
+# The words that option $3 of command $2 takes, where its help lists them: one per line below the option, indented further.
+_dse_choices() {
+    "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
+        /^  -[A-Za-z], --/ || /^      --/ { on = $1 == option || $2 == option }
+        on && match($0, /^ *[a-z]/) && RLENGTH == 31 { print $1 }'
+}
+
 # The first column of `dse list WHAT` below its header and rule.
 _dse_names() {
     "$1" list "$2" 2>/dev/null | awk 'NR > 2 { print $1 }'
@@ -74,7 +81,6 @@ _dse_value() {
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply 'levels networks summary noc tiles tensors instructions' "$word" ;;
         eval--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
-        *--kind) _dse_reply 'heatmap convergence breakdown' "$word" ;;
         sample--draw) _dse_reply 'construct primes' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
         *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
@@ -85,6 +91,7 @@ _dse_value() {
         plot--arch) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         plot--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *--output | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
+        *) _dse_reply "$(_dse_choices "$program" "$command" "$option")" "$word" ;;
     esac
 }
 

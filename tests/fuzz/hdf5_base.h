@@ -118,8 +118,9 @@ static inline void base_read_fields(const char *path, const struct result_schema
 static inline void base_plot(const char *path)
 {
     struct dse_error err;
-    for (int kind = PLOT_HEATMAP; kind <= PLOT_BREAKDOWN; kind++) {
-        const struct plot_options options = {.kind = (enum plot_kind)kind, .template_dir = "/nonexistent"};
+    const struct plot_kind *kind;
+    for (size_t i = 0; (kind = plot_kind_at(i)); i++) {
+        const struct plot_options options = {.kind = kind, .template_dir = "/nonexistent"};
         enum dse_status status = plot_draw(path, "/nonexistent/figure.png", &options, &err);
         if (status == DSE_IO)
             fuzz_check_text(err.text);

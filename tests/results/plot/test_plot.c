@@ -27,15 +27,15 @@ static void test_plot_draws_every_kind_in_every_format(void **state)
 {
     (void)state;
     static const char *const magic[][2] = {{"png", "\x89PNG"}, {"svg", "<?xml"}, {"pdf", "%PDF"}};
-    static const enum plot_kind kind[] = {PLOT_HEATMAP, PLOT_CONVERGENCE, PLOT_BREAKDOWN};
+    const struct plot_kind *kind;
     char folder[512], out[600], figure[600], name[32];
     struct dse_error err = {0};
     if (!gnuplot_is_there())
         skip();
     make_sample(folder, sizeof folder, out, sizeof out);
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; (kind = plot_kind_at(k)); k++) {
         for (size_t f = 0; f < 3; f++) {
-            struct plot_options options = {.kind = kind[k], .template_dir = template_dir};
+            struct plot_options options = {.kind = kind, .template_dir = template_dir};
             snprintf(name, sizeof name, "f%zu.%s", k, magic[f][0]);
             files_path(figure, sizeof figure, folder, name);
             if (plot_draw(out, figure, &options, &err) != DSE_OK)
@@ -89,7 +89,7 @@ static void test_plot_script_has_labels_best_and_holes(void **state)
 static void test_plot_canvas_is_as_wide_as_the_title(void **state)
 {
     (void)state;
-    static const enum plot_kind kind[] = {PLOT_HEATMAP, PLOT_CONVERGENCE, PLOT_BREAKDOWN};
+    const struct plot_kind *kind;
     char folder[512], out[600], figure[600], script[600];
     struct dse_error err;
     if (!gnuplot_is_there())
@@ -97,8 +97,8 @@ static void test_plot_canvas_is_as_wide_as_the_title(void **state)
     make_sample(folder, sizeof folder, out, sizeof out);
     files_path(figure, sizeof figure, folder, "wide.svg");
     files_path(script, sizeof script, folder, "wide.svg.gp");
-    for (size_t k = 0; k < 3; k++) {
-        struct plot_options options = {.kind = kind[k],
+    for (size_t k = 0; (kind = plot_kind_at(k)); k++) {
+        struct plot_options options = {.kind = kind,
                                        .title =
                                            "012345678901234567890123456789012345678901234567890123456789",
                                        .template_dir = template_dir,
@@ -110,6 +110,23 @@ static void test_plot_canvas_is_as_wide_as_the_title(void **state)
         assert_true(strtod(width + strlen("dse_width = "), NULL) >= 576);
         free(text);
     }
+}
+
+/* A row of the table is all the program needs; people need a paragraph. */
+static void test_plot_kinds_are_in_the_docs(void **state)
+{
+    (void)state;
+    const struct plot_kind *kind;
+    char *text = files_read("docs/results.md", NULL);
+    for (size_t k = 0; (kind = plot_kind_at(k)); k++) {
+        char item[64];
+        snprintf(item, sizeof item, "\n- **%s**", kind->name);
+        if (!strstr(text, item))
+            fail_msg("docs/results.md, Figures: no item for %s", kind->name);
+        assert_ptr_equal(plot_kind_find(kind->name), kind);
+    }
+    assert_null(plot_kind_find("pie"));
+    free(text);
 }
 
 /* The median, 3 MiB, decides; a number of bytes below 1 KiB stays as it is. Seconds have decimal prefixes. */
@@ -188,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_plot_draws_every_kind_in_every_format),
         cmocka_unit_test(test_plot_script_has_labels_best_and_holes),
         cmocka_unit_test(test_plot_canvas_is_as_wide_as_the_title),
+        cmocka_unit_test(test_plot_kinds_are_in_the_docs),
         cmocka_unit_test(test_plot_scale_counts_bytes_as_capacities),
         cmocka_unit_test(test_plot_errors_say_what_would_be_right),
         cmocka_unit_test(test_plot_without_gnuplot_names_the_package),
