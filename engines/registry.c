@@ -1,3 +1,4 @@
+/* Every engine, in the order help shows them. */
 #include <string.h>
 
 #include "engines/baseline/baseline.h"
@@ -6,7 +7,6 @@
 #include "engines/driver/engine.h"
 #include "engines/soma/soma_engines.h"
 
-/* Every engine, in the order help shows them. */
 static const struct engine *const registry[] = {
     &engine_random,     &engine_hybrid,    &engine_descent,   &engine_annealing, &engine_genetic,
     &engine_exhaustive, &engine_cosa,      &engine_cosa_best, &engine_unfused,   &engine_cocco,

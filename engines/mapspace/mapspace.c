@@ -1,3 +1,5 @@
+/* Compiles a space: slots, fixed factors, the primes that are free, levels that can overflow; finds out
+ * whether it is empty, and why, before anything is drawn. */
 #include "engines/mapspace/mapspace.h"
 
 #include <inttypes.h>

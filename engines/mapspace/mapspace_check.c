@@ -1,3 +1,5 @@
+/* Whether a mapping fits and whether it lies in the space: tiles, spreads, thread block, then everything
+ * that the constraints fix. */
 #include "costmodel/model/gpu_limits.h"
 #include "engines/mapspace/mapspace_private.h"
 

@@ -1,3 +1,5 @@
+/* Reads entries by target and type: factors, permutation, split, keep and bypass, in each spelling that
+ * Timeloop has; a wrong word gets the nearest one. */
 #include "engines/mapspace/mapspace_constraints.h"
 
 #include <ctype.h>

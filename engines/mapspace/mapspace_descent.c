@@ -1,3 +1,5 @@
+/* A block tries its steps one after the other and keeps each that is better; a block that found something
+ * is tried again before the next. */
 #include "engines/mapspace/mapspace_descent.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A draw by construction: each prime goes to a random slot that can still take it, with tiles and spreads
+ * kept up to date, so that what comes out nearly always fits. */
 #include <string.h>
 
 #include "engines/mapspace/mapspace_private.h"

@@ -1,3 +1,5 @@
+/* Lists the ways to give each dimension's primes to the slots, then walks their product depth first with
+ * an early cut. */
 #include "engines/mapspace/mapspace_enumerate.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Takes factors out of slots and gives them to others, keeps enough to undo it, and repairs the child of
+ * two mappings by moving primes away from what overflows. */
 #include "engines/mapspace/mapspace_move.h"
 
 #include <string.h>

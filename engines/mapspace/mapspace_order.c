@@ -1,3 +1,5 @@
+/* Per level a list of orders that differ in what stays stationary, made once; a walk then picks, for given
+ * factors, those that do different things, or turns all permutations. */
 #include "engines/mapspace/mapspace_order.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Lays a drawn mapping out anew: the factors of one dimension after the other go from the outermost loops
+ * to slots in random order, as many as fit. */
 #include <string.h>
 
 #include "engines/mapspace/mapspace_move.h"

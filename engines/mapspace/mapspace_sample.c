@@ -1,3 +1,4 @@
+/* Every free prime goes to any open slot with equal chance; whether the result fits is asked afterwards. */
 #include "engines/mapspace/mapspace_sample.h"
 
 #include <string.h>

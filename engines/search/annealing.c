@@ -1,3 +1,5 @@
+/* A drawn point and its neighbours, kept as bytes; a restart goes back to the best point and to the first
+ * temperature. */
 #include "engines/search/annealing.h"
 
 #include <math.h>

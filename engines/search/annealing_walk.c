@@ -1,3 +1,5 @@
+/* Rounds with a falling temperature; the space makes the move and takes it back. The most a point may cost
+ * is drawn before the move, so that hooks may stop early. */
 #include "engines/search/annealing_walk.h"
 
 #include <math.h>

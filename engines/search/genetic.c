@@ -1,3 +1,5 @@
+/* One individual per step: generation 0 is drawn, later ones are the elite and children; a child that
+ * equals its parent is moved before it is priced. */
 #include "engines/search/genetic.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The model in memory: growing arrays of variables, rows and terms; running out of memory is remembered
+ * until the solve. */
 #include "engines/search/milp.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The solve with GLPK: branch and cut with presolving, errors caught by a jump at one place, and every
+ * answer checked against rows and bounds; one that fails is solved again with stricter settings. */
 #include <glpk.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,5 @@
+/* A machine of phases (begin, stage 1, stage 2): each iteration has random streams of its own, and two in
+ * a row without a gain end it. */
 #include "engines/soma/allocator.h"
 
 #include <math.h>

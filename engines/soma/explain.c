@@ -1,3 +1,5 @@
+/* Looks for the simplest cause first: a fault of the scheme, weights that no tiling makes small enough,
+ * else the position where most bytes live. */
 #include "engines/soma/explain.h"
 
 #include <stdio.h>

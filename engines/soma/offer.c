@@ -1,3 +1,5 @@
+/* Totals come from the evaluation, the text is written from the scheme, and reading it back must give the
+ * same schedule before the driver sees it. */
 #include "engines/soma/offer.h"
 
 #include <string.h>

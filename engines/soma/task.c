@@ -1,3 +1,4 @@
+/* From the driver's task to what the searches need: graph, core scheduler with its cache, machine. */
 #include "engines/soma/task.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The hooks by which starts.c drives one Buffer Allocator per start. */
 #include "engines/soma/two_stage.h"
 
 #include <math.h>

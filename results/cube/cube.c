@@ -1,3 +1,5 @@
+/* Puts the file together: attributes, inputs, then each row of the journal into all groups, under a
+ * temporary name that is renamed when everything is on the disk. */
 #include "results/cube/cube.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* The cells of the present chunk are in memory; a cell of another chunk writes what is there as boxes, the
+ * fewest that cover it. */
 #include "results/cube/cube_column.h"
 
 #include <math.h>

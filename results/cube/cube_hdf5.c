@@ -1,3 +1,5 @@
+/* Dimension scales with labels, creation order, chunks and filters: the settings that netCDF-4 readers and
+ * quick writing ask for. */
 #include "results/cube/cube_hdf5.h"
 
 #include <hdf5_hl.h>

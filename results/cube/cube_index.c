@@ -1,3 +1,5 @@
+/* An external merge sort: sorted runs go to a scratch file, and a step takes the smallest entry of all
+ * runs. */
 #include "results/cube/cube_index.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Opens the datasets of the group `layers` and puts every layer line into them; traces go on to
+ * cube_trace.c. */
 #include "results/cube/cube_layers.h"
 
 #include <stdio.h>

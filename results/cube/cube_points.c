@@ -1,3 +1,4 @@
+/* Opens status, metrics and level columns, and puts the line of a point into them. */
 #include "results/cube/cube_points.h"
 
 #include <string.h>

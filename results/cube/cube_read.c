@@ -1,3 +1,5 @@
+/* Walks the root's links in the order of their making: what stands before `status` are the axes. Then
+ * whole datasets, or what lies under one cell. */
 #include "results/cube/cube_read.h"
 
 #include <errno.h>

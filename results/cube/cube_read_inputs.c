@@ -1,3 +1,4 @@
+/* The other part of cube_read.h: the input files that a result file keeps, and who made it. */
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>

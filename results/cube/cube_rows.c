@@ -1,3 +1,5 @@
+/* A first pass over the journal sorts places by cell; then rows are read in that order, and layers at
+ * their places. */
 #include "results/cube/cube_rows.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* A map from CSV columns to datasets, made once; a line is then parsed field by field into their cells. */
 #include "results/cube/cube_table.h"
 
 #include <stdio.h>

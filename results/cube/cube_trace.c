@@ -1,3 +1,5 @@
+/* Parses "evaluation:cost" texts into a scratch file and keeps the longest; at the end they are read back
+ * into datasets of that length. */
 #include "results/cube/cube_trace.h"
 
 #include <errno.h>

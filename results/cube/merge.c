@@ -1,3 +1,5 @@
+/* Opens the shards, checks that they are parts of one sweep, copies their rows in cell order, builds the
+ * cube, and renames the whole set. */
 #include "results/cube/merge.h"
 
 #include <inttypes.h>

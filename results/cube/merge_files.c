@@ -1,3 +1,5 @@
+/* Opens, closes, discards and renames the set; a rename that was interrupted is finished by the next
+ * merge. */
 #include "results/cube/merge_files.h"
 
 #include <errno.h>

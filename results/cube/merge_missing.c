@@ -1,3 +1,4 @@
+/* Describes the first cells without a row; of a sweep with conditions only cells that are points count. */
 #include "results/cube/merge_missing.h"
 
 #include <stdbool.h>

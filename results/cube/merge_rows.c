@@ -1,3 +1,5 @@
+/* One reader per shard, the lowest cell next; where two shards have the same point the lines must agree
+ * but for times, or the better row stays. */
 #include "results/cube/merge_rows.h"
 
 #include <errno.h>

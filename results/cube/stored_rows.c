@@ -1,3 +1,4 @@
+/* Opens all datasets once and reads the block of one cell from each into records. */
 #include "results/cube/stored_rows.h"
 
 #include <hdf5.h>

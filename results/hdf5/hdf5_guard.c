@@ -1,3 +1,4 @@
+/* Checks the seal, or else forks a child with limits on time and memory that reads the whole file first. */
 #include "results/hdf5/hdf5_guard.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* A virtual file driver of HDF5 that gathers small writes and keeps the first errno. */
 #include "results/hdf5/hdf5_output.h"
 
 #include <errno.h>

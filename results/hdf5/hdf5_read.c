@@ -1,3 +1,5 @@
+/* Attributes and datasets as arrays in an arena; a dataset that claims more than its bytes can hold is
+ * refused. */
 #include "results/hdf5/hdf5_read.h"
 
 #include <math.h>

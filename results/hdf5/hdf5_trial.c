@@ -1,3 +1,5 @@
+/* Walks over all objects, reads each attribute and dataset window by window, and says into shared memory
+ * where it is. */
 #include "results/hdf5/hdf5_trial.h"
 
 #include <hdf5.h>

@@ -1,3 +1,5 @@
+/* Opens the pair of files, formats the lines of a point, and appends them in large writes: layers first,
+ * the point's line last, as it commits them. */
 #include "results/journal/journal.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Compares the header with that of the schema and names the first column that differs. */
 #include "results/journal/journal_header.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* An array sorted by key, with the last line that has it. */
 #include "results/journal/journal_keys.h"
 
 #include <stdlib.h>

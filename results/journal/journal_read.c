@@ -1,3 +1,4 @@
+/* getline with line number and offset; the checksum is checked before a line is split into fields. */
 #include "results/journal/journal_read.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Copies ranges of both files into new ones; layers get their name last, so that a point never lacks its
+ * own. */
 #include "results/journal/journal_rewrite.h"
 
 #include <errno.h>

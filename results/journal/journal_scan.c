@@ -1,3 +1,5 @@
+/* Two readers side by side: a line of OUT.csv, then its layers, which must follow in order; a line that
+ * does not check becomes an event with the reason. */
 #include "results/journal/journal_scan.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Takes flock where it can; else makes or takes over the file by what its text says, waits, and looks
+ * whether it still stands there. */
 #include "results/journal/lock.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* O_TMPFILE, or an unlinked temporary file where the file system has none. */
 #include "results/journal/scratch_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Syncs the folder that holds a path; what cannot be synced is left. */
 #include "results/journal/sync_folder.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Stacked bars of energy: on-chip levels, MACs, networks and DRAM per value of an axis. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

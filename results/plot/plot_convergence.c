@@ -1,3 +1,5 @@
+/* Curves of the best cost over evaluations, per layer relative to the best of all panels, with their
+ * geometric mean. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

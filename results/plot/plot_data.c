@@ -1,3 +1,5 @@
+/* Opens the cube, gives axes their roles (x, y, panels, fixed at the best point), and finds labels and
+ * prefixes for what is shown. */
 #include "results/plot/plot_data.h"
 
 #include <math.h>

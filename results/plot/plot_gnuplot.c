@@ -1,3 +1,5 @@
+/* Texts and numbers as gnuplot reads them, the terminal by the figure's ending, and a child process whose
+ * last words become the error. */
 #include "results/plot/plot_gnuplot.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* One cell per pair of axis values: range, colour scale and best points are worked out here,
+ * plotting/heatmap.gp draws. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Checks that the graphs can stand below one another, lays out panels and axes, and writes the head and
+ * the notes. */
 #include "results/plot/plot_timeline.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Boxes wait until they are as wide as a pixel together; then one box is written with the look of most of
+ * them. */
 #include "results/plot/plot_timeline_lane.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Transfers, tiles, stalls, buffer and groups, with labels where there is room for them. */
 #include "results/plot/plot_timeline_rows.h"
 
 #include <inttypes.h>

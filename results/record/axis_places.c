@@ -1,3 +1,4 @@
+/* Per axis a hash table of coordinate texts; a cell is the row-major number of the positions. */
 #include "results/record/axis_places.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Either form behind one function; the hash table doubles when it is half full. */
 #include "results/record/cell_set.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Writes and reads the columns of both tables by walking the field tables of schema.c; numbers are
+ * shortest-exact. */
 #include "results/record/csv_line.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Asks libraries, kernel and clock; version, revision and flags come from the Makefile. */
 #include "results/record/provenance.h"
 
 #include <csv.h>

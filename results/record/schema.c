@@ -1,3 +1,4 @@
+/* The tables of fields for points, layers and levels, and the checks of axes and names that files need. */
 #include "results/record/schema.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* The tables of columns, the check that rows make sense, and the CSV form; HDF5 is in timeline_hdf5.c and
+ * timeline_read.c. */
 #include "results/timeline/timeline.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Writes a timeline as HDF5: one group per table, one dataset per column, after the tables of timeline.c. */
 #include <errno.h>
 #include <hdf5.h>
 #include <hdf5_hl.h>

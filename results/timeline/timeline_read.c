@@ -1,3 +1,4 @@
+/* Reads a timeline back from HDF5, column by column; damaged files are refused before memory is asked for. */
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>

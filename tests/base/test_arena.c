@@ -1,3 +1,4 @@
+/* The arena: memory is zeroed, aligned and disjoint, overflow is refused, texts are copied. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

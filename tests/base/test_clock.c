@@ -1,3 +1,4 @@
+/* Both clocks go on, and only the thread's own counts work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

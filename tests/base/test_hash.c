@@ -1,3 +1,5 @@
+/* Hashes are XXH3-64 (known answer), do not depend on how the bytes are handed over, and keep fields
+ * apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

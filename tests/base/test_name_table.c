@@ -1,3 +1,4 @@
+/* The map from names to indices: 5,000 names, replacing, forgetting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

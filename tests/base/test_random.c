@@ -1,3 +1,4 @@
+/* Philox against Random123's known answers; streams by their definition, their uniformity and fairness. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Error text: every code has words, places are printed, long texts cut, control characters replaced. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

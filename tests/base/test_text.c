@@ -1,3 +1,4 @@
+/* The text buffer, "did you mean", thousands, whole numbers, safe copies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Doubles as text against printf and strtod, bit for bit: random bits, short decimals, powers. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,5 @@
+/* Quantities: every unit parses to the nearest double, prints back as it was, and what is wrong is
+ * explained. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* Reading a file: missing, a folder, not readable, binary, empty, too large. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

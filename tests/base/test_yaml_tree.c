@@ -1,3 +1,5 @@
+/* The tree of a YAML file: kinds, lines, aliases and merge keys, and the limits that keep hostile files
+ * small. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

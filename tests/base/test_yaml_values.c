@@ -1,3 +1,4 @@
+/* Getters of scalars: what each takes, what it says about the rest, and on which line. */
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>

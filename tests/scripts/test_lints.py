@@ -5,8 +5,8 @@ import tempfile
 import unittest
 
 ROOT = os.getcwd()
-HEADER = "#ifndef BASE_A_H\n#define BASE_A_H\n\nint a_one(void);\n\n#endif\n"
-SOURCE = '#include "base/a.h"\n\n#include <stddef.h>\n#include <stdio.h>\n\nint a_one(void)\n{\n    return 1;\n}\n'
+HEADER = "/* One. */\n#ifndef BASE_A_H\n#define BASE_A_H\n\nint a_one(void);\n\n#endif\n"
+SOURCE = '/* One. */\n#include "base/a.h"\n\n#include <stddef.h>\n#include <stdio.h>\n\nint a_one(void)\n{\n    return 1;\n}\n'
 ROOMS = "".join(f"| `{room}/` | one subject |\n" for room in ("base", "costmodel/low", "costmodel/high", "results", "dse"))
 
 
@@ -71,6 +71,8 @@ class Lints(unittest.TestCase):
     def test_text(self):
         self.expect("text", {}, None)
         self.expect("text", {"base/a.c": SOURCE + "/* TO" + "DO: more */\n"}, "left-over marker")
+        for path, text in ("base/a.c", SOURCE), ("base/a.h", HEADER):
+            self.expect("text", {path: text.replace("/* One. */\n", "")}, f"{path}:1: a comment in the first line")
         self.expect("text", {"base/a.c": SOURCE + "\tint x;\n"}, "tab")
         self.expect("text", {"base/a.c": SOURCE + "int x; \n"}, "white space at the end")
         self.expect("text", {"base/a.c": SOURCE + "int x;\n" * 600}, "at most 600")

@@ -1,3 +1,4 @@
+/* Reads the machine and compiles it for the one layer that benchmarks and tests share. */
 #include "tests/support/conv4_case.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Looks an engine up, sets its options, solves one task. */
 #include "tests/support/engine_case.h"
 
 enum dse_status engine_case_solve(const char *name, const struct engine_setting *setting, size_t n,

@@ -1,3 +1,5 @@
+/* Reads the tables line by line into a schedule, the attributes it was made from, and the times that it
+ * must have. */
 #include "tests/support/fused_oracle.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* A second evaluation of fused schedules without a formula: at each event, whatever may start starts. */
 #include "tests/support/fused_plain.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Random fused schedules: tiles of layers that interleave, tensors with living durations, and as much
+ * disorder as wanted. */
 #include <string.h>
 
 #include "tests/support/fused_oracle.h"

@@ -1,3 +1,4 @@
+/* Transactions from short texts of numbers, and a run of the simulator over them. */
 #include "tests/support/noc_case.h"
 
 #include <stdlib.h>

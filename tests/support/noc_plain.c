@@ -1,3 +1,4 @@
+/* A second simulator without queues of events: one big state, and every rule looked at in every cycle. */
 #include "tests/support/noc_plain.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* One command per cycle, each allowed when its timing windows say so. */
 #include "tests/support/noc_plain_dram.h"
 
 #include <stdlib.h>

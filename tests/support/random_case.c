@@ -1,3 +1,5 @@
+/* Draws problems (convolutions, GEMMs, odd projections), machines with and without limits, and mappings
+ * that fit them. */
 #include "tests/support/random_case.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Opens machine and network, runs an engine, and fails the test on any error. */
 #include "tests/support/schedule_run.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Opens network and machine, and makes schemes from short texts or from published tables. */
 #include "tests/support/soma_case.h"
 
 #include <stdio.h>

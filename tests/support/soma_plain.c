@@ -1,3 +1,5 @@
+/* Marks every element that every tile reads, and compares boxes, loads and lifetimes with what the parser
+ * made. */
 #include "tests/support/soma_plain.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Random networks of all layer types as YAML text, and random schemes of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

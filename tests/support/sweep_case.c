@@ -1,3 +1,4 @@
+/* Writes the text to a file, reads it as a specification and makes its sweep. */
 #include "tests/support/sweep_case.h"
 
 #include <stdio.h>

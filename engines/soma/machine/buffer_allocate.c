@@ -1,3 +1,5 @@
+/* Which tensors may not overlap, lower bounds on the room they need, and the rules that are tried in turn
+ * until one reaches the bound: first fits by several keys, then the searches of buffer_pack.c. */
 #include "engines/soma/machine/buffer_allocate.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* First fit into gaps, a search over orders, and a search below a ceiling that ejects what is in the way. */
 #include "engines/soma/machine/buffer_pack.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The names of core schedulers, their lines in the text form, and opening either on an architecture with
+ * the cache joined. */
 #include "engines/soma/machine/core_choice.h"
 
 #include <inttypes.h>

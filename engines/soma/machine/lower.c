@@ -1,3 +1,5 @@
+/* Tiles and transfers become instructions with waits and rooms in the buffer; where the schedule's
+ * durations do not fit, they are cut to what time needs first. */
 #include "engines/soma/machine/lower.h"
 
 #include "costmodel/fused/fused_rule.h"

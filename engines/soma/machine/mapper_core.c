@@ -1,3 +1,5 @@
+/* Makes a loop nest of each tile, with bounds filled up where that pays, lets the mapper solve it, and
+ * splits the energy as the fused model wants it; vector tiles are priced by formula. */
 #include "engines/soma/machine/mapper_core.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Two engines and a map of the buffer as pieces that do not overlap; at each event what ends, then what
+ * can begin, and the first broken promise stops it. */
 #include "engines/soma/machine/replay.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Tensors by the start of their living duration, and by a fixed rule among equals. */
 #include "engines/soma/notation/default_order.h"
 
 /* Among tensors of one start. */

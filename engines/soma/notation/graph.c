@@ -1,3 +1,4 @@
+/* Operands and their users from the layers' inputs, and which layers count as fully connected. */
 #include "engines/soma/notation/graph.h"
 
 struct builder {

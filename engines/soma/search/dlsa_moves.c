@@ -1,3 +1,5 @@
+/* Which places and times keep a schedule sound is known before a move is drawn: limits by dependences, and
+ * ranges by releases and dues in the incremental state. */
 #include "engines/soma/search/dlsa_moves.h"
 
 #include "costmodel/fused/fused_rule.h"

@@ -1,3 +1,5 @@
+/* The hooks of the walk over the incremental evaluator, the bound that ends it early, and the third stage
+ * behind it where the published program has one. */
 #include "engines/soma/search/dlsa_search.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Random shortenings, accepted when the schedule takes no longer, and by chance when they save no bytes. */
 #include "engines/soma/search/dlsa_shrink.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The least core time and energy, from how often tiles must be there; the least DRAM bytes; and what
+ * weights that the buffer has no room for cost behind the last tile. */
 #include "engines/soma/search/fusion_bound.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A start in two steps: groups with the tiles that keep the core array busy, then twice the tiles for the
+ * groups that overflow the buffer, until the schedule fits. */
 #include "engines/soma/search/initial.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Measures the tiles of a group (shapes seen before are remembered) and runs core array and DRAM over them
+ * from the first tile on. */
 #include "engines/soma/search/lfa_group.h"
 
 #include "engines/soma/notation/tile_plan.h"

@@ -1,3 +1,5 @@
+/* One function per kind of move, by place in the computing order; the shares of the kinds are those of the
+ * paper, of the published program or of Cocco. */
 #include "engines/soma/search/lfa_move.h"
 
 #include <string.h>

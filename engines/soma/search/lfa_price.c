@@ -1,3 +1,5 @@
+/* A hash table of layer groups by a 128-bit key, and how the times of consecutive groups are joined
+ * without looking at their tiles again. */
 #include "engines/soma/search/lfa_price.h"
 
 #include <math.h>

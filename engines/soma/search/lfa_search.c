@@ -1,3 +1,5 @@
+/* The hooks of the walk: a proposal copies the attributes, moves them and prices them, so taking it back
+ * is a swap. */
 #include "engines/soma/search/lfa_search.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The moves, all local: tiling numbers, borders, layers, prefetch distance, and grafts of groups from
+ * another point. */
 #include "engines/soma/search/plus_point.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* A quick price with one prefetching rule; and polishing, which tries all rules and then walks over orders
+ * of the loads. */
 #include "engines/soma/search/plus_price.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The hooks of the walk over points: moves, now and then several at once, and grafts from other results;
+ * late in the walk a best near its bound ends it. */
 #include "engines/soma/search/plus_search.h"
 
 #include <math.h>

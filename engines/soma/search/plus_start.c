@@ -1,3 +1,5 @@
+/* Each layer joins the group before it when some tiling number makes both fit; else it begins a group of
+ * its own. */
 #include "engines/soma/search/plus_start.h"
 
 #include <math.h>

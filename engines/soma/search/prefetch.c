@@ -1,3 +1,5 @@
+/* Places one transfer after the other at its earliest time, runs tiles as far as they can, and holds
+ * stores back where room allows; bytes per position are kept up to date. */
 #include "engines/soma/search/prefetch.h"
 
 #include <string.h>

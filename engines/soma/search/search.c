@@ -1,3 +1,4 @@
+/* Memory of a scheme, and the price of one: parse, default order, evaluate. */
 #include "engines/soma/search/search.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* One step: shares the rounds out, advances every search on the threads there are, and reports to the
+ * driver in the order of the searches. */
 #include "engines/soma/search/starts.h"
 
 struct soma_start {

@@ -1,3 +1,4 @@
+/* Mappings as text against the same text by printf, and the longest mapping there can be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

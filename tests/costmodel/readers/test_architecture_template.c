@@ -1,3 +1,4 @@
+/* A machine made from a template is the one that reading the file anew gives, message for message. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>

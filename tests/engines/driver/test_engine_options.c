@@ -1,3 +1,4 @@
+/* Option values of every kind from text, and what is said about bad ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Objectives: names and products that parse, what is refused, and costs by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

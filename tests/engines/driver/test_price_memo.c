@@ -1,3 +1,4 @@
+/* The hash of a mapping agrees with mapping_same; a memo gives back what was stored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* A trace that is thinned keeps its first and its last point. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

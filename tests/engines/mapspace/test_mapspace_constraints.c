@@ -1,3 +1,4 @@
+/* Constraints as Timeloop writes them are read; wrong ones are refused with line and reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* Draws are valid on random and shipped machines, cover tiny spaces that are counted by hand, and keep
+ * constraints. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Factorisations, orders and bypass choices of tiny spaces, counted by hand; all are valid and different. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

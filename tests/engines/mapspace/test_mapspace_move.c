@@ -1,3 +1,4 @@
+/* Neighbours, children and moves stay in the space, can be undone, and connect a tiny space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* A mapping that is poured anew stays valid, and fills an array that can be filled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* Merging three shards gives the file of an unsharded run, byte for byte; what does not belong together is
+ * refused; a kill between renames is survived. */
 #include "tests/results/files.h"
 
 #include "results/cube/cube.h"

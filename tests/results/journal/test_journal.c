@@ -1,3 +1,4 @@
+/* The journal against torn ends, damaged lines, other specifications, a second writer and a full disk. */
 #include "tests/results/files.h"
 
 #include "results/journal/journal.h"

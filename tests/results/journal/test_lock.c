@@ -1,3 +1,5 @@
+/* Who holds a lock: living, killed and renumbered processes, other hosts, junk, and many that want it at
+ * once. */
 #include "tests/results/files.h"
 
 #include <fcntl.h>

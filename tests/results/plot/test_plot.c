@@ -1,3 +1,4 @@
+/* Figures of every kind and format are drawn, and their scripts name what they show. */
 #include "tests/results/files.h"
 
 #include "results/cube/cube.h"

@@ -1,3 +1,4 @@
+/* Fields are quoted as libcsv quotes them. */
 #include <csv.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* The field tables, the checks of axes, and a line of CSV that reads back every value. */
 #include "tests/results/files.h"
 
 #include "results/record/csv_line.h"
