@@ -1,10 +1,12 @@
-/* What evaluator_new precomputes; private to the cost model. */
+/* What Timeloop's accounting precomputes for a loop nest and a machine, and the functions behind
+ * accounting_timeloop; private to the room. */
 #ifndef COSTMODEL_LOOPNEST_COMPILED_H
 #define COSTMODEL_LOOPNEST_COMPILED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "costmodel/accounting/evaluator.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 
@@ -25,9 +27,8 @@ struct tile_plan {
     struct tensor_rank sum[PROBLEM_RANK_MAX]; /* the other ranks */
 };
 
-struct evaluator {
-    struct problem problem;
-    struct architecture arch;
+struct compiled {
+    struct evaluator base;
     struct tensor_code code[PROBLEM_TENSOR_MAX];           /* (n_tensor) */
     struct tile_plan plan[PROBLEM_TENSOR_MAX];             /* (n_tensor) */
     uint32_t output;                                       /* the read-write tensor */
@@ -42,5 +43,26 @@ struct evaluator {
     double most_word; /* no mapping counts more words than these, reads, fills and updates of all tensors */
     uint64_t max_children; /* the widest fan-out a mapping can use at one level */
 };
+
+/* The compiled form that an evaluator of this accounting begins. */
+static inline const struct compiled *compiled_of(const struct evaluator *evaluator)
+{
+    return (const struct compiled *)evaluator;
+}
+
+/* The hooks of accounting_timeloop (costmodel/accounting/accounting.h). */
+DSE_MUST_CHECK enum dse_status compiled_new(struct evaluator *evaluator, const struct architecture *arch,
+                                            struct dse_error *err);
+DSE_MUST_CHECK enum dse_status compiled_move(struct evaluator *evaluator, const struct architecture *arch,
+                                             struct dse_error *err);
+DSE_MUST_CHECK enum dse_status fast_workspace_new(const struct evaluator *evaluator,
+                                                  struct eval_workspace **out, struct dse_error *err);
+bool fast_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator);
+void fast_workspace_delete(struct eval_workspace *workspace);
+bool fast_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
+              const struct mapping *mapping, struct evaluation *out);
+DSE_MUST_CHECK enum dse_status plain_detail(const struct evaluator *evaluator, const struct mapping *mapping,
+                                            struct arena *arena, struct evaluation_detail *out,
+                                            struct dse_error *err);
 
 #endif

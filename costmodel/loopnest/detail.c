@@ -1,10 +1,9 @@
-/* The plain evaluation, `evaluator_detail`: turns the traffic of each tensor into reads, fills and
- * updates, prices them, and checks that no number is negative or lost. */
+/* The plain evaluation: turns the traffic of each tensor into reads, fills and updates, prices them, and
+ * checks that no number is negative or lost. */
 #include <math.h>
 #include <string.h>
 
 #include "costmodel/loopnest/compiled.h"
-#include "costmodel/loopnest/evaluator.h"
 #include "costmodel/loopnest/nest.h"
 #include "costmodel/loopnest/traffic.h"
 
@@ -44,10 +43,10 @@ static void count_tensor(const struct level_traffic *traffic, bool read_write, b
 }
 
 /* NOTES section 9. */
-static void price_tensor(const struct evaluator *evaluator, const struct nest *nest, uint32_t l,
+static void price_tensor(const struct compiled *evaluator, const struct nest *nest, uint32_t l,
                          struct tensor_counts *out)
 {
-    const struct storage_level *level = &evaluator->arch.level[l];
+    const struct storage_level *level = &evaluator->base.arch.level[l];
     uint64_t used = nest->x_used[l] * nest->y_used[l];
     out->instances_used = used;
     out->clusters_used = used < evaluator->n_cluster[l] ? used : evaluator->n_cluster[l];
@@ -121,22 +120,22 @@ static enum dse_status price_network(const struct storage_level *level, const st
 }
 
 /* No negative, wrapped or non-finite number, and parts that add up: broken only by a mistake of ours. */
-static enum dse_status check_invariants(const struct evaluator *evaluator,
+static enum dse_status check_invariants(const struct compiled *evaluator,
                                         const struct evaluation_detail *detail, struct dse_error *err)
 {
     const struct evaluation *total = &detail->total;
     const uint64_t wrapped = (uint64_t)1 << 62;
     double sum = total->mac_energy_j;
-    for (uint32_t l = 0; l < evaluator->arch.n_level; l++) {
+    for (uint32_t l = 0; l < evaluator->base.arch.n_level; l++) {
         sum += total->level_energy_j[l] + total->network_energy_j[l];
-        for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++) {
+        for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++) {
             const struct tensor_counts *counts = &detail->level[l].tensor[t];
             if (counts->reads > wrapped || counts->fills > wrapped || counts->updates > wrapped)
                 return dse_fail(err, DSE_INTERNAL, "count of %s at %s out of range",
-                                evaluator->problem.tensor[t].name, evaluator->arch.level[l].name);
+                                evaluator->base.problem.tensor[t].name, evaluator->base.arch.level[l].name);
         }
         if (!(total->level_energy_j[l] >= 0) || !(total->network_energy_j[l] >= 0))
-            return dse_fail(err, DSE_INTERNAL, "negative energy at %s", evaluator->arch.level[l].name);
+            return dse_fail(err, DSE_INTERNAL, "negative energy at %s", evaluator->base.arch.level[l].name);
     }
     if (!isfinite(total->energy_j) || total->energy_j < 0 ||
         fabs(sum - total->energy_j) > 1e-9 * total->energy_j)
@@ -150,32 +149,32 @@ static enum dse_status check_invariants(const struct evaluator *evaluator,
 /* Only an output with strides, sums or a dimension twice in its projection may receive fewer words than its
  * partition (see `rounded`); any other would be hidden by stopping at 0. With link transfers peers are
  * undercounted (NOTES section 7), so nothing is asked. */
-static enum dse_status check_partition(const struct evaluator *evaluator,
-                                       const struct tensor_traffic *traffic, uint32_t t,
-                                       struct dse_error *err)
+static enum dse_status check_partition(const struct compiled *evaluator, const struct tensor_traffic *traffic,
+                                       uint32_t t, struct dse_error *err)
 {
-    bool plain = evaluator->problem.tensor[t].read_write && evaluator->plan[t].n_sum == 0 &&
+    bool plain = evaluator->base.problem.tensor[t].read_write && evaluator->plan[t].n_sum == 0 &&
                  (uint32_t)__builtin_popcount(evaluator->code[t].relevant) == evaluator->plan[t].n_plain;
-    for (uint32_t l = 0; plain && !evaluator->arch.link_transfers && l < evaluator->arch.n_level; l++) {
+    for (uint32_t l = 0; plain && !evaluator->base.arch.link_transfers && l < evaluator->base.arch.n_level;
+         l++) {
         const struct level_traffic *level = &traffic->level[l];
         double first = (double)level->partition_word - 0.5;
         if (level->keep && (level->content < first || (l != traffic->outermost && level->arriving < first)))
             return dse_fail(err, DSE_INTERNAL, "fewer words of %s arrive at %s than are written there",
-                            evaluator->problem.tensor[t].name, evaluator->arch.level[l].name);
+                            evaluator->base.problem.tensor[t].name, evaluator->base.arch.level[l].name);
     }
     return DSE_OK;
 }
 
-static enum dse_status detail_tensor(const struct evaluator *evaluator, const struct mapping *mapping,
+static enum dse_status detail_tensor(const struct compiled *evaluator, const struct mapping *mapping,
                                      const struct nest *nest, uint32_t t, struct arena *arena,
                                      struct evaluation_detail *out, struct dse_error *err)
 {
     struct tensor_traffic traffic;
-    bool read_write = evaluator->problem.tensor[t].read_write;
+    bool read_write = evaluator->base.problem.tensor[t].read_write;
     DSE_TRY(traffic_compute(evaluator, mapping, nest, t, arena, &traffic, err));
     DSE_TRY(check_partition(evaluator, &traffic, t, err));
-    for (uint32_t l = 0; l < evaluator->arch.n_level; l++) {
-        const struct storage_level *level = &evaluator->arch.level[l];
+    for (uint32_t l = 0; l < evaluator->base.arch.n_level; l++) {
+        const struct storage_level *level = &evaluator->base.arch.level[l];
         struct tensor_counts *counts = &out->level[l].tensor[t];
         count_tensor(&traffic.level[l], read_write, l == traffic.outermost, counts);
         price_tensor(evaluator, nest, l, counts);
@@ -190,11 +189,12 @@ static enum dse_status detail_tensor(const struct evaluator *evaluator, const st
     return DSE_OK;
 }
 
-enum dse_status evaluator_detail(const struct evaluator *evaluator, const struct mapping *mapping,
-                                 struct arena *arena, struct evaluation_detail *out, struct dse_error *err)
+enum dse_status plain_detail(const struct evaluator *base, const struct mapping *mapping, struct arena *arena,
+                             struct evaluation_detail *out, struct dse_error *err)
 {
-    const struct problem *problem = &evaluator->problem;
-    const struct architecture *arch = &evaluator->arch;
+    const struct compiled *evaluator = compiled_of(base);
+    const struct problem *problem = &evaluator->base.problem;
+    const struct architecture *arch = &evaluator->base.arch;
     struct evaluation *total = &out->total;
     struct nest nest;
     memset(total, 0, sizeof *total);

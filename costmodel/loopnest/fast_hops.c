@@ -21,7 +21,7 @@ struct mesh_loops {
 /* Children are numbered as the loops run and laid row by row: a loop steps along columns while the numbers
  * inside it are fewer than the width, then along rows; one that crosses over is cut in two if the cut is
  * even. */
-static bool separate(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
+static bool separate(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, uint64_t width, struct mesh_loops *out)
 {
     uint64_t inside = 1;
@@ -64,7 +64,7 @@ static double row_hops(const struct mesh_loops *loops, uint32_t k, double base, 
 
 /* Numbers of the children that the loops of one sort span (those between groups or those within),
  * ascending. */
-static uint32_t child_numbers(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+static uint32_t child_numbers(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                               uint32_t t, bool alone, bool between, uint32_t *number)
 {
     uint32_t n = 1, stride = 1;
@@ -84,7 +84,7 @@ static uint32_t child_numbers(const struct evaluator *evaluator, const struct fa
 
 /* The same child by child, for rows that are not full. A group's members come in ascending order, so in one
  * column each further one lies below the last. */
-static double count_hops(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+static double count_hops(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                          uint32_t t, bool alone, uint32_t width, double centre, struct fast_mesh *mesh)
 {
     uint32_t *base = mesh->group, *member = mesh->mesh.order, *seen = mesh->group_size,
@@ -120,7 +120,7 @@ static double count_hops(const struct evaluator *evaluator, const struct fast_ne
     return hops;
 }
 
-void fast_even_hops(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
+void fast_even_hops(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                     bool alone, struct fast_mesh *mesh)
 {
     struct mesh_loops loops;

@@ -55,7 +55,7 @@ void fast_mesh_free(struct fast_mesh *fast)
 }
 
 /* Offsets of the children that the loops in `relevant` (a dimension mask) span; returns how many. */
-static uint32_t fill_offsets(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+static uint32_t fill_offsets(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                              uint32_t t, uint32_t relevant, int64_t *offset)
 {
     uint32_t filled = 1;
@@ -109,7 +109,7 @@ static void add_class(struct group_list *list, uint32_t size, uint32_t count)
     list->n_group += count;
 }
 
-uint64_t fast_mesh_groups(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+uint64_t fast_mesh_groups(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                           uint32_t t, bool alone, struct fast_mesh *fast)
 {
     const struct tensor_code *code = &evaluator->code[t];
@@ -152,7 +152,7 @@ static void order_by_group(struct fast_mesh *fast, uint32_t n_child, uint32_t n_
         fast->mesh.order[fast->group_size[fast->group[q]]++] = q;
 }
 
-void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
+void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, bool hops, struct fast_mesh *fast)
 {
     struct child_mesh *mesh = &fast->mesh;
@@ -172,7 +172,7 @@ void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *
 /* Differences between horizontal neighbours: child q and q + 1 differ by "loop k steps, all inner ones go
  * back". Vertical neighbours differ by the same with inner loops left out, when whole rows are full;
  * otherwise every difference is looked at by the caller (we answer yes). */
-bool fast_mesh_may_link(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+bool fast_mesh_may_link(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                         uint32_t t, int64_t move)
 {
     const struct tensor_code *code = &evaluator->code[t];

@@ -34,13 +34,13 @@ struct fast_mesh {
 
 /* Columns and rows of the mesh below level l: the physical ones, or the loops' where those are wider (NOTES
  * section 6). */
-static inline uint64_t fast_mesh_width(const struct evaluator *evaluator, const struct fast_nest *nest,
+static inline uint64_t fast_mesh_width(const struct compiled *evaluator, const struct fast_nest *nest,
                                        uint32_t l)
 {
     return evaluator->fan_x[l] > nest->loop_x[l] ? evaluator->fan_x[l] : nest->loop_x[l];
 }
 
-static inline uint64_t fast_mesh_height(const struct evaluator *evaluator, const struct fast_nest *nest,
+static inline uint64_t fast_mesh_height(const struct compiled *evaluator, const struct fast_nest *nest,
                                         uint32_t l)
 {
     return evaluator->fan_y[l] > nest->loop_y[l] ? evaluator->fan_y[l] : nest->loop_y[l];
@@ -52,16 +52,16 @@ void fast_mesh_free(struct fast_mesh *fast);
 
 /* Fill fast->all (sizes and counts; hops stay 0) for tensor t below level l. Returns the number of
  * children. */
-uint64_t fast_mesh_groups(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+uint64_t fast_mesh_groups(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                           uint32_t t, bool alone, struct fast_mesh *fast);
 
 /* Build the mesh itself (offsets, members by group), and fast->all with hops when `hops`. After
  * fast_mesh_groups. */
-void fast_mesh_build(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
+void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, bool hops, struct fast_mesh *fast);
 
 /* May some child find its data at a neighbour when the tile moves by `move`? No false negatives; cheap. */
-bool fast_mesh_may_link(const struct evaluator *evaluator, const struct fast_nest *nest, uint32_t l,
+bool fast_mesh_may_link(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                         uint32_t t, int64_t move);
 
 #endif

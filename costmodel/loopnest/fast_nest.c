@@ -68,9 +68,9 @@ static bool push_spatial(struct fast_nest *nest, const struct mapping_level *lev
 
 /* Columns and rows in use from the outside in, and whether they fit every mesh. The number of instances is
  * never short when both directions fit, because mesh_x * mesh_y <= instances. */
-static bool mesh_fits(const struct evaluator *evaluator, struct fast_nest *nest)
+static bool mesh_fits(const struct compiled *evaluator, struct fast_nest *nest)
 {
-    const struct architecture *arch = &evaluator->arch;
+    const struct architecture *arch = &evaluator->base.arch;
     uint64_t x = 1, y = 1;
     bool fits = true;
     for (uint32_t l = arch->n_level; l-- > 0;) {
@@ -93,7 +93,7 @@ static bool mesh_fits(const struct evaluator *evaluator, struct fast_nest *nest)
     return fits && x <= arch->mac.mesh_x && y <= arch->mac.mesh_y;
 }
 
-static bool tiles_fit(const struct evaluator *evaluator, uint32_t keep, uint32_t l, struct fast_nest *nest)
+static bool tiles_fit(const struct compiled *evaluator, uint32_t keep, uint32_t l, struct fast_nest *nest)
 {
     uint64_t needed = 0;
     if (keep & ~evaluator->may_keep[l])
@@ -107,10 +107,10 @@ static bool tiles_fit(const struct evaluator *evaluator, uint32_t keep, uint32_t
 }
 
 /* The thread block of a GPU; tiles and spreads are those just counted. */
-static bool block_fits(const struct evaluator *evaluator, const struct mapping *mapping,
+static bool block_fits(const struct compiled *evaluator, const struct mapping *mapping,
                        const struct fast_nest *nest)
 {
-    const struct architecture *arch = &evaluator->arch;
+    const struct architecture *arch = &evaluator->base.arch;
     const struct gpu_limits *gpu = &arch->gpu;
     uint64_t bit = 0;
     for (uint32_t l = 0; l < gpu->level; l++)
@@ -121,13 +121,13 @@ static bool block_fits(const struct evaluator *evaluator, const struct mapping *
 
 /* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a
  * relevant dimension are different groups, unless two spatial loops of a level move the same rank. */
-static void count_groups(const struct evaluator *evaluator, const struct mapping *mapping,
+static void count_groups(const struct compiled *evaluator, const struct mapping *mapping,
                          struct fast_nest *nest)
 {
-    for (uint32_t l = 0; l < evaluator->arch.n_level; l++) {
+    for (uint32_t l = 0; l < evaluator->base.arch.n_level; l++) {
         uint32_t begin = nest->spatial_begin[l], end = nest->spatial_begin[l + 1];
         nest->uneven[l] = 0;
-        for (uint32_t t = 0; begin < end && t < evaluator->problem.n_tensor; t++) {
+        for (uint32_t t = 0; begin < end && t < evaluator->base.problem.n_tensor; t++) {
             const struct tensor_code *code = &evaluator->code[t];
             uint32_t moving = 0, conflict = 0, alone = mapping->level[l].no_multicast >> t & 1u;
             double n_group = 1;
@@ -155,10 +155,10 @@ static void weigh_loops(struct fast_nest *nest)
     nest->compute_cycle = (uint64_t)product;
 }
 
-bool fast_nest_build(const struct evaluator *evaluator, const struct mapping *mapping, struct fast_nest *nest)
+bool fast_nest_build(const struct compiled *evaluator, const struct mapping *mapping, struct fast_nest *nest)
 {
-    const struct problem *problem = &evaluator->problem;
-    const struct architecture *arch = &evaluator->arch;
+    const struct problem *problem = &evaluator->base.problem;
+    const struct architecture *arch = &evaluator->base.arch;
     uint32_t extent[PROBLEM_DIM_MAX];
     uint32_t kept = 0, lost = 0;
     for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)

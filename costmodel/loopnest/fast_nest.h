@@ -39,11 +39,10 @@ struct fast_nest {
 
 /* Fill `nest`; false when the mapping does not fit (the caller asks nest_build and nest_fits for the reason).
  * The orders must be permutations. */
-bool fast_nest_build(const struct evaluator *evaluator, const struct mapping *mapping,
-                     struct fast_nest *nest);
+bool fast_nest_build(const struct compiled *evaluator, const struct mapping *mapping, struct fast_nest *nest);
 
 /* Words of tensor t's box for these extents (n_dim). */
-static inline uint64_t fast_tile_words(const struct evaluator *evaluator, uint32_t t, const uint32_t *extent)
+static inline uint64_t fast_tile_words(const struct compiled *evaluator, uint32_t t, const uint32_t *extent)
 {
     const struct tile_plan *plan = &evaluator->plan[t];
     uint64_t words = 1;

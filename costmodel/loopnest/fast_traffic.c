@@ -12,7 +12,7 @@
  * loop at or above l (NOTES section 5). So t_j == t_p exactly when s_j - S_j == s_p - S_p: one number per
  * loop serves all levels. */
 struct tensor_walk {
-    const struct evaluator *evaluator;
+    const struct compiled *evaluator;
     const struct mapping *mapping;
     const struct fast_nest *nest;
     struct fast_mesh *mesh;
@@ -54,7 +54,7 @@ static void walk_init(struct tensor_walk *walk)
 static uint64_t partial_words(const struct tensor_walk *walk, uint32_t l, uint32_t p, uint64_t whole)
 {
     static const uint32_t point[PROBLEM_DIM_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    const struct tensor *tensor = &walk->evaluator->problem.tensor[walk->t];
+    const struct tensor *tensor = &walk->evaluator->base.problem.tensor[walk->t];
     uint32_t d = walk->nest->temporal_dim[p];
     if (walk->move[p] == 0)
         return 0;
@@ -212,9 +212,9 @@ static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, boo
     }
     bool alone = walk->mapping->level[l].no_multicast >> walk->t & 1u;
     flow.n_child = fast_mesh_groups(walk->evaluator, nest, l, walk->t, alone, mesh);
-    bool hops =
-        costs &&
-        walk->evaluator->arch.level[l].hop_energy_j + walk->evaluator->arch.level[l].router_energy_j > 0;
+    bool hops = costs && walk->evaluator->base.arch.level[l].hop_energy_j +
+                                 walk->evaluator->base.arch.level[l].router_energy_j >
+                             0;
     if (hops && (nest->uneven[l] >> walk->t & 1u))
         fast_mesh_build(walk->evaluator, nest, l, walk->t, alone, true, mesh);
     else if (hops)
@@ -238,8 +238,8 @@ static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, boo
 /* Energy of the network below level l (NOTES section 10), all instances. */
 static double network_energy(const struct tensor_walk *walk, uint32_t l, uint64_t partition, double links)
 {
-    const struct storage_level *level = &walk->evaluator->arch.level[l];
-    bool doubled = walk->evaluator->problem.tensor[walk->t].read_write && !level->reduces;
+    const struct storage_level *level = &walk->evaluator->base.arch.level[l];
+    bool doubled = walk->evaluator->base.problem.tensor[walk->t].read_write && !level->reduces;
     double hops = 0, router_words = 0, ingresses = 0, first = (double)partition, content = 0;
     for (uint32_t k = 0; doubled && k < walk->mesh->n_record; k++)
         content += walk->mesh->record[k].accesses;
@@ -288,7 +288,7 @@ static uint64_t muldiv(uint64_t a, uint64_t b, uint64_t c)
 static void partition_sizes(const struct tensor_walk *walk, uint64_t *partition)
 {
     const struct fast_nest *nest = walk->nest;
-    uint32_t top = walk->evaluator->arch.n_level - 1;
+    uint32_t top = walk->evaluator->base.arch.n_level - 1;
     uint32_t together[PROBLEM_DIM_MAX];
     partition[top] = fast_tile_words(walk->evaluator, walk->t, nest->tile[top]);
     for (uint32_t l = top; l-- > 0;) {
@@ -348,7 +348,7 @@ static void deliver_level(struct tensor_walk *walk, uint32_t l, bool child_keeps
 {
     const struct fast_nest *nest = walk->nest;
     bool costs = walk->evaluator->network_costs[l];
-    struct level_flow level = level_deliver(walk, l, costs, walk->evaluator->arch.link_transfers);
+    struct level_flow level = level_deliver(walk, l, costs, walk->evaluator->base.arch.link_transfers);
     flow->content[l] = level.content;
     if (!child_keeps) {
         /* A bypassed child passes its own children's demand on (NOTES section 7, "Bypass"). */
@@ -382,15 +382,15 @@ static void deliver_evenly(const struct tensor_walk *walk, uint32_t l, bool spat
     }
 }
 
-void fast_traffic(const struct evaluator *evaluator, const struct mapping *mapping,
+void fast_traffic(const struct compiled *evaluator, const struct mapping *mapping,
                   const struct fast_nest *nest, uint32_t t, struct fast_mesh *mesh,
                   struct fast_counts *counts)
 {
     struct tensor_walk walk; /* its arrays are filled as far as they are used */
     struct tensor_flow flow;
     uint64_t partition[ARCH_LEVEL_MAX];
-    bool read_write = t == evaluator->output, links = evaluator->arch.link_transfers;
-    uint32_t outermost = evaluator->arch.n_level - 1;
+    bool read_write = t == evaluator->output, links = evaluator->base.arch.link_transfers;
+    uint32_t outermost = evaluator->base.arch.n_level - 1;
     for (; !(mapping->level[outermost].keep >> t & 1u); outermost--)
         counts[outermost] = (struct fast_counts){0};
     walk.evaluator = evaluator;

@@ -17,7 +17,7 @@ struct fast_counts {
 };
 
 /* Counts of tensor t at every level (n_level); zero where bypassed. */
-void fast_traffic(const struct evaluator *evaluator, const struct mapping *mapping,
+void fast_traffic(const struct compiled *evaluator, const struct mapping *mapping,
                   const struct fast_nest *nest, uint32_t t, struct fast_mesh *mesh,
                   struct fast_counts *counts);
 

@@ -6,18 +6,10 @@
 
 #include <stdbool.h>
 
-#include "costmodel/model/architecture.h"
-#include "costmodel/model/mapping.h"
-#include "costmodel/model/problem.h"
+#include "costmodel/accounting/accounting.h"
 
-struct lower_bound {
-    double latency_s;
-    double energy_j;
-    double edp_js; /* at least latency_s * energy_j: both with the same spread over the MAC array */
-};
-
-/* Bound of one checked problem on one checked architecture. Holds for every valid mapping to which
- * `lower_bound_applies`. */
+/* Bound of one checked problem on one checked architecture; energy and delay of its edp have the same
+ * spread over the MAC array. Holds for every valid mapping to which `lower_bound_applies`. */
 void lower_bound_compute(const struct problem *problem, const struct architecture *arch,
                          struct lower_bound *out);
 

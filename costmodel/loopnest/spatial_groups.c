@@ -45,7 +45,7 @@ static enum dse_status sort_children(struct child_mesh *mesh, struct arena *aren
     return DSE_OK;
 }
 
-enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct nest *nest, uint32_t l,
+enum dse_status child_mesh_make(const struct compiled *evaluator, const struct nest *nest, uint32_t l,
                                 uint32_t t, bool alone, struct arena *arena, struct child_mesh *mesh,
                                 struct dse_error *err)
 {

@@ -37,7 +37,7 @@ struct group_list {
 };
 
 /* The children of level `l` for tensor `t`. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status child_mesh_make(const struct evaluator *evaluator, const struct nest *nest,
+DSE_MUST_CHECK enum dse_status child_mesh_make(const struct compiled *evaluator, const struct nest *nest,
                                                uint32_t l, uint32_t t, bool alone, struct arena *arena,
                                                struct child_mesh *mesh, struct dse_error *err);
 

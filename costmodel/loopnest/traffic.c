@@ -20,7 +20,7 @@ struct visit {
 
 /* Everything about one tensor below one level that its visits share. */
 struct visit_context {
-    const struct evaluator *evaluator;
+    const struct compiled *evaluator;
     struct arena *arena;
     struct level_traffic *level;
     struct child_mesh mesh;
@@ -83,10 +83,10 @@ static enum dse_status deliver(struct visit_context *context, const struct visit
 }
 
 /* Words of a box that is not covered by itself after the move of one step of `loop` (NOTES section 5, d0). */
-static uint64_t moved_words(const struct evaluator *evaluator, uint32_t t, const uint32_t *extent,
+static uint64_t moved_words(const struct compiled *evaluator, uint32_t t, const uint32_t *extent,
                             const struct nest_loop *loop)
 {
-    const struct tensor *tensor = &evaluator->problem.tensor[t];
+    const struct tensor *tensor = &evaluator->base.problem.tensor[t];
     uint64_t whole = 1, kept = 1;
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
         uint64_t width = 1;
@@ -107,7 +107,7 @@ static enum dse_status visit_children(struct visit_context *context, const struc
                                       struct dse_error *err)
 {
     const struct tensor_code *code = &context->evaluator->code[t];
-    uint64_t whole = problem_tile_words(&context->evaluator->problem, t, extent);
+    uint64_t whole = problem_tile_words(&context->evaluator->base.problem, t, extent);
     const struct nest_loop *temporal[NEST_LOOP_MAX];
     uint32_t n = 0;
     for (uint32_t k = nest->temporal_begin[l]; k < nest->n_loop; k++)
@@ -150,7 +150,7 @@ static double sum_accesses(const struct level_traffic *level)
     return sum;
 }
 
-static enum dse_status level_visits(const struct evaluator *evaluator, const struct mapping *mapping,
+static enum dse_status level_visits(const struct compiled *evaluator, const struct mapping *mapping,
                                     const struct nest *nest, uint32_t l, uint32_t t, struct arena *arena,
                                     struct level_traffic *level, struct dse_error *err)
 {
@@ -158,7 +158,7 @@ static enum dse_status level_visits(const struct evaluator *evaluator, const str
     const struct mapping_level *choice = &mapping->level[l];
     struct visit_context context = {.evaluator = evaluator, .arena = arena, .level = level};
     context.has_spatial = nest->spatial_begin[l] < nest->temporal_begin[l];
-    context.links = evaluator->arch.link_transfers && !(choice->no_link_transfer >> t & 1u);
+    context.links = evaluator->base.arch.link_transfers && !(choice->no_link_transfer >> t & 1u);
     level->fanout = 1;
     if (context.has_spatial) {
         bool alone = choice->no_multicast >> t & 1u;
@@ -180,15 +180,16 @@ static enum dse_status level_visits(const struct evaluator *evaluator, const str
 
 /* partition_i = floor(partition_{i+1} * tile_i / tile of all children together) (NOTES section 7). The
  * product may pass 64 bits, hence 128. */
-static void partition_sizes(const struct evaluator *evaluator, const struct nest *nest, uint32_t t,
+static void partition_sizes(const struct compiled *evaluator, const struct nest *nest, uint32_t t,
                             struct tensor_traffic *traffic)
 {
-    uint32_t top = evaluator->arch.n_level - 1;
+    uint32_t top = evaluator->base.arch.n_level - 1;
     traffic->level[top].partition_word = traffic->level[top].tile_word;
     for (uint32_t l = top; l-- > 0;) {
         uint64_t tile = traffic->level[l].tile_word;
         bool spatial = nest->spatial_begin[l + 1] < nest->temporal_begin[l + 1];
-        uint64_t together = spatial ? problem_tile_words(&evaluator->problem, t, nest->below[l + 1]) : tile;
+        uint64_t together =
+            spatial ? problem_tile_words(&evaluator->base.problem, t, nest->below[l + 1]) : tile;
         __extension__ typedef unsigned __int128 wide;
         traffic->level[l].partition_word =
             (uint64_t)((wide)traffic->level[l + 1].partition_word * tile / together);
@@ -240,16 +241,16 @@ static void apply_bypass(struct tensor_traffic *traffic, uint32_t n_level)
     traffic->level[l].arriving = 0;
 }
 
-enum dse_status traffic_compute(const struct evaluator *evaluator, const struct mapping *mapping,
+enum dse_status traffic_compute(const struct compiled *evaluator, const struct mapping *mapping,
                                 const struct nest *nest, uint32_t t, struct arena *arena,
                                 struct tensor_traffic *out, struct dse_error *err)
 {
-    uint32_t n_level = evaluator->arch.n_level;
+    uint32_t n_level = evaluator->base.arch.n_level;
     memset(out, 0, sizeof *out);
     for (uint32_t l = 0; l < n_level; l++) {
         struct level_traffic *level = &out->level[l];
         level->keep = mapping->level[l].keep >> t & 1u;
-        level->tile_word = problem_tile_words(&evaluator->problem, t, nest->tile[l]);
+        level->tile_word = problem_tile_words(&evaluator->base.problem, t, nest->tile[l]);
         DSE_TRY(level_visits(evaluator, mapping, nest, l, t, arena, level, err));
     }
     partition_sizes(evaluator, nest, t, out);

@@ -39,7 +39,7 @@ struct tensor_traffic {
 };
 
 /* Fill `out` for tensor `t`; memory from `arena`. The nest must fit. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status traffic_compute(const struct evaluator *evaluator,
+DSE_MUST_CHECK enum dse_status traffic_compute(const struct compiled *evaluator,
                                                const struct mapping *mapping, const struct nest *nest,
                                                uint32_t t, struct arena *arena, struct tensor_traffic *out,
                                                struct dse_error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/command/commands.h"
@@ -153,7 +154,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     struct evaluation_detail detail;
     struct arena arena;
     char text[512];
-    DSE_TRY(evaluator_new(problem, arch, &evaluator, err));
+    DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
     arena_init(&arena);
     enum dse_status status = evaluator_detail(evaluator, mapping, &arena, &detail, err);
     if (status == DSE_OK && detail.total.fit.what != FITS)

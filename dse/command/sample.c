@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace.h"
 #include "engines/mapspace/mapspace_sample.h"
 
@@ -209,7 +210,7 @@ static enum dse_status prepare(struct sampler *sampler, struct arena *arena, str
     const struct sample_settings *s = sampler->settings;
     if (s->n_valid == 0 && s->max_draws == 0)
         return dse_fail(err, DSE_BAD_USAGE, "a limit of mappings or of draws is needed");
-    DSE_TRY(evaluator_new(sampler->problem, sampler->arch, &sampler->evaluator, err));
+    DSE_TRY(evaluator_new(&accounting_timeloop, sampler->problem, sampler->arch, &sampler->evaluator, err));
     sampler->problem = evaluator_problem(sampler->evaluator);
     sampler->arch = evaluator_architecture(sampler->evaluator);
     DSE_TRY(mapspace_new(sampler->problem, sampler->arch, s->constraints, s->search_bypass, arena,

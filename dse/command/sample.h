@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"

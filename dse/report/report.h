@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
 #include "results/record/schema.h"
 
 enum report_kind { REPORT_LEVELS, REPORT_NETWORKS, REPORT_SUMMARY };

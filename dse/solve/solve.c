@@ -8,7 +8,8 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "dse/solve/solve_cache.h"
 
 /* Goes up when the same inputs give other results: then old journals are not resumed. */
@@ -165,8 +166,8 @@ static void judge_nothing(const struct solve_settings *settings, struct solve_re
         snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
-static void judge(const struct solve_settings *settings, struct solve_result *result,
-                  const struct problem *problem, const struct architecture *arch)
+static void judge(const struct solve_settings *settings, const struct solve_compiled *compiled,
+                  struct solve_result *result)
 {
     const struct engine_result *found = &result->found;
     if (!found->feasible) {
@@ -176,7 +177,7 @@ static void judge(const struct solve_settings *settings, struct solve_result *re
     result->outcome = RESULT_OK;
     result->reason[0] = '\0';
     result->bound = found->lower_bound;
-    result->bounded = lower_bound_applies(problem, arch, &found->mapping);
+    result->bounded = evaluator_bound_applies(compiled->evaluator, &found->mapping);
 }
 
 /* Measure the mapping found, on the loop nest that was searched. */
@@ -265,19 +266,21 @@ enum dse_status solve_task_shared(const struct solve_settings *settings, const s
     struct dse_error err;
     struct solve_compiled own = {0};
     const struct solve_compiled *compiled = &own;
+    const struct accounting *accounting = &accounting_timeloop;
     result_init(result);
-    enum dse_status status = shared->cache ? solve_cache_get(shared->cache, problem, arch, &compiled, &err)
-                                           : solve_compile(problem, arch, &own, &err);
+    enum dse_status status = shared->cache
+                                 ? solve_cache_get(shared->cache, accounting, problem, arch, &compiled, &err)
+                                 : solve_compile(accounting, problem, arch, &own, &err);
     if (status == DSE_OK)
         status = search(settings, compiled, arch, cancel, arena, &result->found, &err);
+    bool interrupted = status == DSE_OK && result->found.stop == STOP_INTERRUPTED;
+    if (status == DSE_OK && !interrupted)
+        judge(settings, compiled, result);
     solve_compiled_free(&own);
-    if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
+    if (interrupted)
         return DSE_INTERRUPTED;
-    if (status == DSE_OK) {
-        judge(settings, result, problem, arch);
-        if (result->outcome == RESULT_OK && settings->measure.what)
-            status = measure(settings, problem, arch, cancel, arena, result, &err);
-    }
+    if (status == DSE_OK && result->outcome == RESULT_OK && settings->measure.what)
+        status = measure(settings, problem, arch, cancel, arena, result, &err);
     if (status == DSE_INTERRUPTED)
         return status;
     if (status != DSE_OK)

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/yaml.h"
-#include "costmodel/loopnest/lower_bound.h"
+#include "costmodel/accounting/accounting.h"
 #include "dse/solve/measure.h"
 #include "dse/solve/workload.h"
 #include "engines/driver/engine.h"

@@ -52,16 +52,16 @@ static enum dse_status complete(struct solve_compiled *compiled, struct dse_erro
     }
     if (!compiled->workspace)
         DSE_TRY(eval_workspace_new(compiled->evaluator, &compiled->workspace, err));
-    lower_bound_compute(evaluator_problem(compiled->evaluator), evaluator_architecture(compiled->evaluator),
-                        &compiled->bound);
+    evaluator_bound(compiled->evaluator, &compiled->bound);
     return DSE_OK;
 }
 
-enum dse_status solve_compile(const struct problem *problem, const struct architecture *arch,
-                              struct solve_compiled *compiled, struct dse_error *err)
+enum dse_status solve_compile(const struct accounting *accounting, const struct problem *problem,
+                              const struct architecture *arch, struct solve_compiled *compiled,
+                              struct dse_error *err)
 {
     memset(compiled, 0, sizeof *compiled);
-    DSE_TRY(evaluator_new(problem, arch, &compiled->evaluator, err));
+    DSE_TRY(evaluator_new(accounting, problem, arch, &compiled->evaluator, err));
     compiled->problem = problem;
     compiled->problem_key = problem_hash(problem);
     return complete(compiled, err);
@@ -73,23 +73,24 @@ static struct entry *entry_of(struct solve_cache *cache, const struct problem *p
     return &cache->entry[(uintptr_t)problem / sizeof *problem % ENTRY_MAX];
 }
 
-enum dse_status solve_cache_get(struct solve_cache *cache, const struct problem *problem,
-                                const struct architecture *arch, const struct solve_compiled **compiled,
-                                struct dse_error *err)
+enum dse_status solve_cache_get(struct solve_cache *cache, const struct accounting *accounting,
+                                const struct problem *problem, const struct architecture *arch,
+                                const struct solve_compiled **compiled, struct dse_error *err)
 {
     struct entry *entry = entry_of(cache, problem);
     struct solve_compiled *own = &entry->compiled;
     enum dse_status status = DSE_OK;
+    bool known = own->problem == problem && evaluator_accounting(own->evaluator) == accounting;
     *compiled = own;
-    if (own->problem == problem && entry->serial == cache->serial)
+    if (known && entry->serial == cache->serial)
         return DSE_OK;
-    if (own->problem == problem) {
+    if (known) {
         status = evaluator_move(own->evaluator, arch, err);
         if (status == DSE_OK)
             status = complete(own, err);
     } else {
         solve_compiled_free(own);
-        status = solve_compile(problem, arch, own, err);
+        status = solve_compile(accounting, problem, arch, own, err);
     }
     if (status != DSE_OK)
         solve_compiled_free(own);

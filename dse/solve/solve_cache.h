@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "costmodel/loopnest/evaluator.h"
-#include "costmodel/loopnest/lower_bound.h"
+#include "costmodel/accounting/evaluator.h"
 
 struct solve_cache;
 
@@ -30,14 +29,15 @@ void solve_cache_free(struct solve_cache *cache); /* NULL is fine */
  * when asked for. */
 void solve_cache_machine(struct solve_cache *cache, uint64_t serial);
 
-/* The loop nest on the machine; `arch` is the machine last announced. `*compiled` is valid until the next
- * call. Errors of evaluator_new. */
-DSE_MUST_CHECK enum dse_status solve_cache_get(struct solve_cache *cache, const struct problem *problem,
-                                               const struct architecture *arch,
+/* The loop nest on the machine, by an accounting; `arch` is the machine last announced. `*compiled` is valid
+ * until the next call. Errors of evaluator_new. */
+DSE_MUST_CHECK enum dse_status solve_cache_get(struct solve_cache *cache, const struct accounting *accounting,
+                                               const struct problem *problem, const struct architecture *arch,
                                                const struct solve_compiled **compiled, struct dse_error *err);
 
 /* One that nobody keeps. Release with solve_compiled_free, also after a failure. */
-DSE_MUST_CHECK enum dse_status solve_compile(const struct problem *problem, const struct architecture *arch,
+DSE_MUST_CHECK enum dse_status solve_compile(const struct accounting *accounting,
+                                             const struct problem *problem, const struct architecture *arch,
                                              struct solve_compiled *compiled, struct dse_error *err);
 void solve_compiled_free(struct solve_compiled *compiled);
 

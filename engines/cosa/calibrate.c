@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/layer_problem.h"
 #include "engines/cosa/cosa.h"
 
@@ -113,7 +114,7 @@ static enum dse_status map_one(const struct architecture *arch, const struct obj
     DSE_TRY(cosa_map(problem, arch, NULL, &settings, arena, solution, err));
     if (!solution->feasible)
         return DSE_OK;
-    DSE_TRY(evaluator_new(problem, arch, &evaluator, err));
+    DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
     enum dse_status status = evaluator_detail(evaluator, &solution->mapping, arena, detail, err);
     evaluator_delete(evaluator);
     if (status != DSE_OK || detail->total.fit.what != FITS)

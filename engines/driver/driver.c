@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "costmodel/loopnest/checker.h"
 #include "engines/driver/driver_private.h"
 #include "engines/driver/trace.h"
 
@@ -60,7 +59,7 @@ static enum dse_status use_evaluator(struct engine_context *context, const struc
     if (task->bound && !padded)
         result->lower_bound = *task->bound;
     else
-        lower_bound_compute(context->problem, context->arch, &result->lower_bound);
+        evaluator_bound(evaluator, &result->lower_bound);
     result->bound = objective_bound(&context->task->objective, &result->lower_bound);
     context->good_enough = result->bound * (1 + 1e-12);
     context->workspace = padded ? NULL : task->workspace;
@@ -90,7 +89,8 @@ enum dse_status engine_context_pad(struct engine_context *context, const uint32_
     }
     if (!larger)
         return DSE_OK;
-    DSE_TRY(evaluator_new(&problem, context->arch, &context->padded, err));
+    DSE_TRY(evaluator_new(evaluator_accounting(context->evaluator), &problem, context->arch, &context->padded,
+                          err));
     result->padded = true;
     memcpy(result->padded_bound, problem.bound, sizeof result->padded_bound);
     return use_evaluator(context, context->padded, err);
@@ -352,11 +352,11 @@ static enum dse_status confirm(struct engine_context *context, struct dse_error 
 {
     const struct engine_result *result = context->result;
     char reason[ENGINE_REASON_MAX];
-    if (!checker_accepts(context->problem, context->arch, &result->mapping, reason, sizeof reason))
+    if (!evaluator_check(context->evaluator, &result->mapping, reason, sizeof reason))
         return driver_refuse(err, "the independent checker refuses its mapping: %s", reason);
     DSE_TRY(check_constraints(context, err));
     DSE_TRY(driver_check_cost(context, objective_cost(&context->task->objective, &result->evaluation),
-                              lower_bound_applies(context->problem, context->arch, &result->mapping), err));
+                              evaluator_bound_applies(context->evaluator, &result->mapping), err));
     struct evaluation_detail *plain = arena_alloc_unset(context->arena, 1, sizeof *plain);
     if (!plain)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");

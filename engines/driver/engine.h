@@ -13,8 +13,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/status.h"
-#include "costmodel/loopnest/evaluator.h"
-#include "costmodel/loopnest/lower_bound.h"
+#include "costmodel/accounting/evaluator.h"
 #include "engines/driver/engine_schedule.h"
 #include "engines/driver/objective.h"
 
@@ -67,7 +66,7 @@ struct engine_budget {
 struct engine_task {
     const struct evaluator *evaluator; /* mapper: problem + architecture, compiled */
     struct eval_workspace *workspace;  /* mapper: scratch for it; NULL: the driver's own */
-    /* mapper: lower_bound_compute of the same; NULL: the driver computes it */
+    /* mapper: evaluator_bound of the same; NULL: the driver computes it */
     const struct lower_bound *bound;
     const struct mapspace_constraints *constraints; /* mapper: may be NULL (none) */
     const struct network *network;                  /* scheduler: the whole network; NULL for a mapper */

@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "costmodel/loopnest/evaluator.h"
-#include "costmodel/loopnest/lower_bound.h"
+#include "costmodel/accounting/evaluator.h"
 
 struct objective {
     double energy_exponent;

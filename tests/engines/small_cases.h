@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
 #include "costmodel/model/architecture.h"
 #include "engines/driver/engine.h"
 #include "tests/support/random_case.h"

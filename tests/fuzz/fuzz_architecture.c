@@ -2,6 +2,7 @@
  * What reads is compiled with a small convolution and evaluated with two mappings. */
 #include <stdlib.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "tests/fuzz/evaluate.h"
 
 enum { SET_MAX = 4 };
@@ -48,7 +49,7 @@ static void evaluate(const struct architecture *arch)
     struct evaluator *evaluator;
     struct dse_error err;
     small_convolution(&problem);
-    if (!fuzz_ok(evaluator_new(&problem, arch, &evaluator, &err), &err))
+    if (!fuzz_ok(evaluator_new(&accounting_timeloop, &problem, arch, &evaluator, &err), &err))
         return;
     mapping_init(&mapping, &problem, arch);
     (void)fuzz_evaluate(evaluator, &mapping);

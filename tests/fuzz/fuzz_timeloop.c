@@ -2,6 +2,7 @@
  * When all read, the fast and the plain evaluation, the checker, the bounds and the executor must agree. */
 #include <stdlib.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "tests/fuzz/evaluate.h"
 
@@ -53,7 +54,7 @@ static void read_and_evaluate(const struct yaml_doc *doc, struct architecture *a
     (void)problem_hash(&problem);
     if (!read_machine(doc, arch))
         return;
-    if (fuzz_ok(evaluator_new(&problem, arch, &evaluator, &err), &err)) {
+    if (fuzz_ok(evaluator_new(&accounting_timeloop, &problem, arch, &evaluator, &err), &err)) {
         if (fuzz_ok(mapping_build(doc, &problem, arch, &mapping, &err), &err))
             (void)fuzz_evaluate(evaluator, &mapping);
         mapping_init(&mapping, &problem, arch);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/layer_problem.h"
 #include "costmodel/readers/readers.h"
 
@@ -24,7 +25,7 @@ enum dse_status conv4_case_init(struct conv4_case *conv4, const char *path, bool
     DSE_TRY(architecture_read(path, &conv4->arch, err));
     conv4->arch.link_transfers = links;
     DSE_TRY(layer_problem(&layer, 1, &conv4->problem, err));
-    DSE_TRY(evaluator_new(&conv4->problem, &conv4->arch, &conv4->evaluator, err));
+    DSE_TRY(evaluator_new(&accounting_timeloop, &conv4->problem, &conv4->arch, &conv4->evaluator, err));
     DSE_TRY(eval_workspace_new(conv4->evaluator, &conv4->workspace, err));
     return mapspace_new(&conv4->problem, &conv4->arch, NULL, false, &conv4->arena, &conv4->space, err);
 }

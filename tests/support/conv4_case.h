@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
 #include "engines/mapspace/mapspace.h"
 
 struct conv4_case {

@@ -1,6 +1,8 @@
 /* Looks an engine up, sets its options, solves one task. */
 #include "tests/support/engine_case.h"
 
+#include "costmodel/loopnest/accounting_timeloop.h"
+
 enum dse_status engine_case_solve(const char *name, const struct engine_setting *setting, size_t n,
                                   const struct problem *problem, const struct architecture *arch,
                                   struct engine_task task, struct engine_result *result,
@@ -15,7 +17,7 @@ enum dse_status engine_case_solve(const char *name, const struct engine_setting 
     engine_option_defaults(engine, option);
     for (size_t i = 0; i < n; i++)
         DSE_TRY(engine_option_set(engine, setting[i].name, setting[i].value, option, err));
-    DSE_TRY(evaluator_new(problem, arch, &evaluator, err));
+    DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
     arena_init(&arena);
     task.evaluator = evaluator;
     task.architecture = arch;

@@ -9,7 +9,8 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/layer_problem.h"
 
 /* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873
@@ -152,7 +153,7 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
                              struct arena *arena, struct engine_result *result, struct dse_error *err)
 {
     struct evaluator *evaluator;
-    DSE_TRY(evaluator_new(problem, &core->arch, &evaluator, err));
+    DSE_TRY(evaluator_new(&accounting_timeloop, problem, &core->arch, &evaluator, err));
     const uint64_t content[] = {problem_hash(problem), architecture_hash(&core->arch)};
     const struct engine_task task = {
         .evaluator = evaluator,

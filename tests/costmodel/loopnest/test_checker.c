@@ -8,8 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
-#include "costmodel/loopnest/evaluator.h"
 #include "tests/support/random_case.h"
 
 enum { N_RANDOM = 20000, SEED = 99, REASON_MAX = 400 };
@@ -281,7 +282,7 @@ static void test_checker_agrees_with_evaluator(void **state)
                 f.arch.level[l].min_utilization = 0.05 * random_below(&stream, 8);
         random_case_mapping(&stream, &f.problem, &f.arch, true, &f.mapping);
         spoil(&stream, &f.problem, &f.mapping);
-        assert_int_equal(evaluator_new(&f.problem, &f.arch, &evaluator, &err), DSE_OK);
+        assert_int_equal(evaluator_new(&accounting_timeloop, &f.problem, &f.arch, &evaluator, &err), DSE_OK);
         assert_int_equal(evaluator_detail(evaluator, &f.mapping, &arena, &detail, &err), DSE_OK);
         bool accepted = checker_accepts(&f.problem, &f.arch, &f.mapping, f.reason, sizeof f.reason);
         if (accepted != (detail.total.fit.what == FITS)) {

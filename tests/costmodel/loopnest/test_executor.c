@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/executor.h"
 #include "tests/support/random_case.h"
 
@@ -284,7 +285,7 @@ static void run_case(uint64_t which, struct arena *arena, struct tally *tally)
     random_case_problem(&stream, MACS_MAX, &problem);
     random_case_architecture(&stream, &options, &arch);
     random_case_mapping(&stream, &problem, &arch, true, &mapping);
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     assert_int_equal(evaluator_detail(evaluator, &mapping, arena, &model, &err), DSE_OK);
     assert_int_equal(model.total.fit.what, FITS);
     assert_int_equal(executor_run(&problem, &mapping, which, arena, &truth, &err), DSE_OK);

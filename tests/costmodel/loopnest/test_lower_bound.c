@@ -8,7 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/lower_bound.h"
 #include "costmodel/loopnest/lower_bound_need.h"
 #include "tests/support/random_case.h"
@@ -97,7 +98,7 @@ static void test_bound_is_never_beaten(void **state)
         struct dse_error err;
         random_case_problem(&stream, macs_max[i % 3], &problem);
         random_case_architecture(&stream, &options, &arch);
-        assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+        assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
         lower_bound_compute(&problem, &arch, &bound);
         assert_true(bound.latency_s > 0 && bound.energy_j >= 0 && isfinite(bound.edp_js));
         assert_true(bound.edp_js >= bound.latency_s * bound.energy_j);

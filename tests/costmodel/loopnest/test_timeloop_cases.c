@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
@@ -94,7 +95,7 @@ static int load_case(char *const *field, struct test_case *tc, struct dse_error 
     return architecture_read(arch, &tc->arch, err) == DSE_OK &&
            problem_read(problem, &tc->problem, err) == DSE_OK &&
            mapping_read(map, &tc->problem, &tc->arch, &tc->mapping, err) == DSE_OK &&
-           evaluator_new(&tc->problem, &tc->arch, &tc->evaluator, err) == DSE_OK &&
+           evaluator_new(&accounting_timeloop, &tc->problem, &tc->arch, &tc->evaluator, err) == DSE_OK &&
            evaluator_detail(tc->evaluator, &tc->mapping, &tc->arena, &tc->detail, err) == DSE_OK;
 }
 

@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
@@ -61,7 +62,7 @@ static void load(const char *name, struct random_case *rc)
     if (architecture_read(path, &rc->arch, &err) != DSE_OK ||
         problem_read(path, &rc->problem, &err) != DSE_OK ||
         mapping_read(path, &rc->problem, &rc->arch, &rc->mapping, &err) != DSE_OK ||
-        evaluator_new(&rc->problem, &rc->arch, &rc->evaluator, &err) != DSE_OK ||
+        evaluator_new(&accounting_timeloop, &rc->problem, &rc->arch, &rc->evaluator, &err) != DSE_OK ||
         evaluator_detail(rc->evaluator, &rc->mapping, &rc->arena, &rc->detail, &err) != DSE_OK ||
         eval_workspace_new(rc->evaluator, &workspace, &err) != DSE_OK)
         fail_msg("%s:%d: %s", path, err.line, err.text);

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 #include "costmodel/native/architecture_native.h"
@@ -315,7 +316,7 @@ static void test_files_can_all_be_evaluated(void **state)
         struct arena arena;
         struct dse_error err;
         arena_init(&arena);
-        if (evaluator_new(&problem, &arch, &evaluator, &err) != DSE_OK)
+        if (evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err) != DSE_OK)
             fail_msg("%s: %s", name[i], err.text);
         mapping_init(&mapping, &problem, &arch);
         if (evaluator_detail(evaluator, &mapping, &arena, &detail, &err) != DSE_OK)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/inputs/inputs.h"
@@ -61,7 +62,7 @@ static void load(struct one_case *c)
     assert_int_equal(
         mapping_read(in_folder(c->field[3], path, sizeof path), &c->problem, &c->arch, &c->mapping, &err),
         DSE_OK);
-    assert_int_equal(evaluator_new(&c->problem, &c->arch, &c->evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &c->problem, &c->arch, &c->evaluator, &err), DSE_OK);
     assert_int_equal(evaluator_detail(c->evaluator, &c->mapping, &c->arena, &c->detail, &err), DSE_OK);
     assert_int_equal(c->detail.total.fit.what, FITS);
 }

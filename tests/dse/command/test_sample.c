@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
 #include "costmodel/readers/readers.h"
 #include "dse/command/sample.h"
@@ -158,7 +159,7 @@ static void test_sample_rows_are_valid_mappings_at_their_price(void **state)
         f->settings.draw = (enum sample_draw)how;
         f->settings.n_valid = 100;
         struct kept *kept = draw(f);
-        assert_int_equal(evaluator_new(problem, &f->arch, &evaluator, &err), DSE_OK);
+        assert_int_equal(evaluator_new(&accounting_timeloop, problem, &f->arch, &evaluator, &err), DSE_OK);
         for (size_t i = 0; i < kept->n; i++) {
             struct evaluation_detail *detail = arena_alloc(&arena, 1, sizeof *detail);
             assert_non_null(detail);

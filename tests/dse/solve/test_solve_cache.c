@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "dse/solve/solve_cache.h"
 #include "tests/support/sweep_case.h"
 
@@ -104,16 +105,22 @@ static void test_solve_cache_compiles_once_per_machine(void **state)
     sweep_point(&opened->sweep, opened->sweep.n_point - 1, &point);
     assert_int_equal(sweep_point_build(&point, &arch, &err), DSE_OK);
     solve_cache_machine(cache, 1);
-    assert_int_equal(solve_cache_get(cache, &point.workload->problem[0], &arch, &first, &err), DSE_OK);
+    assert_int_equal(
+        solve_cache_get(cache, &accounting_timeloop, &point.workload->problem[0], &arch, &first, &err),
+        DSE_OK);
     const struct evaluator *evaluator = first->evaluator;
     const struct lower_bound bound = first->bound;
     assert_int_equal(first->problem_key, problem_hash(&point.workload->problem[0]));
     arch.clock_hz *= 2; /* not announced: not looked at */
-    assert_int_equal(solve_cache_get(cache, &point.workload->problem[0], &arch, &again, &err), DSE_OK);
+    assert_int_equal(
+        solve_cache_get(cache, &accounting_timeloop, &point.workload->problem[0], &arch, &again, &err),
+        DSE_OK);
     assert_ptr_equal(again->evaluator, evaluator);
     assert_memory_equal(&again->bound, &bound, sizeof bound);
     solve_cache_machine(cache, 2); /* half the time in twice the clock */
-    assert_int_equal(solve_cache_get(cache, &point.workload->problem[0], &arch, &again, &err), DSE_OK);
+    assert_int_equal(
+        solve_cache_get(cache, &accounting_timeloop, &point.workload->problem[0], &arch, &again, &err),
+        DSE_OK);
     assert_true(again->bound.latency_s == bound.latency_s / 2);
     assert_true(evaluator_architecture(again->evaluator)->clock_hz == arch.clock_hz);
     solve_cache_free(cache);
@@ -135,15 +142,16 @@ static void test_solve_cache_survives_a_machine_that_is_refused(void **state)
     bad = arch;
     bad.level[0].word_bit = 0;
     solve_cache_machine(cache, 1);
-    assert_int_equal(solve_cache_get(cache, problem, &arch, &compiled, &err), DSE_OK);
+    assert_int_equal(solve_cache_get(cache, &accounting_timeloop, problem, &arch, &compiled, &err), DSE_OK);
     const struct lower_bound bound = compiled->bound;
     solve_cache_machine(cache, 2);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(solve_cache_get(cache, problem, &bad, &compiled, &err), DSE_BAD_INPUT);
+        assert_int_equal(solve_cache_get(cache, &accounting_timeloop, problem, &bad, &compiled, &err),
+                         DSE_BAD_INPUT);
         assert_non_null(strstr(err.text, "word bits"));
     }
     solve_cache_machine(cache, 3);
-    assert_int_equal(solve_cache_get(cache, problem, &arch, &compiled, &err), DSE_OK);
+    assert_int_equal(solve_cache_get(cache, &accounting_timeloop, problem, &arch, &compiled, &err), DSE_OK);
     assert_memory_equal(&compiled->bound, &bound, sizeof bound);
     solve_cache_free(cache);
     solve_cache_free(NULL);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/layer_problem.h"
 #include "costmodel/readers/readers.h"
 #include "engines/driver/engine.h"
@@ -50,7 +51,7 @@ static double solve(const char *name, const struct problem *problem, const struc
     double option[OPTION_MAX];
     arena_init(&arena);
     engine_option_defaults(engine, option);
-    assert_int_equal(evaluator_new(problem, arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, &err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .architecture = arch,
                                .batch = 1,

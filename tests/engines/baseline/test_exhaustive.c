@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
 #include "tests/engines/small_cases.h"
 
@@ -160,7 +161,7 @@ static double brute_force(const struct problem *problem, const struct architectu
     struct dse_error err;
     struct brute b = {.problem = problem, .arch = arch, .bypass = bypass, .best = INFINITY};
     assert_int_equal(objective_parse(objective, &b.objective, &err), DSE_OK);
-    assert_int_equal(evaluator_new(problem, arch, &b.evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, problem, arch, &b.evaluator, &err), DSE_OK);
     assert_int_equal(eval_workspace_new(b.evaluator, &b.workspace, &err), DSE_OK);
     mapping_init(&b.mapping, problem, arch);
     b.all_spatial_orders = arch->link_transfers || arch->level[1].hop_energy_j > 0;
@@ -193,7 +194,7 @@ static void solve(const char *name, const struct problem *problem, const struct 
     engine_option_defaults(engine, option);
     assert_int_equal(engine_option_set(engine, "search_bypass", bypass ? "true" : "false", option, &err),
                      DSE_OK);
-    assert_int_equal(evaluator_new(problem, arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, &err), DSE_OK);
     struct engine_task task = {
         .evaluator = evaluator, .architecture = arch, .batch = 1, .option = option, .seed = seed, .key = 11};
     assert_int_equal(objective_parse(objective, &task.objective, &err), DSE_OK);
@@ -289,7 +290,7 @@ static void test_exhaustive_refuses_a_large_space(void **state)
     small_conv(&problem, 3, 64, 64, 64);
     small_machine(&arch, 64, 1024);
     engine_option_defaults(engine, option);
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     struct engine_task task = {
         .evaluator = evaluator, .architecture = &arch, .option = option, .objective = {1, 1}};
     assert_int_equal(engine_solve(engine, &task, &arena, &result, &err), DSE_BAD_USAGE);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
 #include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"
@@ -69,7 +70,8 @@ static void test_permutation_level_must_be_inside_the_outermost(void **state)
             arena_init(&arena);
             engine_option_defaults(engine, option);
             option[COSA_OPTION_PERMUTATION_LEVEL] = level;
-            assert_int_equal(evaluator_new(&c.problem, &c.arch, &evaluator, &err), DSE_OK);
+            assert_int_equal(evaluator_new(&accounting_timeloop, &c.problem, &c.arch, &evaluator, &err),
+                             DSE_OK);
             struct engine_task task = {.evaluator = evaluator,
                                        .architecture = &c.arch,
                                        .batch = 1,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/drill/drill.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
@@ -49,7 +50,7 @@ static enum dse_status solve(struct drill_case *c)
     struct evaluator *evaluator;
     struct arena arena;
     arena_init(&arena);
-    assert_int_equal(evaluator_new(&c->problem, &c->arch, &evaluator, &c->err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &c->problem, &c->arch, &evaluator, &c->err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .constraints = c->constraints,
                                .architecture = &c->arch,

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/lower_bound.h"
 #include "engines/driver/driver.h"
 #include "tests/engines/small_cases.h"
 
@@ -72,7 +74,7 @@ static enum dse_status solve(const struct problem *problem, const double *value,
     small_machine(&arch, 8, 60);
     arch.level[2].shared_bandwidth_word_per_cycle = INFINITY;
     arena_init(&arena);
-    assert_int_equal(evaluator_new(problem, &arch, &evaluator, err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, problem, &arch, &evaluator, err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .architecture = &arch,
                                .batch = 1,

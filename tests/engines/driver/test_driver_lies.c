@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/driver/driver_private.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
@@ -83,7 +84,7 @@ static enum dse_status solve(enum lie lie, const struct mapspace_constraints *co
     small_gemm(&problem, 8, 4, 6);
     small_machine(&arch, 8, 60);
     arena_init(&arena);
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .constraints = constraints,
                                .architecture = &arch,

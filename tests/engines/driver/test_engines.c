@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
@@ -40,7 +41,7 @@ static enum dse_status solve(const struct engine *engine, const struct small_cas
     assert_true(engine->n_option <= OPTION_MAX);
     arena_init(&arena);
     engine_option_defaults(engine, option);
-    assert_int_equal(evaluator_new(&c->problem, &c->arch, &evaluator, err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &c->problem, &c->arch, &evaluator, err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .architecture = &c->arch,
                                .batch = 1,
@@ -246,7 +247,7 @@ static void test_seconds_end_the_search(void **state)
     make_case(2, &c);
     engine_option_defaults(engine, option);
     assert_int_equal(engine_option_set(engine, "search_size", "0", option, &err), DSE_OK);
-    assert_int_equal(evaluator_new(&c.problem, &c.arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &c.problem, &c.arch, &evaluator, &err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .architecture = &c.arch,
                                .objective = c.objective,
@@ -298,7 +299,7 @@ static void check_constraints(const struct engine *engine)
     constraints.level[1].temporal.fixed[0] = 2;
     constraints.level[1].spatial.fixed[1] = 2;
     constraints.level[1].bypass = 2;
-    assert_int_equal(evaluator_new(&c.problem, &c.arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &c.problem, &c.arch, &evaluator, &err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .architecture = &c.arch,
                                .constraints = &constraints,
@@ -393,7 +394,7 @@ static void test_wrong_tasks_are_refused(void **state)
     assert_int_equal(engine_solve(engine, &task, &arena, &r, &err), DSE_BAD_USAGE);
     assert_non_null(strstr(err.text, "needs a layer"));
     struct evaluator *evaluator;
-    assert_int_equal(evaluator_new(&c.problem, &c.arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &c.problem, &c.arch, &evaluator, &err), DSE_OK);
     task.evaluator = evaluator;
     option[0] = -1;
     assert_int_equal(engine_solve(engine, &task, &arena, &r, &err), DSE_BAD_USAGE);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace_order.h"
 #include "tests/engines/small_cases.h"
 
@@ -68,7 +69,7 @@ static int count_beaten(bool windows, uint64_t key, int n_mapping)
         if (!mapspace_is_empty(space) && mapspace_orders_complete(space) != windows) {
             struct mapping mapping = {0};
             uint64_t n;
-            assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+            assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
             assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
             assert_true(mapspace_draw(space, &stream, &mapping, NULL, NULL));
             double walk = best_of_walk(evaluator, workspace, space, mapping, &n);

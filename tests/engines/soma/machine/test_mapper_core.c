@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "base/yaml.h"
+#include "costmodel/accounting/evaluator.h"
 #include "costmodel/fused/core_machine.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/layer_problem.h"
 #include "costmodel/readers/readers.h"
 #include "engines/soma/machine/mapper_core.h"
@@ -114,7 +115,7 @@ static struct evaluation inside_by_hand(struct fixture *f, const struct problem 
     struct evaluation_detail *detail = arena_alloc(&f->arena, 1, sizeof *detail);
     inside.n_level--;
     assert_non_null(detail);
-    assert_int_equal(evaluator_new(problem, &inside, &evaluator, &f->err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, problem, &inside, &evaluator, &f->err), DSE_OK);
     assert_int_equal(evaluator_detail(evaluator, mapping, &f->arena, detail, &f->err), DSE_OK);
     assert_int_equal(detail->total.fit.what, FITS);
     evaluator_delete(evaluator);
@@ -184,7 +185,7 @@ static void check_dram_apart(const char *arch)
     for (uint32_t d = 0; d < problem.n_dim; d++)
         whole.level[top].temporal[d] = whole.level[top].spatial[d] = 1;
     dram->shared_bandwidth_word_per_cycle = INFINITY;
-    assert_int_equal(evaluator_new(&problem, &f.arch, &evaluator, &f.err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &f.arch, &evaluator, &f.err), DSE_OK);
     assert_int_equal(evaluator_detail(evaluator, &whole, &f.arena, detail, &f.err), DSE_OK);
     assert_int_equal(detail->total.fit.what, FITS);
     assert_int_equal(detail->total.cycle, result->evaluation.cycle);

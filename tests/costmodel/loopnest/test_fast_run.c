@@ -10,7 +10,8 @@
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
@@ -123,7 +124,7 @@ static void compare(const struct problem *problem, const struct architecture *ar
     struct dse_error err;
     struct arena arena;
     arena_init(&arena);
-    if (evaluator_new(problem, arch, &evaluator, &err) != DSE_OK)
+    if (evaluator_new(&accounting_timeloop, problem, arch, &evaluator, &err) != DSE_OK)
         fail_msg("%s", err.text);
     assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
     for (uint32_t n = 0; n < n_draw; n++) {
@@ -174,25 +175,25 @@ static void compare_all(bool links, bool network_costs, uint32_t n_draw)
     assert_true(n_fit > N_MACHINE * N_PROBLEM * n_draw / 8);
 }
 
-static void test_evaluator_fast_equals_plain(void **state)
+static void test_fast_run_equals_plain(void **state)
 {
     (void)state;
     compare_all(false, false, 1000);
 }
 
-static void test_evaluator_fast_equals_plain_with_network_energy(void **state)
+static void test_fast_run_equals_plain_with_network_energy(void **state)
 {
     (void)state;
     compare_all(false, true, 400);
 }
 
-static void test_evaluator_fast_equals_plain_with_links(void **state)
+static void test_fast_run_equals_plain_with_links(void **state)
 {
     (void)state;
     compare_all(true, true, 400);
 }
 
-static void test_evaluator_explains_misfits(void **state)
+static void test_fast_run_explains_misfits(void **state)
 {
     (void)state;
     struct architecture arch;
@@ -206,7 +207,7 @@ static void test_evaluator_explains_misfits(void **state)
     load("gb-rf-4x4", "gemm-128x768x3072", &arch, &problem);
     arch.level[0].size_word =
         100; /* all of the GEMM in the innermost level: 128*768 + 768*3072 + 128*3072 words */
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
     mapping_init(&mapping, &problem, &arch);
     for (uint32_t d = 0; d < problem.n_dim; d++) {
@@ -228,7 +229,7 @@ static void test_evaluator_explains_misfits(void **state)
 /* Found by fuzzing: counts and cycles that no 64-bit number holds. A convolution with K = 2^31, N = 2^13, P =
  * 4 and a stride of 2^32 - 1 can be mapped so that each of 2^44 visits brings the whole box of 3 (2^32 - 1) +
  * 1 inputs: 2^77.6 words. */
-static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
+static void test_fast_run_refuses_counts_beyond_64_bits(void **state)
 {
     (void)state;
     struct architecture arch;
@@ -237,17 +238,17 @@ static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
     struct dse_error err;
     load("gb-rf-4x4", "resnet50-conv4-3x3", &arch, &problem);
     arch.level[1].shared_bandwidth_word_per_cycle = 1e-12; /* 4.6e8 iterations, some 1e22 cycles */
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_LIMIT);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_LIMIT);
     assert_non_null(strstr(err.text, "GB: with 1e-12 words per cycle"));
     arch.level[1].shared_bandwidth_word_per_cycle = 1e-6;
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     evaluator_delete(evaluator);
     arch.level[1].shared_bandwidth_word_per_cycle = INFINITY;
     for (uint32_t d = 0; d < problem.n_dim; d++)
         problem.bound[d] = 1;
     problem.bound[problem_find_dim(&problem, "K")] = 1u << 31;
     problem.bound[problem_find_dim(&problem, "N")] = 1u << 13;
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     evaluator_delete(evaluator);
     uint32_t p = (uint32_t)problem_find_dim(&problem, "P");
     struct tensor *input = &problem.tensor[problem_find_tensor(&problem, "Inputs")];
@@ -255,18 +256,18 @@ static void test_evaluator_refuses_counts_beyond_64_bits(void **state)
         for (uint32_t k = 0; k < input->rank[r].n_term; k++)
             if (input->rank[r].term[k].dim == p)
                 input->rank[r].term[k].coefficient = UINT32_MAX;
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err),
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err),
                      DSE_OK); /* P is 1: no stride is taken */
     evaluator_delete(evaluator);
     problem.bound[p] = 4;
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_LIMIT);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_LIMIT);
     assert_non_null(strstr(err.text, "a mapping could move"));
 }
 
 /* An output with a stride, O[4 p] for p = 0, 1: its box has 5 words, the two points write 2 of them. Every
  * write is the first one of its word, so nothing is read back: 2 - 5 reads would be below 0. (Timeloop's
  * count is not defined there.) */
-static void test_evaluator_reads_no_old_value_of_untouched_outputs(void **state)
+static void test_fast_run_reads_no_old_value_of_untouched_outputs(void **state)
 {
     (void)state;
     struct architecture arch;
@@ -286,7 +287,7 @@ static void test_evaluator_reads_no_old_value_of_untouched_outputs(void **state)
     problem.tensor[1] = (struct tensor){.name = "O", .role = TENSOR_OUTPUT, .read_write = true, .n_rank = 1};
     problem.tensor[1].rank[0] = (struct tensor_rank){1, {{0, 4}}};
     mapping_init(&mapping, &problem, &arch);
-    assert_int_equal(evaluator_new(&problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
     arena_init(&arena);
     assert_int_equal(evaluator_detail(evaluator, &mapping, &arena, &detail, &err), DSE_OK);
@@ -304,12 +305,12 @@ static void test_evaluator_reads_no_old_value_of_untouched_outputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evaluator_fast_equals_plain),
-        cmocka_unit_test(test_evaluator_fast_equals_plain_with_network_energy),
-        cmocka_unit_test(test_evaluator_fast_equals_plain_with_links),
-        cmocka_unit_test(test_evaluator_explains_misfits),
-        cmocka_unit_test(test_evaluator_refuses_counts_beyond_64_bits),
-        cmocka_unit_test(test_evaluator_reads_no_old_value_of_untouched_outputs),
+        cmocka_unit_test(test_fast_run_equals_plain),
+        cmocka_unit_test(test_fast_run_equals_plain_with_network_energy),
+        cmocka_unit_test(test_fast_run_equals_plain_with_links),
+        cmocka_unit_test(test_fast_run_explains_misfits),
+        cmocka_unit_test(test_fast_run_refuses_counts_beyond_64_bits),
+        cmocka_unit_test(test_fast_run_reads_no_old_value_of_untouched_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

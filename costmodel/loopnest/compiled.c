@@ -1,12 +1,9 @@
 /* Compiles problem and architecture: moves of each tensor as one integer per dimension, tile plans,
  * fan-outs; refuses what could pass 2^62 words, so that the evaluations need not look. */
-#include "costmodel/loopnest/evaluator.h"
+#include "costmodel/loopnest/compiled.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "costmodel/loopnest/compiled.h"
 
 /* More children than any machine has; keeps the scratch of link-transfer analysis within a few hundred MB. */
 #define CHILD_MAX ((uint64_t)1 << 22)
@@ -71,7 +68,7 @@ static double most_words(const struct problem *problem, uint32_t t)
 
 /* Counts and cycles are 64-bit: what no mapping can bring beyond 2^62 need not be watched in each evaluation.
  * Every word is read, filled and updated at most twice each (a partial sum that travels is both). */
-static enum dse_status check_counts(const struct evaluator *evaluator, const struct architecture *arch,
+static enum dse_status check_counts(const struct compiled *evaluator, const struct architecture *arch,
                                     struct dse_error *err)
 {
     const double most = evaluator->most_word;
@@ -80,7 +77,7 @@ static enum dse_status check_counts(const struct evaluator *evaluator, const str
             err, DSE_LIMIT,
             "problem %s: a mapping could move %.2g words; counts below 2^62 = 4.6e18 are supported "
             "(the iterations times the strides)",
-            evaluator->problem.name, most);
+            evaluator->base.problem.name, most);
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct storage_level *level = &arch->level[l];
         double slowest =
@@ -91,7 +88,7 @@ static enum dse_status check_counts(const struct evaluator *evaluator, const str
                 err, DSE_LIMIT,
                 "%s: with %.3g words per cycle a mapping of problem %s could take more than 2^62 = 4.6e18 "
                 "cycles, which is not supported",
-                level->name, slowest, evaluator->problem.name);
+                level->name, slowest, evaluator->base.problem.name);
     }
     return DSE_OK;
 }
@@ -106,17 +103,17 @@ static void compile_plan(const struct tensor *tensor, struct tile_plan *plan)
     }
 }
 
-static void compile_level(struct evaluator *evaluator, uint32_t l)
+static void compile_level(struct compiled *evaluator, uint32_t l)
 {
-    const struct storage_level *level = &evaluator->arch.level[l];
-    architecture_fanout(&evaluator->arch, l, &evaluator->fan_x[l], &evaluator->fan_y[l]);
+    const struct storage_level *level = &evaluator->base.arch.level[l];
+    architecture_fanout(&evaluator->base.arch, l, &evaluator->fan_x[l], &evaluator->fan_y[l]);
     evaluator->usable_word[l] = architecture_usable_words(level);
     evaluator->may_keep[l] = 0;
     evaluator->least_word[l] = evaluator->usable_word[l] == ARCH_UNLIMITED
                                    ? 0
                                    : (double)evaluator->usable_word[l] * level->min_utilization;
-    for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++)
-        evaluator->may_keep[l] |= (level->keep_role >> evaluator->problem.tensor[t].role & 1u) << t;
+    for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++)
+        evaluator->may_keep[l] |= (level->keep_role >> evaluator->base.problem.tensor[t].role & 1u) << t;
     evaluator->n_cluster[l] = level->instances / level->cluster_size;
     evaluator->block_shift[l] =
         __builtin_popcount(level->block_word) == 1 ? __builtin_ctz(level->block_word) : -1;
@@ -152,9 +149,9 @@ static enum dse_status count_children(const struct architecture *arch, uint64_t 
                : DSE_OK;
 }
 
-static enum dse_status compile_problem(struct evaluator *evaluator, struct dse_error *err)
+static enum dse_status compile_problem(struct compiled *evaluator, struct dse_error *err)
 {
-    const struct problem *problem = &evaluator->problem;
+    const struct problem *problem = &evaluator->base.problem;
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         DSE_TRY(compile_code(problem, t, &evaluator->code[t], err));
         compile_plan(&problem->tensor[t], &evaluator->plan[t]);
@@ -165,61 +162,31 @@ static enum dse_status compile_problem(struct evaluator *evaluator, struct dse_e
 }
 
 /* A machine that has been checked. */
-static enum dse_status compile_machine(struct evaluator *evaluator, const struct architecture *arch,
+static enum dse_status compile_machine(struct compiled *evaluator, const struct architecture *arch,
                                        struct dse_error *err)
 {
     uint64_t max_children;
     DSE_TRY(count_children(arch, &max_children, err));
-    evaluator->arch = *arch;
+    evaluator->base.arch = *arch;
     evaluator->max_children = max_children;
     for (uint32_t l = 0; l < arch->n_level; l++)
         compile_level(evaluator, l);
     return DSE_OK;
 }
 
-enum dse_status evaluator_move(struct evaluator *evaluator, const struct architecture *arch,
-                               struct dse_error *err)
+enum dse_status compiled_move(struct evaluator *base, const struct architecture *arch, struct dse_error *err)
 {
-    DSE_TRY(architecture_check(arch, err));
+    struct compiled *evaluator = (struct compiled *)base;
     DSE_TRY(check_counts(evaluator, arch, err));
     return compile_machine(evaluator, arch, err);
 }
 
-enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch,
-                              struct evaluator **out, struct dse_error *err)
+enum dse_status compiled_new(struct evaluator *base, const struct architecture *arch, struct dse_error *err)
 {
-    *out = NULL;
-    DSE_TRY(problem_check(problem, err));
-    DSE_TRY(architecture_check(arch, err));
-    struct evaluator *evaluator = calloc(1, sizeof *evaluator);
-    if (!evaluator)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluator");
-    evaluator->problem = *problem;
-    for (uint32_t t = 0; t < problem->n_tensor; t++)
-        evaluator->most_word += 6 * most_words(problem, t);
-    enum dse_status status = check_counts(evaluator, arch, err);
-    if (status == DSE_OK)
-        status = compile_problem(evaluator, err);
-    if (status == DSE_OK)
-        status = compile_machine(evaluator, arch, err);
-    if (status == DSE_OK)
-        *out = evaluator;
-    else
-        free(evaluator);
-    return status;
-}
-
-void evaluator_delete(struct evaluator *evaluator)
-{
-    free(evaluator);
-}
-
-const struct problem *evaluator_problem(const struct evaluator *evaluator)
-{
-    return &evaluator->problem;
-}
-
-const struct architecture *evaluator_architecture(const struct evaluator *evaluator)
-{
-    return &evaluator->arch;
+    struct compiled *evaluator = (struct compiled *)base;
+    for (uint32_t t = 0; t < base->problem.n_tensor; t++)
+        evaluator->most_word += 6 * most_words(&base->problem, t);
+    DSE_TRY(check_counts(evaluator, arch, err));
+    DSE_TRY(compile_problem(evaluator, err));
+    return compile_machine(evaluator, arch, err);
 }

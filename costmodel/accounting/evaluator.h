@@ -1,9 +1,8 @@
-/* The analytical cost model: Timeloop v3.0.3's numbers for dense, perfectly factorised mappings. Compile a
- * problem and an architecture once, then evaluate many mappings. `evaluator_detail` is the plain version with
- * every breakdown; `evaluator_run` is the fast one and returns totals that a test proves equal. Rules:
- * docs/cost-model.md. */
-#ifndef COSTMODEL_LOOPNEST_EVALUATOR_H
-#define COSTMODEL_LOOPNEST_EVALUATOR_H
+/* The cost of mappings, by whatever accounting: compile a problem and an architecture once, then evaluate
+ * many mappings. `evaluator_detail` is the plain version with every breakdown; `evaluator_run` is the fast
+ * one and returns totals that a test proves equal. Docs: docs/cost-model.md. */
+#ifndef COSTMODEL_ACCOUNTING_EVALUATOR_H
+#define COSTMODEL_ACCOUNTING_EVALUATOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,13 +10,11 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "costmodel/accounting/accounting.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/misfit.h"
 #include "costmodel/model/problem.h"
-
-struct evaluator;      /* compiled, const: may be shared by threads */
-struct eval_workspace; /* scratch memory of one thread for one evaluator */
 
 /* Totals of one mapping. Levels innermost first. Valid only when `fit.what == FITS`. */
 struct evaluation {
@@ -75,15 +72,19 @@ struct evaluation_detail {
     struct level_detail level[ARCH_LEVEL_MAX]; /* (n_level) */
 };
 
-/* Compile. `*out` is owned by the caller (evaluator_delete). The problem and architecture are copied.
- * DSE_BAD_INPUT when either does not check, DSE_LIMIT beyond the documented limits, DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status evaluator_new(const struct problem *problem, const struct architecture *arch,
+/* Compile, by an accounting of mappings. `*out`, const, may be shared by threads and is owned by the
+ * caller (evaluator_delete). The problem and architecture are copied. DSE_BAD_INPUT when either does not
+ * check or the accounting does not price the machine, DSE_LIMIT beyond the documented limits,
+ * DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status evaluator_new(const struct accounting *accounting,
+                                             const struct problem *problem, const struct architecture *arch,
                                              struct evaluator **out, struct dse_error *err);
 /* Compile the same problem for another machine, without an allocation; no search may be using it. On failure
  * (as of evaluator_new) it stays what it was. */
 DSE_MUST_CHECK enum dse_status evaluator_move(struct evaluator *evaluator, const struct architecture *arch,
                                               struct dse_error *err);
 void evaluator_delete(struct evaluator *evaluator);
+const struct accounting *evaluator_accounting(const struct evaluator *evaluator);
 const struct problem *evaluator_problem(const struct evaluator *evaluator);
 const struct architecture *evaluator_architecture(const struct evaluator *evaluator);
 
@@ -106,5 +107,16 @@ bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *wor
 DSE_MUST_CHECK enum dse_status evaluator_detail(const struct evaluator *evaluator,
                                                 const struct mapping *mapping, struct arena *arena,
                                                 struct evaluation_detail *out, struct dse_error *err);
+
+/* What no mapping can be below, by the evaluator's accounting; all 0 when it has no bound. */
+void evaluator_bound(const struct evaluator *evaluator, struct lower_bound *out);
+
+/* Does that bound hold for this mapping? False without one. */
+bool evaluator_bound_applies(const struct evaluator *evaluator, const struct mapping *mapping);
+
+/* What the independent checker says: is the mapping complete, and does it fit the machine? On false, `reason`
+ * (size bytes) says why in one sentence. */
+bool evaluator_check(const struct evaluator *evaluator, const struct mapping *mapping, char *reason,
+                     unsigned long size);
 
 #endif

@@ -1,67 +1,65 @@
-/* The fast evaluation, `evaluator_run`: the totals of one mapping without an allocation, equal to those of
- * detail.c. A mapping that does not fit goes through the plain checks again, which say why. */
+/* The fast evaluation: the totals of one mapping without an allocation, equal to those of detail.c. A
+ * mapping that does not fit goes through the plain checks again, which say why. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "costmodel/loopnest/compiled.h"
-#include "costmodel/loopnest/evaluator.h"
 #include "costmodel/loopnest/fast_mesh.h"
 #include "costmodel/loopnest/fast_nest.h"
 #include "costmodel/loopnest/fast_traffic.h"
 #include "costmodel/loopnest/nest.h"
 
-struct eval_workspace {
+struct workspace {
+    struct eval_workspace base;
     uint64_t max_children;
     struct fast_nest nest;
     struct fast_mesh mesh;
     struct fast_counts counts[PROBLEM_TENSOR_MAX][ARCH_LEVEL_MAX];
 };
 
-enum dse_status eval_workspace_new(const struct evaluator *evaluator, struct eval_workspace **out,
+enum dse_status fast_workspace_new(const struct evaluator *evaluator, struct eval_workspace **out,
                                    struct dse_error *err)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
+    struct workspace *made = calloc(1, sizeof *made);
+    if (!made)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for an evaluation workspace");
-    (*out)->max_children = evaluator->max_children;
-    enum dse_status status = fast_mesh_init(&(*out)->mesh, evaluator->max_children, err);
-    if (status != DSE_OK) {
-        free(*out);
-        *out = NULL;
-    }
+    made->max_children = compiled_of(evaluator)->max_children;
+    enum dse_status status = fast_mesh_init(&made->mesh, made->max_children, err);
+    if (status == DSE_OK)
+        *out = &made->base;
+    else
+        free(made);
     return status;
 }
 
-bool eval_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator)
+bool fast_workspace_fits(const struct eval_workspace *workspace, const struct evaluator *evaluator)
 {
-    return workspace->max_children == evaluator->max_children;
+    return ((const struct workspace *)workspace)->max_children == compiled_of(evaluator)->max_children;
 }
 
-void eval_workspace_delete(struct eval_workspace *workspace)
+void fast_workspace_delete(struct eval_workspace *workspace)
 {
-    if (!workspace)
-        return;
-    fast_mesh_free(&workspace->mesh);
+    fast_mesh_free(&((struct workspace *)workspace)->mesh);
     free(workspace);
 }
 
-static uint64_t blocks(const struct evaluator *evaluator, uint32_t l, uint64_t words)
+static uint64_t blocks(const struct compiled *evaluator, uint32_t l, uint64_t words)
 {
-    uint64_t block = evaluator->arch.level[l].block_word;
+    uint64_t block = evaluator->base.arch.level[l].block_word;
     int shift = evaluator->block_shift[l];
     return shift >= 0 ? (words + block - 1) >> shift : (words + block - 1) / block;
 }
 
 /* Energy, bytes and bandwidth-limited cycles of one level (NOTES sections 8 and 9); returns the cycles. */
-static uint64_t price_level(const struct evaluator *evaluator, const struct eval_workspace *workspace,
-                            uint32_t l, uint32_t keep, struct evaluation *out)
+static uint64_t price_level(const struct compiled *evaluator, const struct workspace *workspace, uint32_t l,
+                            uint32_t keep, struct evaluation *out)
 {
-    const struct storage_level *level = &evaluator->arch.level[l];
+    const struct storage_level *level = &evaluator->base.arch.level[l];
     const struct fast_nest *nest = &workspace->nest;
     uint64_t used = nest->used_x[l] * nest->used_y[l], word = 0, address = 0;
     double access_j = 0, network_j = 0, read = 0, write = 0, cycles = (double)nest->compute_cycle;
     uint64_t clusters = used < evaluator->n_cluster[l] ? used : evaluator->n_cluster[l];
-    for (uint32_t t = 0; evaluator->network_costs[l] && t < evaluator->problem.n_tensor; t++)
+    for (uint32_t t = 0; evaluator->network_costs[l] && t < evaluator->base.problem.n_tensor; t++)
         network_j += workspace->counts[t][l].network_j;
     for (uint32_t left = keep; left; left &= left - 1) {
         uint32_t t = (uint32_t)__builtin_ctz(left);
@@ -94,25 +92,27 @@ static uint64_t price_level(const struct evaluator *evaluator, const struct eval
 }
 
 /* The plain checks say why a mapping does not fit. */
-static void explain_misfit(const struct evaluator *evaluator, const struct mapping *mapping,
+static void explain_misfit(const struct compiled *evaluator, const struct mapping *mapping,
                            struct evaluation *out)
 {
     struct nest nest;
-    if (nest_build(&evaluator->problem, &evaluator->arch, mapping, &nest, &out->fit))
-        nest_fits(&evaluator->problem, &evaluator->arch, mapping, &nest, &out->fit);
+    if (nest_build(&evaluator->base.problem, &evaluator->base.arch, mapping, &nest, &out->fit))
+        nest_fits(&evaluator->base.problem, &evaluator->base.arch, mapping, &nest, &out->fit);
 }
 
-bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
-                   const struct mapping *mapping, struct evaluation *out)
+bool fast_run(const struct evaluator *base, struct eval_workspace *scratch, const struct mapping *mapping,
+              struct evaluation *out)
 {
-    const struct architecture *arch = &evaluator->arch;
+    const struct compiled *evaluator = compiled_of(base);
+    struct workspace *workspace = (struct workspace *)scratch;
+    const struct architecture *arch = &evaluator->base.arch;
     struct fast_nest *nest = &workspace->nest;
-    if (mapping->n_level != arch->n_level || mapping->n_dim != evaluator->problem.n_dim ||
+    if (mapping->n_level != arch->n_level || mapping->n_dim != evaluator->base.problem.n_dim ||
         !fast_nest_build(evaluator, mapping, nest)) {
         explain_misfit(evaluator, mapping, out);
         return false;
     }
-    for (uint32_t t = 0; t < evaluator->problem.n_tensor; t++)
+    for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++)
         fast_traffic(evaluator, mapping, nest, t, &workspace->mesh, workspace->counts[t]);
     out->fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};
     out->compute_cycle = out->cycle = nest->compute_cycle;

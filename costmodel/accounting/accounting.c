@@ -1,0 +1,13 @@
+/* Which machines an accounting prices. */
+#include "costmodel/accounting/accounting.h"
+
+enum dse_status accounting_accepts(const struct accounting *accounting, const struct architecture *arch,
+                                   struct dse_error *err)
+{
+    struct dse_error why = {0};
+    enum dse_status status = accounting->accepts ? accounting->accepts(arch, &why) : DSE_OK;
+    if (status == DSE_OK)
+        return DSE_OK;
+    return dse_fail(err, status, "accounting %s does not price architecture %s: %.600s", accounting->name,
+                    arch->name, why.text);
+}

@@ -1,0 +1,92 @@
+/* Accountings: constant structs that say what a mapping or a schedule costs. One for mappings of loop
+ * nests is compiled once for a loop nest and a machine and then prices many mappings; callers see it
+ * through costmodel/accounting/evaluator.h. One for schedules of whole networks names the rules by which
+ * the scheduler that made a schedule prices it. Adding an accounting = one folder, one line in
+ * costmodel/accounting_registry.c. */
+#ifndef COSTMODEL_ACCOUNTING_ACCOUNTING_H
+#define COSTMODEL_ACCOUNTING_ACCOUNTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
+
+struct evaluation;        /* costmodel/accounting/evaluator.h */
+struct evaluation_detail; /* the same */
+
+enum accounting_kind { ACCOUNTING_MAPPING, ACCOUNTING_SCHEDULE };
+
+/* What no valid mapping of a loop nest on a machine can be below. All 0: nothing is known. */
+struct lower_bound {
+    double latency_s;
+    double energy_j;
+    double edp_js; /* at least latency_s * energy_j */
+};
+
+/* What every accounting's compiled form begins with. The accounting's own struct follows (evaluator_byte). */
+struct evaluator {
+    const struct accounting *accounting;
+    struct problem problem;
+    struct architecture arch;
+};
+
+/* The same for the scratch memory of one thread. */
+struct eval_workspace {
+    const struct accounting *accounting;
+};
+
+/* The members behind `accepts` are those of ACCOUNTING_MAPPING, all required but the bound; their
+ * contracts are those of the functions of evaluator.h that call them. */
+struct accounting {
+    const char *name;    /* as in the results' column `accounting` */
+    const char *summary; /* one sentence */
+    enum accounting_kind kind;
+    /* Does it price this machine, which passes architecture_check? DSE_BAD_INPUT with the reason. NULL: it
+     * prices every one. */
+    enum dse_status (*accepts)(const struct architecture *arch, struct dse_error *err);
+
+    size_t evaluator_byte;
+    /* Compile a zeroed evaluator whose accounting and problem are set; sets its machine. */
+    enum dse_status (*compile)(struct evaluator *evaluator, const struct architecture *arch,
+                               struct dse_error *err);
+    /* Compile for another machine; on failure the evaluator stays what it was. */
+    enum dse_status (*move)(struct evaluator *evaluator, const struct architecture *arch,
+                            struct dse_error *err);
+    /* The accounting of a workspace is set by the caller. */
+    enum dse_status (*workspace_new)(const struct evaluator *evaluator, struct eval_workspace **out,
+                                     struct dse_error *err);
+    bool (*workspace_fits)(const struct eval_workspace *workspace, const struct evaluator *evaluator);
+    void (*workspace_delete)(struct eval_workspace *workspace);
+    bool (*run)(const struct evaluator *evaluator, struct eval_workspace *workspace,
+                const struct mapping *mapping, struct evaluation *out);
+    enum dse_status (*detail)(const struct evaluator *evaluator, const struct mapping *mapping,
+                              struct arena *arena, struct evaluation_detail *out, struct dse_error *err);
+    /* The independent checker: may the mapping be priced at all? On false `reason` (size bytes) says why
+     * not. It shares no code with `run` and `detail`. */
+    bool (*check)(const struct problem *problem, const struct architecture *arch,
+                  const struct mapping *mapping, char *reason, unsigned long size);
+    /* NULL: no bound is known. */
+    void (*bound)(const struct problem *problem, const struct architecture *arch, struct lower_bound *out);
+    /* Does the bound hold for this mapping? Required with a bound. */
+    bool (*bound_applies)(const struct problem *problem, const struct architecture *arch,
+                          const struct mapping *mapping);
+};
+
+/* Registry (costmodel/accounting_registry.c): every accounting, in the order help shows them; find by name
+ * (NULL if none). */
+const struct accounting *const *accounting_all(size_t *n);
+const struct accounting *accounting_find(const char *name);
+
+/* accounting_find for a name that a user wrote: DSE_BAD_INPUT when there is none, with the nearest. */
+DSE_MUST_CHECK enum dse_status accounting_named(const char *name, const struct accounting **out,
+                                                struct dse_error *err);
+
+/* Does it price this machine? DSE_BAD_INPUT names accounting and reason. */
+DSE_MUST_CHECK enum dse_status accounting_accepts(const struct accounting *accounting,
+                                                  const struct architecture *arch, struct dse_error *err);
+
+#endif
