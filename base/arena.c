@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ARENA_EXACT: each request is a malloc of its own, so that AddressSanitizer sees overruns. */
+/* ARENA_EXACT: each request is a malloc of its own, so that AddressSanitizer sees overruns, and a test can
+ * let any one fail. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_EXACT 1
 #elif defined(__has_feature)
@@ -29,8 +30,7 @@ struct arena_block {
 
 void arena_init(struct arena *arena)
 {
-    arena->block = NULL;
-    arena->used_byte = 0;
+    *arena = (struct arena){0};
 }
 
 /* A new newest block of at least `need` bytes. Each is at least twice the one before, so the newest is the
@@ -57,9 +57,19 @@ static struct arena_block *add_block(struct arena *arena, size_t need)
     return block;
 }
 
+static void *refuse(struct arena *arena, size_t byte)
+{
+    if (!arena->failed)
+        arena->refused_byte = byte;
+    arena->failed = true;
+    return NULL;
+}
+
 void *arena_alloc_unset(struct arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - ARENA_ALIGN) / size)
+        return refuse(arena, SIZE_MAX);
+    if (arena->failed)
         return NULL;
     size_t wanted = count * size;
     size_t step = wanted;
@@ -70,7 +80,7 @@ void *arena_alloc_unset(struct arena *arena, size_t count, size_t size)
     if (ARENA_EXACT || !block || block->capacity_byte - block->used_byte < step)
         block = add_block(arena, step);
     if (!block)
-        return NULL;
+        return refuse(arena, wanted);
     void *result = block->data + block->used_byte;
     block->used_byte += step;
     arena->used_byte += wanted;
@@ -88,7 +98,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
 char *arena_copy_text(struct arena *arena, const char *text, size_t length)
 {
     if (length == SIZE_MAX)
-        return NULL;
+        return refuse(arena, SIZE_MAX);
     char *copy = arena_alloc_unset(arena, length + 1, 1);
     if (!copy)
         return NULL;
@@ -96,6 +106,14 @@ char *arena_copy_text(struct arena *arena, const char *text, size_t length)
         memcpy(copy, text, length);
     copy[length] = '\0';
     return copy;
+}
+
+enum dse_status arena_check(const struct arena *arena, const char *what, struct dse_error *err)
+{
+    if (!arena->failed)
+        return DSE_OK;
+    return dse_fail(err, DSE_NO_MEMORY, "out of memory for %s: %zu bytes asked for, with %zu in use", what,
+                    arena->refused_byte, arena->used_byte);
 }
 
 static void free_from(struct arena_block *block)
@@ -114,6 +132,8 @@ void arena_reset(struct arena *arena)
         return;
     }
     arena->used_byte = 0;
+    arena->failed = false;
+    arena->refused_byte = 0;
     if (!arena->block)
         return;
     /* Keep the newest, which is the largest: after a few rounds one block holds a whole round. */

@@ -2,18 +2,14 @@
  * yaml_values.c. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/yaml_tree.h"
 
-struct byte_text {
-    char *data; /* owned */
-    size_t length;
-    size_t capacity;
-};
+enum { READ_BYTE = 65536 };
 
 static enum dse_status fail_io(const char *path, int error, struct dse_error *err)
 {
@@ -23,6 +19,11 @@ static enum dse_status fail_io(const char *path, int error, struct dse_error *er
     return dse_fail_at(err, DSE_IO, path, 0, "cannot read: %s", reason);
 }
 
+static enum dse_status fail_memory(const char *path, struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory while reading");
+}
+
 static enum dse_status fail_too_large(const char *path, struct dse_error *err)
 {
     return dse_fail_at(err, DSE_LIMIT, path, 0, "larger than %d MiB, the most that is read",
@@ -30,31 +31,26 @@ static enum dse_status fail_too_large(const char *path, struct dse_error *err)
 }
 
 /* All of an open file into `text`, which the caller frees in any case. */
-static enum dse_status read_all(int file, const char *path, struct byte_text *text, struct dse_error *err)
+static enum dse_status read_all(int file, const char *path, struct text_buffer *text, struct dse_error *err)
 {
     for (;;) {
-        if (text->length == text->capacity) {
-            size_t wanted = text->capacity ? 2 * text->capacity : 65536;
-            char *grown = realloc(text->data, wanted);
-            if (!grown)
-                return dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory while reading");
-            text->data = grown;
-            text->capacity = wanted;
-        }
-        ssize_t got = read(file, text->data + text->length, text->capacity - text->length);
+        char *room = text_room(text, READ_BYTE);
+        if (!room)
+            return fail_memory(path, err);
+        ssize_t got = read(file, room, READ_BYTE);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return fail_io(path, errno, err);
+        text_wrote(text, room + (got > 0 ? got : 0));
         if (got == 0)
             return DSE_OK;
-        text->length += (size_t)got;
         if (text->length > YAML_FILE_MAX_BYTE)
             return fail_too_large(path, err);
     }
 }
 
-static enum dse_status read_path(const char *path, struct byte_text *text, struct dse_error *err)
+static enum dse_status read_path(const char *path, struct text_buffer *text, struct dse_error *err)
 {
     /* A pipe that nobody writes to is empty, and is not waited for; of one that somebody has open all is
      * read. */
@@ -97,18 +93,16 @@ static enum dse_status check_text(const char *name, const char *bytes, size_t le
 
 enum dse_status yaml_load(const char *path, char **bytes, size_t *length, struct dse_error *err)
 {
-    struct byte_text text = {NULL, 0, 0};
+    struct text_buffer text;
+    text_init(&text);
     enum dse_status status = read_path(path, &text, err);
-    char *whole = status == DSE_OK ? realloc(text.data, text.length + 1) : NULL;
-    if (!whole) {
-        free(text.data);
-        return status != DSE_OK ? status
-                                : dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory while reading");
+    if (status == DSE_OK) {
+        *bytes = text.data;
+        *length = text.length;
+    } else {
+        text_free(&text);
     }
-    whole[text.length] = '\0';
-    *bytes = whole;
-    *length = text.length;
-    return DSE_OK;
+    return status;
 }
 
 enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *bytes, size_t length,
@@ -121,7 +115,7 @@ enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *b
     DSE_TRY(check_text(name, bytes, length, err));
     doc->path = arena_copy_text(&doc->arena, name, strlen(name));
     if (!doc->path)
-        return dse_fail_at(err, DSE_NO_MEMORY, name, 0, "out of memory while reading");
+        return fail_memory(name, err);
     enum dse_status status = yaml_tree_build(doc, bytes, length, err);
     if (status != DSE_OK)
         yaml_doc_free(doc);
@@ -130,12 +124,13 @@ enum dse_status yaml_parse(struct yaml_doc *doc, const char *name, const char *b
 
 enum dse_status yaml_read(struct yaml_doc *doc, const char *path, struct dse_error *err)
 {
-    struct byte_text text = {NULL, 0, 0};
+    struct text_buffer text;
+    text_init(&text);
     memset(doc, 0, sizeof *doc);
     enum dse_status status = read_path(path, &text, err);
     if (status == DSE_OK)
         status = yaml_parse(doc, path, text.data, text.length, err);
-    free(text.data);
+    text_free(&text);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/array.h"
 #include "base/name_table.h"
 #include "base/text.h"
 
@@ -54,7 +55,7 @@ static enum dse_status fail_line(const struct builder *b, int line, const char *
 
 static enum dse_status fail_memory(const struct builder *b)
 {
-    return dse_fail_at(b->err, DSE_NO_MEMORY, b->doc->path, 0, "out of memory while reading YAML");
+    return dse_fail_at(b->err, DSE_NO_MEMORY, b->doc->path, 0, "out of memory while reading");
 }
 
 /* The line of a byte: libyaml decodes ahead, so its own mark is behind the byte that it refuses. */
@@ -98,27 +99,12 @@ static enum dse_status next_event(struct builder *b, yaml_event_t *event)
     return DSE_OK;
 }
 
-/* Make room for one more item of `size` bytes in a grown array. */
-static int make_room(void **array, size_t n, size_t *capacity, size_t size)
-{
-    if (n < *capacity)
-        return 1;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *grown = realloc(*array, wanted * size);
-    if (!grown)
-        return 0;
-    *array = grown;
-    *capacity = wanted;
-    return 1;
-}
-
 static enum dse_status push_entry(struct builder *b, struct entry entry)
 {
-    void *array = b->entry;
-    int room = make_room(&array, b->n_entry, &b->entry_capacity, sizeof entry);
-    b->entry = array;
-    if (!room)
+    struct entry *grown = array_grow(b->entry, b->n_entry + 1, &b->entry_capacity, sizeof entry);
+    if (!grown)
         return fail_memory(b);
+    b->entry = grown;
     b->entry[b->n_entry++] = entry;
     return DSE_OK;
 }
@@ -135,11 +121,11 @@ static enum dse_status open_anchor(struct builder *b, const yaml_char_t *name, i
     *index = NO_ANCHOR;
     if (!name)
         return DSE_OK;
-    void *array = b->anchor;
-    int room = make_room(&array, b->n_anchor, &b->anchor_capacity, sizeof *b->anchor);
-    b->anchor = array;
+    struct anchor *grown = array_grow(b->anchor, b->n_anchor + 1, &b->anchor_capacity, sizeof *grown);
+    if (grown)
+        b->anchor = grown;
     const char *copy = copy_text(b, name);
-    if (!room || !copy || !name_table_put(&b->anchor_name, copy, b->n_anchor))
+    if (!grown || !copy || !name_table_put(&b->anchor_name, copy, b->n_anchor))
         return fail_memory(b);
     *index = (long)b->n_anchor;
     b->anchor[b->n_anchor++] = (struct anchor){copy, NULL, line};
@@ -172,11 +158,8 @@ static enum dse_status new_node(struct builder *b, enum ynode_kind kind, const y
         return fail_memory(b);
     (*node)->kind = kind;
     (*node)->line = line_of(&event->start_mark);
-    if (tag) {
-        (*node)->tag = copy_text(b, tag);
-        if (!(*node)->tag)
-            return fail_memory(b);
-    }
+    if (tag)
+        (*node)->tag = copy_text(b, tag); /* looked at when the tree is whole */
     return DSE_OK;
 }
 
@@ -279,7 +262,7 @@ static enum dse_status close_mapping(struct builder *b, struct ynode *node, size
     const struct ynode **item = arena_alloc(arena, n, sizeof *item);
     const char **key = arena_alloc(arena, n, sizeof *key);
     int *key_line = arena_alloc(arena, n, sizeof *key_line);
-    if (!item || !key || !key_line)
+    if (arena->failed)
         return fail_memory(b);
     size_t n_brought = b->n_entry - own_end;
     size_t at = 0;
@@ -433,6 +416,8 @@ enum dse_status yaml_tree_build(struct yaml_doc *doc, const char *bytes, size_t 
     name_table_init(&b.key_name);
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)bytes, length);
     enum dse_status status = build_stream(&b);
+    if (status == DSE_OK && doc->arena.failed)
+        status = fail_memory(&b);
     const struct ynode *root = doc->root;
     if (status == DSE_OK && (!root || (root->kind == YNODE_SCALAR && !root->quoted && root->text[0] == '\0')))
         status = dse_fail_at(err, DSE_BAD_INPUT, doc->path, 0, "the file is empty (or holds comments only)");

@@ -30,7 +30,10 @@ static uint64_t key_with_place(const struct sweep *sweep, const struct sweep_poi
 bool keys_of_point(struct machine *machine, const struct sweep_point *point, struct point_keys *keys)
 {
     keys->arch = 0;
-    if (machine_of(machine, point) == DSE_OK) {
+    enum dse_status status = machine_of(machine, point);
+    if (status == DSE_NO_MEMORY)
+        return false;
+    if (status == DSE_OK) {
         keys->arch = machine_key(machine);
         if (keys->arch == 0)
             return false;

@@ -31,11 +31,11 @@ enum dse_status machine_of(struct machine *machine, const struct sweep_point *po
     uint64_t number = machine_number(machine->sweep, point);
     if (machine->known && machine->number == number)
         return machine->status;
-    machine->known = true;
     machine->n_built++;
     machine->number = number;
     machine->key = 0;
     machine->status = sweep_point_build(point, &machine->arch, &machine->why);
+    machine->known = machine->status != DSE_NO_MEMORY; /* that says nothing about the machine */
     return machine->status;
 }
 

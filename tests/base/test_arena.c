@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -57,8 +58,32 @@ static void test_arena_refuses_overflow(void **state)
     assert_null(arena_alloc(&arena, SIZE_MAX, 1));
     assert_null(arena_copy_text(&arena, "x", SIZE_MAX));
     assert_int_equal(arena.used_byte, 0);
+    arena_reset(&arena);
     assert_non_null(arena_alloc(&arena, 0, 8));
     assert_non_null(arena_alloc(&arena, 8, 0));
+    arena_free(&arena);
+}
+
+static void test_arena_remembers_a_failure(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct dse_error err;
+    arena_init(&arena);
+    assert_non_null(arena_alloc(&arena, 3, 1));
+    assert_int_equal(arena_check(&arena, "a test", &err), DSE_OK);
+    assert_null(arena_alloc(&arena, SIZE_MAX / 4, 1)); /* no machine has that */
+    assert_null(arena_alloc(&arena, 5, 1));
+    assert_null(arena_copy_text(&arena, "x", 1));
+    assert_int_equal(arena_check(&arena, "a test", &err), DSE_NO_MEMORY);
+    assert_int_equal(err.status, DSE_NO_MEMORY);
+    char expected[128];
+    snprintf(expected, sizeof expected, "out of memory for a test: %zu bytes asked for, with 3 in use",
+             SIZE_MAX / 4);
+    assert_string_equal(err.text, expected);
+    arena_reset(&arena);
+    assert_int_equal(arena_check(&arena, "a test", &err), DSE_OK);
+    assert_non_null(arena_alloc(&arena, 5, 1));
     arena_free(&arena);
 }
 
@@ -81,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_arena_memory_is_zeroed_and_aligned),
         cmocka_unit_test(test_arena_requests_do_not_overlap),
         cmocka_unit_test(test_arena_refuses_overflow),
+        cmocka_unit_test(test_arena_remembers_a_failure),
         cmocka_unit_test(test_arena_copies_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
