@@ -35,6 +35,15 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
 /* "133,888": decimal with thousands separators. Returns `buffer`. */
 char *text_thousands(uint64_t value, char *buffer, size_t size);
 
+/* The ending of a plural: "" for 1, else "s". */
+const char *text_plural(unsigned long long n);
+
+/* A number with an SI prefix and three digits: text_si(4.56e-3, "J") -> "4.56 mJ". Returns `buffer`. */
+char *text_si(double value, const char *unit, char *buffer, size_t size);
+
+/* "12 B", "1.5 KiB", "23.4 MiB". Returns `buffer`. */
+char *text_bytes(double value, char *buffer, size_t size);
+
 /* The shortest decimal that reads back to the same double ("0.1", "1e-09", "nan", "inf"). Returns
  * `buffer`. */
 char *text_double(double value, char *buffer, size_t size);

@@ -13,6 +13,8 @@ static const struct engine *const registry[] = {
     &engine_soma,       &engine_soma_plus, &engine_drill,
 };
 
+static const struct engine_command *const command[] = {&engine_command_calibrate};
+
 const struct engine *const *engine_all(size_t *n)
 {
     *n = sizeof registry / sizeof registry[0];
@@ -24,6 +26,20 @@ const struct engine *engine_find(const char *name)
     for (size_t i = 0; i < sizeof registry / sizeof registry[0]; i++)
         if (strcmp(registry[i]->name, name) == 0)
             return registry[i];
+    return NULL;
+}
+
+const struct engine_command *const *engine_command_all(size_t *n)
+{
+    *n = sizeof command / sizeof command[0];
+    return command;
+}
+
+const struct engine_command *engine_command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof command / sizeof command[0]; i++)
+        if (strcmp(command[i]->name, name) == 0)
+            return command[i];
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/command/commands.h"
 #include "dse/inputs/inputs.h"
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 #include "dse/report/report_fused.h"
 #include "dse/report/report_instructions.h"
 #include "dse/report/report_noc.h"
@@ -41,8 +41,9 @@ static enum dse_status read_kind(const struct cli_args *args, bool is_schedule, 
     return DSE_OK;
 }
 
-static enum dse_status write_report(const struct report *report, const struct noc_report *noc, size_t kind,
-                                    size_t format, struct text_buffer *out, struct dse_error *err)
+static enum dse_status write_report(const struct mapping_report *report, const struct noc_report *noc,
+                                    size_t kind, size_t format, struct text_buffer *out,
+                                    struct dse_error *err)
 {
     if (kind == REPORT_NOC && format == FORMAT_JSON)
         return report_noc_json(noc, out, err);
@@ -59,7 +60,7 @@ static enum dse_status write_report(const struct report *report, const struct no
     return DSE_OK;
 }
 
-static enum dse_status print_report(const struct console *console, const struct report *report,
+static enum dse_status print_report(const struct console *console, const struct mapping_report *report,
                                     const struct noc_report *noc, size_t kind, size_t format,
                                     struct dse_error *err)
 {
@@ -97,7 +98,7 @@ static enum dse_status write_transactions(const char *path, const struct noc_pro
 }
 
 /* Simulate the mapping's network as far as the options ask for it. */
-static enum dse_status simulate(const struct cli_args *args, const struct report *report,
+static enum dse_status simulate(const struct cli_args *args, const struct mapping_report *report,
                                 const struct mapping *mapping, bool latency_wanted, struct arena *arena,
                                 struct noc_config *config, struct noc_latency *latency, struct dse_error *err)
 {
@@ -123,8 +124,8 @@ static enum dse_status simulate(const struct cli_args *args, const struct report
 
 /* What is asked for besides; the values in `value`. */
 static enum dse_status measure(const struct cli_args *args, size_t kind, const struct mapping *mapping,
-                               struct arena *arena, struct report *report, const struct result_field **field,
-                               double *value, struct dse_error *err)
+                               struct arena *arena, struct mapping_report *report,
+                               const struct result_field **field, double *value, struct dse_error *err)
 {
     struct measure_settings settings = {0};
     struct measure_values values;
@@ -160,7 +161,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     if (status == DSE_OK && detail.total.fit.what != FITS)
         status = dse_fail_at(err, DSE_BAD_INPUT, args->operand[2], 0, "the mapping does not fit: %s",
                              misfit_print(&detail.total.fit, problem, arch, text, sizeof text));
-    struct report report = {.problem = problem, .arch = arch, .detail = &detail};
+    struct mapping_report report = {.problem = problem, .arch = arch, .detail = &detail};
     const struct result_field *field[MEASURE_FIELD_MAX];
     double value[MEASURE_FIELD_MAX];
     struct noc_config config;

@@ -161,8 +161,8 @@ static void network_row(void *user, const char *name, const char *path)
         return;
     }
     table_cell(user, "%u", network.n_layer);
-    table_cell(user, "%s", table_si((double)network_macs(&network, 1), "MAC", text, sizeof text));
-    table_cell(user, "%s", table_si((double)network_weight_words(&network), "words", text, sizeof text));
+    table_cell(user, "%s", text_si((double)network_macs(&network, 1), "MAC", text, sizeof text));
+    table_cell(user, "%s", text_si((double)network_weight_words(&network), "words", text, sizeof text));
     table_cell(user, "%s", network.title);
     network_free(&network);
 }

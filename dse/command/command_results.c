@@ -114,7 +114,7 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
     snprintf(provenance.command, sizeof provenance.command, "dse merge %s", out);
     DSE_TRY(merge_shards(out, shard, n, &provenance, &summary, err));
     fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " point%s in %s", summary.n_point,
-            summary.n_expected, table_plural(summary.n_expected), out);
+            summary.n_expected, text_plural(summary.n_expected), out);
     if (summary.n_duplicate)
         fprintf(console->err, "; %" PRIu64 " %s in more than one shard and agreed", summary.n_duplicate,
                 summary.n_duplicate == 1 ? "was" : "were");

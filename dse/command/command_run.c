@@ -104,7 +104,7 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
     if (e.n_foreign > 0)
         text_append(out, "%s %s point%s of another specification%s\n",
                     options->update ? "to move aside   " : "in the way      ",
-                    text_thousands(e.n_foreign, a, sizeof a), table_plural(e.n_foreign),
+                    text_thousands(e.n_foreign, a, sizeof a), text_plural(e.n_foreign),
                     options->update ? "" : ": dse run needs --update, --fresh or another -o");
     text_append(out, "searches         %s", text_thousands(e.n_task, a, sizeof a));
     if (e.n_shared > 0)
@@ -116,8 +116,8 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
                 : e.at_least ? "more than "
                              : "about ",
                 known ? table_duration(e.seconds, a, sizeof a) : "", options->n_thread,
-                table_plural((unsigned long long)options->n_thread));
-    text_append(out, "estimated disk   %s\n", table_bytes(e.byte, a, sizeof a));
+                text_plural((unsigned long long)options->n_thread));
+    text_append(out, "estimated disk   %s\n", text_bytes(e.byte, a, sizeof a));
     text_append(out, "output           %s\n", options->out);
     return DSE_OK;
 }
@@ -134,7 +134,7 @@ static void print_summary(const struct run_summary *s, const struct run_options 
 {
     char time[48];
     size_t n = n_written(s);
-    fprintf(err, "dse: %zu point%s in %s", n, table_plural(n), table_duration(s->seconds, time, sizeof time));
+    fprintf(err, "dse: %zu point%s in %s", n, text_plural(n), table_duration(s->seconds, time, sizeof time));
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         if (s->n_status[i])
             fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
@@ -153,7 +153,7 @@ static void print_efficiency(const struct run_summary *s, FILE *err)
     if (s->n_task == 0 || s->work_s < 1)
         return;
     fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread,
-            table_plural((unsigned long long)s->n_thread), 100 * s->busy_s / (s->work_s * s->n_thread),
+            text_plural((unsigned long long)s->n_thread), 100 * s->busy_s / (s->work_s * s->n_thread),
             table_duration(s->work_s, all, sizeof all));
     if (s->n_thread > 1 && !s->interrupted)
         fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
@@ -170,8 +170,8 @@ static void note_unmapped(const struct sweep *sweep, FILE *err)
     for (size_t i = 0; i < sweep->n_network; i++) {
         uint32_t n = sweep->workload[i * sweep->n_batch].n_skipped;
         if (n)
-            fprintf(err, "%s%u layer%s of %s", n_said++ ? ", " : "dse: note: not mapped: ", n,
-                    table_plural(n), sweep->network[i].name);
+            fprintf(err, "%s%u layer%s of %s", n_said++ ? ", " : "dse: note: not mapped: ", n, text_plural(n),
+                    sweep->network[i].name);
     }
     if (n_said)
         fputs(" (no multiply-accumulates)\n", err);

@@ -137,7 +137,7 @@ static bool spread_row(const struct sample_job *job, size_t v, const char *name,
         table_cell(table, "%s", name);
         for (size_t i = 0; i < 3; i++)
             table_cell(table, "%s",
-                       unit ? table_si(shown[i], unit, text, sizeof text)
+                       unit ? text_si(shown[i], unit, text, sizeof text)
                             : text_thousands((uint64_t)(shown[i] + 0.5), text, sizeof text));
         table_cell(table, "%.4g", shown[2] / shown[0]);
     }
@@ -186,8 +186,8 @@ static enum dse_status print_summary(const struct sample_job *job, FILE *stream,
     char a[48], b[48];
     text_init(&out);
     text_append(&out, "dse: %s valid mapping%s in %s draw%s, %.4g %% of the draws invalid\n",
-                text_thousands(s->n_valid, a, sizeof a), table_plural(s->n_valid),
-                text_thousands(s->n_draw, b, sizeof b), table_plural(s->n_draw),
+                text_thousands(s->n_valid, a, sizeof a), text_plural(s->n_valid),
+                text_thousands(s->n_draw, b, sizeof b), text_plural(s->n_draw),
                 s->n_draw ? 100 * (1 - (double)s->n_valid / (double)s->n_draw) : 0);
     print_reasons(job, &out);
     bool good = s->n_valid == 0 || print_spread(job, &out);

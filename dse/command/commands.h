@@ -14,12 +14,13 @@ extern const struct cli_command command_merge;
 extern const struct cli_command command_status;
 extern const struct cli_command command_check;
 extern const struct cli_command command_rerun;
-extern const struct cli_command command_calibrate;
 extern const struct cli_command command_slurm;
 extern const struct cli_command command_watch;
 
-/* A command by its name; NULL when unknown. */
-const struct cli_command *cli_command_find(const char *name);
+struct engine_command; /* engines/driver/engine_command.h */
+
+/* The command that an engine's work on a machine becomes. */
+struct cli_command command_of_engine(const struct engine_command *of);
 
 /* The whole program: `dse argv[1] ...`; returns the exit code. */
 int cli_main(int argc, char **argv, const struct console *console);

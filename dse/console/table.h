@@ -26,15 +26,6 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 void table_print(const struct table *table, struct text_buffer *out);
 void table_free(struct table *table);
 
-/* The ending of a plural: "" for 1, else "s". */
-const char *table_plural(unsigned long long n);
-
-/* A number with an SI prefix and three digits: table_si(4.56e-3, "J") -> "4.56 mJ". Returns `buffer`. */
-char *table_si(double value, const char *unit, char *buffer, size_t size);
-
-/* "12 B", "1.5 KiB", "23.4 MiB". Returns `buffer`. */
-char *table_bytes(double value, char *buffer, size_t size);
-
 /* "4.2 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". Returns `buffer`. */
 char *table_duration(double seconds, char *buffer, size_t size);
 

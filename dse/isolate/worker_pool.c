@@ -204,7 +204,7 @@ static enum verdict read_answer(struct exchange *x, struct solve_result *result)
 static size_t tell_memory(const struct worker_pool *pool, char *text, size_t size)
 {
     char amount[48];
-    table_bytes((double)pool->setup.max_memory, amount, sizeof amount);
+    text_bytes((double)pool->setup.max_memory, amount, sizeof amount);
     int n = pool->limits.max_memory
                 ? snprintf(text, size, "needed more than max_memory = %s", amount)
                 : snprintf(text, size,

@@ -61,8 +61,8 @@ static void put_origin(const struct solve_settings *settings, const struct workl
     double byte_per_s = dram->shared_bandwidth_word_per_cycle * dram->word_bit / 8.0 * arch->clock_hz;
     text_append(out, "# by %s for batch %u on %s, %s %s, %s %s: %s cycles\n", settings->engine->name,
                 workload->batch, arch->name, buffer->name,
-                table_bytes((double)buffer->size_word * buffer->word_bit / 8.0, bytes, sizeof bytes),
-                dram->name, table_si(byte_per_s, "B/s", rate, sizeof rate),
+                text_bytes((double)buffer->size_word * buffer->word_bit / 8.0, bytes, sizeof bytes),
+                dram->name, text_si(byte_per_s, "B/s", rate, sizeof rate),
                 text_thousands(found->cycle, cycles, sizeof cycles));
 }
 

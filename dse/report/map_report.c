@@ -39,14 +39,14 @@ static void metric_cells(const struct map_report *r, struct table *table, const 
     char text[48];
     table_cell(table, "%s", result_status_text(row->outcome));
     count_cell(table, row->latency_cycle);
-    table_cell(table, "%s", table_si(row->latency_s, "s", text, sizeof text));
-    table_cell(table, "%s", table_si(row->energy_j, "J", text, sizeof text));
-    table_cell(table, "%s", table_si(row->edp_js, "J s", text, sizeof text));
+    table_cell(table, "%s", text_si(row->latency_s, "s", text, sizeof text));
+    table_cell(table, "%s", text_si(row->energy_j, "J", text, sizeof text));
+    table_cell(table, "%s", text_si(row->edp_js, "J s", text, sizeof text));
     if (isfinite(row->utilization))
         table_cell(table, "%.1f %%", 100 * row->utilization);
     else
         table_cell(table, "-");
-    table_cell(table, "%s", table_bytes(row->dram_byte, text, sizeof text));
+    table_cell(table, "%s", text_bytes(row->dram_byte, text, sizeof text));
     ratio_cell(table, row->bound_edp_ratio);
     for (size_t i = 0, n = inline_fields(r, field); i < n; i++) {
         double value = measure_number(field[i], row);
@@ -140,7 +140,7 @@ void map_report_table(const struct map_report *r, struct text_buffer *out)
     print_terms(r, out);
     if (r->workload->n_skipped)
         text_append(out, "%u layer%s without multiply-accumulates %s not mapped.\n", r->workload->n_skipped,
-                    table_plural(r->workload->n_skipped), r->workload->n_skipped == 1 ? "is" : "are");
+                    text_plural(r->workload->n_skipped), r->workload->n_skipped == 1 ? "is" : "are");
 }
 
 void map_report_csv(const struct map_report *r, struct text_buffer *out)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 
 enum { NETWORK_NAME_MAX = 2 * ARCH_NAME_MAX + 8, NUMBER_MAX = 40 };
 
@@ -52,7 +52,7 @@ static void append_number(struct text_buffer *out, const char *before, double va
     text_append(out, "%s%s", before, report_number(value, buffer, sizeof buffer));
 }
 
-static void levels_csv(const struct report *r, struct text_buffer *out)
+static void levels_csv(const struct mapping_report *r, struct text_buffer *out)
 {
     text_append(out,
                 "level,dataspace,keep,instances_used,clusters_used,capacity_words,partition_words,"
@@ -72,7 +72,7 @@ static void levels_csv(const struct report *r, struct text_buffer *out)
         }
 }
 
-static void network_row(const struct report *r, uint32_t l, uint32_t t, struct text_buffer *out)
+static void network_row(const struct mapping_report *r, uint32_t l, uint32_t t, struct text_buffer *out)
 {
     char name[NETWORK_NAME_MAX];
     const struct network_counts *n = &r->detail->level[l].network[t];
@@ -87,7 +87,7 @@ static void network_row(const struct report *r, uint32_t l, uint32_t t, struct t
     text_append(out, "\n");
 }
 
-static void networks_csv(const struct report *r, struct text_buffer *out)
+static void networks_csv(const struct mapping_report *r, struct text_buffer *out)
 {
     uint32_t order[ARCH_LEVEL_MAX];
     report_network_order(r->arch, order);
@@ -98,7 +98,7 @@ static void networks_csv(const struct report *r, struct text_buffer *out)
             network_row(r, order[i], t, out);
 }
 
-static void summary_csv(const struct report *r, struct text_buffer *out)
+static void summary_csv(const struct mapping_report *r, struct text_buffer *out)
 {
     const struct evaluation *total = &r->detail->total;
     char name[NETWORK_NAME_MAX];
@@ -138,7 +138,7 @@ static void summary_csv(const struct report *r, struct text_buffer *out)
     text_append(out, "\n");
 }
 
-void report_csv(const struct report *report, enum report_kind kind, struct text_buffer *out)
+void report_csv(const struct mapping_report *report, enum report_kind kind, struct text_buffer *out)
 {
     switch (kind) {
     case REPORT_LEVELS:

@@ -8,7 +8,7 @@
 
 #include "dse/console/json_text.h"
 #include "dse/console/table.h"
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 
 enum { CELL_MAX = 64, CELL_TEXT_MAX = 128, COLUMN_MAX = 40, LABEL = 12 };
 
@@ -206,7 +206,7 @@ static void search_head(const struct schedule_search *search, struct text_buffer
                     text_thousands(search->stage1_cycle, a, sizeof a));
     text_append(out, "  %-*s  %s, seed %" PRIu64 ", %s after %s evaluation%s\n", LABEL, "engine",
                 search->engine, search->seed, search->stop, text_thousands(search->evaluations, a, sizeof a),
-                table_plural(search->evaluations));
+                text_plural(search->evaluations));
     text_append(out, "  %-*s  %s = %.6g%s", LABEL, "objective", search->objective, search->cost,
                 cost_unit(search->objective));
     if (search->bound > 0)
@@ -225,7 +225,7 @@ static void summary_head(const struct schedule *s, struct text_buffer *out)
         text_append(out, ", tiles by %s", soma_core_names[s->core_choice.core]);
     text_append(out, "\n");
     text_append(out, "  %-*s  %s (%s cycles)\n", LABEL, "latency",
-                table_si((double)r->cycle / s->arch->clock_hz, "s", a, sizeof a),
+                text_si((double)r->cycle / s->arch->clock_hz, "s", a, sizeof a),
                 text_thousands(r->cycle, b, sizeof b));
     text_append(out, "  %-*s  %s cycles of %s; the latency is %.3f times that\n", LABEL, "lower bound",
                 text_thousands(bound, a, sizeof a), r->compute_cycle >= r->dram_cycle ? "computing" : "DRAM",
@@ -233,17 +233,16 @@ static void summary_head(const struct schedule *s, struct text_buffer *out)
     text_append(out, "  %-*s  %s cycles computing, %s waiting for the DRAM\n", LABEL, "core array",
                 text_thousands(r->compute_cycle, a, sizeof a), text_thousands(r->stall_cycle, b, sizeof b));
     text_append(out, "  %-*s  %s cycles for %s\n", LABEL, "DRAM", text_thousands(r->dram_cycle, a, sizeof a),
-                table_bytes((double)r->dram_byte, b, sizeof b));
+                text_bytes((double)r->dram_byte, b, sizeof b));
     text_append(out, "  %-*s  %s at most, %s on average, of %s\n", LABEL, "buffer",
-                table_bytes((double)r->buffer_max_byte, a, sizeof a),
-                table_bytes(r->buffer_average_byte, b, sizeof b),
-                table_bytes((double)s->machine.buffer_byte, c, sizeof c));
-    text_append(out,
-                "  %-*s  %u layer group%s, %u fine-grained group%s, %u tile%s, %u tensors (%u by DRAM)\n",
-                LABEL, "schedule", s->n_layer_group, table_plural(s->n_layer_group), s->lfa.n_flc,
-                table_plural(s->lfa.n_flc), s->fused.n_tile, table_plural(s->fused.n_tile), s->fused.n_tensor,
-                s->fused.n_dram);
-    text_append(out, "  %-*s  %s\n", LABEL, "energy", table_si(r->energy_j, "J", a, sizeof a));
+                text_bytes((double)r->buffer_max_byte, a, sizeof a),
+                text_bytes(r->buffer_average_byte, b, sizeof b),
+                text_bytes((double)s->machine.buffer_byte, c, sizeof c));
+    text_append(
+        out, "  %-*s  %u layer group%s, %u fine-grained group%s, %u tile%s, %u tensors (%u by DRAM)\n", LABEL,
+        "schedule", s->n_layer_group, text_plural(s->n_layer_group), s->lfa.n_flc, text_plural(s->lfa.n_flc),
+        s->fused.n_tile, text_plural(s->fused.n_tile), s->fused.n_tensor, s->fused.n_dram);
+    text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(r->energy_j, "J", a, sizeof a));
     if (s->search)
         search_head(s->search, out);
     text_append(out, "\n");
@@ -268,7 +267,7 @@ static void summary_table(const struct schedule *s, struct text_buffer *out)
     table_init(&table, header, sizeof header / sizeof header[0], 1);
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
         table_cell(&table, "%s", part[i].name);
-        table_cell(&table, "%s", table_si(part[i].energy_j, "J", a, sizeof a));
+        table_cell(&table, "%s", text_si(part[i].energy_j, "J", a, sizeof a));
         table_cell(&table, "%.1f %%",
                    s->result.energy_j > 0 ? 100 * part[i].energy_j / s->result.energy_j : 0);
     }

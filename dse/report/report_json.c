@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dse/console/json_text.h"
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 enum { NETWORK_NAME_MAX = 2 * ARCH_NAME_MAX + 8 };
 
 static const double pj = 1e12;
@@ -21,7 +21,7 @@ static void put_count(json_t *object, const char *key, uint64_t value, int *good
     put(object, key, value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value), good);
 }
 
-static json_t *level_row(const struct report *r, uint32_t l, uint32_t t, int *good)
+static json_t *level_row(const struct mapping_report *r, uint32_t l, uint32_t t, int *good)
 {
     json_t *row = json_object();
     const struct tensor_counts *c = &r->detail->level[l].tensor[t];
@@ -42,7 +42,7 @@ static json_t *level_row(const struct report *r, uint32_t l, uint32_t t, int *go
     return row;
 }
 
-static json_t *network_row(const struct report *r, uint32_t l, uint32_t t, int *good)
+static json_t *network_row(const struct mapping_report *r, uint32_t l, uint32_t t, int *good)
 {
     char name[NETWORK_NAME_MAX];
     json_t *row = json_object(), *record = json_array();
@@ -67,7 +67,7 @@ static json_t *network_row(const struct report *r, uint32_t l, uint32_t t, int *
     return row;
 }
 
-static json_t *summary_object(const struct report *r, int *good)
+static json_t *summary_object(const struct mapping_report *r, int *good)
 {
     const struct evaluation *total = &r->detail->total;
     json_t *object = json_object(), *energy = json_object(), *levels = json_array();
@@ -99,7 +99,7 @@ static json_t *summary_object(const struct report *r, int *good)
     return object;
 }
 
-static json_t *all_rows(const struct report *r, enum report_kind kind, int *good)
+static json_t *all_rows(const struct mapping_report *r, enum report_kind kind, int *good)
 {
     json_t *rows = json_array();
     for (uint32_t l = 0; l < r->arch->n_level; l++)
@@ -110,8 +110,8 @@ static json_t *all_rows(const struct report *r, enum report_kind kind, int *good
     return rows;
 }
 
-enum dse_status report_json(const struct report *report, enum report_kind kind, struct text_buffer *out,
-                            struct dse_error *err)
+enum dse_status report_json(const struct mapping_report *report, enum report_kind kind,
+                            struct text_buffer *out, struct dse_error *err)
 {
     static const char *const word[] = {"levels", "networks", "summary"};
     int good = 1;

@@ -76,7 +76,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 void report_noc_table(const struct noc_report *noc, struct text_buffer *out)
 {
-    const struct report *r = noc->report;
+    const struct mapping_report *r = noc->report;
     const struct noc_config *config = noc->config;
     const struct noc_latency *latency = noc->latency;
     const struct noc_result *simulated = &latency->simulated;

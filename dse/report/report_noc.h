@@ -5,11 +5,11 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/noc/noc.h"
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 
 /* What the report is about besides the mapping; borrowed. */
 struct noc_report {
-    const struct report *report; /* the problem, the machine and what the cost model says */
+    const struct mapping_report *report; /* the problem, the machine and what the cost model says */
     const struct noc_config *config;
     const struct noc_latency *latency;
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dse/console/table.h"
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 
 enum { NETWORK_NAME_MAX = 2 * ARCH_NAME_MAX + 8, CELL_MAX = 64 };
 
@@ -18,7 +18,7 @@ static void count_cell(struct table *table, uint64_t value)
 static void energy_cell(struct table *table, double energy_j)
 {
     char buffer[CELL_MAX];
-    table_cell(table, "%s", table_si(energy_j, "J", buffer, sizeof buffer));
+    table_cell(table, "%s", text_si(energy_j, "J", buffer, sizeof buffer));
 }
 
 static void share_cell(struct table *table, double part, double whole)
@@ -29,7 +29,7 @@ static void share_cell(struct table *table, double part, double whole)
         table_cell(table, "-");
 }
 
-static void levels_table(const struct report *r, struct text_buffer *out)
+static void levels_table(const struct mapping_report *r, struct text_buffer *out)
 {
     static const char *const header[] = {"level", "tensor", "instances", "tile words", "of usable",
                                          "reads", "fills",  "updates",   "energy",     "of total"};
@@ -60,7 +60,7 @@ static void levels_table(const struct report *r, struct text_buffer *out)
                 "Reads, fills and updates are words per instance; energies are of all instances together.\n");
 }
 
-static void networks_table(const struct report *r, struct text_buffer *out)
+static void networks_table(const struct mapping_report *r, struct text_buffer *out)
 {
     static const char *const header[] = {
         "network", "tensor", "fan-out", "multicast", "words sent", "link transfers", "spatial reductions",
@@ -97,7 +97,7 @@ static void energy_row(struct table *table, const char *name, double energy_j, c
     share_cell(table, energy_j, total->energy_j);
 }
 
-static void print_measured(const struct report *r, int label, struct text_buffer *out)
+static void print_measured(const struct mapping_report *r, int label, struct text_buffer *out)
 {
     char a[CELL_MAX];
     for (size_t i = 0; i < r->n_measured; i++) {
@@ -112,7 +112,7 @@ static void print_measured(const struct report *r, int label, struct text_buffer
     }
 }
 
-static void summary_table(const struct report *r, struct text_buffer *out)
+static void summary_table(const struct mapping_report *r, struct text_buffer *out)
 {
     static const char *const header[] = {"part", "energy", "of total", "cycles", "slowdown", "traffic"};
     const struct evaluation *total = &r->detail->total;
@@ -124,10 +124,10 @@ static void summary_table(const struct report *r, struct text_buffer *out)
             label = (int)strlen(r->measured[i]->name);
     text_append(out, "%s on %s\n", r->problem->name[0] ? r->problem->name : "problem", r->arch->name);
     text_append(out, "  %-*s  %s (%s cycles, %s of them computing)\n", label, "latency",
-                table_si(total->latency_s, "s", a, sizeof a), text_thousands(total->cycle, b, sizeof b),
+                text_si(total->latency_s, "s", a, sizeof a), text_thousands(total->cycle, b, sizeof b),
                 text_thousands(total->compute_cycle, name, sizeof name));
-    text_append(out, "  %-*s  %s\n", label, "energy", table_si(total->energy_j, "J", a, sizeof a));
-    text_append(out, "  %-*s  %s\n", label, "edp", table_si(total->edp_js, "J s", a, sizeof a));
+    text_append(out, "  %-*s  %s\n", label, "energy", text_si(total->energy_j, "J", a, sizeof a));
+    text_append(out, "  %-*s  %s\n", label, "edp", text_si(total->edp_js, "J s", a, sizeof a));
     text_append(out, "  %-*s  %.1f %% of %s MACs (%s in use)\n", label, "utilization",
                 100 * total->utilization, text_thousands(r->arch->mac.instances, a, sizeof a),
                 text_thousands(total->n_mac_used, b, sizeof b));
@@ -140,7 +140,7 @@ static void summary_table(const struct report *r, struct text_buffer *out)
         energy_row(&table, r->arch->level[l].name, total->level_energy_j[l], total);
         count_cell(&table, r->detail->level[l].cycle);
         table_cell(&table, "%.2f", r->detail->level[l].slowdown);
-        table_cell(&table, "%s", table_bytes(total->level_byte[l], a, sizeof a));
+        table_cell(&table, "%s", text_bytes(total->level_byte[l], a, sizeof a));
         if (total->network_energy_j[l] > 0) {
             energy_row(&table, report_network_name(r->arch, l, name, sizeof name), total->network_energy_j[l],
                        total);
@@ -160,7 +160,7 @@ static void summary_table(const struct report *r, struct text_buffer *out)
         "not hold it up.\n");
 }
 
-void report_table(const struct report *report, enum report_kind kind, struct text_buffer *out)
+void report_table(const struct mapping_report *report, enum report_kind kind, struct text_buffer *out)
 {
     switch (kind) {
     case REPORT_LEVELS:

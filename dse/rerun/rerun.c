@@ -271,7 +271,7 @@ static void print_summary(const struct rerun *r, size_t n_there)
 {
     const struct rerun_summary *s = r->summary;
     fprintf(r->out, "%zu of %zu point%s computed again: %zu equal", r->n_chosen, n_there,
-            table_plural(n_there), s->n_equal);
+            text_plural(n_there), s->n_equal);
     if (s->n_different)
         fprintf(r->out, ", %zu different", s->n_different);
     if (s->n_timed)

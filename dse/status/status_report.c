@@ -112,7 +112,7 @@ static void print_one(const struct follow *f, struct text_buffer *out)
     print_rate(f, out);
     if (f->n_foreign)
         text_append(out, "besides      %s row%s of earlier versions of the specification\n",
-                    text_thousands(f->n_foreign, a, sizeof a), table_plural(f->n_foreign));
+                    text_thousands(f->n_foreign, a, sizeof a), text_plural(f->n_foreign));
     text_append(out, "evaluations  %s in %s of search\n", text_thousands(f->evaluations, a, sizeof a),
                 table_duration(f->seconds, when, sizeof when));
     time_t changed = (time_t)f->modified_s;
@@ -123,7 +123,7 @@ static void print_one(const struct follow *f, struct text_buffer *out)
     if (f->n_bad_line)
         text_append(out,
                     "damaged      %" PRIu64 " line%s, the first is line %" PRIu64 "; see dse run --repair\n",
-                    f->n_bad_line, table_plural(f->n_bad_line), f->first_bad_line);
+                    f->n_bad_line, text_plural(f->n_bad_line), f->first_bad_line);
 }
 
 /* ---------------------------------------- many outputs */
@@ -139,7 +139,7 @@ static void print_state(const struct follow *f, char *text, size_t size)
                       owner->since);
     if (n > 0 && (size_t)n < size && f->n_bad_line)
         snprintf(text + n, size - (size_t)n, ", %" PRIu64 " damaged line%s", f->n_bad_line,
-                 table_plural(f->n_bad_line));
+                 text_plural(f->n_bad_line));
 }
 
 static void cell_points(struct table *table, uint64_t n_point, uint64_t n_expected, bool exact)
@@ -202,7 +202,7 @@ static const char *value_text(const struct best_slices *best, double value, char
     if (isnan(value))
         (void)text_copy(buffer, size, "-");
     else if (unit[0])
-        table_si(value, unit, buffer, size);
+        text_si(value, unit, buffer, size);
     else
         snprintf(buffer, size, "%.4g", value);
     return buffer;

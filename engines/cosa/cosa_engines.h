@@ -3,6 +3,7 @@
 #define ENGINES_COSA_COSA_ENGINES_H
 
 #include "engines/driver/engine.h"
+#include "engines/driver/engine_command.h"
 
 /* One mapping by one solve (and repairs): the optimum of CoSA's objective, which is not the task's. */
 extern const struct engine engine_cosa;
@@ -10,5 +11,8 @@ extern const struct engine engine_cosa;
 /* The same mapping, then variants of the formulation, other loop orders and local search, all priced for the
  * task's objective. By default only what needs neither more cycles nor more energy than the first counts. */
 extern const struct engine engine_cosa_best;
+
+/* The weights of its objective for a machine. */
+extern const struct engine_command engine_command_calibrate;
 
 #endif

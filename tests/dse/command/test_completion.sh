@@ -48,7 +48,7 @@ has() {
     esac
 }
 
-is 'run eval map sample list plot merge status watch check calibrate rerun slurm --help --version' ''
+is 'run eval map sample list plot merge status watch check rerun slurm calibrate --help --version' ''
 is 'map merge' m
 is 'engines architectures networks experiments engine' list ''
 is 'random' list engine ran

@@ -16,7 +16,7 @@
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/inputs/inputs.h"
-#include "dse/report/report.h"
+#include "dse/report/mapping_report.h"
 
 #define FOLDER "tests/known/timeloop/"
 
@@ -124,7 +124,7 @@ static int check_case(struct one_case *c)
 {
     int n_wrong = 0;
     load(c);
-    struct report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
+    struct mapping_report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
     for (int kind = REPORT_LEVELS; kind <= REPORT_SUMMARY; kind++) {
         char path[512], *want;
         size_t length;
@@ -178,7 +178,7 @@ static int check_json(struct one_case *c)
     struct dse_error err = {0};
     struct text_buffer text;
     load(c);
-    struct report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
+    struct mapping_report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
     size_t n_row = (size_t)c->arch.n_level * c->problem.n_tensor;
     for (int kind = REPORT_LEVELS; kind <= REPORT_SUMMARY; kind++) {
         text_init(&text);
@@ -208,7 +208,7 @@ static int check_table(struct one_case *c)
 {
     struct text_buffer text;
     load(c);
-    struct report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
+    struct mapping_report report = {.problem = &c->problem, .arch = &c->arch, .detail = &c->detail};
     for (int kind = REPORT_LEVELS; kind <= REPORT_SUMMARY; kind++) {
         text_init(&text);
         report_table(&report, (enum report_kind)kind, &text);

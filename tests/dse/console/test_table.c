@@ -59,17 +59,17 @@ static void test_table_numbers_have_prefixes(void **state)
                 {2.5e9, "2.50 GJ"},   {NAN, "-"},         {-0.002, "-2.00 mJ"}};
     char text[48];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_string_equal(table_si(rows[i].value, "J", text, sizeof text), rows[i].text);
+        assert_string_equal(text_si(rows[i].value, "J", text, sizeof text), rows[i].text);
 }
 
 static void test_table_bytes_and_durations(void **state)
 {
     (void)state;
     char text[48];
-    assert_string_equal(table_bytes(12, text, sizeof text), "12 B");
-    assert_string_equal(table_bytes(1536, text, sizeof text), "1.5 KiB");
-    assert_string_equal(table_bytes(1048576, text, sizeof text), "1 MiB");
-    assert_string_equal(table_bytes(NAN, text, sizeof text), "-");
+    assert_string_equal(text_bytes(12, text, sizeof text), "12 B");
+    assert_string_equal(text_bytes(1536, text, sizeof text), "1.5 KiB");
+    assert_string_equal(text_bytes(1048576, text, sizeof text), "1 MiB");
+    assert_string_equal(text_bytes(NAN, text, sizeof text), "-");
     assert_string_equal(table_duration(4.21, text, sizeof text), "4.2 s");
     assert_string_equal(table_duration(59.4, text, sizeof text), "59 s");
     assert_string_equal(table_duration(200, text, sizeof text), "3 min 20 s");

@@ -1,7 +1,7 @@
 /* Reports of one evaluated mapping: as CSV (the columns of Timeloop's reference tables), for people, and as
  * JSON. */
-#ifndef DSE_REPORT_REPORT_H
-#define DSE_REPORT_REPORT_H
+#ifndef DSE_REPORT_MAPPING_REPORT_H
+#define DSE_REPORT_MAPPING_REPORT_H
 
 #include "base/status.h"
 #include "base/text.h"
@@ -11,7 +11,7 @@
 enum report_kind { REPORT_LEVELS, REPORT_NETWORKS, REPORT_SUMMARY };
 
 /* What a report is about; all borrowed. The mapping fits. */
-struct report {
+struct mapping_report {
     const struct problem *problem;
     const struct architecture *arch;
     const struct evaluation_detail *detail;
@@ -24,13 +24,13 @@ struct report {
  * pJ over all instances. networks: one row per network "OUTER <==> INNER" (by name) and tensor; counts per
  * outer instance, energies over all. summary: key,value. Counts are integers, other numbers have a point
  * ("458752.0") and read back to the same double. Out of memory shows in out->failed. */
-void report_csv(const struct report *report, enum report_kind kind, struct text_buffer *out);
+void report_csv(const struct mapping_report *report, enum report_kind kind, struct text_buffer *out);
 
 /* Aligned columns with units; zero rows of bypassed tensors are left out. */
-void report_table(const struct report *report, enum report_kind kind, struct text_buffer *out);
+void report_table(const struct mapping_report *report, enum report_kind kind, struct text_buffer *out);
 
 /* {"report": "levels", "rows": [{...}]}; the names and numbers of the CSV. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status report_json(const struct report *report, enum report_kind kind,
+DSE_MUST_CHECK enum dse_status report_json(const struct mapping_report *report, enum report_kind kind,
                                            struct text_buffer *out, struct dse_error *err);
 
 /* The levels in the order of their network names "OUTER <==> INNER" (byte order): order (n_level). */

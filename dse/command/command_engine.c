@@ -1,0 +1,105 @@
+/* dse NAME ARCH: what a family of engines can do with a machine besides searching. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dse/command/commands.h"
+#include "dse/console/output_file.h"
+#include "dse/console/report_print.h"
+#include "dse/inputs/inputs.h"
+#include "dse/isolate/run_signals.h"
+#include "dse/run/threads.h"
+#include "engines/driver/engine_command.h"
+
+/* The foot goes into the file (may be NULL) too. */
+static enum dse_status print(const struct console *console, const struct report *report, FILE *file,
+                             struct dse_error *err)
+{
+    struct text_buffer out;
+    text_init(&out);
+    enum dse_status status = report_print(report, REPORT_TABLE, &out, err);
+    if (status == DSE_OK && file)
+        fputs(report->foot.data + strspn(report->foot.data, "\n"), file);
+    if (status == DSE_OK)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return status;
+}
+
+/* A signal sets a flag, and the work ends after what is in flight. */
+static enum dse_status run_watched(const struct engine_command *command, struct engine_command_task *task,
+                                   struct watch *watch, struct report *report, struct dse_error *err)
+{
+    DSE_TRY(watch_start(watch, NULL, err));
+    task->cancel = &watch->cancel;
+    enum dse_status status = command->run(task, report, err);
+    watch_stop(watch);
+    return status;
+}
+
+/* All that must not end halfway: there would be half a file. */
+static enum dse_status run_to_file(const struct cli_args *args, const struct console *console,
+                                   struct engine_command_task *task, struct dse_error *err)
+{
+    const struct engine_command *command = engine_command_find(args->command->name);
+    struct output_file file;
+    struct watch watch;
+    struct report report;
+    report_init(&report, command->name);
+    watch_block(&watch);
+    enum dse_status status = output_file_open(cli_value(args, "output"), NULL, &file, err);
+    if (status == DSE_OK) {
+        status = run_watched(command, task, &watch, &report, err);
+        if (status == DSE_OK)
+            status = print(console, &report, file.stream, err);
+        status = output_file_close(&file, status, err);
+    }
+    watch_unblock(&watch);
+    report_free(&report);
+    return status;
+}
+
+static enum dse_status read_and_run(const struct cli_args *args, const struct console *console,
+                                    struct dse_error *err)
+{
+    struct architecture arch;
+    struct input_overrides overrides;
+    unsigned long long threads = (unsigned long long)threads_available();
+    const char *word = cli_value(args, "objective");
+    struct engine_command_task task = {.architecture = &arch};
+    DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
+    DSE_TRY(objective_parse(word ? word : "latency", &task.objective, err));
+    DSE_TRY(input_overrides_read(args, &overrides, err));
+    DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
+    task.n_thread = (int)threads;
+    return run_to_file(args, console, &task, err);
+}
+
+static int command(const struct cli_args *args, const struct console *console)
+{
+    struct dse_error err = {0};
+    return cli_report(console, read_and_run(args, console, &err), &err);
+}
+
+static const struct cli_option options[] = {
+    {"objective", 'O', "WHAT", "what to minimise: latency (default), energy, edp, ed2p or energy^n*delay^m"},
+    {"output", 'o', "FILE", "also write the last lines there"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"ert", 0, "FILE",
+     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
+};
+
+struct cli_command command_of_engine(const struct engine_command *of)
+{
+    return (struct cli_command){
+        .name = of->name,
+        .operands = "ARCH",
+        .summary = of->summary,
+        .help = of->help,
+        .option = options,
+        .n_option = sizeof options / sizeof options[0],
+        .min_operand = 1,
+        .max_operand = 1,
+        .run = command,
+    };
+}
