@@ -6,39 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What engines take, in CPU seconds of one core at about 3 GHz. Mappers: `dse run` on conv2_0_b and conv4_0_c
- * of ResNet-50, simba, edp, default options. Schedulers: ResNet-50 on soma_edge with 1 and 4 samples, per
- * layer and sample. A mistake of a factor of a few is learnt away; these are for the first minutes of a run
- * and for shards. */
-struct engine_effort {
-    const char *name;
-    double fixed_s;        /* per search (mapper), or per layer and sample (scheduler) */
-    double evaluations;    /* until the engine ends by itself; the same */
-    double evaluation_s;   /* of one */
-    const char *option[2]; /* the evaluations are in proportion to these, or NULL */
-};
-
-static const struct engine_effort effort[] = {
-    {"random", 3e-5, 10000, 4.4e-6, {"search_size", NULL}},
-    {"hybrid", 3e-5, 600, 0.7e-6, {"victory_condition", "searchers"}},
-    {"descent", 3e-5, 26000, 1.6e-6, {"patience", NULL}},
-    {"annealing", 3e-5, 40000, 1.5e-6, {"moves", NULL}},
-    {"genetic", 3e-5, 30000, 2.3e-6, {"population", "generations"}},
-    {"exhaustive", 3e-5, 1000000, 0.5e-6, {NULL, NULL}},
-    {"cosa", 0.01, 1, 4e-6, {NULL, NULL}},
-    {"cosa-best", 0.17, 7000, 4e-6, {NULL, NULL}},
-    {"drill", 3e-5, 1, 4e-6, {NULL, NULL}},
-    {"unfused", 7e-5, 0, 0, {NULL, NULL}},
-    {"cocco", 7e-5, 100, 4e-6, {"rounds", "starts"}},
-    {"soma", 7e-5, 1500, 4e-6, {"dlsa_rounds", "starts"}},
-    {"soma-plus", 7e-5, 1000, 6e-6, {"rounds", "starts"}},
-};
-
-/* Engines that are not in the table. */
-static const struct engine_effort other_mapper = {"", 3e-5, 10000, 3e-6, {NULL, NULL}};
-static const struct engine_effort other_scheduler = {"", 7e-5, 1500, 4e-6, {NULL, NULL}};
-
-static const char drill_work[] = "work"; /* seconds that the engine drill burns */
+/* Engines that say nothing of their effort. */
+static const struct engine_effort usual_mapper = {3e-5, 10000, 3e-6, {NULL, NULL}, NULL};
+static const struct engine_effort usual_scheduler = {7e-5, 1500, 4e-6, {NULL, NULL}, NULL};
 
 static const double usual_digits = 24;
 
@@ -48,10 +18,9 @@ static const double latency_share = 0.15;
 
 static const struct engine_effort *effort_of(const struct engine *engine)
 {
-    for (size_t i = 0; i < sizeof effort / sizeof effort[0]; i++)
-        if (strcmp(effort[i].name, engine->name) == 0)
-            return &effort[i];
-    return engine->kind == ENGINE_SCHEDULER ? &other_scheduler : &other_mapper;
+    if (engine->effort.fixed_s > 0)
+        return &engine->effort;
+    return engine->kind == ENGINE_SCHEDULER ? &usual_scheduler : &usual_mapper;
 }
 
 /* The number of an option in the engine's table, or -1. */
@@ -85,7 +54,7 @@ static double search_s(const struct solve_settings *settings, double unit)
         evaluations *= latency_share;
     if (settings->max_evaluations && evaluations > (double)settings->max_evaluations)
         evaluations = (double)settings->max_evaluations;
-    int work = find_option(settings->engine, drill_work);
+    int work = find_option(settings->engine, e->seconds);
     return e->fixed_s * unit + evaluations * e->evaluation_s + (work >= 0 ? settings->option[work] : 0);
 }
 
@@ -128,7 +97,7 @@ static bool option_counts(const struct sweep *sweep, const char *name)
     for (size_t e = 0; e < sweep->n_engine; e++) {
         const struct engine *engine = sweep->engine[e].engine;
         const struct engine_effort *known = effort_of(engine);
-        if (strcmp(name, drill_work) == 0 && find_option(engine, name) >= 0)
+        if (known->seconds && strcmp(known->seconds, name) == 0)
             return true;
         for (size_t i = 0; i < sizeof known->option / sizeof known->option[0]; i++)
             if (known->option[i] && strcmp(known->option[i], name) == 0)

@@ -57,6 +57,7 @@ const struct engine engine_annealing = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {3e-5, 40000, 1.5e-6, {"moves"}},
     .state_byte = sizeof(struct state),
     .init = annealing_init,
     .step = annealing_run,

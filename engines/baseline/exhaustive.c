@@ -71,6 +71,7 @@ const struct engine engine_exhaustive = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {3e-5, 1000000, 0.5e-6},
     .state_byte = sizeof(struct state),
     .init = exhaustive_init,
     .step = exhaustive_step,

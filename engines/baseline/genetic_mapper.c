@@ -69,6 +69,7 @@ const struct engine engine_genetic = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {3e-5, 30000, 2.3e-6, {"population", "generations"}},
     .state_byte = sizeof(struct state),
     .init = genetic_init,
     .step = genetic_run,

@@ -169,6 +169,7 @@ const struct engine engine_hybrid = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {3e-5, 600, 0.7e-6, {"victory_condition", "searchers"}},
     .state_byte = sizeof(struct state),
     .init = hybrid_init,
     .step = hybrid_step,

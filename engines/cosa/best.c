@@ -286,6 +286,7 @@ const struct engine engine_cosa_best = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {0.17, 7000, 4e-6},
     .state_byte = sizeof(struct state),
     .init = best_init,
     .step = best_step,

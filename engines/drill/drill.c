@@ -163,6 +163,7 @@ const struct engine engine_drill = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {3e-5, 1, 4e-6, .seconds = "work"},
     .state_byte = sizeof(struct state),
     .init = drill_init,
     .step = drill_step,

@@ -114,6 +114,18 @@ struct engine_result {
     struct trace_point trace[ENGINE_TRACE_MAX];
 };
 
+/* What a search is expected to take before any has been seen, in processor seconds at about 3 GHz: of a loop
+ * nest of usual size (mapper), or per layer and sample (scheduler). Mappers were measured by `dse run` on
+ * conv2_0_b and conv4_0_c of ResNet-50, simba, edp, default options; schedulers on ResNet-50, soma_edge, 1
+ * and 4 samples. Only the order of work and the cutting of shards depend on it. */
+struct engine_effort {
+    double fixed_s;        /* per search; 0: the engine says nothing, that of its kind is used */
+    double evaluations;    /* until the engine ends by itself */
+    double evaluation_s;   /* of one */
+    const char *option[2]; /* the evaluations are in proportion to these, or NULL */
+    const char *seconds;   /* an option that adds so many seconds, or NULL */
+};
+
 struct engine_context; /* what the driver lends to a running engine: engines/driver/driver.h */
 
 struct engine {
@@ -122,6 +134,7 @@ struct engine {
     enum engine_kind kind;
     const struct engine_option *option; /* (n_option) */
     size_t n_option;
+    struct engine_effort effort;
     size_t state_byte; /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);

@@ -184,6 +184,7 @@ const struct engine engine_cocco = {
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {7e-5, 100, 4e-6, {"rounds", "starts"}},
     .state_byte = sizeof(struct state),
     .init = cocco_init,
     .step = cocco_step,

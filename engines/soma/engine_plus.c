@@ -543,6 +543,7 @@ const struct engine engine_soma_plus = {
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {7e-5, 1000, 6e-6, {"rounds", "starts"}},
     .state_byte = sizeof(struct state),
     .init = plus_init,
     .step = plus_step,

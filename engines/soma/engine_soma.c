@@ -257,6 +257,7 @@ const struct engine engine_soma = {
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {7e-5, 1500, 4e-6, {"dlsa_rounds", "starts"}},
     .state_byte = sizeof(struct state),
     .init = soma_init,
     .step = soma_step,

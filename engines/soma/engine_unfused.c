@@ -59,6 +59,7 @@ const struct engine engine_unfused = {
     .kind = ENGINE_SCHEDULER,
     .option = option,
     .n_option = N_OPTION,
+    .effort = {7e-5, 0, 0},
     .state_byte = sizeof(struct state),
     .init = unfused_init,
     .step = unfused_step,

@@ -2,11 +2,10 @@
 #ifndef RESULTS_RECORD_CSV_LINE_H
 #define RESULTS_RECORD_CSV_LINE_H
 
+#include <csv.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <csv.h>
 
 #include "base/status.h"
 #include "base/text.h"
@@ -25,8 +24,8 @@ struct csv_row {
 void csv_row_init(struct csv_row *row);
 void csv_row_free(struct csv_row *row);
 
-/* Split a line without its line break by libcsv. The fields lie one behind the other in `store`, each with its
- * terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
+/* Split a line without its line break, by libcsv. The fields lie one behind the other in `store`, each with
+ * its terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
                                          struct dse_error *err);
 

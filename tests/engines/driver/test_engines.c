@@ -350,6 +350,31 @@ static void test_option_tables_are_sane(void **state)
 }
 
 /* The page says of every engine its name and of every option name and default: "| `name` | default |". */
+static void assert_is_option(const struct engine *engine, const char *name)
+{
+    bool found = name == NULL;
+    for (size_t k = 0; k < engine->n_option; k++)
+        found = found || strcmp(engine->option[k].name, name) == 0;
+    if (!found)
+        fail_msg("the effort of %s depends on %s, which is no option of it", engine->name, name);
+}
+
+/* Every engine says what it takes, by options that it has. */
+static void test_efforts_are_sane(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct engine *const *all = engine_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        const struct engine_effort *effort = &all[i]->effort;
+        assert_true(effort->fixed_s > 0 && effort->fixed_s < 1);
+        assert_true(effort->evaluations >= 0 && effort->evaluation_s >= 0 && effort->evaluation_s < 1e-3);
+        assert_is_option(all[i], effort->option[0]);
+        assert_is_option(all[i], effort->option[1]);
+        assert_is_option(all[i], effort->seconds);
+    }
+}
+
 static void test_documentation_has_every_option(void **state)
 {
     (void)state;
@@ -417,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_reaching_the_bound_ends_the_search),
         cmocka_unit_test(test_constraints_hold_in_the_answer),
         cmocka_unit_test(test_option_tables_are_sane),
+        cmocka_unit_test(test_efforts_are_sane),
         cmocka_unit_test(test_documentation_has_every_option),
         cmocka_unit_test(test_wrong_tasks_are_refused),
     };
