@@ -103,7 +103,7 @@ static bool make_axis(const struct sweep *sweep, size_t d, struct axis *axis)
         return false;
     for (size_t k = 0; k < dimension->n_variable; k++) {
         size_t v = dimension->variable[k];
-        enum spec_target target = sweep->spec->variable[v].target;
+        enum spec_target target = sweep->spec->variable[v].kind->target;
         bool seed = target == SPEC_SEED || target == SPEC_POINT;
         axis->engine = axis->engine || target == SPEC_ENGINE;
         axis->seed_only = axis->seed_only && seed;

@@ -110,9 +110,9 @@ static bool dimension_counts(const struct sweep *sweep, const struct spec_dimens
 {
     for (size_t k = 0; k < dimension->n_variable; k++) {
         const struct spec_variable *v = &sweep->spec->variable[dimension->variable[k]];
-        if (v->target == SPEC_ENGINE || v->target == SPEC_NETWORK || v->target == SPEC_BATCH ||
-            v->target == SPEC_OBJECTIVE ||
-            (v->target == SPEC_OPTION && option_counts(sweep, v->name + sizeof "option." - 1)))
+        if (v->kind->target == SPEC_ENGINE || v->kind->target == SPEC_NETWORK ||
+            v->kind->target == SPEC_BATCH || v->kind->target == SPEC_OBJECTIVE ||
+            (v->kind->target == SPEC_OPTION && option_counts(sweep, v->name + sizeof "option." - 1)))
             return true;
     }
     return false;
@@ -162,7 +162,7 @@ static void make_class(const struct cost_prior *prior, const struct sweep *sweep
         at[i] = rest % prior->length[i];
         rest /= prior->length[i];
         for (size_t k = 0; k < dimension->n_variable; k++) {
-            enum spec_target target = spec->variable[dimension->variable[k]].target;
+            enum spec_target target = spec->variable[dimension->variable[k]].kind->target;
             engine = target == SPEC_ENGINE ? at[i] : engine;
             network = target == SPEC_NETWORK ? at[i] : network;
             batch = target == SPEC_BATCH ? at[i] : batch;
@@ -175,10 +175,10 @@ static void make_class(const struct cost_prior *prior, const struct sweep *sweep
             const struct spec_variable *v = &spec->variable[dimension->variable[k]];
             const char *text = v->value[at[i]].text;
             enum dse_status status = DSE_OK; /* an engine that does not have an option keeps what it has */
-            if (v->target == SPEC_OPTION)
+            if (v->kind->target == SPEC_OPTION)
                 status = engine_option_set(settings.engine, v->name + sizeof "option." - 1, text,
                                            settings.option, NULL);
-            if (v->target == SPEC_OBJECTIVE)
+            if (v->kind->target == SPEC_OBJECTIVE)
                 status = objective_parse(text, &settings.objective, NULL);
             (void)status;
         }

@@ -17,7 +17,7 @@ static uint64_t machine_number(const struct sweep *sweep, const struct sweep_poi
     for (size_t d = 0; d < spec->n_dimension; d++) {
         bool changes = false;
         for (size_t k = 0; k < spec->dimension[d].n_variable && !changes; k++) {
-            enum spec_target target = spec->variable[spec->dimension[d].variable[k]].target;
+            enum spec_target target = spec->variable[spec->dimension[d].variable[k]].kind->target;
             changes = target == SPEC_QUANTITY || target == SPEC_ARCHITECTURE;
         }
         if (changes)

@@ -11,6 +11,7 @@
 #include "base/yaml.h"
 #include "dse/inputs/input_store.h"
 #include "dse/solve/measure.h"
+#include "dse/spec/axis_kinds.h"
 #include "results/record/schema.h"
 
 enum { SPEC_VARIABLE_MAX = 32, SPEC_VALUE_MAX = 10000, SPEC_NAME_MAX = 128 };
@@ -21,24 +22,10 @@ struct spec_text {
     int line;
 };
 
-/* What a variable changes. */
-enum spec_target {
-    SPEC_QUANTITY, /* of the architecture, by path */
-    SPEC_ARCHITECTURE,
-    SPEC_NETWORK,
-    SPEC_BATCH,
-    SPEC_ENGINE,
-    SPEC_OPTION, /* of the engine: "option.NAME" */
-    SPEC_OBJECTIVE,
-    SPEC_SEED,
-    SPEC_CONSTRAINTS, /* named lists of map-space constraints, added to the fixed ones */
-    SPEC_POINT        /* the number of an explicit point; changes nothing */
-};
-
 /* One thing that is varied. */
 struct spec_variable {
-    const char *name; /* as written: "GlobalBuffer.capacity", "option.patience" */
-    enum spec_target target;
+    const char *name;             /* as written: "GlobalBuffer.capacity", "option.patience" */
+    const struct axis_kind *kind; /* what it changes */
     int line;
     size_t n_value;
     const struct spec_text *value;   /* (n_value) */
@@ -74,7 +61,7 @@ struct sweep_spec {
     struct input_store *inputs; /* the file itself and all that it takes in; owned */
     const char *name;
     const char *title;
-    struct spec_text architecture, network, batch, engine, objective, seed;
+    struct spec_text fixed[AXIS_KIND_MAX]; /* of the kinds of axes that are keys too, in their order */
     struct spec_text max_evaluations, max_seconds;             /* of one layer search */
     struct spec_text point_max_evaluations, point_max_seconds; /* of all layer searches of a point */
     struct spec_text isolation, max_memory, grace_seconds; /* where searches run, and what contains them */
@@ -115,8 +102,9 @@ DSE_MUST_CHECK enum dse_status spec_read_axes(struct sweep_spec *spec, struct ds
 /* Read `measure` (spec_measure.c). */
 DSE_MUST_CHECK enum dse_status spec_read_measure(struct sweep_spec *spec, struct dse_error *err);
 
-/* What a name varies, from its spelling alone. */
-enum spec_target spec_target_of(const char *name);
+/* The one value of a setting that may be an axis, `name` as in axis_kinds.h; its text is NULL when not given.
+ */
+const struct spec_text *spec_fixed(const struct sweep_spec *spec, const char *name);
 
 /* The variable of that name, or NULL. */
 const struct spec_variable *spec_find_variable(const struct sweep_spec *spec, const char *name);

@@ -6,23 +6,10 @@
 #include "base/text.h"
 #include "dse/spec/spec.h"
 
-enum spec_target spec_target_of(const char *name)
+const struct spec_text *spec_fixed(const struct sweep_spec *spec, const char *name)
 {
-    static const struct {
-        const char *name;
-        enum spec_target target;
-    } table[] = {{"architecture", SPEC_ARCHITECTURE},
-                 {"network", SPEC_NETWORK},
-                 {"batch", SPEC_BATCH},
-                 {"engine", SPEC_ENGINE},
-                 {"objective", SPEC_OBJECTIVE},
-                 {"seed", SPEC_SEED},
-                 {"constraints", SPEC_CONSTRAINTS},
-                 {"point", SPEC_POINT}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return table[i].target;
-    return strncmp(name, "option.", 7) == 0 ? SPEC_OPTION : SPEC_QUANTITY;
+    size_t n;
+    return &spec->fixed[axis_kind_of(name) - axis_kind_all(&n)];
 }
 
 const struct spec_variable *spec_find_variable(const struct sweep_spec *spec, const char *name)
@@ -49,24 +36,13 @@ __attribute__((format(printf, 4, 5))) static enum dse_status fail_line(const str
 static enum dse_status check_not_fixed(const struct sweep_spec *spec, const char *name, int line,
                                        struct dse_error *err)
 {
-    const struct {
-        const char *name;
-        const struct spec_text *text;
-    } fixed[] = {{"architecture", &spec->architecture},
-                 {"network", &spec->network},
-                 {"batch", &spec->batch},
-                 {"engine", &spec->engine},
-                 {"objective", &spec->objective},
-                 {"seed", &spec->seed}};
-    int other = 0;
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        if (strcmp(fixed[i].name, name) == 0 && fixed[i].text->text)
-            other = fixed[i].text->line;
+    const struct axis_kind *kind = axis_kind_of(name);
+    int other = kind->is_key && spec_fixed(spec, name)->text ? spec_fixed(spec, name)->line : 0;
     for (size_t i = 0; i < spec->n_override; i++)
         if (strcmp(spec->override[i].path, name) == 0)
             other = spec->override[i].value.line;
     for (size_t i = 0; i < spec->n_option; i++)
-        if (strncmp(name, "option.", 7) == 0 && strcmp(spec->option[i].name, name + 7) == 0)
+        if (kind->target == SPEC_OPTION && strcmp(spec->option[i].name, axis_kind_rest(kind, name)) == 0)
             other = spec->option[i].value.line;
     if (other)
         return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
@@ -89,7 +65,7 @@ static enum dse_status add_variable(struct sweep_spec *spec, const char *name, i
     if (!*value)
         return dse_fail_at(err, DSE_NO_MEMORY, spec->path, line, "out of memory");
     struct spec_variable *v = &spec->variable[spec->n_variable++];
-    *v = (struct spec_variable){name, spec_target_of(name), line, n_value, *value, NULL};
+    *v = (struct spec_variable){name, axis_kind_of(name), line, n_value, *value, NULL};
     return DSE_OK;
 }
 
@@ -125,7 +101,7 @@ static enum dse_status read_axis(struct sweep_spec *spec, const char *name, int 
                                  const struct ynode *node, struct dse_error *err)
 {
     struct spec_text *value;
-    if (spec_target_of(name) == SPEC_CONSTRAINTS)
+    if (axis_kind_of(name)->target == SPEC_CONSTRAINTS)
         return read_constraints_axis(spec, name, line, node, err);
     if (node->kind != YNODE_SEQUENCE)
         return yaml_fail(&spec->doc, node, err, "axis %s: a list of values is expected, as in %s: [a, b]",
@@ -253,7 +229,7 @@ static enum dse_status read_points(struct sweep_spec *spec, const struct ynode *
         if (strcmp(first->key[k], "point") == 0)
             return fail_line(spec, first->key_line[k], err,
                              "%s is the number of the point and is not written", "point");
-        if (spec_target_of(first->key[k]) == SPEC_CONSTRAINTS)
+        if (axis_kind_of(first->key[k])->target == SPEC_CONSTRAINTS)
             return fail_line(spec, first->key_line[k], err,
                              "%s cannot vary from point to point; list them by name under axes",
                              "constraints");

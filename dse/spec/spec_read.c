@@ -10,10 +10,10 @@
 #include "dse/inputs/resolve.h"
 #include "dse/spec/spec.h"
 
-static const char *const top_keys[] = {
-    "experiment", "title",     "source", "architecture", "network",     "layers",   "batch", "engine",
-    "options",    "objective", "seed",   "limits",       "constraints", "set",      "axes",  "zip",
-    "points",     "skip",      "only",   "plot",         "measure",     "isolation"};
+/* Beside the axes that are keys as well. */
+static const char *const top_keys[] = {"experiment",  "title", "source",  "layers",   "options", "limits",
+                                       "constraints", "set",   "axes",    "zip",      "points",  "skip",
+                                       "only",        "plot",  "measure", "isolation"};
 
 enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
 
@@ -150,11 +150,11 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
     for (size_t i = 0; node && i < node->n_item; i++) {
         struct spec_override *o = &spec->override[spec->n_override++];
         o->path = node->key[i];
-        if (spec_target_of(o->path) != SPEC_QUANTITY)
+        const struct axis_kind *kind = axis_kind_of(o->path);
+        if (kind->target != SPEC_QUANTITY)
             return dse_fail_at(err, DSE_BAD_INPUT, spec->path, node->key_line[i],
                                "set: %s is no quantity of the architecture; write it %s", o->path,
-                               strncmp(o->path, "option.", 7) == 0 ? "under options"
-                                                                   : "at the top of the file");
+                               kind->target == SPEC_OPTION ? "under options" : "at the top of the file");
         DSE_TRY(yaml_text(&spec->doc, node->item[i], o->path, &o->value.text, err));
         o->value.line = node->item[i]->line;
     }
@@ -223,12 +223,6 @@ static struct spec_text *setting(struct sweep_spec *spec, const char *key)
         const char *key;
         struct spec_text *text;
     } table[] = {
-        {"architecture", &spec->architecture},
-        {"network", &spec->network},
-        {"batch", &spec->batch},
-        {"engine", &spec->engine},
-        {"objective", &spec->objective},
-        {"seed", &spec->seed},
         {"limits.max_evaluations", &spec->max_evaluations},
         {"limits.max_seconds", &spec->max_seconds},
         {"limits.point_max_evaluations", &spec->point_max_evaluations},
@@ -240,7 +234,9 @@ static struct spec_text *setting(struct sweep_spec *spec, const char *key)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].key, key) == 0)
             return table[i].text;
-    return NULL;
+    size_t n;
+    const struct axis_kind *kind = axis_kind_of(key);
+    return kind->is_key ? &spec->fixed[kind - axis_kind_all(&n)] : NULL;
 }
 
 static enum dse_status apply_set(struct sweep_spec *spec, const char *text, struct dse_error *err)
@@ -258,8 +254,9 @@ static enum dse_status apply_set(struct sweep_spec *spec, const char *text, stru
     struct spec_text *where = setting(spec, name);
     if (where) {
         *where = (struct spec_text){copy, 0};
-    } else if (strncmp(name, "option.", 7) == 0) {
-        spec->option[spec->n_option++] = (struct spec_option){NULL, name + 7, {copy, 0}};
+    } else if (axis_kind_of(name)->target == SPEC_OPTION) {
+        spec->option[spec->n_option++] =
+            (struct spec_option){NULL, axis_kind_rest(axis_kind_of(name), name), {copy, 0}};
     } else {
         spec->override[spec->n_override++] = (struct spec_override){name, {copy, 0}};
     }
@@ -284,12 +281,18 @@ static enum dse_status keep_set(struct sweep_spec *spec, const char *const *set,
 static enum dse_status read_all(struct sweep_spec *spec, const char *const *set, size_t n_set,
                                 struct dse_error *err)
 {
-    static const char *const scalars[] = {"architecture", "network", "batch",    "engine",
-                                          "objective",    "seed",    "isolation"};
-    DSE_TRY(yaml_check_keys(&spec->doc, spec->doc.root, "a sweep specification", top_keys, N_TOP_KEY, err));
+    const char *keys[N_TOP_KEY + AXIS_KIND_MAX];
+    size_t n_key = N_TOP_KEY, n_kind;
+    const struct axis_kind *kind = axis_kind_all(&n_kind);
+    memcpy(keys, top_keys, sizeof top_keys);
+    for (size_t i = 0; i < n_kind; i++)
+        if (kind[i].is_key)
+            keys[n_key++] = kind[i].name;
+    DSE_TRY(yaml_check_keys(&spec->doc, spec->doc.root, "a sweep specification", keys, n_key, err));
     DSE_TRY(read_name(spec, err));
-    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
-        DSE_TRY(read_scalar(spec, scalars[i], setting(spec, scalars[i]), err));
+    for (size_t i = N_TOP_KEY; i < n_key; i++)
+        DSE_TRY(read_scalar(spec, keys[i], setting(spec, keys[i]), err));
+    DSE_TRY(read_scalar(spec, "isolation", &spec->isolation, err));
     DSE_TRY(read_layers(spec, err));
     DSE_TRY(read_options(spec, n_set, err));
     DSE_TRY(read_overrides(spec, n_set, err));

@@ -40,42 +40,15 @@ void sweep_free(struct sweep *sweep)
     memset(sweep, 0, sizeof *sweep);
 }
 
-static void apply(const struct sweep *sweep, size_t v, size_t i, size_t choice[3], struct sweep_point *out)
+/* Value i of variable v. */
+static void apply(const struct sweep *sweep, size_t v, size_t i, struct sweep_point *out)
 {
     const struct spec_variable *variable = &sweep->spec->variable[v];
-    const char *text = variable->value[i].text;
-    enum dse_status status = DSE_OK;
-    switch (variable->target) {
-    case SPEC_QUANTITY:
-        out->override[out->n_override++] = (struct arch_override){variable->name, text};
-        break;
-    case SPEC_ARCHITECTURE:
-        choice[0] = i;
-        break;
-    case SPEC_NETWORK:
-        choice[1] = i;
-        break;
-    case SPEC_BATCH:
-        choice[2] = i;
-        break;
-    case SPEC_OPTION:
-        status =
-            engine_option_set(out->settings.engine, variable->name + 7, text, out->settings.option, NULL);
-        break;
-    case SPEC_OBJECTIVE:
-        status = objective_parse(text, &out->settings.objective, NULL);
-        break;
-    case SPEC_SEED:
-        out->settings.seed = (uint64_t)sweep->variable[v].number[i];
-        break;
-    case SPEC_CONSTRAINTS:
-        out->settings.further = variable->list[i];
-        break;
-    case SPEC_ENGINE: /* chosen before all others */
-    case SPEC_POINT:
-        break;
-    }
-    (void)status; /* sweep_load tried each value */
+    const struct axis_value value = {variable, i, variable->value[i].text};
+    if (variable->kind->target == SPEC_QUANTITY)
+        out->override[out->n_override++] = (struct arch_override){variable->name, value.text};
+    else if (variable->kind->set && variable->kind->set(&value, &out->settings, NULL) != DSE_OK)
+        return; /* sweep_load tried each value */
 }
 
 size_t sweep_point_at(const struct sweep *sweep, uint64_t cell)
@@ -108,23 +81,22 @@ void sweep_index(const struct sweep *sweep, size_t p, uint32_t *index)
 void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
 {
     const struct sweep_spec *spec = sweep->spec;
-    size_t choice[3] = {0, 0, 0}, engine = 0;
+    size_t choice[SPEC_TARGET_COUNT] = {0}; /* of what was looked up */
     out->n_override = 0;
     sweep_index(sweep, p, out->index);
     for (size_t d = 0; d < spec->n_dimension; d++)
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
-            if (spec->variable[spec->dimension[d].variable[k]].target == SPEC_ENGINE)
-                engine = out->index[d];
-    out->settings = sweep->engine[engine];
+            choice[spec->variable[spec->dimension[d].variable[k]].kind->target] = out->index[d];
+    out->settings = sweep->engine[choice[SPEC_ENGINE]];
     for (size_t i = 0; i < spec->n_override; i++)
         out->override[out->n_override++] =
             (struct arch_override){spec->override[i].path, spec->override[i].value.text};
     for (size_t d = 0; d < spec->n_dimension; d++)
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
-            apply(sweep, spec->dimension[d].variable[k], out->index[d], choice, out);
-    out->arch = &sweep->arch[choice[0]];
-    out->template = sweep->template[choice[0]];
-    out->workload = &sweep->workload[choice[1] * sweep->n_batch + choice[2]];
+            apply(sweep, spec->dimension[d].variable[k], out->index[d], out);
+    out->arch = &sweep->arch[choice[SPEC_ARCHITECTURE]];
+    out->template = sweep->template[choice[SPEC_ARCHITECTURE]];
+    out->workload = &sweep->workload[choice[SPEC_NETWORK] * sweep->n_batch + choice[SPEC_BATCH]];
     solve_settings_share(&out->settings, sweep->point_max_evaluations, sweep->point_max_seconds,
                          sweep_point_n_task(out));
 }

@@ -37,7 +37,7 @@ static enum dse_status try_position(const struct sweep *sweep, const struct yaml
     size_t n = fixed_overrides(sweep, list);
     for (size_t k = 0; k < d->n_variable; k++) {
         const struct spec_variable *variable = &sweep->spec->variable[d->variable[k]];
-        if (variable->target != SPEC_QUANTITY)
+        if (variable->kind->target != SPEC_QUANTITY)
             continue;
         list[n++] = (struct arch_override){variable->name, variable->value[i].text};
         if (!blamed)
@@ -53,7 +53,8 @@ static const struct spec_dimension *machine_dimension(const struct sweep *sweep)
 {
     for (size_t d = 0; d < sweep->spec->n_dimension; d++)
         for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
-            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].target == SPEC_ARCHITECTURE)
+            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].kind->target ==
+                SPEC_ARCHITECTURE)
                 return &sweep->spec->dimension[d];
     return NULL;
 }
@@ -79,7 +80,7 @@ static size_t constraints_of(const struct sweep *sweep, const struct sweep_point
 {
     for (size_t d = 0; d < sweep->spec->n_dimension; d++)
         for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
-            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].target == SPEC_CONSTRAINTS)
+            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].kind->target == SPEC_CONSTRAINTS)
                 return point->index[d];
     return 0;
 }

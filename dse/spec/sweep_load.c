@@ -12,9 +12,9 @@ struct setting_values {
     const struct spec_text *value;
 };
 
-static struct setting_values values_of(const struct sweep *sweep, const char *name,
-                                       const struct spec_text *fixed)
+static struct setting_values values_of(const struct sweep *sweep, const char *name)
 {
+    const struct spec_text *fixed = spec_fixed(sweep->spec, name);
     const struct spec_variable *variable = spec_find_variable(sweep->spec, name);
     if (variable)
         return (struct setting_values){variable->n_value, variable->value};
@@ -49,7 +49,7 @@ static enum dse_status take_file(const struct sweep *sweep, enum resolve_kind ki
 
 static enum dse_status load_architectures(struct sweep *sweep, struct dse_error *err)
 {
-    struct setting_values values = values_of(sweep, "architecture", &sweep->spec->architecture);
+    struct setting_values values = values_of(sweep, "architecture");
     if (values.n == 0)
         return missing(sweep, "architecture", "architecture: simba", err);
     sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
@@ -71,7 +71,7 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
 
 static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
 {
-    struct setting_values values = values_of(sweep, "network", &sweep->spec->network);
+    struct setting_values values = values_of(sweep, "network");
     if (values.n == 0)
         return missing(sweep, "network", "network: resnet50", err);
     sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
@@ -133,8 +133,9 @@ static enum dse_status load_workload(struct sweep *sweep, size_t n, size_t b, co
 static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
 {
     static const struct spec_text one = {"1", 0};
-    const struct spec_text *fixed = sweep->spec->batch.text ? &sweep->spec->batch : &one;
-    struct setting_values values = values_of(sweep, "batch", fixed);
+    struct setting_values values = values_of(sweep, "batch");
+    if (values.n == 0)
+        values = (struct setting_values){1, &one};
     const char **name = arena_alloc(&sweep->arena, sweep->spec->n_layer + 1, sizeof *name);
     sweep->batch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->batch);
     if (!name || !sweep->batch)
@@ -222,11 +223,13 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
 {
     const struct sweep_spec *spec = sweep->spec;
     struct dse_error inner = {0};
-    if (spec->objective.text && objective_parse(spec->objective.text, &settings->objective, &inner) != DSE_OK)
-        return spec_blame(spec, &spec->objective, &inner, err);
-    if (spec->seed.text && !text_parse_u64(spec->seed.text, &settings->seed))
-        return spec_fail(spec, &spec->seed, err, "seed %.60s: a whole number from 0 is expected",
-                         spec->seed.text);
+    size_t n_kind;
+    const struct axis_kind *kind = axis_kind_all(&n_kind);
+    for (size_t i = 0; i < n_kind; i++) {
+        const struct axis_value value = {NULL, 0, spec->fixed[i].text};
+        if (kind[i].set && value.text && kind[i].set(&value, settings, &inner) != DSE_OK)
+            return spec_blame(spec, &spec->fixed[i], &inner, err);
+    }
     DSE_TRY(read_count(spec, "max_evaluations", &spec->max_evaluations, &settings->max_evaluations, err));
     DSE_TRY(read_seconds(spec, "max_seconds", &spec->max_seconds, &settings->max_seconds, err));
     settings->doc = &spec->doc;
@@ -263,7 +266,7 @@ static enum dse_status check_scheduler(struct sweep *sweep, const struct solve_s
 
 static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
 {
-    struct setting_values values = values_of(sweep, "engine", &sweep->spec->engine);
+    struct setting_values values = values_of(sweep, "engine");
     struct dse_error inner = {0};
     if (values.n == 0)
         return missing(sweep, "engine", "engine: descent", err);
@@ -305,30 +308,19 @@ static enum dse_status load_point_limits(struct sweep *sweep, struct dse_error *
     return DSE_OK;
 }
 
-/* Try every value of the axes option.NAME, objective and seed, on every engine. */
+/* Try every value of the axes that are settings, on every engine. */
 static enum dse_status try_values(const struct sweep *sweep, struct dse_error *err)
 {
     for (size_t v = 0; v < sweep->spec->n_variable; v++) {
         const struct spec_variable *variable = &sweep->spec->variable[v];
-        for (size_t i = 0; i < variable->n_value; i++) {
-            struct dse_error inner = {0};
-            struct objective objective;
-            enum dse_status status = DSE_OK;
-            uint64_t seed;
-            const char *text = variable->value[i].text;
-            for (size_t e = 0; status == DSE_OK && variable->target == SPEC_OPTION && e < sweep->n_engine;
-                 e++) {
-                double option[SOLVE_OPTION_MAX];
-                status = engine_option_set(sweep->engine[e].engine, variable->name + 7, text, option, &inner);
+        for (size_t i = 0; variable->kind->set && i < variable->n_value; i++)
+            for (size_t e = 0; e < sweep->n_engine; e++) {
+                const struct axis_value value = {variable, i, variable->value[i].text};
+                struct solve_settings settings = sweep->engine[e];
+                struct dse_error inner = {0};
+                if (variable->kind->set(&value, &settings, &inner) != DSE_OK)
+                    return spec_blame(sweep->spec, &variable->value[i], &inner, err);
             }
-            if (variable->target == SPEC_OBJECTIVE)
-                status = objective_parse(text, &objective, &inner);
-            if (variable->target == SPEC_SEED && (!text_parse_u64(text, &seed) || seed > (1ULL << 53)))
-                status = dse_fail(&inner, DSE_BAD_INPUT,
-                                  "seed %.60s: a whole number from 0 to 2^53 is expected", text);
-            if (status != DSE_OK)
-                return spec_blame(sweep->spec, &variable->value[i], &inner, err);
-        }
     }
     return DSE_OK;
 }

@@ -46,33 +46,16 @@ static bool is_numeric(const struct sweep *sweep, const struct spec_variable *va
                        double *number, int *found)
 {
     *found = UNIT_NONE;
-    switch (variable->target) {
-    case SPEC_QUANTITY:
-        for (int u = UNIT_NONE; unit != UNIT_NONE && u < UNIT_KIND_COUNT; u++) {
-            int candidate = u == UNIT_NONE ? unit : u;
-            *found = candidate;
-            if (all_numbers(variable, candidate, number))
-                return true;
-        }
-        *found = UNIT_NONE;
-        return all_numbers(variable, UNIT_NONE, number);
-    case SPEC_OPTION: {
-        bool plain = true;
-        for (size_t e = 0; e < sweep->n_engine; e++)
-            for (size_t i = 0; i < sweep->engine[e].engine->n_option; i++) {
-                const struct engine_option *option = &sweep->engine[e].engine->option[i];
-                if (strcmp(option->name, variable->name + 7) == 0)
-                    plain = plain && (option->kind == OPTION_INTEGER || option->kind == OPTION_REAL);
-            }
-        return plain && all_numbers(variable, UNIT_NONE, number);
+    if (variable->kind->target != SPEC_QUANTITY)
+        return variable->kind->numeric && variable->kind->numeric(sweep, variable) &&
+               all_numbers(variable, UNIT_NONE, number);
+    for (int u = UNIT_NONE; unit != UNIT_NONE && u < UNIT_KIND_COUNT; u++) {
+        *found = u == UNIT_NONE ? unit : u;
+        if (all_numbers(variable, *found, number))
+            return true;
     }
-    case SPEC_BATCH:
-    case SPEC_SEED:
-    case SPEC_POINT:
-        return all_numbers(variable, UNIT_NONE, number);
-    default:
-        return false;
-    }
+    *found = UNIT_NONE;
+    return all_numbers(variable, UNIT_NONE, number);
 }
 
 /* "GlobalBuffer.capacity" in byte -> column "GlobalBuffer.capacity_byte", long name "GlobalBuffer
@@ -104,7 +87,7 @@ static enum dse_status understand(struct sweep *sweep, size_t v, struct dse_erro
     const struct spec_variable *variable = &sweep->spec->variable[v];
     struct sweep_variable *out = &sweep->variable[v];
     int unit = UNIT_NONE;
-    if (variable->target == SPEC_QUANTITY)
+    if (variable->kind->target == SPEC_QUANTITY)
         DSE_TRY(quantity_unit(sweep, variable, &unit, err));
     out->number = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->number);
     out->text = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->text);
@@ -127,7 +110,7 @@ static bool same_value(const struct sweep_variable *variable, size_t i, size_t k
 static bool same_position(const struct sweep *sweep, const struct spec_dimension *d, size_t i, size_t k)
 {
     for (size_t m = 0; m < d->n_variable; m++)
-        if (sweep->spec->variable[d->variable[m]].target != SPEC_POINT &&
+        if (sweep->spec->variable[d->variable[m]].kind->target != SPEC_POINT &&
             !same_value(&sweep->variable[d->variable[m]], i, k))
             return false;
     return true;
@@ -142,7 +125,7 @@ static enum dse_status check_repeats(const struct sweep *sweep, const struct spe
         for (size_t k = 0; k < i; k++) {
             if (!same_position(sweep, d, i, k))
                 continue;
-            if (first->target == SPEC_POINT)
+            if (first->kind->target == SPEC_POINT)
                 return spec_fail(sweep->spec, &first->value[i], err, "point %zu is the same as point %zu",
                                  i + 1, k + 1);
             return spec_fail(sweep->spec, &first->value[i], err, "axis %s has the value %s twice%s%s",
