@@ -1,8 +1,8 @@
 # One non-recursive Makefile. `make help` lists the targets.
 #
 # Sources: every .c file of a floor (base, costmodel, engines, results, dse) and of its rooms, the folders below it.
-# Tests: tests/ROOM/test_*.c (one program each), test_*.sh and test_*.py are found by name; tests/support/*.c, if
-# any, is linked into every test program. Benchmarks are tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c.
+# Tests: tests/ROOM/test_*.c (one program each), test_*.sh and test_*.py are found by name. Benchmarks are
+# tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c. tests/support/*.c, if any, is linked into all of these.
 # Everything made lies under $(BUILD)/$(VARIANT), except the release program, which is $(BUILD)/dse.
 
 VERSION := 0.1
@@ -301,7 +301,7 @@ $(BENCH_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(LIBRARY)
+$(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)

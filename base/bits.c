@@ -16,11 +16,3 @@ void bits_free(struct bits *bits)
     bits->word = NULL;
     bits->n = 0;
 }
-
-size_t bits_count(const struct bits *bits)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < (bits->n + 63) / 64; i++)
-        n += (size_t)__builtin_popcountll(bits->word[i]);
-    return n;
-}

@@ -25,7 +25,4 @@ static inline void bits_set(struct bits *bits, size_t i)
     bits->word[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* How many are set. */
-size_t bits_count(const struct bits *bits);
-
 #endif

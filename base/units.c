@@ -150,11 +150,6 @@ static const struct {
     {UNIT_SECOND, "hours", "h"},
 };
 
-const char *unit_accepted(enum unit_kind kind)
-{
-    return kinds[kind].accepted;
-}
-
 const char *unit_symbol(enum unit_kind kind)
 {
     return kinds[kind].symbol;

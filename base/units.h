@@ -34,9 +34,6 @@ DSE_MUST_CHECK enum dse_status quantity_parse(const char *text, enum unit_kind k
  * parses back to the same double for every finite value >= 0. 48 bytes hold any result. Returns `buffer`. */
 char *quantity_print(double value, enum unit_kind kind, char *buffer, size_t size);
 
-/* The unit words accepted for a kind, for messages: "B, KiB, MiB, ...". */
-const char *unit_accepted(enum unit_kind kind);
-
 /* The SI symbol of a kind's value, for column names and attributes: "byte", "byte/s", "J", ... */
 const char *unit_symbol(enum unit_kind kind);
 

@@ -72,17 +72,6 @@ void core_cache_free(struct core_cache *cache)
     free(cache);
 }
 
-size_t core_cache_count(struct core_cache *cache)
-{
-    size_t count = 0;
-    for (int i = 0; i < N_STRIPE; i++) {
-        omp_set_lock(&cache->stripe[i].lock);
-        count += cache->stripe[i].count;
-        omp_unset_lock(&cache->stripe[i].lock);
-    }
-    return count;
-}
-
 /* The number of an identity, or `n_identity` when it is new. */
 static uint32_t find_identity(const struct core_cache *cache, const void *byte, size_t length)
 {

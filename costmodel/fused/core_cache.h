@@ -19,9 +19,6 @@ DSE_MUST_CHECK enum dse_status core_cache_new(uint32_t entry_max, struct core_ca
                                               struct dse_error *err);
 void core_cache_free(struct core_cache *cache);
 
-/* How many costs it holds. */
-size_t core_cache_count(struct core_cache *cache);
-
 /* A scheduler seen through a cache. */
 struct core_cached {
     struct core_cache *cache;

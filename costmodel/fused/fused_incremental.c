@@ -286,12 +286,6 @@ struct fused_outcome fused_move_order(struct fused_incremental *state, uint32_t 
     return fused_move(state, tensor, to, state->tensor[tensor].start, state->tensor[tensor].end);
 }
 
-struct fused_outcome fused_move_time(struct fused_incremental *state, uint32_t tensor, int32_t start,
-                                     int32_t end)
-{
-    return fused_move(state, tensor, state->place[tensor], start, end);
-}
-
 void fused_undo(struct fused_incremental *state)
 {
     const struct undo *undo = &state->undo;
@@ -350,11 +344,6 @@ int32_t fused_incremental_latest_end(const struct fused_incremental *state, uint
 uint64_t fused_incremental_tile_finish(const struct fused_incremental *state, uint32_t p)
 {
     return state->tile_finish[p + 1];
-}
-
-uint64_t fused_incremental_dram_finish(const struct fused_incremental *state, uint32_t place)
-{
-    return state->dram_finish[place + 1];
 }
 
 void fused_incremental_save(const struct fused_incremental *state, struct fused_schedule *schedule)

@@ -33,10 +33,6 @@ struct fused_outcome fused_move(struct fused_incremental *state, uint32_t tensor
 /* The tensor at `from` goes to `to`; it keeps its living duration. */
 struct fused_outcome fused_move_order(struct fused_incremental *state, uint32_t from, uint32_t to);
 
-/* The tensor keeps its place in the DRAM order. */
-struct fused_outcome fused_move_time(struct fused_incremental *state, uint32_t tensor, int32_t start,
-                                     int32_t end);
-
 /* Take the last move back: once, and nothing when that move changed nothing. */
 void fused_undo(struct fused_incremental *state);
 
@@ -59,9 +55,8 @@ uint32_t fused_incremental_due(const struct fused_incremental *state, uint32_t p
 int32_t fused_incremental_earliest_start(const struct fused_incremental *state, uint32_t tensor);
 int32_t fused_incremental_latest_end(const struct fused_incremental *state, uint32_t tensor);
 
-/* When tile `p` and the tensor at `place` of the DRAM order are over. */
+/* When tile `p` is over. */
 uint64_t fused_incremental_tile_finish(const struct fused_incremental *state, uint32_t p);
-uint64_t fused_incremental_dram_finish(const struct fused_incremental *state, uint32_t place);
 
 /* Write order and living durations into a schedule of the same tensors. */
 void fused_incremental_save(const struct fused_incremental *state, struct fused_schedule *schedule);

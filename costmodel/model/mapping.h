@@ -52,7 +52,4 @@ void mapping_write_line(const struct mapping *mapping, const struct problem *pro
 void mapping_write_nest(const struct mapping *mapping, const struct problem *problem,
                         const struct architecture *arch, struct text_buffer *out);
 
-/* Same factors, orders of the non-unit loops, X/Y of the non-unit spatial loops, keeps and switches? */
-bool mapping_same(const struct mapping *a, const struct mapping *b);
-
 #endif

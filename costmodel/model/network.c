@@ -75,11 +75,11 @@ uint64_t layer_macs(const struct layer *layer, uint32_t batch)
     return saturating_multiply(per_row, batch);
 }
 
-static uint64_t einsum_words(const struct problem *problem, enum tensor_role role)
+static uint64_t einsum_weight_words(const struct problem *problem)
 {
     uint64_t words = 0;
     for (uint32_t t = 0; t < problem->n_tensor; t++)
-        if (problem->tensor[t].role == role)
+        if (problem->tensor[t].role == TENSOR_WEIGHT)
             words = saturating_add(words, problem_tensor_words(problem, t));
     return words;
 }
@@ -93,27 +93,10 @@ uint64_t layer_weight_words(const struct layer *layer)
     case LAYER_EMBEDDING:
         return (uint64_t)layer->c * layer->k;
     case LAYER_EINSUM:
-        return einsum_words(layer->einsum, TENSOR_WEIGHT);
+        return einsum_weight_words(layer->einsum);
     default:
         return 0;
     }
-}
-
-uint64_t layer_input_words(const struct layer *layer)
-{
-    if (layer->type == LAYER_EINSUM)
-        return einsum_words(layer->einsum, TENSOR_INPUT);
-    if (layer->type == LAYER_EMBEDDING)
-        return (uint64_t)layer->p * layer->q;
-    return saturating_multiply(saturating_multiply((uint64_t)layer->h * layer->w, layer->c),
-                               layer->n_operand);
-}
-
-uint64_t layer_output_words(const struct layer *layer)
-{
-    if (layer->type == LAYER_EINSUM)
-        return einsum_words(layer->einsum, TENSOR_OUTPUT);
-    return saturating_multiply((uint64_t)layer->p * layer->q, layer->k);
 }
 
 uint64_t network_macs(const struct network *network, uint32_t batch)

@@ -117,12 +117,6 @@ uint64_t layer_weight_words(const struct layer *layer);
 /* Words of the second operand of a conv, linear or matmul per sample (K C/groups R S); 0 for other types. */
 uint64_t layer_second_operand_words(const struct layer *layer);
 
-/* Words of all data operands per sample, without padding: n_operand C H W; an embedding reads P Q indices. */
-uint64_t layer_input_words(const struct layer *layer);
-
-/* Words of the output per sample: K P Q. */
-uint64_t layer_output_words(const struct layer *layer);
-
 /* Sums over all layers times their count; saturate at UINT64_MAX. */
 uint64_t network_macs(const struct network *network, uint32_t batch);
 uint64_t network_weight_words(const struct network *network);

@@ -333,8 +333,10 @@ static enum dse_status fail_path(const struct arch_spec *spec, const char *path,
     return status;
 }
 
-enum dse_status arch_spec_path(const struct arch_spec *spec, const char *path, size_t *entry, int *field,
-                               struct dse_error *err)
+/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy,
+ * n_item for the top. DSE_BAD_INPUT with the nearest path when there is none. */
+static enum dse_status find_path(const struct arch_spec *spec, const char *path, size_t *entry, int *field,
+                                 struct dse_error *err)
 {
     const char *dot = strchr(path, '.');
     size_t length = dot ? (size_t)(dot - path) : 0;
@@ -363,7 +365,7 @@ enum dse_status arch_spec_override(struct arch_spec *spec, const struct arch_ove
         struct dse_error inner;
         size_t entry = 0;
         int field = -1;
-        DSE_TRY(arch_spec_path(spec, override[i].path, &entry, &field, err));
+        DSE_TRY(find_path(spec, override[i].path, &entry, &field, err));
         if (arch_value_parse(&architecture_schema()[field], override[i].path, override[i].value, &value,
                              &inner) != DSE_OK)
             return dse_fail(err, inner.status, "%s (set by an axis or --set, not by %s)", inner.text,
@@ -390,7 +392,7 @@ enum dse_status architecture_native_path_unit(const struct yaml_doc *doc, const 
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", doc->path);
     enum dse_status status = arch_file_read(doc, file, err);
     if (status == DSE_OK)
-        status = arch_spec_path(&file->spec, path, &entry, &field, err);
+        status = find_path(&file->spec, path, &entry, &field, err);
     if (status == DSE_OK)
         *unit = architecture_schema()[field].unit;
     free(file);

@@ -121,9 +121,6 @@ int architecture_schema_find(enum arch_section section, const char *key);
 /* "storage", "array", "macs"; "architecture" for the top. */
 const char *architecture_section_word(enum arch_section section);
 
-/* Append the table as Markdown, one table per section (docs/architectures.md holds exactly this text). */
-void architecture_schema_markdown(struct text_buffer *out);
-
 enum arch_origin { ARCH_UNSET, ARCH_FROM_FILE, ARCH_FROM_OVERRIDE };
 
 /* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; a shape
@@ -180,11 +177,6 @@ DSE_MUST_CHECK enum dse_status arch_file_read(const struct yaml_doc *doc, struct
 DSE_MUST_CHECK enum dse_status arch_spec_override(struct arch_spec *spec,
                                                   const struct arch_override *override, size_t n_override,
                                                   struct arch_item *copy, struct dse_error *err);
-
-/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy,
- * n_item for the top. DSE_BAD_INPUT with the nearest path when there is none. */
-DSE_MUST_CHECK enum dse_status arch_spec_path(const struct arch_spec *spec, const char *path, size_t *entry,
-                                              int *field, struct dse_error *err);
 
 /* Put the levels together: units to words and cycles, defaults, cumulative meshes, energy rules,
  * cross-checks. */

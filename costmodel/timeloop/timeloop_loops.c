@@ -13,8 +13,9 @@ static const char DIGITS[] = "0123456789";
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 static const char SPACE[] = " \t\r\n";
 
-enum dse_status timeloop_unknown_dim(const struct yaml_doc *doc, const struct ynode *node,
-                                     const struct problem *problem, const char *name, struct dse_error *err)
+/* Blame `node`: no dimension `name` in the problem. */
+static enum dse_status unknown_dim(const struct yaml_doc *doc, const struct ynode *node,
+                                   const struct problem *problem, const char *name, struct dse_error *err)
 {
     const char *known[PROBLEM_DIM_MAX];
 
@@ -40,7 +41,7 @@ static enum dse_status take_factor(struct factor_reader *r, const char *name, co
     char excerpt[64];
 
     if (d < 0)
-        return timeloop_unknown_dim(r->doc, r->node, r->problem, name, err);
+        return unknown_dim(r->doc, r->node, r->problem, name, err);
     if (strchr(number, ',') != NULL)
         return yaml_fail(r->doc, r->node, err,
                          "factor %s=%s has a residual: imperfect factors are not supported, the "
@@ -152,7 +153,7 @@ static enum dse_status take_dim(struct order_reader *r, const char *name, struct
     int d = problem_find_dim(r->problem, name);
 
     if (d < 0)
-        return timeloop_unknown_dim(r->doc, r->node, r->problem, name, err);
+        return unknown_dim(r->doc, r->node, r->problem, name, err);
     if (r->seen[d])
         return yaml_fail(r->doc, r->node, err, "dimension %s appears twice in the permutation", name);
     r->seen[d] = true;
@@ -169,8 +170,7 @@ static enum dse_status take_token(struct order_reader *r, const char *token, str
         char letter[2] = {*p, '\0'};
 
         if (problem_find_dim(r->problem, letter) < 0)
-            return timeloop_unknown_dim(r->doc, r->node, r->problem,
-                                        p == token && p[1] != '\0' ? token : letter, err);
+            return unknown_dim(r->doc, r->node, r->problem, p == token && p[1] != '\0' ? token : letter, err);
         DSE_TRY(take_dim(r, letter, err));
     }
     return DSE_OK;

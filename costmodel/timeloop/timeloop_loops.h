@@ -22,8 +22,4 @@ DSE_MUST_CHECK enum dse_status timeloop_permutation(const struct yaml_doc *doc, 
                                                     const struct problem *problem, uint8_t *order,
                                                     struct dse_error *err);
 
-/* Blame `node`: no dimension `name` in the problem. */
-enum dse_status timeloop_unknown_dim(const struct yaml_doc *doc, const struct ynode *node,
-                                     const struct problem *problem, const char *name, struct dse_error *err);
-
 #endif

@@ -62,7 +62,9 @@ enum dse_status slurm_read_time(const char *text, uint64_t *seconds, struct dse_
     return DSE_OK;
 }
 
-unsigned slurm_signal_before_s(uint64_t time_s)
+/* How long before the time limit a task is told to stop: 2 minutes, and at most a fifth of the limit (0: no
+ * limit). */
+static unsigned signal_before_s(uint64_t time_s)
 {
     uint64_t whole = (time_s + 59) / 60 * 60; /* Slurm rounds up to minutes */
     return whole == 0 || whole / 5 > SLURM_SIGNAL_BEFORE_S ? SLURM_SIGNAL_BEFORE_S : (unsigned)(whole / 5);
@@ -174,7 +176,7 @@ static void print_options(const struct slurm_job *job, struct text_buffer *text)
     print_option(text, "partition", job->partition);
     print_option(text, "account", job->account);
     print_option(text, "qos", job->qos);
-    text_append(text, "#SBATCH --signal=B:USR1@%u\n", slurm_signal_before_s(job->time_s));
+    text_append(text, "#SBATCH --signal=B:USR1@%u\n", signal_before_s(job->time_s));
     text_append(text, "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
     print_log(job, ".slurm-%A_%a.log", text);
     for (size_t i = 0; i < job->n_sbatch; i++)

@@ -47,10 +47,6 @@ struct slurm_job {
  * for but anything else is a slip. DSE_BAD_USAGE. */
 DSE_MUST_CHECK enum dse_status slurm_read_time(const char *text, uint64_t *seconds, struct dse_error *err);
 
-/* How long before the time limit a task is told to stop: 2 minutes, and at most a fifth of the limit (0: no
- * limit). */
-unsigned slurm_signal_before_s(uint64_t time_s);
-
 /* Append `word` so that a shell, and sbatch in its #SBATCH lines, read exactly it: as it is, or in single
  * quotes. */
 void slurm_quote(struct text_buffer *text, const char *word);

@@ -33,14 +33,8 @@ void report_table(const struct mapping_report *report, enum report_kind kind, st
 DSE_MUST_CHECK enum dse_status report_json(const struct mapping_report *report, enum report_kind kind,
                                            struct text_buffer *out, struct dse_error *err);
 
-/* The levels in the order of their network names "OUTER <==> INNER" (byte order): order (n_level). */
-void report_network_order(const struct architecture *arch, uint32_t *order);
-
 /* "OUTER <==> INNER" of the network below level l. Returns `buffer`. */
 char *report_network_name(const struct architecture *arch, uint32_t l, char *buffer, size_t size);
-
-/* "4x2:1376256.00|4x4:55050240.00". */
-void report_signature(const struct network_counts *network, struct text_buffer *out);
 
 /* text_double with ".0" on whole numbers. Returns `buffer`. */
 char *report_number(double value, char *buffer, size_t size);

@@ -27,7 +27,8 @@ char *report_network_name(const struct architecture *arch, uint32_t l, char *buf
     return buffer;
 }
 
-void report_network_order(const struct architecture *arch, uint32_t *order)
+/* The levels in the order of their network names "OUTER <==> INNER" (byte order): order (n_level). */
+static void order_networks(const struct architecture *arch, uint32_t *order)
 {
     for (uint32_t i = 0; i < arch->n_level; i++) {
         char name[NETWORK_NAME_MAX], other[NETWORK_NAME_MAX];
@@ -39,7 +40,8 @@ void report_network_order(const struct architecture *arch, uint32_t *order)
     }
 }
 
-void report_signature(const struct network_counts *network, struct text_buffer *out)
+/* "4x2:1376256.00|4x4:55050240.00". */
+static void append_signature(const struct network_counts *network, struct text_buffer *out)
 {
     for (uint32_t k = 0; k < network->n_record; k++)
         text_append(out, "%s%" PRIu64 "x%" PRIu64 ":%.2f", k ? "|" : "", network->record[k].multicast,
@@ -79,7 +81,7 @@ static void network_row(const struct mapping_report *r, uint32_t l, uint32_t t, 
     text_append(out, "%s,%s,%" PRIu64 ",%" PRIu64 ",%.2f,",
                 report_network_name(r->arch, l, name, sizeof name), r->problem->tensor[t].name, n->fanout,
                 n->max_multicast, n->ingresses);
-    report_signature(n, out);
+    append_signature(n, out);
     text_append(out, ",%" PRIu64 ",%" PRIu64, n->link_transfers, n->spatial_reductions);
     append_number(out, ",", n->average_hops);
     append_number(out, ",", n->energy_j * pj);
@@ -90,7 +92,7 @@ static void network_row(const struct mapping_report *r, uint32_t l, uint32_t t, 
 static void networks_csv(const struct mapping_report *r, struct text_buffer *out)
 {
     uint32_t order[ARCH_LEVEL_MAX];
-    report_network_order(r->arch, order);
+    order_networks(r->arch, order);
     text_append(out, "network,dataspace,fanout,max_multicast,ingresses,ingress_signature,link_transfers,"
                      "spatial_reductions,avg_hops,energy_total_pJ,link_energy_total_pJ\n");
     for (uint32_t i = 0; i < r->arch->n_level; i++)
@@ -103,7 +105,7 @@ static void summary_csv(const struct mapping_report *r, struct text_buffer *out)
     const struct evaluation *total = &r->detail->total;
     char name[NETWORK_NAME_MAX];
     uint32_t order[ARCH_LEVEL_MAX];
-    report_network_order(r->arch, order);
+    order_networks(r->arch, order);
     text_append(out, "key,value\ncycles,%" PRIu64 "\ncompute_cycles,%" PRIu64, total->cycle,
                 total->compute_cycle);
     append_number(out, "\nutilization,", total->utilization);

@@ -9,8 +9,6 @@
 
 struct shards {
     size_t n_point;
-    size_t n_mine;
-    double second;
     uint64_t *bit; /* (n_point / 64, rounded up) */
 };
 
@@ -179,12 +177,8 @@ static bool deal_points(struct deal *deal, const double *second, uint32_t (*clas
     if (!deal_leftovers(deal))
         return false;
     for (size_t p = 0; p < shards->n_point; p++) {
-        uint32_t g = deal->group_of[class_of(user, p)];
-        if (!take(deal, g))
-            continue;
-        shards->bit[p / 64] |= (uint64_t)1 << p % 64;
-        shards->n_mine++;
-        shards->second += deal->group[g].second;
+        if (take(deal, deal->group_of[class_of(user, p)]))
+            shards->bit[p / 64] |= (uint64_t)1 << p % 64;
     }
     return true;
 }
@@ -255,14 +249,4 @@ void shards_free(struct shards *shards)
 bool shards_has(const struct shards *shards, size_t p)
 {
     return shards->bit[p / 64] >> p % 64 & 1u;
-}
-
-size_t shards_count(const struct shards *shards)
-{
-    return shards->n_mine;
-}
-
-double shards_seconds(const struct shards *shards)
-{
-    return shards->second;
 }

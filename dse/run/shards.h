@@ -24,10 +24,6 @@ void shards_free(struct shards *shards);
 /* Is point p of it? p < n_point, in any order, from any thread. */
 bool shards_has(const struct shards *shards, size_t p);
 
-/* How many points, and what they cost by the estimate, in seconds of one thread. */
-size_t shards_count(const struct shards *shards);
-double shards_seconds(const struct shards *shards);
-
 /* The same for any points: `class_of(user, p)` is below n_class, and class c costs second[c] (n_class), >= 0.
  * It is asked twice for each p, in order. */
 DSE_MUST_CHECK enum dse_status shards_deal(size_t n_point, uint32_t n_class, const double *second,

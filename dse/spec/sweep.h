@@ -137,9 +137,6 @@ DSE_MUST_CHECK enum dse_status sweep_filter(struct sweep *sweep, const char *wha
 /* The position of a value written as `text` on variable v, or -1. */
 long sweep_find_value(const struct sweep *sweep, size_t v, const char *text);
 
-/* "auto", "thread" or "process"; returns false for any other word. */
-bool isolation_find(const char *word, enum isolation *isolation);
-
 /* DSE_NO_MEMORY about the sweep. */
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err);
 

@@ -7,7 +7,8 @@
 
 static const double grace_standard_s = 10;
 
-bool isolation_find(const char *word, enum isolation *isolation)
+/* "auto", "thread" or "process"; returns false for any other word. */
+static bool find_isolation(const char *word, enum isolation *isolation)
 {
     static const char *const words[] = {"auto", "thread", "process"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -26,7 +27,7 @@ enum dse_status sweep_isolation(struct sweep *sweep, struct dse_error *err)
     double byte = 0;
     char shown[96];
     sweep->grace_s = grace_standard_s;
-    if (spec->isolation.text && !isolation_find(spec->isolation.text, &sweep->isolation))
+    if (spec->isolation.text && !find_isolation(spec->isolation.text, &sweep->isolation))
         return spec_fail(spec, &spec->isolation, err, "isolation %s: auto, thread or process is expected",
                          text_excerpt(spec->isolation.text, shown, sizeof shown));
     if (spec->grace_seconds.text &&

@@ -260,7 +260,8 @@ static void explain(struct engine_context *context)
     }
 }
 
-bool driver_differ(double a, double b)
+/* Whether two doubles that should agree differ by more than rounding. */
+static bool differ(double a, double b)
 {
     return !(fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)));
 }
@@ -310,7 +311,7 @@ enum dse_status driver_compare(const struct driver_compared *all, size_t n, cons
                                struct dse_error *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (driver_differ(all[i].found, all[i].again))
+        if (differ(all[i].found, all[i].again))
             return driver_refuse(err, "it says %.17g, and %s %.17g %s", all[i].found, who, all[i].again,
                                  all[i].name);
     return DSE_OK;
@@ -320,7 +321,7 @@ enum dse_status driver_check_cost(const struct engine_context *context, double c
                                   struct dse_error *err)
 {
     const struct engine_result *result = context->result;
-    if (driver_differ(result->cost, cost))
+    if (differ(result->cost, cost))
         return driver_refuse(err, "it claims a cost of %.17g, and what it found costs %.17g", result->cost,
                              cost);
     if (bounded && !(result->cost >= result->bound * (1 - 1e-9)))

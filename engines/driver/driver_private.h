@@ -38,9 +38,6 @@ struct engine_context {
     struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
 };
 
-/* Whether two doubles that should agree differ by more than rounding. */
-bool driver_differ(double a, double b);
-
 /* A number that was said, and what comes out when it is computed another way. */
 struct driver_compared {
     const char *name; /* its unit, "J of MACs" */

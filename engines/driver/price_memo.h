@@ -24,7 +24,7 @@ struct price_memo {
 DSE_MUST_CHECK enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena,
                                               struct dse_error *err);
 
-/* A hash of what mapping_same compares, switches apart: equal mappings have equal hashes, never 0. */
+/* A hash of factors, orders of the non-unit loops, X/Y of the non-unit spatial loops and keeps; never 0. */
 uint64_t price_memo_hash(const struct mapping *mapping);
 
 /* The place of a hash; its entry has that hash when the mapping is known, else it may be overwritten.

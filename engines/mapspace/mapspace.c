@@ -57,11 +57,6 @@ static void analyse_tensors(struct mapspace *space)
     }
 }
 
-uint64_t mapspace_tile(const struct mapspace *space, uint32_t t, const uint32_t *extent)
-{
-    return problem_tile_words(space->problem, t, extent);
-}
-
 /* ---------------------------------------- slots */
 
 static void add_slot(struct mapspace *space, uint32_t l, enum slot_axis axis, uint64_t capacity)
@@ -311,7 +306,7 @@ static void find_rows(struct mapspace *space)
                 row->extent[d] *= space->base.level[i].temporal[d] * space->base.level[i].spatial[d];
         }
         for (uint32_t t = 0; t < problem->n_tensor; t++) {
-            row->tile[t] = mapspace_tile(space, t, row->extent);
+            row->tile[t] = problem_tile_words(space->problem, t, row->extent);
             for (uint32_t r = 0; r < problem->tensor[t].n_rank; r++) {
                 row->span[t][r] = 1;
                 for (uint32_t d = 0; d < problem->n_dim; d++)

@@ -145,12 +145,6 @@ enum dse_status mapspace_orders_new(struct mapspace *space, struct arena *arena,
     return DSE_OK;
 }
 
-uint32_t mapspace_orders(const struct mapspace *space, uint32_t l, const uint8_t (**order)[PROBLEM_DIM_MAX])
-{
-    *order = (const uint8_t(*)[PROBLEM_DIM_MAX])space->order[l].order;
-    return space->order[l].n;
-}
-
 bool mapspace_orders_complete(const struct mapspace *space)
 {
     bool complete = !space->spatial_order_counts;

@@ -11,11 +11,6 @@
 
 #include "engines/mapspace/mapspace.h"
 
-/* The candidate orders of level l over all dimensions, unit loops included, so that they hold for any
- * factors: `*order` points to (n, PROBLEM_DIM_MAX) bytes, innermost first. Returns n >= 1. Fixed places of
- * the constraints are kept. */
-uint32_t mapspace_orders(const struct mapspace *space, uint32_t l, const uint8_t (**order)[PROBLEM_DIM_MAX]);
-
 /* True when, for any factors, one of the candidates of every level is as good as any other order (no sliding
  * windows, no link transfers, no costs of spatial order): what a proof needs. */
 bool mapspace_orders_complete(const struct mapspace *space);

@@ -93,9 +93,6 @@ struct mapspace {
 bool mapspace_rows_init(const struct mapspace *space, const struct mapping *mapping, struct tile_row *row,
                         struct misfit_info *fit);
 
-/* Words of a tensor's tile at these extents. */
-uint64_t mapspace_tile(const struct mapspace *space, uint32_t t, const uint32_t *extent);
-
 /* The same as mapspace_contains without what moves cannot break: only meshes, capacities and minimum
  * utilisation. */
 bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, struct misfit_info *fit);

@@ -104,11 +104,6 @@ bool walk_step(struct walk *walk, uint64_t n)
     return !walk->over;
 }
 
-double walk_best_cost(const struct walk *walk)
-{
-    return walk->best_cost;
-}
-
 uint64_t walk_rounds(const struct walk *walk)
 {
     return walk->round;

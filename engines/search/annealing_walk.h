@@ -52,7 +52,6 @@ bool walk_step(struct walk *walk, uint64_t n);
 /* From now on only the greedy rounds: the termination time has come. */
 void walk_end_early(struct walk *walk);
 
-double walk_best_cost(const struct walk *walk);
 uint64_t walk_rounds(const struct walk *walk); /* done so far */
 
 #endif

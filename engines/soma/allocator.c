@@ -238,11 +238,6 @@ uint64_t soma_allocator_rounds(const struct soma_allocator *a)
     return a->round;
 }
 
-uint32_t soma_allocator_iterations(const struct soma_allocator *a)
-{
-    return a->iteration + (a->phase == STAGE1 || a->phase == STAGE2);
-}
-
 void soma_allocator_end_early(struct soma_allocator *a)
 {
     a->early = true;

@@ -57,7 +57,4 @@ DSE_MUST_CHECK enum dse_status soma_allocator_settle(struct soma_allocator *allo
 /* Valid until the next step. */
 const struct soma_allocation *soma_allocator_best(const struct soma_allocator *allocator);
 
-/* Iterations that were begun. */
-uint32_t soma_allocator_iterations(const struct soma_allocator *allocator);
-
 #endif

@@ -64,8 +64,11 @@ static void explain_bytes(struct engine_context *context, const struct soma_sear
     engine_context_explain(context, reason);
 }
 
-enum dse_status soma_explain(struct engine_context *context, const struct soma_search *search,
-                             const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+/* Tell the driver (engine_context_explain) what is wrong with `lfa` under double buffering: the layer whose
+ * tiles the rules or the core scheduler refuse, or the layer that computes where the buffer holds the most,
+ * with the bytes. Nothing when it fits. Memory from `scratch`. Errors of soma_parse and fused_evaluate. */
+static enum dse_status explain(struct engine_context *context, const struct soma_search *search,
+                               const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
     struct fused_schedule fused;
     struct soma_fault_info fault;
@@ -92,5 +95,5 @@ enum dse_status soma_explain_start(struct engine_context *context, const struct 
                                    struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
     DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, scratch, lfa, err));
-    return soma_explain(context, search, lfa, scratch, err);
+    return explain(context, search, lfa, scratch, err);
 }

@@ -5,13 +5,6 @@
 #include "engines/driver/driver.h"
 #include "engines/soma/search/search.h"
 
-/* Tell the driver (engine_context_explain) what is wrong with `lfa` under double buffering: the layer whose
- * tiles the rules or the core scheduler refuse, or the layer that computes where the buffer holds the most,
- * with the bytes. Nothing when it fits. Memory from `scratch`. Errors of soma_parse and fused_evaluate. */
-DSE_MUST_CHECK enum dse_status soma_explain(struct engine_context *context, const struct soma_search *search,
-                                            const struct soma_lfa *lfa, struct arena *scratch,
-                                            struct dse_error *err);
-
 /* The same when there is no start: `lfa` is what soma_initial_lfa left, and gets as many tiles as help
  * (soma_finest_lfa), so that the layer named is one that more tiles do not help. */
 DSE_MUST_CHECK enum dse_status soma_explain_start(struct engine_context *context,

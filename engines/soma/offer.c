@@ -27,9 +27,12 @@ enum dse_status soma_core_sum(const struct network *network, struct core_schedul
     return DSE_OK;
 }
 
-enum dse_status soma_totals(const struct soma_task *task, const struct soma_lfa *lfa,
-                            const struct fused_schedule *fused, const struct fused_result *result,
-                            struct engine_schedule *totals, struct dse_error *err)
+/* Everything of an engine_schedule but its text, of a schedule that fused_evaluate found without fault. The
+ * energy of the MACs and vector operations is energy_mac_j, that of global buffer, L1 and OL2
+ * energy_buffer_j, that of the buses energy_noc_j. */
+static enum dse_status sum_up(const struct soma_task *task, const struct soma_lfa *lfa,
+                              const struct fused_schedule *fused, const struct fused_result *result,
+                              struct engine_schedule *totals, struct dse_error *err)
 {
     const struct soma_context *context = &task->search.context;
     const struct architecture *arch = task->task->architecture;
@@ -125,7 +128,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     if (objective_cost_of(&task->search.objective, result.energy_j, latency_s) >=
         engine_context_best_cost(context))
         return DSE_OK;
-    DSE_TRY(soma_totals(task, lfa, fused, &result, &totals, err));
+    DSE_TRY(sum_up(task, lfa, fused, &result, &totals, err));
     DSE_TRY(dlsa_of(fused, scratch, &dlsa, err));
     DSE_TRY(is_default(task, lfa, fused, scratch, &double_buffered, err));
     if (stage1) {
@@ -163,7 +166,7 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
         DSE_TRY(soma_apply(&dlsa, &fused, err));
     DSE_TRY(fused_evaluate(&fused, &task->search.machine, arena, NULL, &result, err));
     DSE_TRY(no_fault(&result, err));
-    return soma_totals(task, &lfa, &fused, &result, again, err);
+    return sum_up(task, &lfa, &fused, &result, again, err);
 }
 
 enum dse_status soma_verify(const struct engine_task *task, const struct engine_schedule *found,

@@ -17,14 +17,6 @@ DSE_MUST_CHECK enum dse_status soma_core_sum(const struct network *network, stru
                                              const struct fused_schedule *fused, struct core_cost *sum,
                                              struct dse_error *err);
 
-/* Everything of an engine_schedule but its text, of a schedule that fused_evaluate found without fault. The
- * energy of the MACs and vector operations is energy_mac_j, that of global buffer, L1 and OL2
- * energy_buffer_j, that of the buses energy_noc_j. */
-DSE_MUST_CHECK enum dse_status soma_totals(const struct soma_task *task, const struct soma_lfa *lfa,
-                                           const struct fused_schedule *fused,
-                                           const struct fused_result *result, struct engine_schedule *totals,
-                                           struct dse_error *err);
-
 /* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form,
  * which leaves out DRAM order and living durations where they are the double-buffer ones. `stage1` may be
  * NULL. What is no better than the best is not written out. `scratch` is the caller's to reset. DSE_INTERNAL:

@@ -254,18 +254,6 @@ enum dse_status journal_append(struct journal *journal, const struct journal_lin
     return journal_flush(journal, err);
 }
 
-enum dse_status journal_append_record(struct journal *journal, const struct point_record *point,
-                                      const struct layer_record *layer, size_t n_layer, struct dse_error *err)
-{
-    struct journal_lines lines;
-    journal_lines_init(&lines);
-    enum dse_status status = journal_format(journal->schema, point, layer, n_layer, &lines, err);
-    if (status == DSE_OK)
-        status = journal_append(journal, &lines, err);
-    journal_lines_free(&lines);
-    return status;
-}
-
 /* ---------------------------------------- sync */
 
 /* fdatasync; what is no file of a disk has nothing to sync (EINVAL, man 2 fdatasync). */

@@ -94,12 +94,6 @@ void journal_lines_clear(struct journal_lines *lines);
 DSE_MUST_CHECK enum dse_status journal_append(struct journal *journal, const struct journal_lines *lines,
                                               struct dse_error *err);
 
-/* journal_format and journal_append in one. */
-DSE_MUST_CHECK enum dse_status journal_append_record(struct journal *journal,
-                                                     const struct point_record *point,
-                                                     const struct layer_record *layer, size_t n_layer,
-                                                     struct dse_error *err);
-
 /* Everything to the kernel now: safe against kill -9. Like journal_append, one writer at a time. DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_flush(struct journal *journal, struct dse_error *err);
 
@@ -112,24 +106,6 @@ DSE_MUST_CHECK enum dse_status journal_finish(struct journal *journal, struct ds
 
 /* The same where nobody can be told of a failure. */
 void journal_close(struct journal *journal);
-
-/* What `dse status` shows, read without a lock from a journal that may be growing. */
-struct journal_summary {
-    uint64_t n_point; /* whole lines that check */
-    uint64_t n_status[RESULT_STATUS_COUNT];
-    uint64_t n_bad_line;     /* whole lines that do not check */
-    int first_bad_line;      /* 0: none */
-    bool torn;               /* the last line is not whole (being written, or cut off) */
-    bool running;            /* a run holds the lock */
-    struct lock_owner owner; /* who holds it, or held it when it was killed; pid 0: nobody is known */
-    uint64_t evaluations;    /* sum over points */
-    double seconds;          /* sum over points */
-    double modified_s;       /* time of the last change, seconds since 1970 UTC */
-};
-
-/* Summarise OUT.csv. Needs no schema. DSE_IO when it cannot be read, DSE_BAD_INPUT when it is no journal. */
-DSE_MUST_CHECK enum dse_status journal_summarise(const char *out, struct journal_summary *summary,
-                                                 struct dse_error *err);
 
 /* Called for every point that is not ok, in file order: `place` is "axis=value axis=value". Return false to
  * stop. */

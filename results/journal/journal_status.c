@@ -1,47 +1,10 @@
-/* What can be said about a journal without its schema and without its lock: counts, and the points that are
- * not ok. */
+/* The points of a journal that are not ok, without its schema and without its lock. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
 #include "results/journal/journal.h"
 #include "results/journal/journal_read.h"
 #include "results/journal/journal_scan.h"
-#include "results/journal/lock.h"
-
-static void count_row(const struct journal_row *row, size_t at_evaluations, struct journal_summary *summary)
-{
-    uint64_t evaluations;
-    summary->n_point++;
-    summary->n_status[row->outcome]++;
-    summary->seconds += row->seconds;
-    if (at_evaluations < row->split->n && text_parse_u64(row->split->field[at_evaluations], &evaluations))
-        summary->evaluations += evaluations;
-}
-
-enum dse_status journal_summarise(const char *out, struct journal_summary *summary, struct dse_error *err)
-{
-    struct journal_scan *scan;
-    struct journal_scan_place place;
-    struct journal_row row;
-    struct stat info;
-    bool more = true;
-    *summary = (struct journal_summary){0};
-    DSE_TRY(journal_scan_open(out, NULL, &scan, err));
-    summary->running = lock_read(out, &summary->owner) && summary->owner.held;
-    if (stat(journal_scan_csv_path(scan), &info) == 0)
-        summary->modified_s = (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
-    size_t at_evaluations = csv_column_find(journal_scan_header(scan), "evaluations");
-    enum dse_status status = DSE_OK;
-    while ((status = journal_scan_next(scan, &row, &more, err)) == DSE_OK && more)
-        count_row(&row, at_evaluations, summary);
-    journal_scan_where(scan, &place);
-    summary->torn = place.torn;
-    summary->n_bad_line = place.n_bad;
-    summary->first_bad_line = (int)place.first_bad_line;
-    journal_scan_close(scan);
-    return status;
-}
 
 /* "network=ResNet-50 batch=4" from the columns before `status`. */
 static void make_place(const struct csv_row *header, const struct csv_row *split, size_t at_status,

@@ -235,7 +235,8 @@ void csv_layer_line(struct text_buffer *line, const struct result_schema *schema
     csv_seal(line, start);
 }
 
-int csv_key_read(const char *text, uint64_t *key)
+/* The first 16 bytes of `text`; 0 when they are no hex digits. */
+static int read_key(const char *text, uint64_t *key)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < SEAL_LENGTH; i++) {
@@ -253,149 +254,12 @@ int csv_key_read(const char *text, uint64_t *key)
 
 int csv_key_parse(const char *text, uint64_t *key)
 {
-    return strlen(text) == SEAL_LENGTH && csv_key_read(text, key);
+    return strlen(text) == SEAL_LENGTH && read_key(text, key);
 }
 
 int csv_line_key(const char *line, size_t length, uint64_t *key)
 {
     enum { TAIL_LENGTH = 2 * (SEAL_LENGTH + 1) };
     return length > TAIL_LENGTH && line[length - TAIL_LENGTH] == ',' &&
-           line[length - SEAL_LENGTH - 1] == ',' && csv_key_read(line + length - TAIL_LENGTH + 1, key);
-}
-
-static size_t n_axis_column(const struct result_schema *schema)
-{
-    size_t n = 0;
-    for (size_t a = 0; a < schema->n_axis; a++)
-        n += schema->axis[a].n_coordinate;
-    return n;
-}
-
-/* The position on an axis whose coordinates read as `field` (n_coordinate), or n_value. */
-static size_t find_place(const struct result_axis *axis, const char *const *field)
-{
-    char buffer[40];
-    for (size_t i = 0; i < axis->n_value; i++) {
-        size_t k = 0;
-        while (k < axis->n_coordinate &&
-               strcmp(coordinate_text(&axis->coordinate[k], i, buffer, sizeof buffer), field[k]) == 0)
-            k++;
-        if (k == axis->n_coordinate)
-            return i;
-    }
-    return axis->n_value;
-}
-
-static int parse_field(const struct result_field *field, const char *text, void *record,
-                       struct dse_error *err)
-{
-    void *place = (char *)record + field->offset;
-    int fine = 1;
-    switch (field->type) {
-    case FIELD_F64:
-        *(double *)place = NAN;
-        fine = text[0] == '\0' || text_parse_double(text, place);
-        break;
-    case FIELD_U64:
-        *(uint64_t *)place = RESULT_U64_MISSING;
-        fine = text[0] == '\0' || text_parse_u64(text, place);
-        break;
-    case FIELD_TEXT:
-        *(const char **)place = text;
-        break;
-    }
-    if (!fine)
-        dse_fail(err, DSE_BAD_INPUT, "%s is '%s', a number was expected", field->name, text);
-    return fine ? 1 : -1;
-}
-
-/* Fields and level columns from column `at` on. */
-static int parse_fields(const struct csv_row *row, size_t at, const struct result_schema *schema,
-                        const struct result_field *field, size_t n_field, void *record,
-                        struct level_values *level, struct dse_error *err)
-{
-    size_t n_level_field;
-    const struct result_field *level_field = level_field_all(&n_level_field);
-    size_t expected = at + schema_n_field(schema, field, n_field) + schema->n_level * n_level_field + 2;
-    if (row->n != expected) {
-        dse_fail(err, DSE_BAD_INPUT, "%zu fields, %zu were expected", row->n, expected);
-        return -1;
-    }
-    for (size_t i = 0; i < n_field; i++) {
-        if (!schema_has_field(schema, &field[i]))
-            continue;
-        for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
-            for (size_t k = 0; k < n_level_field; k++) {
-                if (parse_field(&level_field[k], row->field[at++], &level[l], err) < 0)
-                    return -1;
-            }
-        }
-        if (parse_field(&field[i], row->field[at++], record, err) < 0)
-            return -1;
-    }
-    return 1;
-}
-
-int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
-                     struct point_record *point, const uint32_t *index, struct level_values *level,
-                     struct dse_error *err)
-{
-    size_t n, at = n_axis_column(schema);
-    const struct result_field *field = point_field_all(&n);
-    point_record_init(point);
-    point->index = index;
-    point->level = level;
-    if (row->n < at + 3) {
-        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
-        return -1;
-    }
-    if (!result_status_find(row->field[at], &point->outcome)) {
-        dse_fail(err, DSE_BAD_INPUT, "status is '%s'", row->field[at]);
-        return -1;
-    }
-    if (parse_fields(row, at + 1, schema, field, n, point, level, err) < 0)
-        return -1;
-    if (!csv_key_parse(row->field[row->n - 2], &point->key)) {
-        dse_fail(err, DSE_BAD_INPUT, "point key is '%s', 16 hex digits were expected",
-                 row->field[row->n - 2]);
-        return -1;
-    }
-    return 1;
-}
-
-int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
-                    uint32_t *index, struct level_values *level, struct dse_error *err)
-{
-    size_t at = 0;
-    if (row->n < n_axis_column(schema) + 3) {
-        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
-        return -1;
-    }
-    for (size_t a = 0; a < schema->n_axis; a++) {
-        size_t i = find_place(&schema->axis[a], row->field + at);
-        if (i == schema->axis[a].n_value)
-            return 0;
-        index[a] = (uint32_t)i;
-        at += schema->axis[a].n_coordinate;
-    }
-    return csv_point_values(row, schema, point, index, level, err);
-}
-
-int csv_layer_parse(const struct csv_row *row, const struct result_schema *schema, struct layer_record *layer,
-                    struct level_values *level, struct dse_error *err)
-{
-    size_t n, at = n_axis_column(schema);
-    const struct result_field *field = layer_field_all(&n);
-    layer_record_init(layer);
-    layer->level = level;
-    if (row->n < at + 4) {
-        dse_fail(err, DSE_BAD_INPUT, "only %zu fields", row->n);
-        return -1;
-    }
-    layer->layer = row->field[at];
-    if (!result_status_find(row->field[at + 1], &layer->outcome)) {
-        dse_fail(err, DSE_BAD_INPUT, "status is '%s'", row->field[at + 1]);
-        return -1;
-    }
-    return parse_fields(row, at + 2, schema, field, n, layer, level, err);
+           line[length - SEAL_LENGTH - 1] == ',' && read_key(line + length - TAIL_LENGTH + 1, key);
 }

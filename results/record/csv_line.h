@@ -50,25 +50,10 @@ void csv_point_line(struct text_buffer *line, const struct result_schema *schema
 void csv_layer_line(struct text_buffer *line, const struct result_schema *schema,
                     const struct point_record *point, const struct layer_record *layer);
 
-/* Read fields back: `index` (n_axis) gets the cell. Returns 1; 0 when the coordinates are not on the axes; -1
- * with `err` filled when a value is malformed. Texts point into `row`. `level` (n_level) is filled and
- * record->level set to it. */
-int csv_point_parse(const struct csv_row *row, const struct result_schema *schema, struct point_record *point,
-                    uint32_t *index, struct level_values *level, struct dse_error *err);
-/* The same when the cell is known already (struct journal_row): `index` is borrowed, the coordinates are not
- * read. */
-int csv_point_values(const struct csv_row *row, const struct result_schema *schema,
-                     struct point_record *point, const uint32_t *index, struct level_values *level,
-                     struct dse_error *err);
-int csv_layer_parse(const struct csv_row *row, const struct result_schema *schema, struct layer_record *layer,
-                    struct level_values *level, struct dse_error *err);
-
 /* 16 hex digits; returns 0 when `text` is something else. */
 int csv_key_parse(const char *text, uint64_t *key);
 
-/* The first 16 bytes of `text`, and the point key in the last but one column of a line; 0 when they are no
- * hex digits. */
-int csv_key_read(const char *text, uint64_t *key);
+/* The point key in the last but one column of a line; 0 when it is no hex digits. */
 int csv_line_key(const char *line, size_t length, uint64_t *key);
 
 #endif

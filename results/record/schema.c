@@ -163,14 +163,6 @@ bool schema_has_field(const struct result_schema *schema, const struct result_fi
     return (field->measure & ~schema->measures) == 0;
 }
 
-size_t schema_n_field(const struct result_schema *schema, const struct result_field *field, size_t n)
-{
-    size_t n_there = 0;
-    for (size_t i = 0; i < n; i++)
-        n_there += schema_has_field(schema, &field[i]);
-    return n_there;
-}
-
 /* Every field of a table to "missing". */
 static void fields_clear(void *record, const struct result_field *field, size_t n)
 {

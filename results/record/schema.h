@@ -203,9 +203,8 @@ void layer_record_init(struct layer_record *record);
 const struct result_field *point_field_all(size_t *n);
 const struct result_field *layer_field_all(size_t *n);
 
-/* Whether files of this schema have the column; how many of `n` they have. */
+/* Whether files of this schema have the column. */
 bool schema_has_field(const struct result_schema *schema, const struct result_field *field);
-size_t schema_n_field(const struct result_schema *schema, const struct result_field *field, size_t n);
 
 /* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group
  * `levels`. */

@@ -13,17 +13,14 @@ static void test_bits_are_those_that_were_set(void **state)
     for (size_t n = 0; n < 200; n += 13) {
         struct bits bits;
         unsigned char is[200] = {0};
-        size_t n_set = 0;
         assert_true(bits_init(&bits, n));
         for (size_t i = 0; i < n; i += 1 + i % 5) {
             bits_set(&bits, i);
             bits_set(&bits, i);
             is[i] = 1;
-            n_set++;
         }
         for (size_t i = 0; i < n; i++)
             assert_int_equal(bits_has(&bits, i), is[i]);
-        assert_int_equal(bits_count(&bits), n_set);
         bits_free(&bits);
         assert_null(bits.word);
     }

@@ -211,12 +211,9 @@ static void test_units_print_round_trips(void **state)
 static void test_units_every_kind_has_words(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < N_KIND; kind++) {
-        assert_true(strlen(unit_accepted((enum unit_kind)kind)) > 0);
+    for (int kind = 0; kind < N_KIND; kind++)
         assert_true(strlen(unit_symbol((enum unit_kind)kind)) > 0);
-    }
     assert_string_equal(unit_symbol(UNIT_BYTE_PER_S), "byte/s");
-    assert_string_equal(unit_accepted(UNIT_HERTZ), "Hz, kHz, MHz, GHz");
 }
 
 int main(void)

@@ -88,13 +88,10 @@ static int run_search(const struct bench *b, const char *name, enum soma_moves m
              soma_lfa_search_step(search, UINT64_MAX, &done, &err) != DSE_OK;
     double search_s = clock_thread_s() - start_s;
     if (!failed) {
-        struct soma_lfa_price_count n = soma_lfa_price_counts(prices);
         const struct soma_lfa *best = soma_lfa_search_best(search, &price);
         double plain = plain_s(b, best, &price);
         failed = plain < 0;
         printf("soma_lfa/%s/%s,%.0f,round/s\n", name, moves_name[moves], (double)n_round / search_s);
-        printf("soma_lfa/%s/%s/evaluated,%.4f,1\n", name, moves_name[moves],
-               (double)n.n_evaluated / (double)n.n_group);
         printf("soma_lfa/%s/%s/plain,%.0f,price/s\n", name, moves_name[moves], 1 / plain);
         printf("soma_lfa/%s/%s/edp,%.6g,J s\n", name, moves_name[moves], price.cost);
     }

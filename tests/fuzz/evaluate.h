@@ -10,11 +10,12 @@
 #include "base/yaml.h"
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/loopnest/checker.h"
-#include "costmodel/loopnest/executor.h"
 #include "costmodel/loopnest/lower_bound.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/executor.h"
+#include "tests/support/mapping_same.h"
 
 /* Iterations and words up to which the executor runs; it takes about a microsecond per iteration and
  * level. */

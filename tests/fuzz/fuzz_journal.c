@@ -69,12 +69,8 @@ static bool on_point(void *user, uint64_t key, const char *place, const char *st
 
 static void look_at(const struct files *files)
 {
-    struct journal_summary summary;
     struct dse_error err;
     size_t n = 0;
-    if (fuzz_ok(journal_summarise(files->csv, &summary, &err), &err))
-        FUZZ_REQUIRE(!summary.running && (summary.n_bad_line == 0) == (summary.first_bad_line == 0),
-                     "summary");
     (void)fuzz_ok(journal_each_not_ok(files->csv, on_point, &n, &err), &err);
 }
 
@@ -109,9 +105,7 @@ static enum dse_status check_layer(void *user, const struct csv_row *split, stru
     struct layer_record layer;
     struct level_values level[SAMPLE_LEVEL];
     ++*n;
-    if (csv_layer_parse(split, &sample_schema, &layer, level, err) < 0)
-        return DSE_BAD_INPUT;
-    FUZZ_REQUIRE(layer.outcome < RESULT_STATUS_COUNT, "layer");
+    FUZZ_REQUIRE(split->n > 0, "layer");
     return DSE_OK;
 }
 
@@ -126,12 +120,9 @@ static void read_rows(const struct files *files)
         return;
     csv_row_init(&split);
     while (fuzz_ok(journal_scan_next(scan, &row, &more, &err), &err) && more) {
-        struct point_record point;
-        struct level_values level[SAMPLE_LEVEL];
         uint64_t n = 0;
         FUZZ_REQUIRE(row.cell == JOURNAL_NO_CELL || row.cell < SAMPLE_CELL, "cell");
-        if (csv_point_values(row.split, &sample_schema, &point, row.index, level, &err) > 0)
-            FUZZ_REQUIRE(point.outcome < RESULT_STATUS_COUNT && point.key == row.key, "point");
+        FUZZ_REQUIRE(row.outcome < RESULT_STATUS_COUNT, "point");
         if (fuzz_ok(journal_scan_layers_at(scan, row.layer_offset, row.layer_length, row.layer_line, &split,
                                            check_layer, &n, &err),
                     &err))
@@ -166,7 +157,8 @@ static bool reopen(const struct files *files, bool repair, struct dse_error *err
     size_t n = journal_count(journal);
     if (!there) {
         size_t n_layer = sample_point(1, &point, layer, index, level);
-        FUZZ_REQUIRE(journal_append_record(journal, &point, layer, n_layer, err) == DSE_OK, "%s", err->text);
+        FUZZ_REQUIRE(sample_append(journal, &sample_schema, &point, layer, n_layer, err) == DSE_OK, "%s",
+                     err->text);
         n++;
     }
     FUZZ_REQUIRE(journal_finish(journal, err) == DSE_OK, "%s", err->text);

@@ -14,8 +14,6 @@ static void check_layer(const struct layer *layer, uint32_t batch)
     FUZZ_REQUIRE(layer->groups >= 1, "no groups");
     (void)layer_weight_words(layer);
     (void)layer_second_operand_words(layer);
-    (void)layer_input_words(layer);
-    (void)layer_output_words(layer);
     if (!fuzz_ok(layer_problem(layer, batch, &problem, &err), &err))
         return;
     FUZZ_REQUIRE(problem_check(&problem, &err) == DSE_OK, "%s", err.text);

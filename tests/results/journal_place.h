@@ -78,7 +78,7 @@ static inline enum dse_status append_cells(struct journal *journal, unsigned fir
         struct level_values level[SAMPLE_LEVEL];
         uint32_t index[3];
         size_t n = sample_point(cell, &point, layer, index, level);
-        DSE_TRY(journal_append_record(journal, &point, layer, n, err));
+        DSE_TRY(sample_append(journal, &sample_schema, &point, layer, n, err));
     }
     return DSE_OK;
 }

@@ -144,6 +144,21 @@ static inline enum dse_status sample_see(void *user, const struct journal_row *r
     return DSE_OK;
 }
 
+/* Format a point with its layers, and append it. */
+static inline enum dse_status sample_append(struct journal *journal, const struct result_schema *schema,
+                                            const struct point_record *point,
+                                            const struct layer_record *layer, size_t n_layer,
+                                            struct dse_error *err)
+{
+    struct journal_lines lines;
+    journal_lines_init(&lines);
+    enum dse_status status = journal_format(schema, point, layer, n_layer, &lines, err);
+    if (status == DSE_OK)
+        status = journal_append(journal, &lines, err);
+    journal_lines_free(&lines);
+    return status;
+}
+
 /* Append cells first .. last (without the missing one) in the order given by `step` (coprime to 24); `shard`
  * of `n_shard`. Returns 0 on success. */
 static inline int sample_write(const char *out, unsigned step, unsigned shard, unsigned n_shard,
@@ -168,7 +183,7 @@ static inline int sample_write(const char *out, unsigned step, unsigned shard, u
         if (cell == SAMPLE_MISSING || cell % n_shard != shard || there[cell])
             continue;
         size_t n = sample_point(cell, &point, layer, index, level);
-        bad = journal_append_record(journal, &point, layer, n, &err) != DSE_OK;
+        bad = sample_append(journal, &sample_schema, &point, layer, n, &err) != DSE_OK;
     }
     journal_close(journal);
     return bad;

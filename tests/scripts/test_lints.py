@@ -19,8 +19,9 @@ class Lints(unittest.TestCase):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
-            if name == "globals":
-                subprocess.run("gcc -fopenmp -I. -c -o a.o base/a.c && ar rcs lib.a a.o", shell=True, check=True, cwd=folder)
+            if name in ("globals", "unused"):
+                subprocess.run("for f in base/*.c; do gcc -fopenmp -I. -c $f || exit; done && ar rcs lib.a *.o", shell=True, check=True,
+                               cwd=folder)
             done = subprocess.run([f"{ROOT}/scripts/check-{name}"], cwd=folder, check=False, text=True, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, env={**os.environ, "LIBRARY": "lib.a", **env})
         return done.returncode, done.stdout
@@ -62,6 +63,20 @@ class Lints(unittest.TestCase):
         self.expect("globals", with_line("_Thread_local int counter;"), "counter is mutable")
         in_function = SOURCE.replace("return 1;", "static int calls;\n    return ++calls;")
         self.expect("globals", {"base/a.c": in_function}, "is mutable (.bss)")
+
+    def test_unused(self):
+        main = {"dse/main.c": "int main(void)\n{\n    return a_one();\n}\n"}
+        two = SOURCE + "\nint two(void)\n{\n    return 2;\n}\n"
+        test = {"tests/base/test_a.c": "int main(void)\n{\n    return two() - 2;\n}\n"}
+        self.expect("unused", main, None)
+        self.expect("unused", {}, "base/a.c: a_one is used by nobody")
+        self.expect("unused", {"dse/main.c": "/* a_one */\n"}, "a_one is used by nobody")
+        self.expect("unused", {**main, "base/a.c": two, **test}, "base/a.c: two is used by tests only")
+        self.expect("unused", {**main, "base/a.c": two, "base/b.c": "int two(void);\nint b(void)\n{\n    return two() + b();\n}\n"},
+                    "base/b.c: b is used here only: make it static")
+        own = {"base/a.c": "int two(void);\n" + two.replace("return 1;", "return two();")}
+        self.expect("unused", {**main, **own}, "two is used here only: make it static")
+        self.expect("unused", {**main, **own, **test}, None)
 
     def test_headers(self):
         self.expect("headers", {}, None, COMPILE="gcc -I.")

@@ -157,7 +157,7 @@ static void put_in(struct soma_lfa *lfa, uint32_t layer, uint32_t to, bool to_le
         lfa->flc[g]++;
 }
 
-bool soma_move_order(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
+static bool move_order(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     uint32_t n = 0;
     find_slack(mover, lfa);
@@ -204,7 +204,7 @@ static uint64_t output_points(const struct soma_mover *mover, const struct soma_
     return (uint64_t)mover->search->context.batch * layer->p * layer->q;
 }
 
-bool soma_move_tiling(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
+static bool move_tiling(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     uint32_t g = random_below(stream, lfa->n_flc);
     bool up = random_below(stream, 2);
@@ -232,7 +232,7 @@ static uint32_t choose_group(const struct soma_mover *mover, const struct soma_l
 /* DRAM cuts are among the fine-grained borders: one that is removed takes its cut along. Otherwise layer
  * groups of more bytes than the buffer holds would never be fused, since between groups of one layer group
  * all of a feature map is kept. */
-bool soma_move_flc(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
+static bool move_border(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     (void)mover;
     if (random_unit(stream) < delete_share) {
@@ -250,7 +250,7 @@ bool soma_move_flc(struct soma_mover *mover, struct random_stream *stream, struc
     return true;
 }
 
-bool soma_move_cut(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
+static bool move_any_cut(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     bool cut = random_below(stream, 2);
     uint32_t g = choose_group(mover, lfa, cut, stream);
@@ -283,7 +283,7 @@ static uint32_t count_cuts(const struct soma_lfa *lfa)
     return n;
 }
 
-bool soma_move_flc_published(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
+static bool move_flc_published(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     uint32_t n = count_cuts(lfa);
     (void)mover;
@@ -336,7 +336,7 @@ static bool move_cut(const struct soma_mover *mover, struct random_stream *strea
     return true;
 }
 
-bool soma_move_layer_group(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
+static bool move_layer_group(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa)
 {
     double kind = random_unit(stream);
     if (kind >= fuse_share + split_share)
@@ -355,13 +355,13 @@ bool soma_lfa_move(struct soma_mover *mover, struct random_stream *stream, struc
     double kind = random_unit(stream) * (shares->order + shares->tiling + shares->flc + shares->cut);
     bool paper = mover->moves == SOMA_MOVES_PAPER, changed;
     if (kind < shares->order)
-        changed = soma_move_order(mover, stream, lfa);
+        changed = move_order(mover, stream, lfa);
     else if (kind < shares->order + shares->tiling)
-        changed = soma_move_tiling(mover, stream, lfa);
+        changed = move_tiling(mover, stream, lfa);
     else if (kind < shares->order + shares->tiling + shares->flc)
-        changed = paper ? soma_move_flc(mover, stream, lfa) : soma_move_flc_published(mover, stream, lfa);
+        changed = paper ? move_border(mover, stream, lfa) : move_flc_published(mover, stream, lfa);
     else
-        changed = paper ? soma_move_cut(mover, stream, lfa) : soma_move_layer_group(mover, stream, lfa);
+        changed = paper ? move_any_cut(mover, stream, lfa) : move_layer_group(mover, stream, lfa);
     if (changed && mover->need)
         derive_tilings(mover, lfa);
     return changed;

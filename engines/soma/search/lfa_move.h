@@ -27,12 +27,4 @@ DSE_MUST_CHECK enum dse_status soma_mover_init(const struct soma_search *search,
  * has no place here. */
 bool soma_lfa_move(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
 
-/* The kinds of moves, for tests and for searches that choose themselves. Each is a random one of its kind. */
-bool soma_move_order(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
-bool soma_move_tiling(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
-bool soma_move_flc(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
-bool soma_move_cut(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
-bool soma_move_flc_published(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
-bool soma_move_layer_group(struct soma_mover *mover, struct random_stream *stream, struct soma_lfa *lfa);
-
 #endif

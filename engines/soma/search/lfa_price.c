@@ -25,7 +25,6 @@ struct soma_lfa_prices {
     struct entry *entry; /* (room) a power of two, at most 3/4 full */
     size_t room, count;
     uint32_t *word; /* (2 n_layer + 1) of a key */
-    struct soma_lfa_price_count n;
     struct arena own;
     struct soma_tile_memo *memo;
 };
@@ -60,11 +59,6 @@ void soma_lfa_prices_free(struct soma_lfa_prices *prices)
     free(prices->entry);
     free(prices->word);
     free(prices);
-}
-
-struct soma_lfa_price_count soma_lfa_price_counts(const struct soma_lfa_prices *prices)
-{
-    return prices->n;
 }
 
 /* Groups first .. past-1 of the LFA are a layer group. */
@@ -118,7 +112,6 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
 {
     uint64_t key[2];
     make_key(prices, lfa, first, past, key);
-    prices->n.n_group++;
     struct entry *entry = find(prices->entry, prices->room, key);
     if (!entry->key[0]) {
         struct soma_group_times made;
@@ -131,7 +124,6 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
             soma_group_times(prices->search, lfa, first, past, prices->memo, &prices->scratch, &made, err));
         *entry = (struct entry){{key[0], key[1]}, made};
         prices->count++;
-        prices->n.n_evaluated++;
     }
     *times = &entry->times;
     return DSE_OK;

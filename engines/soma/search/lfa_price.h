@@ -9,11 +9,6 @@
 
 struct soma_lfa_prices;
 
-/* How often a layer group was asked for, and evaluated. */
-struct soma_lfa_price_count {
-    uint64_t n_group, n_evaluated;
-};
-
 /* `search` is borrowed. The store grows to some 10 MB; results do not depend on what is in it. One thread at
  * a time. Release with soma_lfa_prices_free (NULL is fine). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_lfa_prices_new(const struct soma_search *search,
@@ -26,7 +21,5 @@ void soma_lfa_prices_free(struct soma_lfa_prices *prices);
 DSE_MUST_CHECK enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
                                               uint64_t buffer_limit, struct soma_price *price,
                                               struct dse_error *err);
-
-struct soma_lfa_price_count soma_lfa_price_counts(const struct soma_lfa_prices *prices);
 
 #endif

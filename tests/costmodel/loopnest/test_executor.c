@@ -9,7 +9,7 @@
 
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/executor.h"
+#include "tests/support/executor.h"
 #include "tests/support/random_case.h"
 
 enum { N_CASE = 8000, MACS_MAX = 2000, SEED = 20240 };

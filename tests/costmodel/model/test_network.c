@@ -39,8 +39,6 @@ static void test_network_counts_by_hand(void **state)
     assert_int_equal(layer_weight_words(&l[0]), 9408);
     assert_int_equal(layer_macs(&l[0], 1), 118013952);
     assert_int_equal(layer_macs(&l[0], 16), 16 * 118013952ull);
-    assert_int_equal(layer_input_words(&l[0]), 3 * 224 * 224);
-    assert_int_equal(layer_output_words(&l[0]), 64 * 112 * 112);
     /* depthwise: K = C, one channel per group, 9 weights each */
     assert_int_equal(l[1].groups, 64);
     assert_int_equal(l[1].k, 64);
@@ -53,10 +51,9 @@ static void test_network_counts_by_hand(void **state)
     assert_int_equal(layer_weight_words(&l[3]), 0);
     /* three operands of 128 x 7 x 7 */
     assert_int_equal(l[4].n_operand, 3);
-    assert_int_equal(layer_input_words(&l[4]), 3 * 128 * 49);
     /* flattened: 128 * 7 * 7 = 6272 */
     assert_int_equal(l[5].h, 1);
-    assert_int_equal(layer_input_words(&l[5]), 6272);
+    assert_int_equal(l[5].c, 6272);
     assert_int_equal(network_weight_words(&net), 9408 + 576 + 18432 + 62720);
     assert_int_equal(network_macs(&net, 1), 118013952ull + 576 * 12544 + 18432 * 3136 + 62720);
     assert_int_equal(network_find_layer(&net, "grouped"), 2);
@@ -127,8 +124,6 @@ static void test_network_embedding_counts_rows(void **state)
           "- {name: words, type: embedding, C: 30522, K: 768, P: 512, from: input}\n",
           &net);
     assert_int_equal(layer_weight_words(&net.layer[0]), 30522 * 768);
-    assert_int_equal(layer_input_words(&net.layer[0]), 512);
-    assert_int_equal(layer_output_words(&net.layer[0]), 512 * 768);
     assert_int_equal(layer_macs(&net.layer[0], 1), 0);
     network_free(&net);
 }
@@ -180,11 +175,9 @@ static void test_network_same_einsum_compares_everything(void **state)
     for (int i = 2; i < 5; i++)
         assert_false(layer_same_problem(&l[0], &l[i]));
     assert_int_equal(layer_macs(&l[0], 3), 60);
-    assert_int_equal(layer_input_words(&l[0]), 20);
     /* J*2 spans 1 + 2 * (5 - 1) = 9 */
-    assert_int_equal(layer_input_words(&l[2]), 36);
+    assert_int_equal(problem_tensor_words(l[2].einsum, 0), 36);
     assert_int_equal(layer_weight_words(&l[4]), 20);
-    assert_int_equal(layer_output_words(&l[0]), 4);
     network_free(&net);
 }
 

@@ -329,28 +329,6 @@ static void test_files_can_all_be_evaluated(void **state)
     }
 }
 
-/* docs/architectures.md holds the table of the schema word for word. */
-static void test_files_documentation_shows_the_schema(void **state)
-{
-    (void)state;
-    const size_t size = 1 << 16;
-    char *page = malloc(size);
-    struct text_buffer table;
-    FILE *file = fopen("docs/architectures.md", "rb");
-    assert_non_null(page);
-    assert_non_null(file);
-    size_t length = fread(page, 1, size - 1, file);
-    fclose(file);
-    page[length] = '\0';
-    text_init(&table);
-    architecture_schema_markdown(&table);
-    assert_false(table.failed);
-    if (!strstr(page, table.data))
-        fail_msg("docs/architectures.md must contain:\n%s", table.data);
-    text_free(&table);
-    free(page);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,7 +341,6 @@ int main(void)
         cmocka_unit_test(test_files_soma),
         cmocka_unit_test(test_files_mindmappings_equals_its_timeloop_form),
         cmocka_unit_test(test_files_can_all_be_evaluated),
-        cmocka_unit_test(test_files_documentation_shows_the_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

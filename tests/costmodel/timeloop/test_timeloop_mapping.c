@@ -10,6 +10,7 @@
 #include "base/yaml.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "tests/support/mapping_same.h"
 
 #define KNOWN "tests/known/timeloop/"
 

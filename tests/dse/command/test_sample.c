@@ -15,6 +15,7 @@
 #include "costmodel/readers/readers.h"
 #include "dse/command/sample.h"
 #include "dse/solve/workload.h"
+#include "tests/support/mapping_same.h"
 
 enum { ROW_MAX = 2000 };
 

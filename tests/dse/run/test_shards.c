@@ -49,15 +49,11 @@ static void check_shards(const struct points *points, uint32_t n_shard)
     for (uint32_t k = 1; k <= n_shard; k++) {
         struct shards *shards = deal(points, k, n_shard);
         double second = 0;
-        size_t n = 0;
         for (size_t p = 0; p < points->n_point; p++)
             if (shards_has(shards, p)) {
                 owners[p]++;
-                n++;
                 second += points->second[class_of(points, p)];
             }
-        assert_int_equal(n, shards_count(shards));
-        assert_true(fabs(second - shards_seconds(shards)) <= 1e-9 * second);
         least = fmin(least, second);
         most = fmax(most, second);
         shards_free(shards);

@@ -15,6 +15,7 @@
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/solve/record.h"
 #include "engines/cosa/cosa.h"
+#include "tests/support/mapping_same.h"
 
 static const char network_text[] = "network: tiny\nkind: layers\nlayers:\n"
                                    "- {name: one, type: conv, C: 4, K: 8, P: 8, Q: 8, R: 3, S: 3, count: 3}\n"

@@ -15,6 +15,7 @@
 #include "engines/mapspace/mapspace_sample.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/engine_case.h"
+#include "tests/support/mapping_same.h"
 
 struct run {
     const struct problem *problem;

@@ -11,6 +11,7 @@
 #include "engines/cosa/polish.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/engine_case.h"
+#include "tests/support/mapping_same.h"
 
 /* A convolution as the layers of CoSA's figures are named: R_P_C_K_stride with S = R, Q = P. */
 static void conv_layer(struct problem *problem, uint32_t r, uint32_t p, uint32_t c, uint32_t k,

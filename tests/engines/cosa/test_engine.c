@@ -15,6 +15,7 @@
 #include "engines/cosa/cosa_options.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/engine_case.h"
+#include "tests/support/mapping_same.h"
 
 enum { OPTION_MAX = 40, SETTING_MAX = 8 };
 enum { R, S, P, Q, C, K, N };

@@ -12,6 +12,7 @@
 #include "engines/cosa/formulation.h"
 #include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 struct edge {
     struct problem problem;

@@ -16,6 +16,7 @@
 #include "engines/drill/drill.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 enum { OPTION_MAX = 8, CHILD_DONE = 42, CHILD_REFUSED = 43 };
 

@@ -10,6 +10,7 @@
 #include "costmodel/loopnest/checker.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 enum { OPTION_MAX = 32, N_CASE = 4 };
 

@@ -8,6 +8,7 @@
 #include "engines/driver/price_memo.h"
 #include "engines/mapspace/mapspace_move.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 struct fixture {
     struct problem problem;

@@ -13,6 +13,7 @@
 #include "costmodel/readers/readers.h"
 #include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 static const struct mapspace *make_space(const struct problem *problem, const struct architecture *arch,
                                          const struct mapspace_constraints *constraints, bool search_bypass,

@@ -10,6 +10,7 @@
 #include "engines/mapspace/mapspace_enumerate.h"
 #include "engines/mapspace/mapspace_order.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 /* Count the factorisations, with each order walked when `orders`; all must be valid and different. */
 static uint64_t count(const struct problem *problem, const struct architecture *arch,

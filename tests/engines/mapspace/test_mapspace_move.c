@@ -10,6 +10,7 @@
 #include "engines/mapspace/mapspace_constraints.h"
 #include "engines/mapspace/mapspace_move.h"
 #include "tests/engines/small_cases.h"
+#include "tests/support/mapping_same.h"
 
 /* One random case after the other that has a mapping. */
 struct cases {

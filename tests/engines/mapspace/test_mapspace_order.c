@@ -8,6 +8,7 @@
 
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace_order.h"
+#include "engines/mapspace/mapspace_private.h"
 #include "tests/engines/small_cases.h"
 
 /* The best energy-delay product over the walk from `mapping`, and the number of orders walked. */
@@ -110,17 +111,16 @@ static void test_gemm_has_three_orders(void **state)
     struct arena arena;
     struct dse_error err;
     const struct mapspace *space;
-    const uint8_t(*order)[PROBLEM_DIM_MAX];
     uint32_t innermost = 0;
     arena_init(&arena);
     small_gemm(&problem, 4, 4, 4);
     small_machine(&arch, 10, 60);
     assert_int_equal(mapspace_new(&problem, &arch, NULL, false, &arena, &space, &err), DSE_OK);
     assert_true(mapspace_orders_complete(space));
-    assert_int_equal(mapspace_orders(space, 0, &order), 1);
-    assert_int_equal(mapspace_orders(space, 2, &order), 3);
+    assert_int_equal(space->order[0].n, 1);
+    assert_int_equal(space->order[2].n, 3);
     for (int i = 0; i < 3; i++)
-        innermost |= 1u << order[i][0];
+        innermost |= 1u << space->order[2].order[i][0];
     assert_int_equal(innermost, 7);
     arch.link_transfers = true;
     assert_int_equal(mapspace_new(&problem, &arch, NULL, false, &arena, &space, &err), DSE_OK);
@@ -138,7 +138,6 @@ static void test_orders_keep_constraints(void **state)
     struct dse_error err;
     struct mapspace_constraints c;
     const struct mapspace *space;
-    const uint8_t(*order)[PROBLEM_DIM_MAX];
     arena_init(&arena);
     small_conv(&problem, 3, 4, 4, 4);
     small_machine(&arch, 10, 60);
@@ -147,9 +146,9 @@ static void test_orders_keep_constraints(void **state)
     c.level[2].temporal.order[0] = 3;
     c.level[2].temporal.order[1] = 1;
     assert_int_equal(mapspace_new(&problem, &arch, &c, false, &arena, &space, &err), DSE_OK);
-    uint32_t n = mapspace_orders(space, 2, &order);
-    for (uint32_t i = 0; i < n; i++)
-        assert_true(order[i][0] == 3 && order[i][1] == 1);
+    assert_true(space->order[2].n >= 1);
+    for (uint32_t i = 0; i < space->order[2].n; i++)
+        assert_true(space->order[2].order[i][0] == 3 && space->order[2].order[i][1] == 1);
     arena_free(&arena);
 }
 

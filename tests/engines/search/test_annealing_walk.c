@@ -88,7 +88,6 @@ static void test_walk_finds_the_optimum_and_keeps_it(void **state)
         struct walk *walk = start(&bits, &usual, seed, &arena);
         while (walk_step(walk, 7)) {
         }
-        assert_true(walk_best_cost(walk) == 1);
         assert_int_equal(bits.kept, TARGET);
         assert_int_equal(walk_rounds(walk), 2100);
         assert_int_equal(bits.n_propose, 2100);
@@ -135,7 +134,7 @@ static void test_walk_only_gets_better_without_temperature(void **state)
             last = bits_cost(bits.value);
         }
         assert_int_equal(n, 300);
-        assert_true(walk_best_cost(walk) == last);
+        assert_true(bits_cost(bits.kept) == last);
         arena_free(&arena);
     }
 }

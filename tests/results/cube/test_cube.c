@@ -155,7 +155,7 @@ static void test_cube_has_datasets_of_what_is_measured(void **state)
     size_t n_layer = sample_point(1, &point, layer, index, level);
     point.noc_latency_cycle = 123;
     layer[0].cosa_objective = -2.25;
-    assert_int_equal(journal_append_record(journal, &point, layer, n_layer, &err), DSE_OK);
+    assert_int_equal(sample_append(journal, &schema, &point, layer, n_layer, &err), DSE_OK);
     journal_close(journal);
     assert_int_equal(build(out, &schema, &err), DSE_OK);
     assert_int_equal(cube_read_schema(out, &arena, &back, &err), DSE_OK);
@@ -244,7 +244,7 @@ static void test_cube_without_axes_is_a_scalar(void **state)
     point.key = 1;
     point.outcome = RESULT_OK;
     point.energy_j = 2.5;
-    assert_int_equal(journal_append_record(journal, &point, NULL, 0, &err), DSE_OK);
+    assert_int_equal(sample_append(journal, &schema, &point, NULL, 0, &err), DSE_OK);
     journal_close(journal);
     assert_int_equal(build(out, &schema, &err), DSE_OK);
     assert_int_equal(cube_read_number(out, "energy_j", &arena, &energy, &n, &err), DSE_OK);
@@ -266,7 +266,7 @@ static void test_cube_refuses_two_points_in_one_cell(void **state)
     assert_int_equal(journal_open(out, &sample_schema, (struct journal_options){0}, &journal, &err), DSE_OK);
     size_t n = sample_point(0, &point, layer, index, level);
     point.key = 99;
-    assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
+    assert_int_equal(sample_append(journal, &sample_schema, &point, layer, n, &err), DSE_OK);
     journal_close(journal);
     assert_int_equal(build(out, &sample_schema, &err), DSE_BAD_INPUT);
     assert_int_equal(err.line, SAMPLE_CELL + 1);

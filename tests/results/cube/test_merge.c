@@ -109,7 +109,7 @@ static void test_merge_refuses_results_that_differ(void **state)
         point.seconds = 77;
         if (differ)
             point.energy_j *= 2;
-        assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
+        assert_int_equal(sample_append(journal, &sample_schema, &point, layer, n, &err), DSE_OK);
         journal_close(journal);
         assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
                          differ ? DSE_BAD_INPUT : DSE_OK);
@@ -151,7 +151,7 @@ static void test_merge_takes_the_better_of_two_rows(void **state)
         point.reason = row[i].reason;
         point.stop = row[i].stop;
         point.energy_j *= 2;
-        assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
+        assert_int_equal(sample_append(journal, &sample_schema, &point, layer, n, &err), DSE_OK);
         journal_close(journal);
         for (int turned = 0; turned < 2; turned++) {
             const char *name[N_SHARD];

@@ -313,7 +313,7 @@ static void test_journal_one_cell_with_two_keys_is_refused(void **state)
                      DSE_OK);
     size_t n = sample_point(3, &point, layer, index, level);
     point.key = 0xabcdef;
-    assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
+    assert_int_equal(sample_append(journal, &sample_schema, &point, layer, n, &err), DSE_OK);
     assert_int_equal(journal_finish(journal, &err), DSE_OK);
     assert_int_equal(look(&place, false, NULL, NULL, &err), DSE_BAD_INPUT);
     assert_int_equal(err.line, N_CELL + 2);

@@ -1,15 +1,15 @@
 /* Reading a journal as a stream, with and without its schema, and lines by their place. */
 #include "tests/results/journal_place.h"
 
+#include "results/journal/journal_read.h"
 #include "results/record/axis_places.h"
 #include "results/record/cell_set.h"
 
 static enum dse_status count_layer(void *user, const struct csv_row *split, struct dse_error *err)
 {
     size_t *n = user;
-    struct layer_record layer;
-    struct level_values level[SAMPLE_LEVEL];
-    assert_int_equal(csv_layer_parse(split, &sample_schema, &layer, level, err), 1);
+    (void)err;
+    assert_true(split->n > SAMPLE_LAYER);
     ++*n;
     return DSE_OK;
 }
@@ -50,10 +50,10 @@ static void test_journal_scan_gives_points_with_their_layers(void **state)
                                                 &split, count_layer, &n_layer, &err),
                          DSE_OK);
         assert_int_equal(n_layer, row.n_layer);
-        struct point_record point;
-        struct level_values level[SAMPLE_LEVEL];
-        assert_int_equal(csv_point_values(row.split, &sample_schema, &point, row.index, level, &err), 1);
-        assert_int_equal(point.evaluations, 1000 + cell);
+        uint64_t evaluations;
+        const char *text = row.split->field[csv_column_find(journal_scan_header(scan), "evaluations")];
+        assert_true(text_parse_u64(text, &evaluations));
+        assert_int_equal(evaluations, 1000 + cell);
         if (n == 7)
             kept = row;
         assert_int_equal(journal_scan_next(scan, &row, &more, &err), DSE_OK);

@@ -31,7 +31,7 @@ static void append(struct journal *journal, unsigned cell, const char *text)
     uint32_t index[3];
     size_t n = sample_point(cell, &point, layer, index, level);
     layer[n - 1].mapping = text;
-    assert_int_equal(journal_append_record(journal, &point, layer, n, &err), DSE_OK);
+    assert_int_equal(sample_append(journal, &sample_schema, &point, layer, n, &err), DSE_OK);
 }
 
 static void open_journal(const char *out, bool fresh, size_t n_expected, struct journal **journal)

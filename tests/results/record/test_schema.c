@@ -1,6 +1,7 @@
 /* The field tables, the checks of axes, and a line of CSV that reads back every value. */
 #include "tests/results/files.h"
 
+#include "results/journal/journal_read.h"
 #include "results/record/csv_line.h"
 #include "results/record/schema.h"
 #include "tests/results/sample.h"
@@ -114,6 +115,24 @@ static void test_schema_measures_have_words(void **state)
     assert_int_equal(result_measure_find("", 0), 0);
 }
 
+typedef void line_header(struct text_buffer *line, const struct result_schema *schema);
+
+/* What `line` has in a column of `header`, as read back; NULL: no such column. Valid until the next call. */
+static const char *cell_of(line_header *header, const struct result_schema *schema,
+                           const struct text_buffer *line, const char *column, struct csv_row *row)
+{
+    struct text_buffer names;
+    struct dse_error err;
+    text_init(&names);
+    header(&names, schema);
+    assert_int_equal(csv_split(names.data, names.length - 1, row, &err), DSE_OK);
+    size_t at = csv_column_find(row, column), n = row->n;
+    text_free(&names);
+    assert_int_equal(csv_split(line->data, line->length - 1, row, &err), DSE_OK);
+    assert_int_equal(row->n, n);
+    return at < n ? row->field[at] : NULL;
+}
+
 /* Files have the columns of what the sweep measures, and no others; a missing value is an empty field there
  * too. */
 static void test_csv_line_has_columns_of_what_is_measured(void **state)
@@ -122,13 +141,12 @@ static void test_csv_line_has_columns_of_what_is_measured(void **state)
     static const char *const noc = ",n_mac,noc_latency_cycle,";
     static const char *const cosa = ",cosa_util,cosa_comp,cosa_traf,cosa_objective,";
     struct result_schema schema = sample_schema;
-    struct point_record point, point_back;
-    struct layer_record layer[SAMPLE_LAYER], layer_back;
-    struct level_values level[SAMPLE_LEVEL], level_back[SAMPLE_LEVEL];
-    uint32_t index[3], index_back[3];
+    struct point_record point;
+    struct layer_record layer[SAMPLE_LAYER];
+    struct level_values level[SAMPLE_LEVEL];
+    uint32_t index[3];
     struct text_buffer line;
     struct csv_row row;
-    struct dse_error err;
     text_init(&line);
     csv_row_init(&row);
     for (unsigned measures = 0; measures <= (RESULT_MEASURE_NOC | RESULT_MEASURE_COSA); measures++) {
@@ -147,18 +165,18 @@ static void test_csv_line_has_columns_of_what_is_measured(void **state)
         layer[0].cosa_traf = 1.5;
         text_clear(&line);
         csv_point_line(&line, &schema, &point);
-        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
-        assert_int_equal(csv_point_parse(&row, &schema, &point_back, index_back, level_back, &err), 1);
-        assert_true(point_back.noc_latency_cycle == (has_noc ? 77 : RESULT_U64_MISSING));
-        assert_int_equal(point_back.draws, 5000);
+        const char *cycles = cell_of(csv_point_header, &schema, &line, "noc_latency_cycle", &row);
+        assert_true(has_noc ? strcmp(cycles, "77") == 0 : !cycles);
+        assert_string_equal(cell_of(csv_point_header, &schema, &line, "draws", &row), "5000");
         text_clear(&line);
         csv_layer_line(&line, &schema, &point, &layer[0]);
-        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
-        assert_int_equal(csv_layer_parse(&row, &schema, &layer_back, level_back, &err), 1);
-        assert_true(layer_back.noc_latency_cycle == (has_noc ? 77 : RESULT_U64_MISSING));
-        assert_true(has_cosa ? layer_back.cosa_traf == 1.5 : isnan(layer_back.cosa_traf));
-        assert_true(isnan(layer_back.cosa_util));
-        assert_string_equal(layer_back.mapping, layer[0].mapping);
+        cycles = cell_of(csv_layer_header, &schema, &line, "noc_latency_cycle", &row);
+        assert_true(has_noc ? strcmp(cycles, "77") == 0 : !cycles);
+        const char *traffic = cell_of(csv_layer_header, &schema, &line, "cosa_traf", &row);
+        assert_true(has_cosa ? strcmp(traffic, "1.5") == 0 : !traffic);
+        const char *use = cell_of(csv_layer_header, &schema, &line, "cosa_util", &row);
+        assert_true(has_cosa ? strcmp(use, "") == 0 : !use);
+        assert_string_equal(cell_of(csv_layer_header, &schema, &line, "mapping", &row), layer[0].mapping);
     }
     csv_row_free(&row);
     text_free(&line);
@@ -193,16 +211,53 @@ static void test_csv_line_quotes_only_when_needed(void **state)
     text_free(&line);
 }
 
+/* The text of a value is empty when it is missing, else reads back to the same bits. */
+static void check_cell(const struct result_field *field, const void *record, const char *text)
+{
+    const void *place = (const char *)record + field->offset;
+    double value;
+    assert_non_null(text);
+    if (field->type == FIELD_TEXT) {
+        const char *said = *(const char *const *)place;
+        assert_string_equal(text, said ? said : "");
+    } else if (field->type == FIELD_U64) {
+        uint64_t count = RESULT_U64_MISSING;
+        assert_true(text[0] == '\0' || text_parse_u64(text, &count));
+        assert_true(count == *(const uint64_t *)place);
+    } else if (text[0] == '\0') {
+        assert_true(isnan(*(const double *)place));
+    } else {
+        assert_true(text_parse_double(text, &value));
+        assert_memory_equal(&value, place, sizeof value);
+    }
+}
+
+static void check_point_line(const struct text_buffer *line, const struct point_record *point,
+                             struct csv_row *row)
+{
+    size_t n, n_level;
+    const struct result_field *field = point_field_all(&n), *level = level_field_all(&n_level);
+    for (size_t i = 0; i < n; i++)
+        if (schema_has_field(&sample_schema, &field[i]))
+            check_cell(&field[i], point, cell_of(csv_point_header, &sample_schema, line, field[i].name, row));
+    for (size_t i = 0; point->level && i < SAMPLE_LEVEL * n_level; i++) {
+        char column[128];
+        (void)snprintf(column, sizeof column, "%s.%s", sample_schema.level[i / n_level],
+                       level[i % n_level].name);
+        check_cell(&level[i % n_level], &point->level[i / n_level],
+                   cell_of(csv_point_header, &sample_schema, line, column, row));
+    }
+}
+
 static void test_csv_line_reads_back_every_value(void **state)
 {
     (void)state;
-    struct point_record point, back;
-    struct layer_record layer[SAMPLE_LAYER], layer_back;
-    struct level_values level[SAMPLE_LEVEL], level_back[SAMPLE_LEVEL];
-    uint32_t index[3], index_back[3];
+    struct point_record point;
+    struct layer_record layer[SAMPLE_LAYER];
+    struct level_values level[SAMPLE_LEVEL];
+    uint32_t index[3];
     struct text_buffer line;
     struct csv_row row;
-    struct dse_error err;
     text_init(&line);
     csv_row_init(&row);
     for (unsigned cell = 0; cell < SAMPLE_CELL; cell++) {
@@ -210,27 +265,19 @@ static void test_csv_line_reads_back_every_value(void **state)
         text_clear(&line);
         csv_point_line(&line, &sample_schema, &point);
         assert_true(csv_seal_holds(line.data, line.length - 1));
-        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
-        assert_int_equal(csv_point_parse(&row, &sample_schema, &back, index_back, level_back, &err), 1);
-        assert_memory_equal(index, index_back, sizeof index);
-        assert_int_equal(back.key, point.key);
-        assert_int_equal(back.outcome, point.outcome);
-        assert_int_equal(back.latency_cycle, point.latency_cycle);
-        assert_int_equal(back.n_mac, RESULT_U64_MISSING);
-        if (cell == SAMPLE_INFEASIBLE) {
-            assert_true(isnan(back.energy_j));
-            assert_string_equal(back.reason, point.reason);
+        check_point_line(&line, &point, &row);
+        assert_string_equal(cell_of(csv_point_header, &sample_schema, &line, "status", &row),
+                            result_status_text(point.outcome));
+        uint64_t key;
+        assert_true(csv_line_key(line.data, line.length - 1, &key));
+        assert_int_equal(key, point.key);
+        if (n == 0)
             continue;
-        }
-        /* The same bits: the shortest decimal that reads back. */
-        assert_memory_equal(&back.energy_j, &point.energy_j, sizeof(double));
-        assert_memory_equal(level_back, level, sizeof level);
         text_clear(&line);
         csv_layer_line(&line, &sample_schema, &point, &layer[n - 1]);
-        assert_int_equal(csv_split(line.data, line.length - 1, &row, &err), DSE_OK);
-        assert_int_equal(csv_layer_parse(&row, &sample_schema, &layer_back, level_back, &err), 1);
-        assert_string_equal(layer_back.mapping, layer[n - 1].mapping);
-        assert_string_equal(layer_back.layer, "fc");
+        assert_string_equal(cell_of(csv_layer_header, &sample_schema, &line, "mapping", &row),
+                            layer[n - 1].mapping);
+        assert_string_equal(cell_of(csv_layer_header, &sample_schema, &line, "layer", &row), "fc");
     }
     csv_row_free(&row);
     text_free(&line);

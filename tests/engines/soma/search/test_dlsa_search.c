@@ -52,8 +52,8 @@ static struct fused_outcome to_time(struct fused_incremental *state, uint32_t te
 {
     const struct fused_tensor *moved = &fused_incremental_tensor(state)[tensor];
     bool store = moved->kind == FUSED_OFMAP;
-    return fused_move_time(state, tensor, store ? moved->start : (int32_t)time,
-                           store ? (int32_t)time : moved->end);
+    return fused_move(state, tensor, fused_incremental_place(state, tensor),
+                      store ? moved->start : (int32_t)time, store ? (int32_t)time : moved->end);
 }
 
 /* Exactly the places of the range make no fault. */

@@ -1,6 +1,6 @@
 /* Runs the loops cycle by cycle over all points of the array; a watcher per tensor and level sees each
  * address, a port per tensor what the MACs share. */
-#include "costmodel/loopnest/executor.h"
+#include "tests/support/executor.h"
 
 #include <string.h>
 

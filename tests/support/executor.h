@@ -23,8 +23,8 @@
  * These are Timeloop's definitions (NOTES section 7) with the true sets in place of its boxes and its
  * two-iteration walk; docs/cost-model-exactness.md says where the two must agree and how far they may differ.
  * Link transfers are not modelled. */
-#ifndef COSTMODEL_LOOPNEST_EXECUTOR_H
-#define COSTMODEL_LOOPNEST_EXECUTOR_H
+#ifndef TESTS_SUPPORT_EXECUTOR_H
+#define TESTS_SUPPORT_EXECUTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,127 @@
+/* The table of keys of an architecture file, as docs/architectures.md shows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "costmodel/native/architecture_native.h"
+
+/* What to write for a field, with an example of each form. */
+static const char *accepted_words(const struct arch_field *field)
+{
+    switch (field->kind) {
+    case ARCH_VALUE_NAME:
+        return "text";
+    case ARCH_VALUE_PART:
+        return "list";
+    case ARCH_VALUE_NUMBER:
+        return field->property & ARCH_WHOLE ? "whole number" : "number";
+    case ARCH_VALUE_SWITCH:
+        return "on, off";
+    case ARCH_VALUE_KIND:
+        return "sram, dram, register";
+    case ARCH_VALUE_MESH:
+        return "`4x4`";
+    case ARCH_VALUE_ROLES:
+        return "list of Weights, Inputs, Outputs";
+    case ARCH_VALUE_SHAPE:
+        return "`[1024, 1024, 64]`";
+    case ARCH_VALUE_QUANTITY:
+        break;
+    }
+    switch (field->unit) {
+    case UNIT_BYTE:
+        if (field->other_unit < 0)
+            return "`64 KiB`";
+        return field->property & ARCH_UNBOUNDED ? "`128 KiB`, `64 word`, unlimited" : "`128 KiB`, `64 word`";
+    case UNIT_BYTE_PER_S:
+        return "`16 GB/s`, `16 word/cycle`, unlimited";
+    case UNIT_BIT:
+        return "`8 bit`";
+    case UNIT_WORD:
+        return "`8 word`";
+    case UNIT_JOULE:
+        return "`0.8 pJ`";
+    case UNIT_HERTZ:
+        return "`1 GHz`";
+    case UNIT_CYCLE:
+        return "`3 cycle`";
+    default:
+        return "quantity";
+    }
+}
+
+/* "1 .. 64", in the unit people read. */
+static void append_range(struct text_buffer *out, const struct arch_field *field)
+{
+    char low[64], high[64];
+    if (field->highest <= field->lowest)
+        return;
+    if (field->kind == ARCH_VALUE_QUANTITY) {
+        quantity_print(field->lowest, (enum unit_kind)field->unit, low, sizeof low);
+        quantity_print(field->highest, (enum unit_kind)field->unit, high, sizeof high);
+    } else {
+        text_double(field->lowest, low, sizeof low);
+        text_double(field->highest, high, sizeof high);
+    }
+    if (field->property & ARCH_POSITIVE && field->lowest <= 0)
+        text_append(out, "more than 0, up to %s", high);
+    else
+        text_append(out, "%s to %s", low, high);
+}
+
+/* The table as Markdown, one table per section. */
+static void print_schema(struct text_buffer *out)
+{
+    const struct arch_field *schema = architecture_schema();
+    static const char *const title[ARCH_SECTION_COUNT] = {"The file", "A `storage` entry", "An `array` entry",
+                                                          "The `macs` entry"};
+    for (int s = 0; s < ARCH_SECTION_COUNT; s++) {
+        text_append(out,
+                    "%s### %s\n\n| key | written as | range | default | meaning |\n|---|---|---|---|---|\n",
+                    s > 0 ? "\n" : "", title[s]);
+        for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
+            if (schema[f].section != (enum arch_section)s)
+                continue;
+            text_append(out, "| `%s` | %s | ", schema[f].key, accepted_words(&schema[f]));
+            append_range(out, &schema[f]);
+            text_append(out, " | %s | %s |\n",
+                        schema[f].property & ARCH_REQUIRED ? "required" : schema[f].fallback,
+                        schema[f].sentence);
+        }
+    }
+}
+
+/* docs/architectures.md holds the table of the schema word for word. */
+static void test_documentation_shows_the_schema(void **state)
+{
+    (void)state;
+    const size_t size = 1 << 16;
+    char *page = malloc(size);
+    struct text_buffer table;
+    FILE *file = fopen("docs/architectures.md", "rb");
+    assert_non_null(page);
+    assert_non_null(file);
+    size_t length = fread(page, 1, size - 1, file);
+    fclose(file);
+    page[length] = '\0';
+    text_init(&table);
+    print_schema(&table);
+    assert_false(table.failed);
+    if (!strstr(page, table.data))
+        fail_msg("docs/architectures.md must contain:\n%s", table.data);
+    text_free(&table);
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_documentation_shows_the_schema)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
