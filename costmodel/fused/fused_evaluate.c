@@ -13,7 +13,7 @@ struct evaluation_state {
     uint64_t *living_byte; /* (n_tile + 2) from position -1 */
 };
 
-static bool allocate(struct evaluation_state *state, struct arena *scratch)
+static void allocate(struct evaluation_state *state, struct arena *scratch)
 {
     const struct fused_schedule *schedule = state->schedule;
     state->in_order = arena_alloc(scratch, (size_t)schedule->n_tensor + 1, sizeof *state->in_order);
@@ -21,8 +21,6 @@ static bool allocate(struct evaluation_state *state, struct arena *scratch)
     state->tile_finish = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->tile_finish);
     state->dram_finish = arena_alloc(scratch, (size_t)schedule->n_dram + 1, sizeof *state->dram_finish);
     state->living_byte = arena_alloc(scratch, (size_t)schedule->n_tile + 2, sizeof *state->living_byte);
-    return state->in_order && state->barrier && state->tile_finish && state->dram_finish &&
-           state->living_byte;
 }
 
 static enum dse_status check_tensor(const struct fused_schedule *schedule, uint32_t i, struct dse_error *err)
@@ -90,8 +88,7 @@ static enum dse_status check_dependences(const struct fused_schedule *schedule, 
         if (schedule->tensor[i].kind == FUSED_OFMAP && schedule->tensor[i].layer > last)
             last = schedule->tensor[i].layer;
     uint32_t *after = arena_alloc(scratch, (size_t)last + 1, sizeof *after); /* place of the last store + 1 */
-    if (!after)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for the stores of %u layers", last);
+    DSE_TRY(arena_check(scratch, "the stores of layers", err));
     for (uint32_t k = 0; k < schedule->n_dram; k++) {
         const struct fused_tensor *tensor = &schedule->tensor[schedule->dram_order[k]];
         if (tensor->kind == FUSED_OFMAP)
@@ -263,9 +260,8 @@ enum dse_status fused_evaluate(const struct fused_schedule *schedule, const stru
     *result = (struct fused_result){.fault = FUSED_OK, .cycle = FUSED_NEVER};
     if (machine->dram_byte_per_cycle == 0)
         return dse_fail(err, DSE_BAD_INPUT, "the DRAM moves 0 bytes per cycle; at least 1 is needed");
-    if (!allocate(&state, scratch))
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to evaluate %u tiles and %u tensors", schedule->n_tile,
-                        schedule->n_tensor);
+    allocate(&state, scratch);
+    DSE_TRY(arena_check(scratch, "the evaluation of a schedule", err));
     DSE_TRY(check_order(&state, err));
     if (trace)
         clear_trace(schedule, trace);

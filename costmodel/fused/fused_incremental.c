@@ -46,7 +46,7 @@ struct fused_incremental {
     struct undo undo;
 };
 
-static bool allocate(struct fused_incremental *state, struct arena *arena)
+static void allocate(struct fused_incremental *state, struct arena *arena)
 {
     size_t n_tile = (size_t)state->n_tile + 1, n_dram = (size_t)state->n_dram + 1;
     size_t n_tensor = (size_t)state->n_tensor + 1;
@@ -60,9 +60,7 @@ static bool allocate(struct fused_incremental *state, struct arena *arena)
     state->tile_saved = arena_alloc(arena, n_tile, sizeof *state->tile_saved);
     state->dram_finish = arena_alloc(arena, n_dram, sizeof *state->dram_finish);
     state->dram_saved = arena_alloc(arena, n_dram, sizeof *state->dram_saved);
-    return state->tensor && state->place && state->order && state->transfer && state->need &&
-           state->tile_cycle && state->tile_finish && state->tile_saved && state->dram_finish &&
-           state->dram_saved && fused_occupancy_init(&state->occupancy, state->n_tile + 1, arena);
+    fused_occupancy_init(&state->occupancy, state->n_tile + 1, arena);
 }
 
 static inline uint32_t need_at(const struct fused_incremental *state, uint32_t k)
@@ -391,14 +389,13 @@ enum dse_status fused_incremental_new(const struct fused_schedule *schedule,
         return dse_fail(err, DSE_BAD_INPUT, "the schedule to start from has a fault at tensor %u",
                         result.fault_tensor);
     struct fused_incremental *state = arena_alloc(arena, 1, sizeof *state);
-    if (state) {
-        state->buffer_byte = machine->buffer_byte;
-        state->n_tile = schedule->n_tile;
-        state->n_tensor = schedule->n_tensor;
-        state->n_dram = schedule->n_dram;
-    }
-    if (!state || !allocate(state, arena))
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search over %u tensors", schedule->n_tensor);
+    DSE_TRY(arena_check(arena, "a search over tensors", err));
+    state->buffer_byte = machine->buffer_byte;
+    state->n_tile = schedule->n_tile;
+    state->n_tensor = schedule->n_tensor;
+    state->n_dram = schedule->n_dram;
+    allocate(state, arena);
+    DSE_TRY(arena_check(arena, "a search over tensors", err));
     fill(state, schedule, machine);
     *made = state;
     return DSE_OK;

@@ -2,14 +2,13 @@
  * pushing down, so one pass from the leaves renews it. */
 #include "costmodel/fused/fused_occupancy.h"
 
-bool fused_occupancy_init(struct fused_occupancy *occupancy, uint32_t n_position, struct arena *arena)
+void fused_occupancy_init(struct fused_occupancy *occupancy, uint32_t n_position, struct arena *arena)
 {
     occupancy->n_leaf = 2;
     while (occupancy->n_leaf < n_position)
         occupancy->n_leaf *= 2;
     occupancy->most = arena_alloc(arena, 2 * (size_t)occupancy->n_leaf, sizeof *occupancy->most);
     occupancy->added = arena_alloc(arena, occupancy->n_leaf, sizeof *occupancy->added);
-    return occupancy->most && occupancy->added;
 }
 
 static inline void add_below(struct fused_occupancy *occupancy, uint32_t node, int64_t byte)

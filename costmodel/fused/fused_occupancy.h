@@ -15,7 +15,7 @@ struct fused_occupancy {
 };
 
 /* All zero. False: no memory. */
-bool fused_occupancy_init(struct fused_occupancy *occupancy, uint32_t n_position, struct arena *arena);
+void fused_occupancy_init(struct fused_occupancy *occupancy, uint32_t n_position, struct arena *arena);
 
 /* Add `byte` (or take it away) at first .. past-1. */
 void fused_occupancy_add(struct fused_occupancy *occupancy, uint32_t first, uint32_t past, int64_t byte);

@@ -91,8 +91,7 @@ static enum dse_status price_network(const struct storage_level *level, const st
     out->link_transfers = (uint64_t)traffic->link_transfers;
     out->n_record = traffic->n_record;
     out->record = arena_alloc(arena, traffic->n_record ? traffic->n_record : 1, sizeof *out->record);
-    if (!out->record)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for %u multicast records", traffic->n_record);
+    DSE_TRY(arena_check(arena, "multicast records", err));
     for (uint32_t k = 0; k < traffic->n_record; k++) {
         const struct access_record *record = &traffic->record[k];
         double ingress = record->accesses;

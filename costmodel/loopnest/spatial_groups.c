@@ -35,8 +35,7 @@ static enum dse_status sort_children(struct child_mesh *mesh, struct arena *aren
     if (sorted) /* most are: loops of one dimension, and those that do not move the tensor */
         return DSE_OK;
     struct child_key *key = arena_alloc(arena, mesh->n_child, sizeof *key);
-    if (!key || !mesh->order)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for %u spatial children", mesh->n_child);
+    DSE_TRY(arena_check(arena, "spatial children", err));
     for (uint32_t q = 0; q < mesh->n_child; q++)
         key[q] = (struct child_key){.offset = mesh->offset[q], .number = q};
     qsort(key, mesh->n_child, sizeof *key, compare_child_keys);
@@ -66,8 +65,7 @@ enum dse_status child_mesh_make(const struct compiled *evaluator, const struct n
     mesh->served = arena_alloc(arena, n_child, sizeof *mesh->served);
     mesh->column_low = arena_alloc(arena, mesh->width, sizeof *mesh->column_low);
     mesh->column_high = arena_alloc(arena, mesh->width, sizeof *mesh->column_high);
-    if (!mesh->offset || !mesh->served || !mesh->column_low || !mesh->column_high)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for %u spatial children", mesh->n_child);
+    DSE_TRY(arena_check(arena, "spatial children", err));
     uint32_t filled = 1;
     for (uint32_t k = nest->spatial_begin[l]; k < nest->temporal_begin[l]; k++) {
         const struct nest_loop *loop = &nest->loop[k];
@@ -85,9 +83,7 @@ enum dse_status group_list_make(const struct child_mesh *mesh, struct arena *are
 {
     list->n_group = list->n_class = 0;
     list->class_ = arena_alloc(arena, mesh->n_child, sizeof *list->class_);
-    if (!list->class_)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for %u multicast groups", mesh->n_child);
-    return DSE_OK;
+    return arena_check(arena, "multicast groups", err);
 }
 
 uint32_t child_mesh_mark_served(struct child_mesh *mesh, int64_t move)

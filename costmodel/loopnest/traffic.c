@@ -43,8 +43,7 @@ static enum dse_status add_record(struct visit_context *context, uint64_t multic
     if (level->n_record == level->record_capacity) {
         uint32_t capacity = level->record_capacity ? 2 * level->record_capacity : 8;
         struct access_record *record = arena_alloc(context->arena, capacity, sizeof *record);
-        if (!record)
-            return dse_fail(err, DSE_NO_MEMORY, "no memory for %u multicast records", capacity);
+        DSE_TRY(arena_check(context->arena, "multicast records", err));
         if (level->n_record)
             memcpy(record, level->record, level->n_record * sizeof *record);
         level->record = record;

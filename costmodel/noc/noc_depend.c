@@ -155,9 +155,7 @@ enum dse_status noc_depend_init(struct noc_mesh *mesh, struct dse_error *err)
     mesh->first_dependent =
         arena_alloc(mesh->arena, (size_t)program->n_transaction + 1, sizeof *mesh->first_dependent);
     mesh->dependent = arena_alloc(mesh->arena, n_dependent, sizeof *mesh->dependent);
-    if (!mesh->n_wait || !mesh->ready || !mesh->first_dependent || !mesh->dependent)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for %u transactions with %llu dependencies",
-                        program->n_transaction, (unsigned long long)n_dependent);
+    DSE_TRY(arena_check(mesh->arena, "the dependencies of transactions", err));
     order_by_port(mesh);
     list_dependents(mesh);
     keep_ready(mesh);

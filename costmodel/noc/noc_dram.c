@@ -7,13 +7,11 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-enum dse_status noc_dram_init(struct noc_dram_state *dram, const struct noc_dram *timing, struct arena *arena,
-                              struct dse_error *err)
+void noc_dram_init(struct noc_dram_state *dram, const struct noc_dram *timing, struct arena *arena)
 {
     *dram = (struct noc_dram_state){.timing = timing};
     dram->refresh_due = timing->refresh_interval_cycle ? timing->refresh_interval_cycle : UINT64_MAX;
     dram->bank = arena_alloc(arena, timing->n_bank, sizeof *dram->bank);
-    return dram->bank ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "no memory for %u DRAM banks", timing->n_bank);
 }
 
 /* All banks are closed as soon as the last open one may be, then rest for tRFC. */

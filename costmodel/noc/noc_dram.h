@@ -25,9 +25,8 @@ struct noc_dram_state {
     uint64_t n_read, n_write, n_row_miss;
 };
 
-/* Closed banks at cycle 0. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status noc_dram_init(struct noc_dram_state *dram, const struct noc_dram *timing,
-                                             struct arena *arena, struct dse_error *err);
+/* Closed banks at cycle 0. The caller looks whether `arena` had the memory. */
+void noc_dram_init(struct noc_dram_state *dram, const struct noc_dram *timing, struct arena *arena);
 
 /* Queue one access in cycle `now` (not before earlier accesses'); its first command is in a later cycle.
  * Returns the cycle after its last data cycle. Later accesses are done later. */

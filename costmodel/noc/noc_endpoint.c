@@ -159,7 +159,6 @@ static void start(struct noc_mesh *mesh, uint32_t port, struct noc_source *sourc
     source->packet_left = t->size;
     source->flit = 0;
     source->transfer = transfer_open(mesh, id);
-    mesh->no_memory |= source->transfer == NOC_NONE;
 }
 
 static void send(struct noc_mesh *mesh, uint32_t port, struct noc_source *source)
@@ -209,7 +208,7 @@ void noc_step_sources(struct noc_mesh *mesh)
             struct noc_source *source = &mesh->source[port];
             if (source->state == NOC_IDLE)
                 start(mesh, port, source);
-            if (source->state == NOC_SENDING && !mesh->no_memory)
+            if (source->state == NOC_SENDING && source->transfer != NOC_NONE)
                 send(mesh, port, source);
         }
 }
@@ -259,12 +258,11 @@ enum dse_status noc_endpoints_init(struct noc_mesh *mesh, struct dse_error *err)
     mesh->read_done = arena_alloc(mesh->arena, config->dram.read_ahead, sizeof *mesh->read_done);
     mesh->transfer = arena_alloc(mesh->arena, mesh->n_transfer, sizeof *mesh->transfer);
     mesh->free_transfer = arena_alloc(mesh->arena, mesh->n_transfer, sizeof *mesh->free_transfer);
-    if (!mesh->source || !mesh->source_active || !mesh->event || !mesh->access || !mesh->read_done ||
-        !mesh->transfer || !mesh->free_transfer)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for %u ports", mesh->n_port);
+    noc_dram_init(&mesh->dram, &config->dram, mesh->arena);
+    DSE_TRY(arena_check(mesh->arena, "the ports of a mesh", err));
     for (uint32_t slot = 0; slot < mesh->n_transfer; slot++)
         mesh->free_transfer[mesh->n_free_transfer++] = mesh->n_transfer - 1 - slot;
     for (uint32_t port = 0; port < mesh->n_port; port++)
         mesh->source[port].place = noc_place_of(config, port);
-    return noc_dram_init(&mesh->dram, &config->dram, mesh->arena, err);
+    return DSE_OK;
 }

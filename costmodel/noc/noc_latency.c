@@ -216,20 +216,16 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     struct noc_program program;
     uint64_t n_step = noc_walk_steps(walk, plan);
     uint32_t *first_count = arena_alloc(arena, n_step, sizeof *first_count);
-    if (!first_count)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %llu steps", (unsigned long long)n_step);
+    DSE_TRY(arena_check(arena, "the steps of a simulation", err));
     DSE_TRY(noc_program_write(plan, walk, cancel, arena, &program, first_count, err));
     uint64_t *finish = arena_alloc(arena, program.n_transaction, sizeof *finish);
-    if (!finish)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u transactions", program.n_transaction);
+    struct step *step = arena_alloc(arena, n_step, sizeof *step);
+    DSE_TRY(arena_check(arena, "the times of steps", err));
     struct noc_trace trace = {NULL, finish};
     DSE_TRY(noc_simulate(config, &program, 0, cancel, arena, &trace, &latency->simulated, err));
     latency->n_step_simulated = n_step;
     latency->cycle = latency->simulated.cycle;
     if (n_step < latency->n_step) {
-        struct step *step = arena_alloc(arena, n_step, sizeof *step);
-        if (!step)
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for %llu steps", (unsigned long long)n_step);
         read_steps(plan, walk, first_count, finish, step, n_step);
         double cycle = weighted_cycles(step, n_step);
         cycle += (double)(latency->simulated.cycle - step[n_step - 1].finish);

@@ -95,9 +95,8 @@ struct noc_mesh {
     struct noc_result *result;
     struct arena *arena;
     uint64_t now;
-    bool changed; /* in this cycle */
-    bool moved;   /* a flit did */
-    bool no_memory;
+    bool changed;      /* in this cycle */
+    bool moved;        /* a flit did */
     uint64_t n_change; /* starts, arrivals and ends of transactions so far */
     uint32_t n_unfinished;
     uint32_t n_router, n_port, n_packet_flit;

@@ -221,8 +221,7 @@ static enum dse_status make_groups(struct noc_stream *stream, const uint32_t *ke
     stream->group = arena_alloc(arena, n_pe, sizeof *stream->group);
     stream->first_member = arena_alloc(arena, n_used + 1, sizeof *stream->first_member);
     stream->member = arena_alloc(arena, n_used, sizeof *stream->member);
-    if (!number || !stream->group || !stream->first_member || !stream->member)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the groups of PEs");
+    DSE_TRY(arena_check(arena, "the groups of PEs", err));
     for (uint32_t pe = 0; pe < n_pe; pe++) {
         stream->group[pe] = NOC_NONE;
         if (key[pe] == NOC_NONE)
@@ -256,8 +255,7 @@ static enum dse_status place(struct noc_plan *plan, const struct problem *proble
         return dse_fail(err, DSE_BAD_USAGE, "the mapping needs %llu PEs below %s; the mesh has %u",
                         (unsigned long long)n_used, arch->level[noc_level].name, plan->n_pe);
     uint32_t *key = arena_alloc(arena, plan->n_pe, sizeof *key);
-    if (!key)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the groups of PEs");
+    DSE_TRY(arena_check(arena, "the groups of PEs", err));
     for (uint32_t i = 0; i < plan->n_stream; i++) {
         uint32_t digit[PROBLEM_DIM_MAX] = {0};
         memset(key, 0xff, plan->n_pe * sizeof *key);
@@ -281,8 +279,7 @@ static enum dse_status chain_outputs(struct noc_plan *plan, uint32_t columns, st
     plan->link = arena_alloc(arena, n_used, sizeof *plan->link);
     plan->sum_pe = arena_alloc(arena, output->n_group, sizeof *plan->sum_pe);
     uint32_t *row_in = arena_alloc(arena, plan->n_pe, sizeof *row_in);
-    if (!plan->link || !plan->sum_pe || !row_in)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the reduction of outputs");
+    DSE_TRY(arena_check(arena, "the reduction of outputs", err));
     memset(row_in, 0xff, plan->n_pe * sizeof *row_in);
     for (uint32_t g = 0; g < output->n_group; g++) {
         uint32_t first = output->first_member[g], end = output->first_member[g + 1];

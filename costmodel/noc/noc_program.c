@@ -325,17 +325,11 @@ static enum dse_status allocate_state(struct writer *w, struct arena *arena, str
             "the mapping's %llu steps with %u PEs make more than 2^31 transactions; simulate fewer steps",
             (unsigned long long)n_step, plan->n_pe);
     size_t n_outer = (size_t)((n_step + n_inner - 1) / n_inner);
-    for (uint32_t i = 0; i < plan->n_stream; i++) {
+    for (uint32_t i = 0; i < plan->n_stream; i++)
         w->fetched[i] = arena_alloc(arena, plan->stream[i].buffered ? n_outer : 1, sizeof *w->fetched[i]);
-        if (!w->fetched[i])
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the transactions of %zu steps", n_outer);
-    }
-    for (uint32_t h = 0; h < HISTORY; h++) {
+    for (uint32_t h = 0; h < HISTORY; h++)
         w->left[h] = arena_alloc(arena, plan->n_pe, sizeof *w->left[h]);
-        if (!w->left[h])
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the transactions");
-    }
-    return DSE_OK;
+    return arena_check(arena, "transactions", err);
 }
 
 enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_walk *walk,
@@ -350,8 +344,7 @@ enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_
     program->transaction = arena_alloc(arena, program->n_transaction, sizeof *program->transaction);
     program->destination = arena_alloc(arena, program->n_destination, sizeof *program->destination);
     program->dependency = arena_alloc(arena, program->n_dependency, sizeof *program->dependency);
-    if (!program->transaction || !program->destination || !program->dependency)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u transactions", program->n_transaction);
+    DSE_TRY(arena_check(arena, "transactions", err));
     return pass(&w, true, err);
 }
 

@@ -54,11 +54,8 @@ enum dse_status noc_repeat_init(struct noc_mesh *mesh, struct dse_error *err)
         repeat->read_done =
             arena_alloc(mesh->arena, mesh->config->dram.read_ahead, sizeof *repeat->read_done);
     }
-    if (!repeat || !repeat->router || !repeat->queue || !repeat->source || !repeat->access ||
-        !repeat->read_done)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a second state of the mesh");
     mesh->repeat = repeat;
-    return DSE_OK;
+    return arena_check(mesh->arena, "a second state of the mesh", err);
 }
 
 void noc_repeat_note(struct noc_mesh *mesh, bool write, uint32_t of, uint64_t byte, uint64_t done)

@@ -75,8 +75,7 @@ enum dse_status noc_routers_init(struct noc_mesh *mesh, struct dse_error *err)
     mesh->in_active = arena_alloc(mesh->arena, n_word, sizeof *mesh->in_active);
     mesh->out_active = arena_alloc(mesh->arena, n_word, sizeof *mesh->out_active);
     mesh->unicast = arena_alloc(mesh->arena, (size_t)mesh->n_port * mesh->n_router, sizeof *mesh->unicast);
-    if (!mesh->router || !mesh->queue || !mesh->in_active || !mesh->out_active || !mesh->unicast)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a mesh of %u routers", mesh->n_router);
+    DSE_TRY(arena_check(mesh->arena, "a mesh of routers", err));
     for (uint32_t r = 0; r < mesh->n_router; r++) {
         struct noc_router *router = &mesh->router[r];
         router->queue_room = router->queue_packet_room = (1U << NOC_SIDES) - 1;

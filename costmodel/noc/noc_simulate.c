@@ -46,8 +46,7 @@ static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, const atom
             return dse_fail(err, DSE_INTERRUPTED, "interrupted");
         mesh->changed = mesh->moved = false;
         noc_step_sources(mesh);
-        if (mesh->no_memory)
-            return dse_fail(err, DSE_NO_MEMORY, "no memory for the routes of a multicast");
+        DSE_TRY(arena_check(mesh->arena, "the routes of a multicast", err));
         noc_step_outputs(mesh);
         noc_step_inputs(mesh);
         mesh->result->n_active_cycle += mesh->moved;

@@ -72,8 +72,7 @@ static enum dse_status hybrid_init(void *memory, struct engine_context *context,
     const struct engine_task *task = engine_context_task(context);
     state->n_searcher = (uint32_t)engine_context_option(context, OPTION_SEARCHERS);
     state->searcher = arena_alloc(engine_context_arena(context), state->n_searcher, sizeof *state->searcher);
-    if (!state->searcher)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the searchers of engine hybrid");
+    DSE_TRY(arena_check(engine_context_arena(context), "the searchers of engine hybrid", err));
     for (uint32_t i = 0; i < state->n_searcher; i++) {
         struct searcher *searcher = &state->searcher[i];
         /* the first one is the single searcher; the others are streams of their own, apart from every enum

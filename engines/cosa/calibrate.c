@@ -103,8 +103,7 @@ static enum dse_status map_one(const struct architecture *arch, const struct obj
     struct evaluation_detail *detail = arena_alloc(arena, 1, sizeof *detail);
     struct evaluator *evaluator;
     point->cost[i] = c->edp[p][i] = INFINITY;
-    if (!solution || !detail)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the calibration");
+    DSE_TRY(arena_check(arena, "the calibration", err));
     cosa_settings_init(&settings);
     settings.weight_util = point->weight_util;
     settings.weight_comp = point->weight_comp;

@@ -224,8 +224,7 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
     double start_s = clock_thread_s();
     memset(solution, 0, sizeof *solution);
     struct attempt *attempt = arena_alloc(arena, 1, sizeof *attempt);
-    if (!attempt)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for CoSA");
+    DSE_TRY(arena_check(arena, "CoSA", err));
     attempt->settings = *settings;
     attempt->settings.stationary = cosa_gpu_stationary(problem, arch, settings->stationary);
     attempt->arena = arena;

@@ -157,8 +157,7 @@ enum dse_status cosa_add_minmax(struct cosa_model *model, struct arena *arena, s
 {
     const struct cosa_shape *shape = model->shape;
     struct fetches *all = arena_alloc(arena, PROBLEM_TENSOR_MAX, sizeof *all);
-    if (!all)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a CoSA model");
+    DSE_TRY(arena_check(arena, "a CoSA model", err));
     fix_between_orders(model);
     if (shape->outermost != shape->permutation)
         cosa_add_order(model, shape->outermost, -1);

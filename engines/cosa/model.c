@@ -202,8 +202,7 @@ enum dse_status cosa_model_build(struct cosa_model *model, const struct cosa_sha
     model->term =
         arena_alloc(arena, (size_t)(model->n_kind + 2) * ARCH_LEVEL_MAX * COSA_AXIS_COUNT * 2 + 2048,
                     sizeof *model->term);
-    if (!model->milp || !model->term)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a CoSA model");
+    DSE_TRY(arena_check(arena, "a CoSA model", err));
     add_counts(model);
     add_cover_rows(model);
     cosa_add_spatial_rows(model);

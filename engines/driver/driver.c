@@ -359,8 +359,7 @@ static enum dse_status confirm(struct engine_context *context, struct dse_error 
     DSE_TRY(driver_check_cost(context, objective_cost(&context->task->objective, &result->evaluation),
                               evaluator_bound_applies(context->evaluator, &result->mapping), err));
     struct evaluation_detail *plain = arena_alloc_unset(context->arena, 1, sizeof *plain);
-    if (!plain)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the final evaluation");
+    DSE_TRY(arena_check(context->arena, "the final evaluation", err));
     DSE_TRY(evaluator_detail(context->evaluator, &result->mapping, context->arena, plain, err));
     return compare(context, &plain->total, err);
 }
@@ -437,8 +436,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     DSE_TRY(check_task(engine, task, err));
     struct engine_context *context = arena_alloc_unset(arena, 1, sizeof *context);
     void *state = arena_alloc(arena, 1, engine->state_byte ? engine->state_byte : 1);
-    if (!context || !state)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for engine %s", engine->name);
+    DSE_TRY(arena_check(arena, "the state of an engine", err));
     memset(context, 0, offsetof(struct engine_context, misfit));
     context->engine = engine;
     context->task = task;

@@ -55,10 +55,8 @@ enum dse_status engine_context_offer(struct engine_context *context, const struc
 enum dse_status driver_confirm_schedule(struct engine_context *context, struct dse_error *err)
 {
     struct engine_schedule *found = &context->result->schedule, again = {0};
-    const char *name = context->engine->name;
     found->text = arena_copy_text(context->arena, found->text, found->text_length);
-    if (!found->text)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the schedule of engine %s", name);
+    DSE_TRY(arena_check(context->arena, "a schedule", err));
     struct dse_error inner = {0};
     char text[DSE_ERROR_TEXT_MAX + DSE_ERROR_FILE_MAX + 32];
     enum dse_status status = context->engine->verify(context->task, found, context->arena, &again, &inner);

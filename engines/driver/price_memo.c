@@ -5,9 +5,7 @@
 enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena, struct dse_error *err)
 {
     memo->entry = arena_alloc(arena, PRICE_MEMO_SIZE, sizeof *memo->entry);
-    if (!memo->entry)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the known prices of a search");
-    return DSE_OK;
+    return arena_check(arena, "the known prices of a search", err);
 }
 
 /* Multiply by the golden ratio, fold the high half down. */

@@ -384,8 +384,7 @@ enum dse_status mapspace_new(const struct problem *problem, const struct archite
                              struct arena *arena, const struct mapspace **out, struct dse_error *err)
 {
     struct mapspace *space = arena_alloc(arena, 1, sizeof *space);
-    if (!space)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a map space");
+    DSE_TRY(arena_check(arena, "a map space", err));
     space->problem = problem;
     space->arch = arch;
     space->search_bypass = search_bypass;

@@ -103,8 +103,7 @@ enum dse_status mapspace_enumerator_new(const struct mapspace *space, struct are
                                         struct mapspace_enumerator **out, struct dse_error *err)
 {
     struct mapspace_enumerator *e = arena_alloc(arena, 1, sizeof *e);
-    if (!e)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for an enumeration");
+    DSE_TRY(arena_check(arena, "an enumeration", err));
     e->space = space;
     e->mapping = space->base;
     e->done = space->empty[0] != '\0';
@@ -117,8 +116,7 @@ enum dse_status mapspace_enumerator_new(const struct mapspace *space, struct are
             return dse_fail(err, DSE_LIMIT, "dimension %s can be factorised in more than %d ways",
                             space->problem->dim_name[d], COLUMN_MAX);
         e->columns[d].factor = arena_alloc(arena, n * space->n_slot, sizeof(uint32_t));
-        if (!e->columns[d].factor)
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for an enumeration");
+        DSE_TRY(arena_check(arena, "an enumeration", err));
         e->columns[d].n = (uint32_t)run_maker(space, d, e->columns[d].factor);
     }
     *out = e;

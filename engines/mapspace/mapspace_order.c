@@ -138,8 +138,7 @@ static void make_list(const struct mapspace *space, uint32_t l, struct order_lis
 enum dse_status mapspace_orders_new(struct mapspace *space, struct arena *arena, struct dse_error *err)
 {
     space->order = arena_alloc(arena, space->arch->n_level, sizeof *space->order);
-    if (!space->order)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the loop orders of a map space");
+    DSE_TRY(arena_check(arena, "the loop orders of a map space", err));
     for (uint32_t l = 0; l < space->arch->n_level; l++)
         make_list(space, l, &space->order[l]);
     return DSE_OK;

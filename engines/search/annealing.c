@@ -29,8 +29,7 @@ enum dse_status annealing_new(const struct search_space *space, const struct ann
         a->next = arena_alloc(arena, 1, space->point_byte);
         a->best = arena_alloc(arena, 1, space->point_byte);
     }
-    if (!a || !a->point || !a->next || !a->best)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for simulated annealing");
+    DSE_TRY(arena_check(arena, "simulated annealing", err));
     a->space = space;
     a->options = *options;
     a->stream = stream;

@@ -26,8 +26,7 @@ enum dse_status walk_new(const struct walk_space *space, const struct walk_optio
                          struct dse_error *err)
 {
     struct walk *walk = arena_alloc(arena, 1, sizeof *walk);
-    if (!walk)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for simulated annealing");
+    DSE_TRY(arena_check(arena, "simulated annealing", err));
     walk->space = *space;
     walk->options = *options;
     walk->stream = stream;

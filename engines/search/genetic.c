@@ -37,8 +37,7 @@ enum dse_status genetic_new(const struct search_space *space, const struct genet
         g->young_cost = arena_alloc(arena, options->n_population, sizeof *g->young_cost);
         g->rank = arena_alloc(arena, options->n_population, sizeof *g->rank);
     }
-    if (!g || !g->old || !g->young || !g->spare || !g->old_cost || !g->young_cost || !g->rank)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a population of %u", options->n_population);
+    DSE_TRY(arena_check(arena, "a population", err));
     g->space = space;
     g->options = *options;
     g->stream = stream;

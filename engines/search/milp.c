@@ -22,18 +22,16 @@ struct milp *milp_new(struct arena *arena)
     return model;
 }
 
-/* Room for one more after `n` items: the array itself or a copy of twice the size; NULL (and remembered)
- * without memory. */
+/* Room for one more after `n` items: the array itself or a copy of twice the size; NULL without
+ * memory, which the arena remembers. */
 static void *grow(struct milp *model, void *item, uint32_t n, uint32_t *room, size_t size)
 {
     if (n < *room)
         return item;
     uint32_t wanted = *room ? 2 * *room : 64;
     void *copy = arena_alloc(model->arena, wanted, size);
-    if (!copy) {
-        model->no_memory = true;
+    if (!copy)
         return NULL;
-    }
     if (n)
         memcpy(copy, item, n * size);
     *room = wanted;

@@ -21,7 +21,6 @@ struct milp_row {
 /* Arrays that grow in the arena: n_... of ..._room items are used. */
 struct milp {
     struct arena *arena;
-    bool no_memory;
     uint32_t n_variable, variable_room;
     struct milp_variable *variable;
     uint32_t n_row, row_room;

@@ -322,21 +322,18 @@ enum dse_status milp_solve(const struct milp *model, const struct milp_limits *l
 {
     double start_s = clock_thread_s();
     *result = (struct milp_result){.status = MILP_INFEASIBLE, .bound = -INFINITY, .gap = INFINITY};
-    if (model->no_memory)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a MILP model");
+    DSE_TRY(arena_check(model->arena, "a MILP model", err));
     DSE_TRY(check_model(model, err));
     if (bounds_cross(model))
         return DSE_OK;
     size_t room = (size_t)model->n_variable + 1;
     struct solve *solve = arena_alloc(arena, 1, sizeof *solve);
     double *value = arena_alloc(arena, room, sizeof *value);
-    if (!solve || !value)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a MILP solve");
-    *solve = (struct solve){.model = model, .limits = limits, .bound = -INFINITY};
-    solve->index = arena_alloc(arena, room, sizeof *solve->index);
-    solve->coefficient = arena_alloc(arena, room, sizeof *solve->coefficient);
-    if (!solve->index || !solve->coefficient)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a MILP solve");
+    int *index = arena_alloc(arena, room, sizeof *index);
+    double *coefficient = arena_alloc(arena, room, sizeof *coefficient);
+    DSE_TRY(arena_check(arena, "a MILP solve", err));
+    *solve = (struct solve){
+        .model = model, .limits = limits, .bound = -INFINITY, .index = index, .coefficient = coefficient};
     enum dse_status status = DSE_OK;
     if (!run_library(solve, value, result, err, &status))
         status = dse_fail(err, DSE_INTERNAL, "the MILP solver broke down: %s", solve->message);

@@ -106,8 +106,7 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
         .alpha = engine_context_option(context, OPTION_ALPHA),
         .return_share = 0.9};
     state->search = arena_alloc(arena, n, sizeof *state->search);
-    if (!state->search)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    DSE_TRY(arena_check(arena, "the searches", err));
     DSE_TRY(soma_starts_init(&state->starts, &hooks, state, ROUNDS_AT_ONCE, n, arena, err));
     for (uint32_t i = 0; i < n; i++)
         DSE_TRY(soma_lfa_search_new(search, &options, &state->first, search->machine.buffer_byte,

@@ -140,8 +140,7 @@ static enum dse_status make_room(struct state *state, struct arena *arena, struc
         DSE_TRY(soma_lfa_new(n_layer, arena, &state->seed[k].lfa, err));
     DSE_TRY(soma_lfa_new(n_layer, arena, &state->best, err));
     state->best_lead = arena_alloc(arena, n_layer, sizeof *state->best_lead);
-    if (!state->best_lead)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a search over %u layers", n_layer);
+    DSE_TRY(arena_check(arena, "a search over layers", err));
     state->best_cost = INFINITY;
     return DSE_OK;
 }
@@ -164,14 +163,12 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
     state->polish = engine_context_option(context, OPTION_POLISH);
     state->dlsa_rounds = engine_context_option(context, OPTION_DLSA_ROUNDS);
     state->start = arena_alloc(arena, n, sizeof *state->start);
-    if (!state->start)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    DSE_TRY(arena_check(arena, "the searches", err));
     for (; state->n_start < n; state->n_start++)
         arena_init(&state->start[state->n_start].arena);
     DSE_TRY(make_room(state, arena, err));
     state->donor = arena_alloc(arena, n, sizeof *state->donor);
-    if (!state->donor)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    DSE_TRY(arena_check(arena, "the searches", err));
     for (uint32_t i = 0; i < n; i++)
         DSE_TRY(plus_point_new(n_layer, arena, &state->donor[i], err));
     /* So what is found is never worse than what soma finds with as many starts, its other options by default

@@ -83,8 +83,7 @@ static enum dse_status explain(struct engine_context *context, const struct soma
     }
     struct fused_trace trace = {
         .living_byte = arena_alloc(scratch, (size_t)fused.n_tile + 1, sizeof *trace.living_byte)};
-    if (!trace.living_byte)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tiles", fused.n_tile);
+    DSE_TRY(arena_check(scratch, "a schedule", err));
     DSE_TRY(fused_evaluate(&fused, &search->machine, scratch, &trace, &result, err));
     if (result.buffer_max_byte > search->machine.buffer_byte && !explain_weights(context, search, &fused))
         explain_bytes(context, search, lfa, &fused, trace.living_byte);

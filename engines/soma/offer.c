@@ -72,8 +72,7 @@ static enum dse_status dlsa_of(const struct fused_schedule *fused, struct arena 
     dlsa->order = fused->dram_order;
     dlsa->start = arena_alloc(arena, fused->n_tensor, sizeof *dlsa->start);
     dlsa->end = arena_alloc(arena, fused->n_tensor, sizeof *dlsa->end);
-    if (!dlsa->start || !dlsa->end)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tensors", fused->n_tensor);
+    DSE_TRY(arena_check(arena, "a schedule", err));
     for (uint32_t i = 0; i < fused->n_tensor; i++) {
         dlsa->start[i] = fused->tensor[i].start;
         dlsa->end[i] = fused->tensor[i].end;
@@ -173,8 +172,7 @@ enum dse_status soma_verify(const struct engine_task *task, const struct engine_
                             struct arena *arena, struct engine_schedule *again, struct dse_error *err)
 {
     struct soma_task *made = arena_alloc(arena, 1, sizeof *made);
-    if (!made)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the check of a schedule");
+    DSE_TRY(arena_check(arena, "the check of a schedule", err));
     struct soma_core_choice choice;
     bool compat = strcmp(found->accounting, soma_core_accounting(SOMA_CORE_ARRAY, true)) == 0;
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));

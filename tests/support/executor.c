@@ -61,8 +61,7 @@ static enum dse_status get(struct execution *x, uint64_t count, size_t size, voi
                            struct dse_error *err)
 {
     void *memory = arena_alloc(x->arena, count ? count : 1, size);
-    if (!memory)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for the executor");
+    DSE_TRY(arena_check(x->arena, "the executor", err));
     memcpy(pointer, &memory, sizeof memory);
     return DSE_OK;
 }
@@ -367,8 +366,7 @@ enum dse_status executor_run(const struct problem *problem, const struct mapping
 {
     DSE_TRY(check_mapping(problem, mapping, err));
     struct execution *x = arena_alloc(arena, 1, sizeof *x);
-    if (!x)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for the executor");
+    DSE_TRY(arena_check(arena, "the executor", err));
     memset(out, 0, sizeof *out);
     x->problem = problem;
     x->mapping = mapping;

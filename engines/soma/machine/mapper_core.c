@@ -176,8 +176,7 @@ enum dse_status mapper_core_solve(const struct mapper_core *core, const struct c
 {
     struct problem exact;
     struct engine_result *other = arena_alloc(arena, 1, sizeof *other);
-    if (!other)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
+    DSE_TRY(arena_check(arena, "a mapping", err));
     DSE_TRY(mapper_core_problem(tile, &exact, err));
     *problem = exact;
     DSE_TRY(solve(core, tile->b, &exact, arena, result, err));

@@ -91,8 +91,7 @@ static enum dse_status make_room(struct replay *r, struct arena *scratch, struct
     r->piece = arena_alloc(scratch, 2 * (size_t)p->n_room + 2, sizeof *r->piece);
     r->map_store = arena_alloc(scratch, (size_t)p->n_name + 1, sizeof *r->map_store);
     r->map_stored = arena_alloc(scratch, (size_t)p->n_name + 1, sizeof *r->map_stored);
-    if (!queue[DRAM] || !queue[CORE] || !r->content || !r->piece || !r->map_store || !r->map_stored)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory to replay %u instructions", p->n_instruction);
+    DSE_TRY(arena_check(scratch, "the replay of instructions", err));
     for (uint32_t i = 0; i < p->n_instruction; i++) {
         int e = p->instruction[i].kind == INSTRUCTION_COMPUTE ? CORE : DRAM;
         queue[e][r->engine[e].n++] = i;
@@ -312,8 +311,7 @@ enum dse_status instruction_replay(const struct instruction_program *program, st
     DSE_TRY(make_room(&r, scratch, err));
     bool *made = arena_alloc(scratch, (size_t)r.n_tensor + 1, sizeof *made);
     bool *stored = arena_alloc(scratch, (size_t)r.n_tensor + 1, sizeof *stored);
-    if (!made || !stored)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory to replay %u tensors", r.n_tensor);
+    DSE_TRY(arena_check(scratch, "the replay of instructions", err));
     for (uint32_t i = 0; trace && i < program->n_instruction; i++) {
         if (trace->start)
             trace->start[i] = 0;

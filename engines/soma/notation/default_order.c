@@ -18,9 +18,7 @@ enum dse_status soma_default_order(struct fused_schedule *schedule, struct arena
 {
     uint32_t *begin = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*begin)); /* by start + 1 */
     uint32_t *n = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*n));
-    if (begin == NULL || n == NULL)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the DRAM order of %u tensors",
-                        schedule->n_tensor);
+    DSE_TRY(arena_check(arena, "the DRAM order of tensors", err));
     for (uint32_t i = 0; i < schedule->n_tensor; i++)
         if (schedule->tensor[i].kind != FUSED_LOCAL)
             begin[schedule->tensor[i].start + 2]++;

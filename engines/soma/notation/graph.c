@@ -149,9 +149,7 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
     b.first_use = arena_alloc(arena, n + 1, sizeof(*b.first_use));
     b.weight_byte = arena_alloc(arena, n + 1, sizeof(*b.weight_byte));
     b.classifier = arena_alloc(arena, n + 1, sizeof(*b.classifier));
-    if (b.operand == NULL || b.use == NULL || b.first_operand == NULL || b.first_use == NULL ||
-        b.weight_byte == NULL || b.classifier == NULL)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the graph of network %s", network->name);
+    DSE_TRY(arena_check(arena, "the graph of a network", err));
     add_operands(&b);
     add_uses(&b);
     mark_classifiers(&b);

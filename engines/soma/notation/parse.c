@@ -79,10 +79,7 @@ static enum dse_status make_room(struct soma_maker *maker, struct arena *arena, 
     s->tensor = arena_alloc(arena, s->n_tensor, sizeof(*s->tensor));
     s->dram_order = arena_alloc(arena, s->n_tensor, sizeof(*s->dram_order));
     s->read = arena_alloc(arena, (size_t)maker->n_read + 1, sizeof(*s->read));
-    if (s->tile == NULL || s->n_read == NULL || s->first_read == NULL || s->tensor == NULL ||
-        s->dram_order == NULL || s->read == NULL)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a SoMa schedule of %u tiles and %u tensors",
-                        s->n_tile, s->n_tensor);
+    DSE_TRY(arena_check(arena, "a SoMa schedule", err));
     s->n_tensor = 0;
     maker->n_read = 0;
     return DSE_OK;

@@ -245,8 +245,7 @@ enum dse_status soma_plan_ranges(struct soma_plan *plan, struct arena *arena, st
 {
     const struct soma_lfa *lfa = plan->lfa;
     plan->grid = arena_alloc(arena, lfa->n_flc, sizeof(*plan->grid));
-    if (plan->grid == NULL)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the grids of %u groups", lfa->n_flc);
+    DSE_TRY(arena_check(arena, "the grids of groups", err));
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
         struct cutter cutter = {
             plan, arena, g, lfa->flc[g], g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer, 0};

@@ -123,8 +123,7 @@ enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
         return DSE_OK;
     plan->layer = arena_alloc(arena, plan->graph->network->n_layer, sizeof(*plan->layer));
     plan->group_end = arena_alloc(arena, plan->lfa->n_flc, sizeof(*plan->group_end));
-    if (plan->layer == NULL || plan->group_end == NULL)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a SoMa schedule");
+    DSE_TRY(arena_check(arena, "a SoMa schedule", err));
     if (!check_order(plan, fault) || (plan->context->compat && !check_alone(plan, fault)))
         return DSE_OK;
     for (uint32_t l = 0; plan->part && l < plan->graph->network->n_layer; l++)

@@ -134,8 +134,7 @@ static enum dse_status curve_new(const struct soma_search *search, uint32_t n, s
 {
     curve->n = n;
     curve->share = arena_alloc(arena, n, sizeof *curve->share);
-    if (!curve->share)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound");
+    DSE_TRY(arena_check(arena, "a lower bound", err));
     for (uint32_t i = 0; i < n; i++)
         curve->share[i] = piece(search, i + 1, n);
     return DSE_OK;
@@ -199,8 +198,7 @@ static enum dse_status find_curves(const struct soma_search *search, struct aren
     const struct network *network = search->context.network;
     uint32_t n = network->n_layer, *place = arena_alloc(arena, n, sizeof *place);
     struct needs needs = {place, arena_alloc(arena, n, sizeof *needs.need)};
-    if (!place || !needs.need)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound");
+    DSE_TRY(arena_check(arena, "a lower bound", err));
     for (uint32_t i = 0; i < n; i++)
         place[network->order[i]] = i;
     for (int direction = 0; direction < 2; direction++) {
@@ -488,9 +486,7 @@ enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max, 
     double *cycle = arena_alloc(arena, search->context.network->n_layer, sizeof *cycle);
     uint8_t *mark = arena_alloc(arena, search->context.network->n_layer, sizeof *mark);
     *bound = (struct soma_bound){0};
-    if (!curves || !cycle || !mark)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a lower bound of %u layers",
-                        search->context.network->n_layer);
+    DSE_TRY(arena_check(arena, "a lower bound", err));
     DSE_TRY(find_curves(search, arena, curves, err));
     DSE_TRY(add_core(search, curves, tile_max, cycle, bound, err));
     add_dram(search, curves, mark, bound);

@@ -37,8 +37,7 @@ enum dse_status soma_mover_init(const struct soma_search *search, enum soma_move
     mover->choice = arena_alloc(arena, n, sizeof *mover->choice);
     mover->low = arena_alloc(arena, n, sizeof *mover->low);
     mover->high = arena_alloc(arena, n, sizeof *mover->high);
-    if (!mover->place || !mover->choice || !mover->low || !mover->high)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for moves over %zu layers", n);
+    DSE_TRY(arena_check(arena, "moves over layers", err));
     return DSE_OK;
 }
 

@@ -64,9 +64,7 @@ static enum dse_status note_needs(const struct soma_lfa *start, struct arena *ar
                                   struct dse_error *err)
 {
     uint32_t *need = arena_alloc(arena, start->n_layer, sizeof *need);
-    if (!need)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the tiling numbers of %u layers",
-                        start->n_layer);
+    DSE_TRY(arena_check(arena, "tiling numbers", err));
     for (uint32_t g = 0, i = 0; g < start->n_flc; g++)
         for (; i < (g + 1 < start->n_flc ? start->flc[g + 1] : start->n_layer); i++)
             need[start->order[i]] = start->tiling[g];
@@ -107,8 +105,7 @@ enum dse_status soma_lfa_search_new(const struct soma_search *search, const stru
                                     struct soma_lfa_search **made, struct dse_error *err)
 {
     struct soma_lfa_search *s = arena_alloc(arena, 1, sizeof *s);
-    if (!s)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a fusion search");
+    DSE_TRY(arena_check(arena, "a fusion search", err));
     s->buffer_limit = buffer_limit;
     enum dse_status status = prepare(search, options, start, stream, arena, s, err);
     if (status != DSE_OK) {

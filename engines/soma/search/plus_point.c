@@ -14,8 +14,7 @@ enum dse_status plus_point_new(uint32_t n_layer, struct arena *arena, struct plu
     point->tiling = arena_alloc(arena, n_layer, sizeof *point->tiling);
     point->border = arena_alloc(arena, n_layer, sizeof *point->border);
     point->lead = arena_alloc(arena, n_layer, sizeof *point->lead);
-    if (!point->order || !point->tiling || !point->border || !point->lead)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a fusion of %u layers", n_layer);
+    DSE_TRY(arena_check(arena, "a fusion of layers", err));
     return DSE_OK;
 }
 

@@ -70,8 +70,7 @@ static enum dse_status trial_new(const struct soma_search *search, struct fused_
     (void)soma_prefetcher_loads(t->prefetcher, &t->n_load);
     t->order = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *t->order);
     t->key = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *t->key);
-    if (!t->order || !t->key)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", t->n_load);
+    DSE_TRY(arena_check(arena, "prefetching", err));
     return DSE_OK;
 }
 
@@ -180,8 +179,7 @@ static enum dse_status walk_orders(struct trial *t, uint64_t n_round, struct ran
     struct order_space space = {.trial = t};
     struct walk *walk;
     space.now = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *space.now);
-    if (!space.now)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", t->n_load);
+    DSE_TRY(arena_check(arena, "prefetching", err));
     memcpy(space.now, t->order, t->n_load * sizeof *space.now);
     const struct walk_space hooks = {.self = &space,
                                      .propose = order_propose,

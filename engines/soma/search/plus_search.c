@@ -90,15 +90,13 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
 {
     uint32_t n = start->n_layer;
     struct plus_search *s = arena_alloc(arena, 1, sizeof *s);
-    if (!s)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search");
+    DSE_TRY(arena_check(arena, "a search", err));
     s->search = search;
     s->donor = options->donor;
     s->n_donor = options->n_donor;
     s->settle_round = options->n_round / 4;
     s->where = arena_alloc(arena, n, sizeof *s->where);
-    if (!s->where)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search over %u layers", n);
+    DSE_TRY(arena_check(arena, "a search over layers", err));
     DSE_TRY(plus_point_new(n, arena, &s->now, err));
     DSE_TRY(plus_point_new(n, arena, &s->before, err));
     DSE_TRY(plus_point_new(n, arena, &s->best, err));

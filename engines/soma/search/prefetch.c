@@ -83,9 +83,7 @@ static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, st
     p->is_placed = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->is_placed));
     p->start = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->start));
     p->order = arena_alloc(arena, n_load + n_store, sizeof(*p->order));
-    if (!p->by_need || !p->store || !p->store_end || !p->held || !p->ends || !p->n_before || !p->reserved ||
-        !p->living || !p->finish || !p->wait || !p->is_placed || !p->start || !p->order)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", n_tensor);
+    DSE_TRY(arena_check(arena, "prefetching", err));
     return DSE_OK;
 }
 
@@ -150,8 +148,7 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
     uint32_t *load_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*load_at));
     uint32_t *store_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*store_at));
     *made = NULL;
-    if (!p || !load_at || !store_at)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory to prefetch %u tensors", schedule->n_tensor);
+    DSE_TRY(arena_check(arena, "prefetching", err));
     p->tensor = schedule->tensor;
     p->tile = schedule->tile;
     p->machine = machine;

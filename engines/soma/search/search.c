@@ -25,8 +25,7 @@ enum dse_status soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_
     lfa->flc = arena_alloc(arena, n_layer, sizeof *lfa->flc);
     lfa->tiling = arena_alloc(arena, n_layer, sizeof *lfa->tiling);
     lfa->dram_cut = arena_alloc(arena, n_layer, sizeof *lfa->dram_cut);
-    if (!lfa->order || !lfa->flc || !lfa->tiling || !lfa->dram_cut)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a fusion of %u layers", n_layer);
+    DSE_TRY(arena_check(arena, "a fusion of layers", err));
     return DSE_OK;
 }
 
