@@ -68,36 +68,36 @@ enum dse_status queue_init(struct queue *queue, const struct sweep *sweep, const
     return DSE_OK;
 }
 
-static double most_expected_s(const struct queue *queue, const struct cost_model *model, uint32_t *index)
+static double most_expected_s(const struct queue *queue, const struct search_time *time, uint32_t *index)
 {
     double most_s = 0;
     if (queue->n_network == 1)
-        return cost_model_predict_index(model, index);
+        return search_time_of_point(time, index);
     for (uint32_t i = 0; i < queue->n_network; i++) {
         index[queue->at_network] = i;
-        double expected_s = cost_model_predict_index(model, index);
+        double expected_s = search_time_of_point(time, index);
         most_s = expected_s > most_s ? expected_s : most_s;
     }
     return most_s;
 }
 
-float queue_expected_s(const struct queue *queue, const struct cost_model *model, uint32_t point)
+float queue_expected_s(const struct queue *queue, const struct search_time *time, uint32_t point)
 {
     static const double least_s = 2e-3; /* no order can gain more than that */
     uint32_t index[SPEC_VARIABLE_MAX];
     int exponent;
     sweep_index(queue->sweep, point, index);
-    double seconds = most_expected_s(queue, model, index);
+    double seconds = most_expected_s(queue, time, index);
     if (!(seconds >= least_s))
         return 0;
     double fraction = frexp(seconds, &exponent); /* 0.5 to 1 */
     return (float)ldexp(floor(16 * fraction), exponent - 4);
 }
 
-void queue_sort(struct queue *queue, const struct cost_model *model)
+void queue_sort(struct queue *queue, const struct search_time *time)
 {
     for (size_t i = queue->next; i < queue->n; i++)
-        queue->entry[i].expected_s = queue_expected_s(queue, model, queue->entry[i].point);
+        queue->entry[i].expected_s = queue_expected_s(queue, time, queue->entry[i].point);
     sort_open(queue);
 }
 

@@ -35,11 +35,11 @@ DSE_MUST_CHECK enum dse_status queue_init(struct queue *queue, const struct swee
 /* Seconds of all searches of a point (the most of those that differ from it in the network alone), as exactly
  * as the order of work needs them: to an eighth, and short points are all alike. Points that are much the
  * same then stay in the order of the sweep, in which neighbours share machines and searches. */
-float queue_expected_s(const struct queue *queue, const struct cost_model *model, uint32_t point);
+float queue_expected_s(const struct queue *queue, const struct search_time *time, uint32_t point);
 
 /* Sort what is open by what is expected now: by seconds, descending, then in the order of the sweep with the
  * networks innermost. */
-void queue_sort(struct queue *queue, const struct cost_model *model);
+void queue_sort(struct queue *queue, const struct search_time *time);
 
 /* Take the next points, as many as have `link_max` searches together, at least one. Returns how many;
  * `*entry` points into the queue. */

@@ -19,19 +19,6 @@ struct resume {
     uint64_t n_kept, n_foreign; /* rows of points of this sweep; rows of anything else */
 };
 
-/* The seconds of a point that was done before, shared out over its searches as they are expected to
- * differ. */
-static void learn(struct cost_model *cost, const struct sweep_point *point, double seconds)
-{
-    double sum_s = cost_model_predict_index(cost, point->index);
-    uint32_t n_task = sweep_point_n_task(point);
-    if (!(sum_s > 0) || !(seconds > 0))
-        return;
-    for (uint32_t t = 0; t < n_task; t++)
-        cost_model_learn(cost, point->index, NULL, t,
-                         seconds * cost_model_predict_task(cost, point->index, t) / sum_s);
-}
-
 /* The number of the row's point when the row is what this sweep would compute, else SIZE_MAX. */
 static enum dse_status find_point(struct resume *resume, const struct journal_row *row, size_t *number,
                                   struct dse_error *err)
@@ -49,7 +36,8 @@ static enum dse_status find_point(struct resume *resume, const struct journal_ro
     if (keys.point != row->key)
         return DSE_OK;
     *number = p;
-    learn(resume->run->cost, &point, row->seconds);
+    if (row->seconds > 0)
+        search_time_learn_point(resume->run->search_time, point.index, row->seconds);
     return DSE_OK;
 }
 

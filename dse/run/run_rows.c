@@ -16,7 +16,7 @@ static void learn(struct worker *worker)
             continue;
         job->done = false;
         sweep_index(worker->run->sweep, job->number, index);
-        cost_model_learn(worker->run->cost, index, NULL, job->problem, job->seconds);
+        search_time_learn(worker->run->search_time, index, job->problem, job->seconds);
     }
 }
 

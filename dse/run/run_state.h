@@ -43,7 +43,7 @@ struct run {
     struct journal *journal;
     struct queue queue; /* only touched by who has set `planning` */
     struct plan *plan;  /* live plans, oldest first */
-    struct cost_model *cost;
+    struct search_time *search_time;
     bool planning;                            /* somebody makes the next plan */
     bool building;                            /* somebody builds the cube */
     double sort_queue_due_s, sort_plan_due_s; /* when the order is to be made again from what was learnt */
@@ -112,8 +112,8 @@ void run_plan_next(struct worker *worker);
 DSE_MUST_CHECK enum dse_status run_add_row(struct worker *worker, struct plan *plan, struct plan_point *point,
                                            struct dse_error *err);
 
-/* What waits in the worker into the journal, and what `worker->job` took (n_job) into the cost model. Without
- * the lock. */
+/* What waits in the worker into the journal, and what `worker->job` took (n_job) into the search times.
+ * Without the lock. */
 DSE_MUST_CHECK enum dse_status run_write_rows(struct worker *worker, struct dse_error *err);
 
 /* Note the first failure and end the run. Takes the lock. */

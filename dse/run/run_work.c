@@ -66,7 +66,7 @@ static void sort_queue(struct run *run)
     double start_s = clock_wall_s();
     if (start_s < run->sort_queue_due_s)
         return;
-    queue_sort(&run->queue, run->cost);
+    queue_sort(&run->queue, run->search_time);
     run->sort_queue_due_s = next_sort_s(start_s);
 }
 
@@ -80,7 +80,8 @@ static void sort_plans(struct run *run)
         if (plan->next == plan->n_task)
             continue;
         for (size_t i = 0; i < plan->n_point; i++)
-            plan->point[i].expected_s = queue_expected_s(&run->queue, run->cost, plan->point[i].number);
+            plan->point[i].expected_s =
+                queue_expected_s(&run->queue, run->search_time, plan->point[i].number);
         plan_sort(plan);
     }
     run->sort_plan_due_s = next_sort_s(start_s);

@@ -245,7 +245,7 @@ static enum dse_status prepare(struct run *run, struct dse_error *err)
              options->command ? options->command : "");
     if (run->sweep->n_scheduler)
         DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &run->shared.core_cache, err));
-    DSE_TRY(cost_model_new(run->sweep, &run->cost, err));
+    DSE_TRY(search_time_new(run->sweep, &run->search_time, err));
     run->schema = run->sweep->schema;
     run->schema.shard = options->shard;
     run->schema.n_shard = options->n_shard;
@@ -267,7 +267,7 @@ static void release(struct run *run)
     bits_free(&run->mine);
     bits_free(&run->done);
     core_cache_free(run->shared.core_cache);
-    cost_model_free(run->cost);
+    search_time_free(run->search_time);
     worker_pool_free(run->pool);
     board_free(run->own_board);
     pthread_cond_destroy(&run->planned);

@@ -58,7 +58,7 @@ static double search_s(const struct solve_settings *settings, double unit)
     return e->fixed_s * unit + evaluations * e->evaluation_s + (work >= 0 ? settings->option[work] : 0);
 }
 
-double cost_prior_task_size(const struct problem *problem)
+double time_prior_task_size(const struct problem *problem)
 {
     uint32_t digits = 1;
     for (uint32_t d = 0; d < problem->n_dim; d++)
@@ -67,8 +67,15 @@ double cost_prior_task_size(const struct problem *problem)
     return digits / usual_digits;
 }
 
+double time_class_task_s(const struct time_class *class, const struct workload *workload, uint32_t task)
+{
+    double size = class->scheduler ? 1 : time_prior_task_size(&workload->problem[task]);
+    double seconds = class->search_s * size;
+    return seconds < class->limit_s ? seconds : class->limit_s;
+}
+
 static void fill_class(const struct solve_settings *settings, const struct workload *workload,
-                       struct cost_class *out)
+                       struct time_class *out)
 {
     out->scheduler = solve_is_scheduler(settings);
     out->n_task = out->scheduler ? 1 : workload->n_problem;
@@ -76,17 +83,8 @@ static void fill_class(const struct solve_settings *settings, const struct workl
     out->search_s =
         search_s(settings, out->scheduler ? (double)workload->network->n_layer * workload->batch : 1);
     out->point_s = 0;
-    for (uint32_t t = 0; t < out->n_task; t++) {
-        double seconds = out->search_s * (out->scheduler ? 1 : cost_prior_task_size(&workload->problem[t]));
-        out->point_s += seconds < out->limit_s ? seconds : out->limit_s;
-    }
-}
-
-double cost_prior_point_s(const struct sweep_point *point)
-{
-    struct cost_class class;
-    fill_class(&point->settings, point->workload, &class);
-    return class.point_s;
+    for (uint32_t t = 0; t < out->n_task; t++)
+        out->point_s += time_class_task_s(out, workload, t);
 }
 
 /* ---------------------------------------- classes */
@@ -119,10 +117,10 @@ static bool dimension_counts(const struct sweep *sweep, const struct spec_dimens
 }
 
 /* Which dimensions tell classes apart, in declared order. */
-static void choose_dimensions(struct cost_prior *prior, const struct sweep *sweep)
+static void choose_dimensions(struct time_prior *prior, const struct sweep *sweep)
 {
     const struct sweep_spec *spec = sweep->spec;
-    size_t longest = COST_CLASS_MAX;
+    size_t longest = TIME_CLASS_MAX;
     double n_class;
     do {
         size_t next = 0;
@@ -134,9 +132,9 @@ static void choose_dimensions(struct cost_prior *prior, const struct sweep *swee
             n_class *= (double)n;
             next = n > next ? n : next;
         }
-        if (n_class > COST_CLASS_MAX)
+        if (n_class > TIME_CLASS_MAX)
             longest = next - 1;
-    } while (n_class > COST_CLASS_MAX);
+    } while (n_class > TIME_CLASS_MAX);
     uint64_t stride = 1;
     for (size_t d = spec->n_dimension; d-- > 0;) {
         size_t n = spec->dimension[d].n_value;
@@ -151,8 +149,8 @@ static void choose_dimensions(struct cost_prior *prior, const struct sweep *swee
 }
 
 /* The settings and the workload of class number c; as sweep_point has them. */
-static void make_class(const struct cost_prior *prior, const struct sweep *sweep, uint32_t c,
-                       struct cost_class *out)
+static void make_class(const struct time_prior *prior, const struct sweep *sweep, uint32_t c,
+                       struct time_class *out)
 {
     const struct sweep_spec *spec = sweep->spec;
     size_t network = 0, batch = 0, engine = 0, at[SPEC_VARIABLE_MAX];
@@ -183,6 +181,7 @@ static void make_class(const struct cost_prior *prior, const struct sweep *sweep
             (void)status;
         }
     }
+    out->engine = (uint32_t)engine;
     out->workload = (uint32_t)(network * sweep->n_batch + batch);
     const struct workload *workload = &sweep->workload[out->workload];
     uint32_t n_search = solve_is_scheduler(&settings) ? 1 : workload->n_problem;
@@ -190,7 +189,7 @@ static void make_class(const struct cost_prior *prior, const struct sweep *sweep
     fill_class(&settings, workload, out);
 }
 
-enum dse_status cost_prior_init(struct cost_prior *prior, const struct sweep *sweep, struct dse_error *err)
+enum dse_status time_prior_init(struct time_prior *prior, const struct sweep *sweep, struct dse_error *err)
 {
     memset(prior, 0, sizeof *prior);
     choose_dimensions(prior, sweep);
@@ -202,13 +201,13 @@ enum dse_status cost_prior_init(struct cost_prior *prior, const struct sweep *sw
     return DSE_OK;
 }
 
-void cost_prior_free(struct cost_prior *prior)
+void time_prior_free(struct time_prior *prior)
 {
     free(prior->class);
     memset(prior, 0, sizeof *prior);
 }
 
-uint32_t cost_prior_class_of_index(const struct cost_prior *prior, const uint32_t *index)
+uint32_t time_prior_class_of_index(const struct time_prior *prior, const uint32_t *index)
 {
     uint32_t class = 0;
     for (size_t i = prior->n_dim; i-- > 0;)
@@ -216,7 +215,7 @@ uint32_t cost_prior_class_of_index(const struct cost_prior *prior, const uint32_
     return class;
 }
 
-uint32_t cost_prior_class_of_cell(const struct cost_prior *prior, uint64_t cell)
+uint32_t time_prior_class_of_cell(const struct time_prior *prior, uint64_t cell)
 {
     uint32_t class = 0;
     for (size_t i = prior->n_dim; i-- > 0;)

@@ -210,13 +210,13 @@ enum dse_status shards_deal(size_t n_point, uint32_t n_class, const double *seco
 
 struct sweep_classes {
     const struct sweep *sweep;
-    struct cost_prior prior;
+    struct time_prior prior;
 };
 
 static uint32_t class_of_point(const void *user, size_t p)
 {
     const struct sweep_classes *classes = user;
-    return cost_prior_class_of_cell(&classes->prior,
+    return time_prior_class_of_cell(&classes->prior,
                                     classes->sweep->cell ? classes->sweep->cell[p] : (uint32_t)p);
 }
 
@@ -224,7 +224,7 @@ enum dse_status shards_new(const struct sweep *sweep, uint32_t shard, uint32_t n
                            struct dse_error *err)
 {
     struct sweep_classes classes = {.sweep = sweep};
-    enum dse_status status = cost_prior_init(&classes.prior, sweep, err);
+    enum dse_status status = time_prior_init(&classes.prior, sweep, err);
     double *second = status == DSE_OK ? malloc(classes.prior.n_class * sizeof *second) : NULL;
     if (status == DSE_OK && !second)
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory for %u cost classes", classes.prior.n_class);
@@ -234,7 +234,7 @@ enum dse_status shards_new(const struct sweep *sweep, uint32_t shard, uint32_t n
         status = shards_deal(sweep->n_point, classes.prior.n_class, second, class_of_point, &classes, shard,
                              n_shard, out, err);
     free(second);
-    cost_prior_free(&classes.prior);
+    time_prior_free(&classes.prior);
     return status;
 }
 

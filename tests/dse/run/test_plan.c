@@ -39,20 +39,20 @@ static void test_queue_leaves_out_what_is_done_and_sorts_by_expectation(void **s
     struct bits mine, done;
     struct queue queue;
     const struct queue_entry *entry;
-    struct cost_model *model;
+    struct search_time *time;
     struct dse_error err;
     (void)state;
     all_points(&opened->sweep, &mine, &done);
     bits_set(&done, 5);
     assert_int_equal(queue_init(&queue, &opened->sweep, &mine, &done, &err), DSE_OK);
     assert_int_equal(queue.n, 11);
-    assert_int_equal(cost_model_new(&opened->sweep, &model, &err), DSE_OK);
+    assert_int_equal(search_time_new(&opened->sweep, &time, &err), DSE_OK);
     for (uint32_t i = 0; i < 20; i++) { /* batch 2 takes ten times as long, nothing else matters */
-        cost_model_learn(model, (uint32_t[]){i % 3, 0, i % 2}, NULL, i % 2, 0.1);
-        cost_model_learn(model, (uint32_t[]){i % 3, 1, i % 2}, NULL, i % 2, 1);
+        search_time_learn(time, (uint32_t[]){i % 3, 0, i % 2}, i % 2, 0.1);
+        search_time_learn(time, (uint32_t[]){i % 3, 1, i % 2}, i % 2, 1);
     }
-    queue_sort(&queue, model);
-    cost_model_free(model);
+    queue_sort(&queue, time);
+    search_time_free(time);
     /* two searches a point: a window of five uses has two points; all of batch 2 come before those of batch
      * 1 */
     assert_int_equal(queue_take(&queue, 5, &entry), 2);
