@@ -1,6 +1,7 @@
-/* Every engine, in the order help shows them. */
+/* The registry: every engine, in the order help shows them, and every measure. */
 #include <string.h>
 
+#include "costmodel/noc/noc_measure.h"
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
 #include "engines/drill/drill.h"
@@ -19,6 +20,14 @@ const struct engine *const *engine_all(size_t *n)
 {
     *n = sizeof registry / sizeof registry[0];
     return registry;
+}
+
+static const struct measure *const measures[] = {&measure_noc, &measure_cosa};
+
+const struct measure *const *measure_all(size_t *n)
+{
+    *n = sizeof measures / sizeof measures[0];
+    return measures;
 }
 
 const struct engine *engine_find(const char *name)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/metric.h"
 #include "base/status.h"
 #include "costmodel/accounting/accounting.h"
 #include "costmodel/model/architecture.h"
@@ -118,5 +119,8 @@ bool evaluator_bound_applies(const struct evaluator *evaluator, const struct map
  * (size bytes) says why in one sentence. */
 bool evaluator_check(const struct evaluator *evaluator, const struct mapping *mapping, char *reason,
                      unsigned long size);
+
+/* The shared metrics of an evaluation on `arch` that fits; the bounds are missing. */
+void evaluation_metrics(const struct evaluation *e, const struct architecture *arch, struct metrics *out);
 
 #endif

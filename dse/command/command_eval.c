@@ -16,7 +16,7 @@
 #include "dse/report/report_noc.h"
 #include "dse/report/schedule_evaluate.h"
 #include "dse/report/schedule_timeline.h"
-#include "dse/solve/measure.h"
+#include "dse/solve/measure_settings.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 enum { REPORT_NOC = REPORT_SUMMARY + 1, REPORT_TILES, REPORT_TENSORS, REPORT_INSTRUCTIONS };
@@ -125,11 +125,10 @@ static enum dse_status simulate(const struct cli_args *args, const struct mappin
 /* What is asked for besides; the values in `value`. */
 static enum dse_status measure(const struct cli_args *args, size_t kind, const struct mapping *mapping,
                                struct arena *arena, struct mapping_report *report,
-                               const struct result_field **field, double *value, struct dse_error *err)
+                               const struct metric **metric, double *value, struct dse_error *err)
 {
     struct measure_settings settings = {0};
     struct measure_values values;
-    struct layer_record row;
     if (!cli_value(args, "measure"))
         return DSE_OK;
     if (kind != REPORT_SUMMARY)
@@ -137,12 +136,10 @@ static enum dse_status measure(const struct cli_args *args, size_t kind, const s
     DSE_TRY(measure_add_list(&settings, cli_value(args, "measure"), err));
     DSE_TRY(measure_check(&settings, report->arch, err));
     DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, NULL, arena, &values, err));
-    layer_record_init(&row);
-    measure_fill(&values, &row);
-    report->n_measured = measure_fields(&settings, field);
+    report->n_measured = measure_columns(&settings, false, metric);
     for (size_t i = 0; i < report->n_measured; i++)
-        value[i] = measure_number(field[i], &row);
-    report->measured = field;
+        value[i] = measure_number(metric[i], &values, i);
+    report->measured = metric;
     report->measured_value = value;
     return DSE_OK;
 }
@@ -162,8 +159,8 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
         status = dse_fail_at(err, DSE_BAD_INPUT, args->operand[2], 0, "the mapping does not fit: %s",
                              misfit_print(&detail.total.fit, problem, arch, text, sizeof text));
     struct mapping_report report = {.problem = problem, .arch = arch, .detail = &detail};
-    const struct result_field *field[MEASURE_FIELD_MAX];
-    double value[MEASURE_FIELD_MAX];
+    const struct metric *metric[MEASURE_VALUE_MAX];
+    double value[MEASURE_VALUE_MAX];
     struct noc_config config;
     struct noc_latency latency;
     struct noc_report noc = {&report, &config, &latency};
@@ -171,7 +168,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     if (status == DSE_OK)
         status = read_kind(args, false, &kind, &format, err);
     if (status == DSE_OK)
-        status = measure(args, kind, mapping, &arena, &report, field, value, err);
+        status = measure(args, kind, mapping, &arena, &report, metric, value, err);
     if (status == DSE_OK)
         status = simulate(args, &report, mapping, kind == REPORT_NOC, &arena, &config, &latency, err);
     if (status == DSE_OK)

@@ -138,7 +138,13 @@ static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
     }
     for (uint32_t l = 0; l < job->arch.n_level; l++)
         level[l] = job->arch.level[l].name;
-    struct record_source source = {&job->workload, &job->arch, job->view, job->arch.n_level, level, true};
+    struct record_source source = {.workload = &job->workload,
+                                   .arch = &job->arch,
+                                   .result = job->view,
+                                   .n_level = job->arch.n_level,
+                                   .level = level,
+                                   .texts = true,
+                                   .measure = &job->settings.measure};
     job->point = (struct point_record){.index = NULL};
     DSE_TRY(record_make(&source, &job->arena, &job->point, job->layer, err));
     return DSE_OK;

@@ -23,7 +23,7 @@ enum { REASON_SHOWN_MAX = 10, STANDARD_MAPPINGS = 1000 };
 static const uint64_t draws_per_mapping = 1000, least_max_draws = 1000000;
 
 /* What the summary at the end is about: a few numbers of every row. */
-enum { VALUE_CYCLE, VALUE_ENERGY, VALUE_EDP, VALUE_NOC, N_VALUE };
+enum { VALUE_CYCLE, VALUE_ENERGY, VALUE_EDP, VALUE_MEASURED, N_VALUE };
 
 /* Everything one call of the command holds. */
 struct sample_job {
@@ -35,9 +35,9 @@ struct sample_job {
     struct sample_settings settings;
     struct sample_summary summary;
     bool with_mapping;
-    struct output_file file; /* where rows go */
-    const struct result_field *field[MEASURE_FIELD_MAX];
-    size_t n_field;
+    struct output_file file;                        /* where rows go */
+    const struct metric *metric[MEASURE_VALUE_MAX]; /* (n_metric) of what is measured */
+    size_t n_metric;
     struct text_buffer line;
     struct arena arena; /* the text of one mapping */
     size_t n, capacity;
@@ -49,8 +49,8 @@ struct sample_job {
 static enum dse_status write_header(struct sample_job *job, struct dse_error *err)
 {
     text_append(&job->line, "draw,latency_cycle,latency_s,energy_j,edp_js,utilization");
-    for (size_t i = 0; i < job->n_field; i++)
-        text_append(&job->line, ",%s", job->field[i]->name);
+    for (size_t i = 0; i < job->n_metric; i++)
+        text_append(&job->line, ",%s", job->metric[i]->name);
     text_append(&job->line, "%s\n", job->with_mapping ? ",mapping" : "");
     if (job->line.failed)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a line");
@@ -72,9 +72,7 @@ static bool keep_values(struct sample_job *job, const struct sample_row *row)
     value[VALUE_CYCLE] = (double)row->evaluation->cycle;
     value[VALUE_ENERGY] = row->evaluation->energy_j;
     value[VALUE_EDP] = row->evaluation->edp_js;
-    value[VALUE_NOC] = row->measured->noc_latency_cycle == RESULT_U64_MISSING
-                           ? NAN
-                           : (double)row->measured->noc_latency_cycle;
+    value[VALUE_MEASURED] = job->n_metric ? measure_number(job->metric[0], row->measured, 0) : NAN;
     return true;
 }
 
@@ -84,16 +82,13 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
     struct text_buffer *line = &job->line;
     const struct evaluation *e = row->evaluation;
     const double number[] = {e->latency_s, e->energy_j, e->edp_js, e->utilization};
-    struct layer_record measured;
     char text[40];
     text_clear(line);
     text_append(line, "%llu,%llu", (unsigned long long)row->draw, (unsigned long long)e->cycle);
     for (size_t i = 0; i < 4; i++)
         text_append(line, ",%s", text_double(number[i], text, sizeof text));
-    layer_record_init(&measured);
-    measure_fill(row->measured, &measured);
-    for (size_t i = 0; i < job->n_field; i++) {
-        double value = measure_number(job->field[i], &measured);
+    for (size_t i = 0; i < job->n_metric; i++) {
+        double value = measure_number(job->metric[i], row->measured, i);
         text_append(line, ",%s", isnan(value) ? "" : text_double(value, text, sizeof text));
     }
     if (job->with_mapping) {
@@ -153,7 +148,7 @@ static bool print_spread(const struct sample_job *job, struct text_buffer *out)
     bool good = spread_row(job, VALUE_CYCLE, "cycles", NULL, &table) &&
                 spread_row(job, VALUE_ENERGY, "energy", "J", &table) &&
                 spread_row(job, VALUE_EDP, "edp", "J s", &table) &&
-                spread_row(job, VALUE_NOC, "NoC cycles", NULL, &table);
+                spread_row(job, VALUE_MEASURED, job->n_metric ? job->metric[0]->name : "", NULL, &table);
     table_print(&table, out);
     table_free(&table);
     return good;
@@ -247,7 +242,7 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
     job->with_mapping = cli_has(args, "mapping");
     if (cli_value(args, "measure"))
         DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
-    job->n_field = measure_fields(&job->settings.measure, job->field);
+    job->n_metric = measure_columns(&job->settings.measure, false, job->metric);
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));

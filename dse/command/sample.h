@@ -11,7 +11,7 @@
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
-#include "dse/solve/measure.h"
+#include "dse/solve/measure_settings.h"
 #include "engines/mapspace/mapspace_constraints.h"
 
 /* How a mapping is drawn; as the option `sampling` of the engine random. */

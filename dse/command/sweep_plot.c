@@ -54,27 +54,27 @@ static enum dse_status check_axis(const struct sweep *sweep, const char *key, si
 static enum dse_status check_metric(const struct sweep *sweep, struct dse_error *err)
 {
     const struct ynode *node = yaml_find(sweep->spec->plot, "metric");
-    const char *name[FIELD_MAX], *near = NULL;
+    struct result_column column[RESULT_COLUMN_MAX];
+    const char *known[RESULT_COLUMN_MAX], *near = NULL;
     char shown[SHOWN_MAX];
-    size_t n_field, n = 0, index;
-    const struct result_field *field = point_field_all(&n_field);
+    size_t n_column = schema_columns(&sweep->schema, RESULT_POINTS, column), n = 0, index;
     if (!node)
         return DSE_OK;
     size_t length = strlen(node->text);
-    for (size_t i = 0; i < n_field && n < FIELD_MAX; i++) {
-        if (field[i].type == FIELD_TEXT || (field[i].measure & ~sweep->measures))
+    for (size_t i = 0; i < n_column; i++) {
+        const char *name = column[i].metric->name;
+        if (column[i].metric->type == METRIC_TEXT)
             continue;
-        if (strcmp(field[i].name, node->text) == 0)
+        if (strcmp(name, node->text) == 0)
             return DSE_OK;
-        if (!near && length && strncmp(field[i].name, node->text, length) == 0 &&
-            field[i].name[length] == '_')
-            near = field[i].name;
-        name[n++] = field[i].name;
+        if (!near && length && strncmp(name, node->text, length) == 0 && name[length] == '_')
+            near = name;
+        known[n++] = name;
     }
     if (near)
         return yaml_fail(&sweep->spec->doc, node, err, "plot.metric: \"%s\" is unknown; did you mean \"%s\"?",
                          text_excerpt(node->text, shown, sizeof shown), near);
-    return yaml_choice(&sweep->spec->doc, node, "plot.metric", name, n, &index, err);
+    return yaml_choice(&sweep->spec->doc, node, "plot.metric", known, n, &index, err);
 }
 
 enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)

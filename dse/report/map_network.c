@@ -3,6 +3,7 @@
 #include "dse/report/map_network.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "dse/console/table.h"
 #include "dse/report/report_fused.h"
@@ -17,6 +18,16 @@ enum dse_status map_network_check(const struct cli_args *args, const struct solv
             return dse_fail(err, DSE_BAD_USAGE, "--%s is for mappers; engine %s schedules whole networks",
                             of_layers[i], settings->engine->name);
     return DSE_OK;
+}
+
+/* A count among the engine's own metrics; 0 when it has none of this name, or it is missing. */
+static uint64_t own_count(const struct metric_group *group, const struct engine_schedule *found,
+                          const char *name)
+{
+    for (size_t i = 0; group && i < group->n; i++)
+        if (strcmp(group->metric[i].name, name) == 0 && found->own[i].u64 != METRIC_U64_MISSING)
+            return found->own[i].u64;
+    return 0;
 }
 
 /* Evaluate the text as `dse eval` does, so that both say the same. */
@@ -36,7 +47,7 @@ static enum dse_status report(const struct solve_settings *settings, const struc
         .cost = result->found.cost,
         .bound = result->found.bound,
         .utilization = found->utilization,
-        .stage1_cycle = found->stage1_cycle,
+        .stage1_cycle = own_count(settings->engine->group, found, "stage1_latency_cycle"),
     };
     struct schedule schedule = {
         .arch = arch, .network = workload->network, .batch = workload->batch, .search = &search};
@@ -63,7 +74,7 @@ static void put_origin(const struct solve_settings *settings, const struct workl
                 workload->batch, arch->name, buffer->name,
                 text_bytes((double)buffer->size_word * buffer->word_bit / 8.0, bytes, sizeof bytes),
                 dram->name, text_si(byte_per_s, "B/s", rate, sizeof rate),
-                text_thousands(found->cycle, cycles, sizeof cycles));
+                text_thousands(found->latency_cycle, cycles, sizeof cycles));
 }
 
 enum dse_status map_network(const struct solve_settings *settings, const struct workload *workload,

@@ -20,22 +20,32 @@ static void ratio_cell(struct table *table, double value)
 static void count_cell(struct table *table, uint64_t value)
 {
     char text[48];
-    table_cell(table, "%s", value == RESULT_U64_MISSING ? "-" : text_thousands(value, text, sizeof text));
+    table_cell(table, "%s", value == METRIC_U64_MISSING ? "-" : text_thousands(value, text, sizeof text));
 }
 
-/* What is measured with one number stands among the metrics; CoSA's terms have a table of their own, or lines
- * get too long. */
-static size_t inline_fields(const struct map_report *r, const struct result_field *field[MEASURE_FIELD_MAX])
+/* What is measured: what a network has, too, stands among the metrics; the rest has a table of its own, or
+ * lines get too long. Its places in the records are those of `all`. */
+struct measured {
+    size_t n;
+    const struct metric *all[MEASURE_VALUE_MAX]; /* (n) */
+};
+
+static struct measured measured_of(const struct map_report *r)
 {
-    struct measure_settings shown = r->settings->measure;
-    shown.what &= ~(unsigned)RESULT_MEASURE_COSA;
-    return measure_fields(&shown, field);
+    struct measured m;
+    m.n = measure_columns(&r->settings->measure, false, m.all);
+    return m;
+}
+
+static bool is_inline(const struct measured *m, size_t i)
+{
+    return m->all[i]->fold != METRIC_NONE;
 }
 
 /* One row: a layer, or the total. */
 static void metric_cells(const struct map_report *r, struct table *table, const struct layer_record *row)
 {
-    const struct result_field *field[MEASURE_FIELD_MAX];
+    const struct measured measured = measured_of(r);
     char text[48];
     table_cell(table, "%s", result_status_text(row->outcome));
     count_cell(table, row->latency_cycle);
@@ -48,12 +58,13 @@ static void metric_cells(const struct map_report *r, struct table *table, const 
         table_cell(table, "-");
     table_cell(table, "%s", text_bytes(row->dram_byte, text, sizeof text));
     ratio_cell(table, row->bound_edp_ratio);
-    for (size_t i = 0, n = inline_fields(r, field); i < n; i++) {
-        double value = measure_number(field[i], row);
-        if (field[i]->type == FIELD_U64 && isfinite(value))
-            count_cell(table, (uint64_t)value);
+    for (size_t i = 0; i < measured.n; i++) {
+        if (!is_inline(&measured, i))
+            continue;
+        if (measured.all[i]->type == METRIC_U64)
+            count_cell(table, row->extra[i].u64);
         else
-            ratio_cell(table, value);
+            ratio_cell(table, row->extra[i].f64);
     }
     count_cell(table, row->evaluations);
     table_cell(table, "%s", row->stop ? row->stop : "-");
@@ -64,17 +75,14 @@ static struct layer_record total_row(const struct map_report *r)
 {
     struct layer_record row;
     const struct point_record *p = r->point;
+    const struct measured measured = measured_of(r);
     layer_record_init(&row);
     row.layer = "total";
     row.outcome = p->outcome;
-    row.latency_s = p->latency_s;
-    row.latency_cycle = p->latency_cycle;
-    row.energy_j = p->energy_j;
-    row.edp_js = p->edp_js;
-    row.utilization = p->utilization;
-    row.dram_byte = p->dram_byte;
-    row.bound_edp_ratio = p->bound_edp_ratio;
-    row.noc_latency_cycle = p->noc_latency_cycle;
+    row.metrics = p->metrics;
+    for (size_t i = 0, at = 0; i < measured.n; i++)
+        if (is_inline(&measured, i))
+            row.extra[i] = p->extra[at++];
     row.evaluations = p->evaluations;
     row.stop = p->stop;
     return row;
@@ -82,21 +90,21 @@ static struct layer_record total_row(const struct map_report *r)
 
 static void print_terms(const struct map_report *r, struct text_buffer *out)
 {
-    const char *header[1 + MEASURE_FIELD_MAX] = {"layer"};
-    const struct result_field *field[MEASURE_FIELD_MAX];
-    struct measure_settings shown = r->settings->measure;
+    const char *header[1 + MEASURE_VALUE_MAX] = {"layer"};
+    const struct measured measured = measured_of(r);
     struct table table;
-    shown.what &= RESULT_MEASURE_COSA;
-    size_t n_field = measure_fields(&shown, field);
-    if (n_field == 0)
+    size_t n = 1;
+    for (size_t k = 0; k < measured.n; k++)
+        if (!is_inline(&measured, k))
+            header[n++] = measured.all[k]->name;
+    if (n == 1)
         return;
-    for (size_t k = 0; k < n_field; k++)
-        header[1 + k] = field[k]->name;
-    table_init(&table, header, 1 + n_field, 1);
+    table_init(&table, header, n, 1);
     for (uint32_t i = 0; i < r->workload->n_layer; i++) {
         table_cell(&table, "%s", r->layer[i].layer);
-        for (size_t k = 0; k < n_field; k++)
-            ratio_cell(&table, measure_number(field[k], &r->layer[i]));
+        for (size_t k = 0; k < measured.n; k++)
+            if (!is_inline(&measured, k))
+                ratio_cell(&table, metric_number(measured.all[k], &r->layer[i].extra[k]));
     }
     text_append(out, "\n");
     table_print(&table, out);
@@ -105,10 +113,10 @@ static void print_terms(const struct map_report *r, struct text_buffer *out)
 
 void map_report_table(const struct map_report *r, struct text_buffer *out)
 {
-    const char *header[16 + MEASURE_FIELD_MAX] = {"layer",  "count", "status",      "cycles", "latency",
+    const char *header[16 + MEASURE_VALUE_MAX] = {"layer",  "count", "status",      "cycles", "latency",
                                                   "energy", "edp",   "utilization", "DRAM",   "edp/bound"};
-    const struct result_field *field[MEASURE_FIELD_MAX];
-    size_t n_header = 10, n_field = inline_fields(r, field);
+    const struct measured measured = measured_of(r);
+    size_t n_header = 10;
     struct table table;
     char objective[64];
     struct layer_record total = total_row(r);
@@ -116,8 +124,9 @@ void map_report_table(const struct map_report *r, struct text_buffer *out)
                 r->arch->name, r->workload->batch, r->settings->engine->name,
                 objective_print(&r->settings->objective, objective, sizeof objective),
                 (unsigned long long)r->settings->seed);
-    for (size_t i = 0; i < n_field; i++)
-        header[n_header++] = field[i]->name;
+    for (size_t i = 0; i < measured.n; i++)
+        if (is_inline(&measured, i))
+            header[n_header++] = measured.all[i]->name;
     header[n_header++] = "evaluations";
     header[n_header++] = "stop";
     table_init(&table, header, n_header, 1u << 0 | 1u << 2 | 1u << (n_header - 1));
@@ -146,13 +155,12 @@ void map_report_table(const struct map_report *r, struct text_buffer *out)
 void map_report_csv(const struct map_report *r, struct text_buffer *out)
 {
     char number[40];
-    const struct result_field *field[MEASURE_FIELD_MAX];
-    size_t n_field = measure_fields(&r->settings->measure, field);
+    const struct measured measured = measured_of(r);
     text_append(
         out,
         "layer,count,status,latency_cycle,latency_s,energy_j,edp_js,utilization,dram_byte,bound_edp_ratio,");
-    for (size_t k = 0; k < n_field; k++)
-        text_append(out, "%s,", field[k]->name);
+    for (size_t k = 0; k < measured.n; k++)
+        text_append(out, "%s,", measured.all[k]->name);
     text_append(out, "evaluations,stop,padded\n");
     struct layer_record total = total_row(r);
     for (uint32_t i = 0; i <= r->workload->n_layer; i++) {
@@ -162,16 +170,16 @@ void map_report_csv(const struct map_report *r, struct text_buffer *out)
                                 row->utilization, row->dram_byte, row->bound_edp_ratio};
         text_append(out, "%s,%llu,%s,", row->layer, (unsigned long long)count,
                     result_status_text(row->outcome));
-        if (row->latency_cycle != RESULT_U64_MISSING)
+        if (row->latency_cycle != METRIC_U64_MISSING)
             text_append(out, "%llu", (unsigned long long)row->latency_cycle);
         for (size_t k = 0; k < 6; k++)
             text_append(out, ",%s", isnan(value[k]) ? "" : text_double(value[k], number, sizeof number));
-        for (size_t k = 0; k < n_field; k++) {
-            double measured = measure_number(field[k], row);
-            text_append(out, ",%s", isnan(measured) ? "" : text_double(measured, number, sizeof number));
+        for (size_t k = 0; k < measured.n; k++) {
+            double one = metric_number(measured.all[k], &row->extra[k]);
+            text_append(out, ",%s", isnan(one) ? "" : text_double(one, number, sizeof number));
         }
         text_append(out, ",");
-        if (row->evaluations != RESULT_U64_MISSING)
+        if (row->evaluations != METRIC_U64_MISSING)
             text_append(out, "%llu", (unsigned long long)row->evaluations);
         text_append(out, ",%s,", row->stop ? row->stop : "");
         if (row->padded && row->padded[0])
@@ -187,17 +195,17 @@ static json_t *number_or_null(double value)
 
 static json_t *json_row(const struct map_report *r, const struct layer_record *row, uint64_t count)
 {
-    const struct result_field *field[MEASURE_FIELD_MAX];
-    size_t n_field = measure_fields(&r->settings->measure, field);
+    const struct measured measured = measured_of(r);
     json_t *object = json_pack(
         "{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "layer", row->layer, "count", (json_int_t)count,
         "status", result_status_text(row->outcome), "latency_cycle",
-        row->latency_cycle == RESULT_U64_MISSING ? json_null() : json_integer((json_int_t)row->latency_cycle),
+        row->latency_cycle == METRIC_U64_MISSING ? json_null() : json_integer((json_int_t)row->latency_cycle),
         "latency_s", number_or_null(row->latency_s), "energy_j", number_or_null(row->energy_j), "edp_js",
         number_or_null(row->edp_js), "utilization", number_or_null(row->utilization), "dram_byte",
         number_or_null(row->dram_byte), "bound_edp_ratio", number_or_null(row->bound_edp_ratio));
-    for (size_t k = 0; object && k < n_field; k++)
-        json_object_set_new(object, field[k]->name, number_or_null(measure_number(field[k], row)));
+    for (size_t k = 0; object && k < measured.n; k++)
+        json_object_set_new(object, measured.all[k]->name,
+                            number_or_null(metric_number(measured.all[k], &row->extra[k])));
     if (object && row->reason)
         json_object_set_new(object, "reason", json_string(row->reason));
     if (object && row->mapping)

@@ -15,9 +15,9 @@ struct mapping_report {
     const struct problem *problem;
     const struct architecture *arch;
     const struct evaluation_detail *detail;
-    size_t n_measured;                          /* further numbers, for summaries; a missing one is NaN */
-    const struct result_field *const *measured; /* (n_measured) their names */
-    const double *measured_value;               /* (n_measured) */
+    size_t n_measured;                    /* further numbers, for summaries; a missing one is NaN */
+    const struct metric *const *measured; /* (n_measured) their names */
+    const double *measured_value;         /* (n_measured) */
 };
 
 /* levels: one row per level (innermost first) and tensor, bypassed ones too; counts per instance, energies in

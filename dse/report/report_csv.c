@@ -132,7 +132,7 @@ static void summary_csv(const struct mapping_report *r, struct text_buffer *out)
         text_append(out, "\n%s,", r->measured[i]->name);
         if (isnan(r->measured_value[i]))
             continue;
-        if (r->measured[i]->type == FIELD_U64)
+        if (r->measured[i]->type == METRIC_U64)
             text_append(out, "%" PRIu64, (uint64_t)r->measured_value[i]);
         else
             append_number(out, "", r->measured_value[i]);

@@ -105,7 +105,7 @@ static void print_measured(const struct mapping_report *r, int label, struct tex
         text_append(out, "  %-*s  ", label, r->measured[i]->name);
         if (isnan(value))
             text_append(out, "-\n");
-        else if (r->measured[i]->type == FIELD_U64)
+        else if (r->measured[i]->type == METRIC_U64)
             text_append(out, "%s\n", text_thousands((uint64_t)value, a, sizeof a));
         else
             text_append(out, "%.3f\n", value);

@@ -88,34 +88,41 @@ static void compare_counts(struct comparison *c, const char *where, const char *
                            uint64_t is)
 {
     char a[24], b[24];
-    c->n_compared += was != RESULT_U64_MISSING || is != RESULT_U64_MISSING;
+    c->n_compared += was != METRIC_U64_MISSING || is != METRIC_U64_MISSING;
     if (was == is)
         return;
     snprintf(a, sizeof a, "%" PRIu64, was);
     snprintf(b, sizeof b, "%" PRIu64, is);
-    say(c, where, column, was == RESULT_U64_MISSING ? "nothing" : a,
-        is == RESULT_U64_MISSING ? "nothing" : b);
+    say(c, where, column, was == METRIC_U64_MISSING ? "nothing" : a,
+        is == METRIC_U64_MISSING ? "nothing" : b);
 }
 
-/* One column of two records of the same kind. */
-static void compare_field(struct comparison *c, const char *where, const struct result_field *field,
-                          const void *was, const void *is)
+static void compare_values(struct comparison *c, const char *where, const struct metric *metric,
+                           const void *was, const void *is)
 {
-    const void *a = (const char *)was + field->offset, *b = (const char *)is + field->offset;
-    if (field->type == FIELD_F64)
-        compare_doubles(c, where, field->name, *(const double *)a, *(const double *)b);
-    else if (field->type == FIELD_U64)
-        compare_counts(c, where, field->name, *(const uint64_t *)a, *(const uint64_t *)b);
+    if (metric->type == METRIC_F64)
+        compare_doubles(c, where, metric->name, *(const double *)was, *(const double *)is);
+    else if (metric->type == METRIC_U64)
+        compare_counts(c, where, metric->name, *(const uint64_t *)was, *(const uint64_t *)is);
     else
-        compare_texts(c, where, field->name, *(const char *const *)a, *(const char *const *)b);
+        compare_texts(c, where, metric->name, *(const char *const *)was, *(const char *const *)is);
 }
 
-/* Traces are a group of their own in the file, which is there when any search has one. */
-static bool is_compared(const struct comparison *c, const struct result_field *field, bool is_layer, size_t i)
+/* All columns of the program that the file has, too, but times. Traces are a group of their own in the file,
+ * which is there when any search has one. */
+static void compare_records(struct comparison *c, const char *where, enum result_table table, const void *was,
+                            const void *is)
 {
-    if (field->is_time)
-        return false;
-    return stored_rows_has(c->rows, is_layer, i) || strcmp(field->name, "trace") == 0;
+    struct result_column column[RESULT_COLUMN_MAX];
+    for (size_t i = 0, n = schema_columns(c->now, table, column); i < n; i++) {
+        const struct metric *metric = column[i].metric;
+        const struct result_column *stored = stored_rows_column(c->rows, table, metric->name);
+        if (!stored && strcmp(metric->name, "trace") == 0)
+            stored = &column[i];
+        if (stored && !metric->is_time && stored->metric->type == metric->type)
+            compare_values(c, where, metric, (const char *)was + stored->offset,
+                           (const char *)is + column[i].offset);
+    }
 }
 
 static size_t find_name(const char *const *name, size_t n, const char *wanted)
@@ -131,18 +138,18 @@ static void compare_levels(struct comparison *c, const char *where, const struct
                            const struct level_values *is)
 {
     static const struct level_values none = {NAN, NAN, NAN};
-    size_t n_field;
-    const struct result_field *field = level_field_all(&n_field);
+    size_t n_metric;
+    const struct metric *metric = level_metric_all(&n_metric);
     for (size_t l = 0; l < c->stored->n_level; l++) {
         char column[256];
         const char *name = c->stored->level[l];
         size_t k = find_name(c->now->level, c->now->n_level, name);
         const struct level_values *a = was ? &was[l] : &none;
         const struct level_values *b = is && k < c->now->n_level ? &is[k] : &none;
-        for (size_t f = 0; f < n_field; f++) {
-            snprintf(column, sizeof column, "%.200s.%s", name, field[f].name);
-            compare_doubles(c, where, column, *(const double *)((const char *)a + field[f].offset),
-                            *(const double *)((const char *)b + field[f].offset));
+        for (size_t f = 0; f < n_metric; f++) {
+            snprintf(column, sizeof column, "%.200s.%s", name, metric[f].name);
+            compare_doubles(c, where, column, *(const double *)((const char *)a + metric[f].offset),
+                            *(const double *)((const char *)b + metric[f].offset));
         }
     }
 }
@@ -151,15 +158,11 @@ static void compare_layer(struct comparison *c, const struct stored_point *was, 
                           const struct layer_record *is)
 {
     char where[200];
-    size_t n_field;
-    const struct result_field *field = layer_field_all(&n_field);
     snprintf(where, sizeof where, "layer %.180s", c->stored->layer[l]);
     compare_texts(c, where, "status", was->layer_status[l], is ? result_status_text(is->outcome) : "");
     if (!is || !was->layer_status[l][0])
         return;
-    for (size_t f = 0; f < n_field; f++)
-        if (is_compared(c, &field[f], true, f))
-            compare_field(c, where, &field[f], &was->layer[l], is);
+    compare_records(c, where, RESULT_LAYERS, &was->layer[l], is);
     compare_levels(c, where, was->layer[l].level, is->level);
 }
 
@@ -176,13 +179,9 @@ static void compare_keys(struct comparison *c, uint64_t was, uint64_t is)
 void compare_point(struct comparison *c, const struct stored_point *was, const struct point_record *point,
                    const struct layer_record *layer, size_t n_layer)
 {
-    size_t n_field;
-    const struct result_field *field = point_field_all(&n_field);
     compare_texts(c, "", "status", was->status, result_status_text(point->outcome));
     compare_keys(c, was->point.key, point->key);
-    for (size_t f = 0; f < n_field; f++)
-        if (is_compared(c, &field[f], false, f))
-            compare_field(c, "", &field[f], &was->point, point);
+    compare_records(c, "", RESULT_POINTS, &was->point, point);
     compare_levels(c, "", was->point.level, point->level);
     for (size_t l = 0; l < c->stored->n_layer; l++) {
         const struct layer_record *same = NULL;

@@ -21,8 +21,16 @@ enum dse_status point_rows_make(const struct sweep *sweep, const struct sweep_po
                                 uint64_t key, struct arena *arena, struct point_record *record,
                                 struct layer_record *layer, struct dse_error *err)
 {
-    const struct record_source source = {point->workload,     arch, result, sweep->schema.n_level,
-                                         sweep->schema.level, true};
+    const struct record_source source = {.workload = point->workload,
+                                         .arch = arch,
+                                         .result = result,
+                                         .n_level = sweep->schema.n_level,
+                                         .level = sweep->schema.level,
+                                         .texts = true,
+                                         .measure = &point->settings.measure,
+                                         .group = point->settings.engine->group,
+                                         .n_extra = sweep->schema.n_extra[RESULT_POINTS],
+                                         .extra = sweep->schema.extra[RESULT_POINTS]};
     memset(record, 0, sizeof *record);
     record->index = point->index;
     record->key = key;

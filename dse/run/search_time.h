@@ -1,6 +1,7 @@
-/* What a search costs, from the searches that have finished: the static estimate (dse/run/search_time_prior.h)
- * times the seconds taken over the seconds estimated, of this engine on this network and batch so far; as long
- * as there are none, of this engine, and then of all. Only the order of work may depend on it, never a result.
+/* What a search costs, from the searches that have finished: the static estimate
+ * (dse/run/search_time_prior.h) times the seconds taken over the seconds estimated, of this engine on this
+ * network and batch so far; as long as there are none, of this engine, and then of all. Only the order of
+ * work may depend on it, never a result.
  *
  * A regression over the values of all axes that was here before ordered measured sweeps no better:
  * docs/performance.md.
@@ -21,8 +22,8 @@ DSE_MUST_CHECK enum dse_status search_time_new(const struct sweep *sweep, struct
                                                struct dse_error *err);
 void search_time_free(struct search_time *time);
 
-/* Search number `task` of the point at `index` (spec->n_dimension) took so long, in processor or wall seconds; all
- * searches of it did. Seconds that are no number or negative are passed over. */
+/* Search number `task` of the point at `index` (spec->n_dimension) took so long, in processor or wall
+ * seconds; all searches of it did. Seconds that are no number or negative are passed over. */
 void search_time_learn(struct search_time *time, const uint32_t *index, uint32_t task, double seconds);
 void search_time_learn_point(struct search_time *time, const uint32_t *index, double seconds);
 

@@ -27,24 +27,6 @@ static struct level_values *empty_levels(const struct record_source *source, str
     return values;
 }
 
-static void fill_energies(const struct architecture *arch, const struct evaluation *e,
-                          struct layer_record *row)
-{
-    row->energy_mac_j = e->mac_energy_j;
-    row->energy_buffer_j = row->energy_noc_j = row->energy_dram_j = 0;
-    row->dram_byte = row->onchip_byte = 0;
-    for (uint32_t l = 0; l < arch->n_level; l++) {
-        row->energy_noc_j += e->network_energy_j[l];
-        if (arch->level[l].is_dram) {
-            row->energy_dram_j += e->level_energy_j[l];
-            row->dram_byte += e->level_byte[l];
-        } else {
-            row->energy_buffer_j += e->level_energy_j[l];
-            row->onchip_byte += e->level_byte[l];
-        }
-    }
-}
-
 char *record_mapping_line(const struct mapping *mapping, const struct problem *problem,
                           const struct architecture *arch, struct arena *arena)
 {
@@ -100,14 +82,8 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         row->reason = result->reason;
         return DSE_OK;
     }
-    row->latency_s = e->latency_s;
-    row->latency_cycle = e->cycle;
-    row->energy_j = e->energy_j;
-    row->edp_js = e->edp_js;
-    row->utilization = e->utilization;
-    row->n_mac = (uint64_t)e->n_compute;
-    measure_fill(&result->measured, row);
-    fill_energies(source->arch, e, row);
+    evaluation_metrics(e, source->arch, &row->metrics);
+    memcpy(row->extra, result->measured.value, sizeof result->measured.value);
     if (result->bounded) {
         row->bound_latency_ratio = e->latency_s / result->bound.latency_s;
         row->bound_energy_ratio = e->energy_j / result->bound.energy_j;
@@ -187,23 +163,30 @@ static void add_levels(struct level_values *sum, const struct level_values *one,
     }
 }
 
-static void add_layer(struct point_record *point, const struct layer_record *row)
+/* Begin the sums over layers, or (row) add one of them: the shared metrics and what was measured, as far as
+ * layers make up a network. */
+static void fold(const struct record_source *source, struct point_record *point,
+                 const struct layer_record *row)
 {
-    double count = (double)row->count;
-    point->latency_s += count * row->latency_s;
-    point->latency_cycle += row->count * row->latency_cycle;
-    point->energy_j += count * row->energy_j;
-    point->energy_mac_j += count * row->energy_mac_j;
-    point->energy_buffer_j += count * row->energy_buffer_j;
-    point->energy_noc_j += count * row->energy_noc_j;
-    point->energy_dram_j += count * row->energy_dram_j;
-    point->dram_byte += count * row->dram_byte;
-    point->onchip_byte += count * row->onchip_byte;
-    point->n_mac += row->count * row->n_mac;
-    if (row->noc_latency_cycle == RESULT_U64_MISSING)
-        point->noc_latency_cycle = RESULT_U64_MISSING;
-    else if (point->noc_latency_cycle != RESULT_U64_MISSING)
-        point->noc_latency_cycle += row->count * row->noc_latency_cycle;
+    const struct metric *measured[MEASURE_VALUE_MAX];
+    size_t n, at = 0;
+    const struct metric *metric = metric_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        void *place = (char *)&point->metrics + metric[i].offset;
+        if (row)
+            metric_fold(&metric[i], place, (const char *)&row->metrics + metric[i].offset, row->count);
+        else
+            metric_fold_begin(&metric[i], place);
+    }
+    n = measure_columns(source->measure, false, measured);
+    for (size_t i = 0; i < n; i++) {
+        if (measured[i]->fold == METRIC_NONE)
+            continue;
+        if (row)
+            metric_fold(measured[i], &point->extra[at++], &row->extra[i], row->count);
+        else
+            metric_fold_begin(measured[i], &point->extra[at++]);
+    }
 }
 
 static enum dse_status fill_totals(const struct record_source *source, const struct layer_record *layer,
@@ -214,12 +197,10 @@ static enum dse_status fill_totals(const struct record_source *source, const str
     struct level_values *levels = empty_levels(source, arena);
     if (!levels)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the totals of a point");
-    point->latency_s = point->energy_j = point->energy_mac_j = point->energy_buffer_j = 0;
-    point->energy_noc_j = point->energy_dram_j = point->dram_byte = point->onchip_byte = 0;
-    point->latency_cycle = point->n_mac = point->noc_latency_cycle = 0;
+    fold(source, point, NULL);
     for (uint32_t i = 0; i < source->workload->n_layer; i++) {
         const struct solve_result *result = source->result[source->workload->problem_of[i]];
-        add_layer(point, &layer[i]);
+        fold(source, point, &layer[i]);
         add_levels(levels, layer[i].level, source->n_level, (double)layer[i].count);
         bound_latency_s += (double)layer[i].count * result->bound.latency_s;
         bound_energy_j += (double)layer[i].count * result->bound.energy_j;

@@ -20,6 +20,11 @@ struct record_source {
     size_t n_level;
     const char *const *level; /* (n_level) names of the columns; levels of the machine are found by name */
     bool texts;               /* also mappings or schedules, and traces */
+    const struct measure_settings *measure; /* what was measured of mappings */
+    const struct metric_group *group;       /* of the scheduler; NULL: it has none */
+    size_t n_extra;
+    const struct metric *const
+        *extra; /* (n_extra) a schedule's further columns of points; none: its group's order */
 };
 
 /* The row of a schedule in the layer table: no layer can be called so. */

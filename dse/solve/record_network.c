@@ -54,37 +54,31 @@ enum dse_status record_schedule_line(const char *text, size_t length, struct are
     return *line ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the text of a schedule");
 }
 
-static void fill_schedule(const struct engine_result *found, struct point_record *point)
+/* Where a metric stands among the further columns of points; in a table of its own order without a list. */
+static void put_extra(const struct record_source *source, const struct metric *metric,
+                      union metric_value value, struct point_record *point, size_t *n)
 {
-    const struct engine_schedule *s = &found->schedule;
-    point->latency_s = s->latency_s;
-    point->latency_cycle = s->cycle;
-    point->energy_j = s->energy_j;
-    point->energy_mac_j = s->energy_mac_j;
-    point->energy_buffer_j = s->energy_buffer_j;
-    point->energy_noc_j = s->energy_noc_j;
-    point->energy_dram_j = s->energy_dram_j;
-    point->edp_js = s->energy_j * s->latency_s;
-    point->utilization = s->utilization;
-    point->dram_byte = s->dram_byte;
-    point->n_mac = s->n_mac;
-    point->compute_cycle = s->compute_cycle;
-    point->dram_cycle = s->dram_cycle;
-    point->stall_cycle = s->stall_cycle;
-    point->buffer_max_byte = s->buffer_max_byte;
-    point->buffer_average_byte = s->buffer_average_byte;
-    point->n_layer_group = s->n_layer_group;
-    point->n_fine_group = s->n_fine_group;
-    point->n_tile = s->n_tile;
-    point->n_dram_tensor = s->n_dram_tensor;
-    if (s->stage1_cycle > 0) {
-        point->stage1_latency_cycle = s->stage1_cycle;
-        point->stage1_energy_j = s->stage1_energy_j;
-        point->stage1_buffer_average_byte = s->stage1_buffer_average_byte;
-    }
+    size_t at = *n;
+    for (size_t i = 0; i < source->n_extra; i++)
+        if (source->extra[i] == metric)
+            at = i;
+    if (at < RESULT_EXTRA_MAX)
+        point->extra[at] = value;
+    (*n)++;
+}
+
+static void fill_schedule(const struct record_source *source, const struct engine_result *found,
+                          struct point_record *point)
+{
+    const struct metric_group *group = source->group;
+    size_t n = 0;
+    point->metrics = found->schedule.metrics;
+    point->accounting = found->schedule.accounting;
+    for (size_t i = 0; group && i < group->n; i++)
+        put_extra(source, &group->metric[i], found->schedule.own[i], point, &n);
     if (found->bound > 0)
-        point->bound_cost_ratio = found->cost / found->bound;
-    point->accounting = s->accounting;
+        put_extra(source, &schedule_group.metric[0], (union metric_value){.f64 = found->cost / found->bound},
+                  point, &n);
 }
 
 /* The row of the network in the layer table. */
@@ -95,17 +89,7 @@ static void fill_row(const struct point_record *point, struct layer_record *row)
     row->count = 1;
     row->outcome = point->outcome;
     row->reason = point->reason;
-    row->latency_s = point->latency_s;
-    row->latency_cycle = point->latency_cycle;
-    row->energy_j = point->energy_j;
-    row->energy_mac_j = point->energy_mac_j;
-    row->energy_buffer_j = point->energy_buffer_j;
-    row->energy_noc_j = point->energy_noc_j;
-    row->energy_dram_j = point->energy_dram_j;
-    row->edp_js = point->edp_js;
-    row->utilization = point->utilization;
-    row->dram_byte = point->dram_byte;
-    row->n_mac = point->n_mac;
+    row->metrics = point->metrics;
     row->evaluations = point->evaluations;
     row->draws = point->draws;
     row->seconds = point->seconds;
@@ -134,7 +118,7 @@ enum dse_status record_make_network(const struct record_source *source, struct a
         point->stop = engine_stop_text(result->found.stop);
     }
     if (result->outcome == RESULT_OK) {
-        fill_schedule(&result->found, point);
+        fill_schedule(source, &result->found, point);
         point->n_layer_mapped = source->workload->network->n_layer;
     }
     fill_row(point, layer);

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "costmodel/accounting/accounting.h"
-#include "dse/solve/measure.h"
+#include "dse/solve/measure_settings.h"
 #include "dse/solve/workload.h"
 #include "engines/driver/engine.h"
 #include "engines/driver/objective.h"

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "dse/inputs/input_store.h"
-#include "dse/solve/measure.h"
+#include "dse/solve/measure_settings.h"
 #include "dse/spec/axis_kinds.h"
 #include "results/record/schema.h"
 

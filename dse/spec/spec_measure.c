@@ -1,9 +1,8 @@
 /* The key `measure`: [noc, cosa], or {noc: {max_steps: N}, cosa: } where something is to be said about one of
  * them. */
-#include <string.h>
+#include <stdio.h>
 
 #include "dse/spec/spec.h"
-#include "results/record/schema.h"
 
 static enum dse_status add_word(struct sweep_spec *spec, const char *word, int line, struct dse_error *err)
 {
@@ -16,17 +15,21 @@ static enum dse_status add_word(struct sweep_spec *spec, const char *word, int l
 static enum dse_status read_settings(struct sweep_spec *spec, const char *word, const struct ynode *node,
                                      struct dse_error *err)
 {
-    static const char *const noc_keys[] = {"max_steps"};
+    size_t n;
+    char what[64];
+    const int i = measure_find(word);
+    const struct measure *measure = measure_all(&n)[i];
     if (node->kind == YNODE_SCALAR && node->text[0] == '\0')
         return DSE_OK;
-    if (result_measure_find(word, strlen(word)) != RESULT_MEASURE_NOC) {
+    if (!measure->limit) {
         if (node->kind == YNODE_MAPPING && node->n_item == 0)
             return DSE_OK;
         return yaml_fail(&spec->doc, node, err, "measure: %s has no settings; write {%s: }", word, word);
     }
-    DSE_TRY(yaml_check_keys(&spec->doc, node, "measure.noc", noc_keys, 1, err));
-    const struct ynode *steps = yaml_find(node, "max_steps");
-    return steps ? yaml_u64(&spec->doc, steps, "max_steps", 0, UINT32_MAX, &spec->measure.noc_max_steps, err)
+    snprintf(what, sizeof what, "measure.%s", word);
+    DSE_TRY(yaml_check_keys(&spec->doc, node, what, &measure->limit, 1, err));
+    const struct ynode *limit = yaml_find(node, measure->limit);
+    return limit ? yaml_u64(&spec->doc, limit, measure->limit, 0, UINT32_MAX, &spec->measure.limit[i], err)
                  : DSE_OK;
 }
 

@@ -59,7 +59,6 @@ struct sweep {
     uint64_t max_memory_byte; /* of one search; 0: no limit of its own */
     double grace_s;           /* after its limit of seconds a search is ended from outside */
     size_t n_scheduler;       /* of the engines; the others are mappers */
-    unsigned measures;        /* RESULT_MEASURE bits: which optional columns the result files have */
     uint64_t n_cell;
     size_t n_point;
     uint32_t *cell; /* (n_point) row-major cell of each point, ascending; NULL: all cells are points */
@@ -128,6 +127,8 @@ DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error
 DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep,
                                           struct dse_error *err);                        /* sweep_plot.c */
 DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
+/* The metrics that not every result has: what is measured of mappings, and what the schedulers have. */
+DSE_MUST_CHECK enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
 
 /* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the
  * file (sweep_filter.c). */

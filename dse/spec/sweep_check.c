@@ -199,7 +199,7 @@ enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
     DSE_TRY(try_machines(sweep, err));
     DSE_TRY(try_all_constraints(sweep, err));
     DSE_TRY(try_measures(sweep, err));
-    for (size_t d = 0; (sweep->spec->measure.what & RESULT_MEASURE_NOC) && d < sweep->spec->n_dimension; d++)
+    for (size_t d = 0; sweep->spec->measure.what && d < sweep->spec->n_dimension; d++)
         DSE_TRY(try_network(sweep, d, err));
     return DSE_OK;
 }

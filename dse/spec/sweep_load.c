@@ -285,8 +285,7 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
         if (solve_is_scheduler(&sweep->engine[i]))
             DSE_TRY(check_scheduler(sweep, &sweep->engine[i], err));
     }
-    sweep->measures = sweep->spec->measure.what | (sweep->n_scheduler ? RESULT_MEASURE_SCHEDULE : 0);
-    return DSE_OK;
+    return sweep_columns(sweep, err);
 }
 
 /* The limits of points. Each search of a point has to have an evaluation, or the limit could not hold. */

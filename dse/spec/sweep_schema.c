@@ -124,6 +124,49 @@ static enum dse_status keep_specification(struct sweep *sweep, struct dse_error 
     return DSE_OK;
 }
 
+/* Add the metrics of a group to the columns of points, and its name to `names`, unless it is there. */
+static void add_group(const struct metric_group *group, const struct metric **point, size_t *n_point,
+                      struct text_buffer *names)
+{
+    for (size_t i = 0; i < *n_point; i++)
+        if (point[i] == &group->metric[0])
+            return;
+    for (size_t i = 0; i < group->n && *n_point < RESULT_EXTRA_MAX; i++)
+        point[(*n_point)++] = &group->metric[i];
+    text_append(names, "%s%s", names->length ? " " : "", group->name);
+}
+
+enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err)
+{
+    const struct measure_settings *measure = &sweep->spec->measure;
+    const struct metric **point = arena_alloc(&sweep->arena, RESULT_EXTRA_MAX, sizeof *point);
+    const struct metric **layer = arena_alloc(&sweep->arena, MEASURE_VALUE_MAX, sizeof *layer);
+    struct text_buffer names;
+    size_t n_measure;
+    const struct measure *const *all = measure_all(&n_measure);
+    if (!point || !layer)
+        return sweep_no_memory(sweep, err);
+    size_t n_point = measure_columns(measure, true, point);
+    text_init(&names);
+    for (size_t i = 0; i < n_measure; i++)
+        if (measure->what >> i & 1u)
+            text_append(&names, "%s%s", names.length ? " " : "", all[i]->group.name);
+    for (size_t e = 0; e < sweep->n_engine; e++)
+        if (sweep->engine[e].engine->group)
+            add_group(sweep->engine[e].engine->group, point, &n_point, &names);
+    if (sweep->n_scheduler)
+        add_group(&schedule_group, point, &n_point, &names);
+    char *words =
+        names.failed ? NULL : arena_copy_text(&sweep->arena, names.data ? names.data : "", names.length);
+    text_free(&names);
+    sweep->schema.measures = words;
+    sweep->schema.n_extra[RESULT_POINTS] = n_point;
+    sweep->schema.extra[RESULT_POINTS] = point;
+    sweep->schema.n_extra[RESULT_LAYERS] = measure_columns(measure, false, layer);
+    sweep->schema.extra[RESULT_LAYERS] = layer;
+    return words ? DSE_OK : sweep_no_memory(sweep, err);
+}
+
 enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
 {
     struct dse_error inner = {0};
@@ -133,7 +176,6 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     sweep->schema.name = sweep->spec->name;
     sweep->schema.title = sweep->spec->title;
     DSE_TRY(keep_specification(sweep, err));
-    sweep->schema.measures = sweep->measures;
     sweep->schema.n_point = sweep->n_point;
     enum dse_status status = schema_check(&sweep->schema, &inner);
     if (status != DSE_OK)

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "costmodel/model/measure.h"
 #include "dse/console/not_ok.h"
+#include "engines/driver/engine.h"
 #include "results/journal/journal_read.h"
 #include "results/plot/plot_data.h"
 
-enum { LABEL_MAX = 256, KNOWN_MAX = 128, SLOT_MIN = 64 };
+enum { LABEL_MAX = 256, KNOWN_MAX = 512, SLOT_MIN = 64 };
 
 static enum dse_status no_memory(struct dse_error *err)
 {
@@ -20,13 +22,31 @@ static enum dse_status no_memory(struct dse_error *err)
 
 /* ---------------------------------------- names */
 
-static const struct result_field *field_of(const char *metric)
+/* Every metric that some result has, of whatever sweep; returns how many. */
+static size_t all_metrics(const struct metric *metric[KNOWN_MAX])
 {
-    size_t n;
-    const struct result_field *field = point_field_all(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(field[i].name, metric) == 0)
-            return &field[i];
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n_measure, n_engine, n = 0;
+    const struct measure *const *measure = measure_all(&n_measure);
+    const struct engine *const *engine = engine_all(&n_engine);
+    for (size_t i = 0, n_column = schema_columns(NULL, RESULT_POINTS, column); i < n_column; i++)
+        metric[n++] = column[i].metric;
+    for (size_t i = 0; i < n_measure + n_engine + 1; i++) {
+        const struct metric_group *group = i < n_measure              ? &measure[i]->group
+                                           : i < n_measure + n_engine ? engine[i - n_measure]->group
+                                                                      : &schedule_group;
+        for (size_t k = 0; group && k < group->n && n < KNOWN_MAX; k++)
+            metric[n++] = &group->metric[k];
+    }
+    return n;
+}
+
+static const struct metric *metric_of(const char *name)
+{
+    const struct metric *metric[KNOWN_MAX];
+    for (size_t i = 0, n = all_metrics(metric); i < n; i++)
+        if (strcmp(metric[i]->name, name) == 0)
+            return metric[i];
     return NULL;
 }
 
@@ -40,8 +60,9 @@ static bool means(const char *name, const char *column)
 enum dse_status best_slices_init(struct best_slices *best, const char *const *by, size_t n_by,
                                  const char *metric, struct dse_error *err)
 {
+    const struct metric *all[KNOWN_MAX];
     const char *known[KNOWN_MAX];
-    size_t n_field, n = 0;
+    size_t n_all = all_metrics(all), n = 0;
     char shown[96];
     memset(best, 0, sizeof *best);
     best->metric = metric;
@@ -49,26 +70,26 @@ enum dse_status best_slices_init(struct best_slices *best, const char *const *by
         return dse_fail(err, DSE_BAD_USAGE, "--by: more than %d axes", BEST_BY_MAX);
     for (size_t i = 0; i < n_by; i++)
         best->by[best->n_by++] = by[i];
-    const struct result_field *field = field_of(metric), *all = point_field_all(&n_field);
-    best->direction = field ? plot_direction(field) : 0;
+    const struct metric *found = metric_of(metric);
+    best->direction = found ? metric_direction(found) : 0;
     if (best->direction != 0)
         return DSE_OK;
-    for (size_t i = 0; i < n_field && n < KNOWN_MAX; i++)
-        if (plot_direction(&all[i]) != 0)
-            known[n++] = all[i].name;
+    for (size_t i = 0; i < n_all; i++)
+        if (metric_direction(all[i]) != 0)
+            known[n++] = all[i]->name;
     const char *near = text_nearest(metric, known, n);
     for (size_t i = 0; i < n && !near; i++)
         near = means(metric, known[i]) ? known[i] : NULL; /* the unit is missing */
     return dse_fail(err, DSE_BAD_USAGE, "--metric %s: %s%s%s%s", text_excerpt(metric, shown, sizeof shown),
-                    field ? "there is no best of it" : "no such metric",
-                    near && !field ? "; did you mean " : "; for instance edp_js, latency_s or energy_j",
-                    near && !field ? near : "", near && !field ? "?" : "");
+                    found ? "there is no best of it" : "no such metric",
+                    near && !found ? "; did you mean " : "; for instance edp_js, latency_s or energy_j",
+                    near && !found ? near : "", near && !found ? "?" : "");
 }
 
 const char *best_slices_unit(const struct best_slices *best)
 {
-    const struct result_field *field = field_of(best->metric);
-    return field && strcmp(field->unit, "1") != 0 ? field->unit : "";
+    const struct metric *metric = metric_of(best->metric);
+    return metric && strcmp(metric->unit, "1") != 0 ? metric->unit : "";
 }
 
 static enum dse_status unknown_axis(const char *name, const struct csv_row *header, size_t n_axis,

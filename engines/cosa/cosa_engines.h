@@ -2,6 +2,7 @@
 #ifndef ENGINES_COSA_COSA_ENGINES_H
 #define ENGINES_COSA_COSA_ENGINES_H
 
+#include "costmodel/model/measure.h"
 #include "engines/driver/engine.h"
 #include "engines/driver/engine_command.h"
 
@@ -14,5 +15,8 @@ extern const struct engine engine_cosa_best;
 
 /* The weights of its objective for a machine. */
 extern const struct engine_command engine_command_calibrate;
+
+/* The terms of the objective, of any mapping: metrics cosa_util, cosa_comp, cosa_traf, cosa_objective. */
+extern const struct measure measure_cosa;
 
 #endif

@@ -135,6 +135,8 @@ struct engine {
     const struct engine_option *option; /* (n_option) */
     size_t n_option;
     struct engine_effort effort;
+    /* scheduler: what only its schedules have (engine_schedule.own); NULL: nothing */
+    const struct metric_group *group;
     size_t state_byte; /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);

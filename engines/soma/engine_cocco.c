@@ -8,6 +8,7 @@
 #include "engines/soma/search/lfa_search.h"
 #include "engines/soma/search/starts.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/soma_metrics.h"
 
 enum {
     OPTION_COMPAT,
@@ -181,6 +182,7 @@ const struct engine engine_cocco = {
     .name = "cocco",
     .summary = "annealing over which layers are fused; buffering is double (the Cocco baseline)",
     .kind = ENGINE_SCHEDULER,
+    .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
     .effort = {7e-5, 100, 4e-6, {"rounds", "starts"}},

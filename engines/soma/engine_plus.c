@@ -12,6 +12,7 @@
 #include "engines/soma/search/plus_search.h"
 #include "engines/soma/search/plus_start.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/soma_metrics.h"
 #include "engines/soma/two_stage.h"
 
 enum {
@@ -538,6 +539,7 @@ const struct engine engine_soma_plus = {
     .name = "soma-plus",
     .summary = "layer fusion and DRAM order in one search, with a lower bound of the cost",
     .kind = ENGINE_SCHEDULER,
+    .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
     .effort = {7e-5, 1000, 6e-6, {"rounds", "starts"}},

@@ -5,6 +5,7 @@
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/soma_metrics.h"
 #include "engines/soma/two_stage.h"
 
 enum {
@@ -255,6 +256,7 @@ const struct engine engine_soma = {
     .name = "soma",
     .summary = "layer fusion, then DRAM order and prefetching, by annealing (SoMa, HPCA 2025)",
     .kind = ENGINE_SCHEDULER,
+    .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
     .effort = {7e-5, 1500, 4e-6, {"dlsa_rounds", "starts"}},

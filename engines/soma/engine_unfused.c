@@ -5,6 +5,7 @@
 #include "engines/soma/offer.h"
 #include "engines/soma/search/lfa_search.h"
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/soma_metrics.h"
 
 enum { OPTION_COMPAT, OPTION_CORE, OPTION_CORE_EVALUATIONS, N_OPTION };
 
@@ -57,6 +58,7 @@ const struct engine engine_unfused = {
     .name = "unfused",
     .summary = "layer by layer with double buffering: what fusion is compared with",
     .kind = ENGINE_SCHEDULER,
+    .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
     .effort = {7e-5, 0, 0},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engines/soma/notation/tile_plan.h"
+#include "engines/soma/soma_metrics.h"
 
 enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
                               const struct fused_schedule *fused, struct core_cost *sum,
@@ -27,6 +28,26 @@ enum dse_status soma_core_sum(const struct network *network, struct core_schedul
     return DSE_OK;
 }
 
+/* The family's own metrics but those of the first stage. */
+static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fused,
+                    const struct fused_result *result, struct engine_schedule *totals)
+{
+    struct soma_metrics own;
+    soma_metrics_init(&own);
+    own.compute_cycle = result->compute_cycle;
+    own.dram_cycle = result->dram_cycle;
+    own.stall_cycle = result->stall_cycle;
+    own.buffer_max_byte = (double)result->buffer_max_byte;
+    own.buffer_average_byte = result->buffer_average_byte;
+    own.n_layer_group = 0;
+    own.n_fine_group = lfa->n_flc;
+    own.n_tile = fused->n_tile;
+    own.n_dram_tensor = fused->n_dram;
+    for (uint32_t g = 0; g < lfa->n_flc; g++)
+        own.n_layer_group += lfa->dram_cut[g];
+    soma_metrics_put(&own, totals);
+}
+
 /* Everything of an engine_schedule but its text, of a schedule that fused_evaluate found without fault. The
  * energy of the MACs and vector operations is energy_mac_j, that of global buffer, L1 and OL2
  * energy_buffer_j, that of the buses energy_noc_j. */
@@ -38,29 +59,20 @@ static enum dse_status sum_up(const struct soma_task *task, const struct soma_lf
     const struct architecture *arch = task->task->architecture;
     struct core_cost core;
     DSE_TRY(soma_core_sum(context->network, context->core, fused, &core, err));
-    *totals = (struct engine_schedule){
-        .cycle = result->cycle,
-        .latency_s = (double)result->cycle / task->search.clock_hz,
-        .energy_j = result->energy_j,
-        .energy_mac_j = core.mac_energy_j,
-        .energy_buffer_j = core.buffer_energy_j + core.local_energy_j,
-        .energy_noc_j = core.bus_energy_j,
-        .energy_dram_j = result->dram_energy_j,
-        .dram_byte = (double)result->dram_byte,
-        .n_mac = network_macs(context->network, context->batch),
-        .compute_cycle = result->compute_cycle,
-        .dram_cycle = result->dram_cycle,
-        .stall_cycle = result->stall_cycle,
-        .buffer_max_byte = (double)result->buffer_max_byte,
-        .buffer_average_byte = result->buffer_average_byte,
-        .n_fine_group = lfa->n_flc,
-        .n_tile = fused->n_tile,
-        .n_dram_tensor = fused->n_dram,
-        .accounting = soma_core_accounting(task->core.choice.core, context->compat),
-    };
-    totals->utilization = (double)totals->n_mac / ((double)arch->mac.instances * (double)totals->cycle);
-    for (uint32_t g = 0; g < lfa->n_flc; g++)
-        totals->n_layer_group += lfa->dram_cut[g];
+    engine_schedule_init(totals);
+    totals->latency_cycle = result->cycle;
+    totals->latency_s = (double)result->cycle / task->search.clock_hz;
+    totals->energy_j = result->energy_j;
+    totals->energy_mac_j = core.mac_energy_j;
+    totals->energy_buffer_j = core.buffer_energy_j + core.local_energy_j;
+    totals->energy_noc_j = core.bus_energy_j;
+    totals->energy_dram_j = result->dram_energy_j;
+    totals->dram_byte = (double)result->dram_byte;
+    totals->n_mac = network_macs(context->network, context->batch);
+    totals->utilization =
+        (double)totals->n_mac / ((double)arch->mac.instances * (double)totals->latency_cycle);
+    totals->accounting = soma_core_accounting(task->core.choice.core, context->compat);
+    put_own(lfa, fused, result, totals);
     return DSE_OK;
 }
 
@@ -130,10 +142,12 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     DSE_TRY(sum_up(task, lfa, fused, &result, &totals, err));
     DSE_TRY(dlsa_of(fused, scratch, &dlsa, err));
     DSE_TRY(is_default(task, lfa, fused, scratch, &double_buffered, err));
-    if (stage1) {
-        totals.stage1_cycle = stage1->cycle;
-        totals.stage1_energy_j = stage1->energy_j;
-        totals.stage1_buffer_average_byte = stage1->buffer_average_byte;
+    if (stage1 && stage1->cycle > 0) {
+        struct soma_metrics own = soma_metrics_get(&totals);
+        own.stage1_latency_cycle = stage1->cycle;
+        own.stage1_energy_j = stage1->energy_j;
+        own.stage1_buffer_average_byte = stage1->buffer_average_byte;
+        soma_metrics_put(&own, &totals);
     }
     text_init(&text);
     soma_write(task->search.context.network, task->search.context.compat, lfa, double_buffered ? NULL : &dlsa,

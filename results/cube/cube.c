@@ -25,13 +25,7 @@ static int put_u64(hid_t object, const char *name, uint64_t value)
 static int write_attributes(hid_t file, const struct result_schema *schema,
                             const struct provenance *provenance, uint64_t n_done)
 {
-    char hash[17], measures[64] = "";
-    for (size_t i = 0; result_measure_text(i); i++) {
-        const char *word = result_measure_text(i);
-        size_t used = strlen(measures);
-        if (schema->measures & result_measure_find(word, strlen(word)))
-            snprintf(measures + used, sizeof measures - used, "%s%s", used ? " " : "", word);
-    }
+    char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, schema->specification_hash);
     const char *const pair[][2] = {
         {"Conventions", "dse-1.0"}, /* docs/results.md; units are not all of UDUNITS, so CF is not claimed */
@@ -39,7 +33,7 @@ static int write_attributes(hid_t file, const struct result_schema *schema,
         {"name", schema->name ? schema->name : ""},
         {"specification", schema->specification ? schema->specification : ""},
         {"specification_hash", hash},
-        {"measures", measures},
+        {"measures", schema->measures ? schema->measures : ""},
         {"dse_version", provenance->dse_version},
         {"git_revision", provenance->git_revision},
         {"compiler", provenance->compiler},

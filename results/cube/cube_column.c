@@ -18,19 +18,19 @@ _Static_assert(sizeof(double) == VALUE_BYTE && sizeof(uint64_t) == VALUE_BYTE &&
 
 static int open_type(struct cube_column *column)
 {
-    column->type = column->kind == FIELD_F64   ? H5T_NATIVE_DOUBLE
-                   : column->kind == FIELD_U64 ? H5T_NATIVE_UINT64
-                                               : hdf5_text_type();
+    column->type = column->kind == METRIC_F64   ? H5T_NATIVE_DOUBLE
+                   : column->kind == METRIC_U64 ? H5T_NATIVE_UINT64
+                                                : hdf5_text_type();
     return column->type < 0 ? -1 : 0;
 }
 
 int cube_column_open(struct cube_column *column, const struct cube_group *group, const char *name,
-                     unsigned extra, const struct result_field *field)
+                     unsigned extra, const struct metric *metric)
 {
     memset(column, 0, sizeof *column);
     column->dataset = column->space = column->type = -1;
     column->transfer = group->transfer;
-    column->kind = field->type;
+    column->kind = metric->type;
     column->n_axis = group->rank;
     arena_init(&column->texts);
     column->rank = cube_lengths(group, extra, column->length);
@@ -38,7 +38,7 @@ int cube_column_open(struct cube_column *column, const struct cube_group *group,
     column->inner = 1;
     for (int i = column->n_axis; i < column->rank; i++)
         column->inner *= (size_t)column->length[i];
-    column->dataset = cube_dataset(group, name, extra, field);
+    column->dataset = cube_dataset(group, name, extra, metric);
     if (column->dataset < 0 || open_type(column) < 0)
         return -1;
     column->space = H5Dget_space(column->dataset);
@@ -145,10 +145,10 @@ static int begin_chunk(struct cube_column *column, uint64_t cell)
         }
     }
     for (size_t i = 0; i < n; i++) {
-        if (column->kind == FIELD_F64)
+        if (column->kind == METRIC_F64)
             column->value.f64[i] = NAN;
-        else if (column->kind == FIELD_U64)
-            column->value.u64[i] = RESULT_U64_MISSING;
+        else if (column->kind == METRIC_U64)
+            column->value.u64[i] = METRIC_U64_MISSING;
         else
             column->value.text[i] = NULL;
     }
@@ -182,7 +182,7 @@ int cube_column_close(struct cube_column *column, bool write)
     int result = 0;
     if (write && column->n)
         result = flush_to(column, column->n);
-    if (column->kind == FIELD_TEXT && column->type > 0)
+    if (column->kind == METRIC_TEXT && column->type > 0)
         result |= H5Tclose(column->type) < 0 ? -1 : 0;
     if (column->space > 0)
         result |= H5Sclose(column->space) < 0 ? -1 : 0;

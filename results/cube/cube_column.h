@@ -15,7 +15,7 @@
 struct cube_column {
     hid_t dataset, space, transfer; /* -1: not open; `transfer` is borrowed from the group */
     hid_t type;                     /* in memory; owned when it is text */
-    enum field_type kind;
+    enum metric_type kind;
     int rank, n_axis; /* dimensions; those that are axes */
     hsize_t length[CUBE_RANK_MAX], chunk[CUBE_RANK_MAX];
     size_t inner;      /* values of one cell */
@@ -33,12 +33,12 @@ struct cube_column {
     struct arena texts; /* what value.text points to */
 };
 
-/* Create a dataset of the group (extra, field: see cube_dataset) and a column for it. >= 0 on success; a
+/* Create a dataset of the group (extra, metric: see cube_dataset) and a column for it. >= 0 on success; a
  * column that failed may be closed. */
 int cube_column_open(struct cube_column *column, const struct cube_group *group, const char *name,
-                     unsigned extra, const struct result_field *field);
+                     unsigned extra, const struct metric *metric);
 
-/* The values (inner) of a cell, missing (NaN, RESULT_U64_MISSING, NULL) unless they were set before: a text
+/* The values (inner) of a cell, missing (NaN, METRIC_U64_MISSING, NULL) unless they were set before: a text
  * may be kept with cube_column_text, or live as long as the program. Cells come in order; the pointer is
  * valid until the next call. NULL: writing failed or out of memory. */
 void *cube_column_cell(struct cube_column *column, uint64_t cell);

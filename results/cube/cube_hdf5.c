@@ -224,48 +224,49 @@ void cube_chunk(int rank, const hsize_t *length, hsize_t *chunk)
     }
 }
 
-static int set_storage(hid_t list, hid_t type, enum field_type kind, int rank, const hsize_t *length)
+static int set_storage(hid_t list, hid_t type, enum metric_type kind, int rank, const hsize_t *length)
 {
     static const double no_f64 = NAN;
-    static const uint64_t no_u64 = RESULT_U64_MISSING;
-    const void *fill = kind == FIELD_F64 ? (const void *)&no_f64 : (const void *)&no_u64;
+    static const uint64_t no_u64 = METRIC_U64_MISSING;
+    const void *fill = kind == METRIC_F64 ? (const void *)&no_f64 : (const void *)&no_u64;
     hsize_t chunk[CUBE_RANK_MAX];
     /* Text needs none: every reader takes a reference that was never written for "". */
-    if (kind != FIELD_TEXT && H5Pset_fill_value(list, type, fill) < 0)
+    if (kind != METRIC_TEXT && H5Pset_fill_value(list, type, fill) < 0)
         return -1;
     if (rank == 0)
         return 0; /* a scalar takes neither chunks nor filters */
     cube_chunk(rank, length, chunk);
     if (H5Pset_chunk(list, rank, chunk) < 0)
         return -1;
-    if (kind == FIELD_TEXT)
+    if (kind == METRIC_TEXT)
         return 0; /* HDF5 1.10 refuses fletcher32 on variable-length strings and ignores the other filters */
     return H5Pset_shuffle(list) < 0 || H5Pset_deflate(list, DEFLATE_LEVEL) < 0 || H5Pset_fletcher32(list) < 0
                ? -1
                : 0;
 }
 
-static int put_field_attributes(const struct cube_group *group, hid_t dataset,
-                                const struct result_field *field)
+static int put_metric_attributes(const struct cube_group *group, hid_t dataset, const struct metric *metric)
 {
     static const double no_f64 = NAN;
-    static const uint64_t no_u64 = RESULT_U64_MISSING;
+    static const uint64_t no_u64 = METRIC_U64_MISSING;
     int result = 0;
-    if (field->type == FIELD_F64)
+    if (metric->type == METRIC_F64)
         result = hdf5_put_attribute(dataset, "_FillValue", H5T_NATIVE_DOUBLE, &no_f64, 1);
-    else if (field->type == FIELD_U64)
+    else if (metric->type == METRIC_U64)
         result = hdf5_put_attribute(dataset, "_FillValue", H5T_NATIVE_UINT64, &no_u64, 1);
-    if (result >= 0 && field->unit[0])
-        result = hdf5_put_text(dataset, "units", field->unit);
+    if (result >= 0 && metric->unit[0])
+        result = hdf5_put_text(dataset, "units", metric->unit);
     if (result >= 0)
-        result = hdf5_put_text(dataset, "long_name", field->sentence);
+        result = hdf5_put_text(dataset, "long_name", metric->sentence);
+    if (result >= 0 && metric->better != METRIC_NEITHER)
+        result = hdf5_put_text(dataset, "better", metric->better == METRIC_LESS ? "less" : "more");
     if (result >= 0 && group->coordinates[0])
         result = hdf5_put_text(dataset, "coordinates", group->coordinates);
     return result;
 }
 
 static hid_t create_dataset(const struct cube_group *group, const char *name, unsigned extra,
-                            const struct result_field *field, hid_t type)
+                            const struct metric *metric, hid_t type)
 {
     hsize_t length[CUBE_RANK_MAX];
     hid_t scale[CUBE_RANK_MAX], dataset = -1;
@@ -275,12 +276,12 @@ static hid_t create_dataset(const struct cube_group *group, const char *name, un
         return -1;
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, length, NULL);
     if (space >= 0) {
-        if (set_storage(list, type, field->type, rank, length) >= 0)
+        if (set_storage(list, type, metric->type, rank, length) >= 0)
             dataset = H5Dcreate2(group->id, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
         H5Sclose(space);
     }
     H5Pclose(list);
-    int result = dataset < 0 ? -1 : put_field_attributes(group, dataset, field);
+    int result = dataset < 0 ? -1 : put_metric_attributes(group, dataset, metric);
     for (int i = 0; result >= 0 && i < rank; i++)
         result = H5DSattach_scale(dataset, scale[i], (unsigned)i);
     if (dataset >= 0 && result < 0) {
@@ -291,16 +292,16 @@ static hid_t create_dataset(const struct cube_group *group, const char *name, un
 }
 
 hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned extra,
-                   const struct result_field *field)
+                   const struct metric *metric)
 {
-    if (field->type == FIELD_F64)
-        return create_dataset(group, name, extra, field, H5T_NATIVE_DOUBLE);
-    if (field->type == FIELD_U64)
-        return create_dataset(group, name, extra, field, H5T_NATIVE_UINT64);
+    if (metric->type == METRIC_F64)
+        return create_dataset(group, name, extra, metric, H5T_NATIVE_DOUBLE);
+    if (metric->type == METRIC_U64)
+        return create_dataset(group, name, extra, metric, H5T_NATIVE_UINT64);
     hid_t type = hdf5_text_type();
     if (type < 0)
         return -1;
-    hid_t dataset = create_dataset(group, name, extra, field, type);
+    hid_t dataset = create_dataset(group, name, extra, metric, type);
     H5Tclose(type);
     return dataset;
 }

@@ -43,7 +43,7 @@ int cube_group_end(struct cube_group *group);
 /* Create a dataset over the axes and the group's dimensions whose bit is set in `extra` (1: slot 0, 2: slot
  * 1), with scales, attributes, fill value and filters. Returns it open, or < 0. */
 hid_t cube_dataset(const struct cube_group *group, const char *name, unsigned extra,
-                   const struct result_field *field);
+                   const struct metric *metric);
 
 /* The lengths (CUBE_RANK_MAX) of such a dataset; returns its rank. */
 int cube_lengths(const struct cube_group *group, unsigned extra, hsize_t *length);

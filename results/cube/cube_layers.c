@@ -9,14 +9,11 @@
 
 enum { LAYER = 1, LEVEL = 2 }; /* bits of the group's own dimensions */
 
-static const struct result_field status_field = {
-    "status", "", "How the layer ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0, 0};
-
-/* A trace is not a dataset here: it becomes group `trace`. */
-static bool is_dataset(const struct result_schema *schema, const struct result_field *field)
-{
-    return strcmp(field->name, "trace") != 0 && schema_has_field(schema, field);
-}
+static const struct metric status_metric = {.name = "status",
+                                            .unit = "",
+                                            .sentence =
+                                                "How the layer ended: ok, infeasible, timeout or failed",
+                                            .type = METRIC_TEXT};
 
 static enum dse_status open_group(struct cube_layers *layers, hid_t file, struct dse_error *err)
 {
@@ -32,14 +29,17 @@ static enum dse_status open_group(struct cube_layers *layers, hid_t file, struct
 
 static enum dse_status open_datasets(struct cube_layers *layers, struct dse_error *err)
 {
-    size_t n, n_level_field;
-    const struct result_field *field = layer_field_all(&n), *level = level_field_all(&n_level_field);
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n_level_metric, n = schema_columns(layers->schema, RESULT_LAYERS, column);
+    const struct metric *level = level_metric_all(&n_level_metric);
     struct cube_table *table = &layers->table;
-    DSE_TRY(cube_table_add(table, &layers->group, "status", NULL, LAYER, &status_field, err));
-    for (size_t i = 0; i < n; i++)
-        if (is_dataset(layers->schema, &field[i]))
-            DSE_TRY(cube_table_add(table, &layers->group, field[i].name, NULL, LAYER, &field[i], err));
-    for (size_t k = 0; k < n_level_field && layers->schema->n_level > 0; k++) {
+    DSE_TRY(cube_table_add(table, &layers->group, "status", NULL, LAYER, &status_metric, err));
+    for (size_t i = 0; i < n; i++) {
+        const struct metric *metric = column[i].metric;
+        if (strcmp(metric->name, "trace") != 0) /* it becomes group `trace` */
+            DSE_TRY(cube_table_add(table, &layers->group, metric->name, NULL, LAYER, metric, err));
+    }
+    for (size_t k = 0; k < n_level_metric && layers->schema->n_level > 0; k++) {
         char name[64];
         snprintf(name, sizeof name, "level_%s", level[k].name);
         DSE_TRY(cube_table_add_levels(table, &layers->group, name, LAYER | LEVEL, layers->schema, &level[k],

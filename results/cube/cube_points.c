@@ -3,22 +3,28 @@
 
 #include <string.h>
 
-static const struct result_field status_field = {
-    "status", "", "How the point ended: ok, infeasible, timeout or failed", FIELD_TEXT, false, 0, 0};
-static const struct result_field key_field = {
-    "point_key", "", "Hash of everything that determines the result", FIELD_TEXT, false, 0, 0};
+static const struct metric status_metric = {.name = "status",
+                                            .unit = "",
+                                            .sentence =
+                                                "How the point ended: ok, infeasible, timeout or failed",
+                                            .type = METRIC_TEXT};
+static const struct metric key_metric = {.name = "point_key",
+                                         .unit = "",
+                                         .sentence = "Hash of everything that determines the result",
+                                         .type = METRIC_TEXT};
 
 static enum dse_status open_root(struct cube_points *points, const struct result_schema *schema,
                                  struct dse_error *err)
 {
-    size_t n;
-    const struct result_field *field = point_field_all(&n);
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n = schema_columns(schema, RESULT_POINTS, column);
     struct cube_table *table = &points->table;
-    DSE_TRY(cube_table_add(table, &points->root, "status", NULL, 0, &status_field, err));
-    for (size_t i = 0; i < n; i++)
-        if (schema_has_field(schema, &field[i]))
-            DSE_TRY(cube_table_add(table, &points->root, field[i].name, NULL, 0, &field[i], err));
-    return cube_table_add(table, &points->root, "point_key", NULL, 0, &key_field, err);
+    DSE_TRY(cube_table_add(table, &points->root, "status", NULL, 0, &status_metric, err));
+    for (size_t i = 0; i < n; i++) {
+        const struct metric *metric = column[i].metric;
+        DSE_TRY(cube_table_add(table, &points->root, metric->name, NULL, 0, metric, err));
+    }
+    return cube_table_add(table, &points->root, "point_key", NULL, 0, &key_metric, err);
 }
 
 /* After the root's datasets, so that the root's links are axes, status, metrics, groups in this order. */
@@ -26,7 +32,7 @@ static enum dse_status open_levels(struct cube_points *points, hid_t file, const
                                    struct dse_error *err)
 {
     size_t n;
-    const struct result_field *field = level_field_all(&n);
+    const struct metric *field = level_metric_all(&n);
     if (schema->n_level == 0)
         return DSE_OK;
     if (cube_group_begin(&points->levels, file, "levels", schema) < 0 ||

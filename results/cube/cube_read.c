@@ -119,11 +119,78 @@ static enum dse_status read_names(hid_t file, const char *group, const char *nam
     return status;
 }
 
+/* A metric that not every result has, as its dataset describes it. */
+static enum dse_status read_metric(hid_t dataset, const char *name, struct arena *arena,
+                                   const struct metric **out, struct dse_error *err)
+{
+    struct metric *metric = arena_alloc(arena, 1, sizeof *metric);
+    const char *better;
+    if (!metric)
+        return no_memory(err);
+    metric->name = arena_copy_text(arena, name, strlen(name));
+    DSE_TRY(hdf5_read_word(dataset, "units", arena, &metric->unit, err));
+    DSE_TRY(hdf5_read_word(dataset, "long_name", arena, &metric->sentence, err));
+    DSE_TRY(hdf5_read_word(dataset, "better", arena, &better, err));
+    metric->better = strcmp(better, "less") == 0   ? METRIC_LESS
+                     : strcmp(better, "more") == 0 ? METRIC_MORE
+                                                   : METRIC_NEITHER;
+    hid_t type = H5Dget_type(dataset);
+    metric->type = type >= 0 && H5Tget_class(type) == H5T_INTEGER ? METRIC_U64 : METRIC_F64;
+    if (type >= 0)
+        H5Tclose(type);
+    *out = metric;
+    return metric->name ? DSE_OK : no_memory(err);
+}
+
+/* Whether every file has a dataset of this name in the table, or the files use it for themselves. */
+static bool is_usual(enum result_table table, const char *name)
+{
+    struct result_column column[RESULT_COLUMN_MAX];
+    for (size_t i = 0, n = schema_columns(NULL, table, column); i < n; i++)
+        if (strcmp(column[i].metric->name, name) == 0)
+            return true;
+    return strcmp(name, "status") == 0 || strcmp(name, "point_key") == 0 || strncmp(name, "level_", 6) == 0;
+}
+
+/* Datasets of a group behind `status`, in the order of their making, that not every result has. */
+static enum dse_status read_extra(hid_t file, const char *group, enum result_table table, struct arena *arena,
+                                  struct result_schema *schema, struct dse_error *err)
+{
+    const struct metric **extra = arena_alloc(arena, RESULT_EXTRA_MAX, sizeof *extra);
+    bool behind = false;
+    if (!extra)
+        return no_memory(err);
+    schema->extra[table] = extra;
+    if (H5Lexists(file, group, H5P_DEFAULT) <= 0 && strcmp(group, ".") != 0)
+        return DSE_OK;
+    for (hsize_t i = 0;; i++) {
+        char name[256], path[300];
+        ssize_t length = H5Lget_name_by_idx(file, group, H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                            sizeof name, H5P_DEFAULT);
+        if (length < 0 || (size_t)length >= sizeof name)
+            return DSE_OK;
+        behind = behind || strcmp(name, "status") == 0;
+        snprintf(path, sizeof path, "%s/%s", group, name);
+        H5O_info_t info;
+        if (!behind || is_usual(table, name) || H5Oget_info_by_name(file, path, &info, H5P_DEFAULT) < 0 ||
+            info.type != H5O_TYPE_DATASET)
+            continue;
+        if (schema->n_extra[table] == RESULT_EXTRA_MAX)
+            return dse_fail(err, DSE_LIMIT, "more than %d metrics beside the usual ones", RESULT_EXTRA_MAX);
+        hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
+        if (dataset < 0)
+            return dse_fail(err, DSE_BAD_INPUT, "dataset %s cannot be read (damaged?)", path);
+        enum dse_status status = read_metric(dataset, name, arena, &extra[schema->n_extra[table]++], err);
+        H5Dclose(dataset);
+        DSE_TRY(status);
+    }
+}
+
 static enum dse_status read_schema(hid_t file, struct arena *arena, struct result_schema *schema,
                                    struct dse_error *err)
 {
     struct schema_reader reader = {.file = file, .arena = arena};
-    const char *hash, *measures;
+    const char *hash;
     memset(schema, 0, sizeof *schema);
     DSE_TRY(read_axes(&reader, err));
     DSE_TRY(hdf5_read_word(file, "name", arena, &schema->name, err));
@@ -131,11 +198,9 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     DSE_TRY(hdf5_read_word(file, "specification", arena, &schema->specification, err));
     DSE_TRY(hdf5_read_word(file, "specification_hash", arena, &hash, err));
     schema->specification_hash = strtoull(hash, NULL, 16);
-    DSE_TRY(hdf5_read_word(file, "measures", arena, &measures, err));
-    for (const char *at = measures; *at; at += strspn(at, " ")) {
-        schema->measures |= result_measure_find(at, strcspn(at, " "));
-        at += strcspn(at, " ");
-    }
+    DSE_TRY(hdf5_read_word(file, "measures", arena, &schema->measures, err));
+    DSE_TRY(read_extra(file, ".", RESULT_POINTS, arena, schema, err));
+    DSE_TRY(read_extra(file, "layers", RESULT_LAYERS, arena, schema, err));
     schema->n_point = hdf5_read_count(file, "n_point");
     DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
     DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));

@@ -37,7 +37,7 @@ size_t cube_table_find(const struct cube_table *table, const char *name)
 }
 
 static enum dse_status add_source(struct cube_table *table, const char *csv_name, size_t slot,
-                                  const struct result_field *field, struct dse_error *err)
+                                  const struct metric *field, struct dse_error *err)
 {
     size_t at = cube_table_find(table, csv_name);
     if (at == table->header.n || table->n_source == table->header.n)
@@ -51,7 +51,7 @@ static enum dse_status add_source(struct cube_table *table, const char *csv_name
 }
 
 static enum dse_status add_column(struct cube_table *table, const struct cube_group *group, const char *name,
-                                  unsigned extra, const struct result_field *field, struct dse_error *err)
+                                  unsigned extra, const struct metric *field, struct dse_error *err)
 {
     if (table->n_column == table->n_column_max)
         return dse_fail(err, DSE_INTERNAL, "more datasets than columns");
@@ -61,7 +61,7 @@ static enum dse_status add_column(struct cube_table *table, const struct cube_gr
 }
 
 enum dse_status cube_table_add(struct cube_table *table, const struct cube_group *group, const char *name,
-                               const char *csv_name, unsigned extra, const struct result_field *field,
+                               const char *csv_name, unsigned extra, const struct metric *field,
                                struct dse_error *err)
 {
     DSE_TRY(add_column(table, group, name, extra, field, err));
@@ -70,7 +70,7 @@ enum dse_status cube_table_add(struct cube_table *table, const struct cube_group
 
 enum dse_status cube_table_add_levels(struct cube_table *table, const struct cube_group *group,
                                       const char *name, unsigned extra, const struct result_schema *schema,
-                                      const struct result_field *field, struct dse_error *err)
+                                      const struct metric *field, struct dse_error *err)
 {
     char csv_name[512];
     DSE_TRY(add_column(table, group, name, extra, field, err));
@@ -106,11 +106,11 @@ static enum dse_status take_field(struct cube_table *table, const struct cube_so
     void *place = cube_column_cell(column, cell);
     if (!place)
         return dse_fail(err, DSE_IO, "dataset %s cannot be written", source->field->name);
-    if (column->kind == FIELD_TEXT)
+    if (column->kind == METRIC_TEXT)
         return take_text(column, source, text, (const char **)place + at, err);
     if (text[0] == '\0')
         return DSE_OK;
-    if (column->kind == FIELD_F64)
+    if (column->kind == METRIC_F64)
         fine = text_parse_double(text, (double *)place + at);
     else
         fine = text_parse_u64(text, (uint64_t *)place + at);
@@ -133,7 +133,7 @@ enum dse_status cube_table_clear_texts(struct cube_table *table, uint64_t cell, 
 {
     for (size_t i = 0; i < table->n_column; i++) {
         struct cube_column *column = &table->column[i];
-        if (column->kind != FIELD_TEXT)
+        if (column->kind != METRIC_TEXT)
             continue;
         const char **text = cube_column_cell(column, cell);
         if (!text)

@@ -14,9 +14,9 @@
 
 /* One field of a line. */
 struct cube_source {
-    size_t at;                        /* in the split line */
-    size_t column, slot;              /* its dataset, and which of the values at one position */
-    const struct result_field *field; /* for messages */
+    size_t at;                  /* in the split line */
+    size_t column, slot;        /* its dataset, and which of the values at one position */
+    const struct metric *field; /* for messages */
     bool is_status;
 };
 
@@ -38,13 +38,13 @@ DSE_MUST_CHECK enum dse_status cube_table_init(struct cube_table *table, const s
  * NULL. */
 DSE_MUST_CHECK enum dse_status cube_table_add(struct cube_table *table, const struct cube_group *group,
                                               const char *name, const char *csv_name, unsigned extra,
-                                              const struct result_field *field, struct dse_error *err);
+                                              const struct metric *field, struct dse_error *err);
 
 /* Create a dataset with a value for each level, from the CSV columns LEVEL.name. */
 DSE_MUST_CHECK enum dse_status cube_table_add_levels(struct cube_table *table, const struct cube_group *group,
                                                      const char *name, unsigned extra,
                                                      const struct result_schema *schema,
-                                                     const struct result_field *field, struct dse_error *err);
+                                                     const struct metric *field, struct dse_error *err);
 
 /* Where a CSV column stands; the last of that name, since axes come first and may be called anything.
  * header.n: nowhere. */

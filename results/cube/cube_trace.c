@@ -12,10 +12,10 @@
 
 enum { LAYER = 1, ITERATION = 2 }; /* bits of the group's own dimensions */
 
-static const struct result_field cost_field = {
-    "cost", "", "Best cost so far, in the SI unit of the objective", FIELD_F64, false, 0, 0};
-static const struct result_field evaluation_field = {
-    "evaluation", "1", "Evaluations when the best was found", FIELD_U64, false, 0, 0};
+static const struct metric cost_metric = {
+    .name = "cost", .unit = "", .sentence = "Best cost so far, in the SI unit of the objective"};
+static const struct metric evaluation_metric = {
+    .name = "evaluation", .unit = "1", .sentence = "Evaluations when the best was found", .type = METRIC_U64};
 
 /* What stands before the steps of a trace in the scratch file. */
 struct trace_head {
@@ -125,9 +125,9 @@ static int open_group(const struct cube_trace *trace, hid_t file, struct cube_gr
         cube_group_extra(group, 1, "iteration", "Improvement of the best, counted", NULL,
                          trace->n_iteration) < 0)
         return -1;
-    if (cube_column_open(evaluation, group, "evaluation", LAYER | ITERATION, &evaluation_field) < 0)
+    if (cube_column_open(evaluation, group, "evaluation", LAYER | ITERATION, &evaluation_metric) < 0)
         return -1;
-    return cube_column_open(cost, group, "cost", LAYER | ITERATION, &cost_field);
+    return cube_column_open(cost, group, "cost", LAYER | ITERATION, &cost_metric);
 }
 
 enum dse_status cube_trace_write(struct cube_trace *trace, hid_t file, struct dse_error *err)

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "results/hdf5/hdf5_file.h"
 
-enum { FIELD_MOST = 64, LEVEL_FIELD_MOST = 8, RANK_MOST = RESULT_AXIS_MAX + 2, BLOCK_MOST = 1 << 28 };
+enum { LEVEL_METRIC_MOST = 8, RANK_MOST = RESULT_AXIS_MAX + 2, BLOCK_MOST = 1 << 28 };
 
 /* Open datasets; -1: not in the file. */
 struct stored_rows {
@@ -18,9 +18,11 @@ struct stored_rows {
     const struct result_schema *schema;
     hid_t file, text_type;
     hid_t status, key, layer_status;
-    hid_t point[FIELD_MOST], layer[FIELD_MOST];                   /* by field */
-    hid_t level[LEVEL_FIELD_MOST], layer_level[LEVEL_FIELD_MOST]; /* by level field */
-    hid_t evaluation, cost;                                       /* of the traces */
+    struct result_column column[RESULT_TABLE_COUNT][RESULT_COLUMN_MAX];
+    size_t n_column[RESULT_TABLE_COUNT];
+    hid_t value[RESULT_TABLE_COUNT][RESULT_COLUMN_MAX];             /* by column */
+    hid_t level[LEVEL_METRIC_MOST], layer_level[LEVEL_METRIC_MOST]; /* by level metric */
+    hid_t evaluation, cost;                                         /* of the traces */
 };
 
 static enum dse_status no_memory(const struct stored_rows *rows, struct dse_error *err)
@@ -37,29 +39,33 @@ static hid_t open_dataset(hid_t file, const char *group, const char *before, con
     return H5Lexists(file, path, H5P_DEFAULT) > 0 ? H5Dopen2(file, path, H5P_DEFAULT) : -1;
 }
 
-static void open_fields(struct stored_rows *rows, hid_t *dataset, size_t most, const char *group,
-                        const char *before, const struct result_field *field, size_t n)
+static void open_columns(struct stored_rows *rows, enum result_table table, const char *group)
 {
-    for (size_t i = 0; i < most; i++)
-        dataset[i] = i < n && (field[i].measure & ~rows->schema->measures) == 0
-                         ? open_dataset(rows->file, group, before, field[i].name)
-                         : -1;
+    rows->n_column[table] = schema_columns(rows->schema, table, rows->column[table]);
+    for (size_t i = 0; i < RESULT_COLUMN_MAX; i++)
+        rows->value[table][i] = i < rows->n_column[table]
+                                    ? open_dataset(rows->file, group, "", rows->column[table][i].metric->name)
+                                    : -1;
+}
+
+static void open_levels(struct stored_rows *rows, hid_t *dataset, const char *group, const char *before)
+{
+    size_t n;
+    const struct metric *metric = level_metric_all(&n);
+    for (size_t i = 0; i < LEVEL_METRIC_MOST; i++)
+        dataset[i] = i < n ? open_dataset(rows->file, group, before, metric[i].name) : -1;
 }
 
 static void open_all(struct stored_rows *rows)
 {
-    size_t n;
-    const struct result_field *field = point_field_all(&n);
     rows->text_type = hdf5_text_type();
     rows->status = open_dataset(rows->file, "", "", "status");
     rows->key = open_dataset(rows->file, "", "", "point_key");
     rows->layer_status = open_dataset(rows->file, "layers", "", "status");
-    open_fields(rows, rows->point, FIELD_MOST, "", "", field, n);
-    field = layer_field_all(&n);
-    open_fields(rows, rows->layer, FIELD_MOST, "layers", "", field, n);
-    field = level_field_all(&n);
-    open_fields(rows, rows->level, LEVEL_FIELD_MOST, "levels", "", field, n);
-    open_fields(rows, rows->layer_level, LEVEL_FIELD_MOST, "layers", "level_", field, n);
+    open_columns(rows, RESULT_POINTS, "");
+    open_columns(rows, RESULT_LAYERS, "layers");
+    open_levels(rows, rows->level, "levels", "");
+    open_levels(rows, rows->layer_level, "layers", "level_");
     rows->evaluation = open_dataset(rows->file, "trace", "", "evaluation");
     rows->cost = open_dataset(rows->file, "trace", "", "cost");
 }
@@ -98,10 +104,10 @@ void stored_rows_close(struct stored_rows *rows)
 {
     if (!rows)
         return;
-    close_all(rows->point, FIELD_MOST);
-    close_all(rows->layer, FIELD_MOST);
-    close_all(rows->level, LEVEL_FIELD_MOST);
-    close_all(rows->layer_level, LEVEL_FIELD_MOST);
+    close_all(rows->value[RESULT_POINTS], RESULT_COLUMN_MAX);
+    close_all(rows->value[RESULT_LAYERS], RESULT_COLUMN_MAX);
+    close_all(rows->level, LEVEL_METRIC_MOST);
+    close_all(rows->layer_level, LEVEL_METRIC_MOST);
     hid_t other[] = {rows->status, rows->key, rows->layer_status, rows->evaluation, rows->cost};
     close_all(other, sizeof other / sizeof *other);
     if (rows->text_type >= 0)
@@ -110,9 +116,13 @@ void stored_rows_close(struct stored_rows *rows)
     free(rows);
 }
 
-bool stored_rows_has(const struct stored_rows *rows, bool is_layer, size_t i)
+const struct result_column *stored_rows_column(const struct stored_rows *rows, enum result_table table,
+                                               const char *name)
 {
-    return (is_layer ? rows->layer : rows->point)[i] >= 0;
+    for (size_t i = 0; i < rows->n_column[table]; i++)
+        if (rows->value[table][i] >= 0 && strcmp(rows->column[table][i].metric->name, name) == 0)
+            return &rows->column[table][i];
+    return NULL;
 }
 
 /* The block of one cell in a dataset. */
@@ -163,13 +173,13 @@ static int block_open(const struct stored_rows *rows, hid_t dataset, const uint3
                                                                        NULL, count, NULL) >= 0);
 }
 
-static int has_class(hid_t dataset, enum field_type type)
+static int has_class(hid_t dataset, enum metric_type type)
 {
     hid_t stored = H5Dget_type(dataset);
     H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
-    int good = type == FIELD_TEXT  ? class == H5T_STRING && H5Tis_variable_str(stored) > 0
-               : type == FIELD_F64 ? class == H5T_FLOAT
-                                   : class == H5T_INTEGER;
+    int good = type == METRIC_TEXT  ? class == H5T_STRING && H5Tis_variable_str(stored) > 0
+               : type == METRIC_F64 ? class == H5T_FLOAT
+                                    : class == H5T_INTEGER;
     if (stored >= 0)
         H5Tclose(stored);
     return good;
@@ -192,12 +202,12 @@ static enum dse_status read_texts(const struct stored_rows *rows, hid_t dataset,
 /* All values of one cell: `*value` is an array of double, uint64_t or const char *. `wanted` is how many
  * there must be (0: any). */
 static enum dse_status read_block(const struct stored_rows *rows, hid_t dataset, const char *name,
-                                  enum field_type type, const uint32_t *index, int extra, size_t wanted,
+                                  enum metric_type type, const uint32_t *index, int extra, size_t wanted,
                                   struct arena *arena, void **value, struct block *block,
                                   struct dse_error *err)
 {
     enum dse_status status = DSE_OK;
-    hid_t memory_type = type == FIELD_F64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_UINT64;
+    hid_t memory_type = type == METRIC_F64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_UINT64;
     *value = NULL;
     if (!block_open(rows, dataset, index, extra, block) || (wanted && block->n != wanted) ||
         !has_class(dataset, type))
@@ -208,7 +218,7 @@ static enum dse_status read_block(const struct stored_rows *rows, hid_t dataset,
         *value = arena_alloc(arena, block->n + 1, sizeof(uint64_t));
         status = *value ? DSE_OK : no_memory(rows, err);
     }
-    if (status == DSE_OK && type == FIELD_TEXT)
+    if (status == DSE_OK && type == METRIC_TEXT)
         status = read_texts(rows, dataset, block, arena, *value, err);
     else if (status == DSE_OK && block->n > 0 &&
              H5Dread(dataset, memory_type, block->memory, block->space, H5P_DEFAULT, *value) < 0)
@@ -218,12 +228,12 @@ static enum dse_status read_block(const struct stored_rows *rows, hid_t dataset,
 }
 
 /* Value number `i` of a block into the member of a record. */
-static void put_value(void *record, const struct result_field *field, const void *value, size_t i)
+static void put_value(void *record, const struct result_column *column, const void *value, size_t i)
 {
-    void *place = (char *)record + field->offset;
-    if (field->type == FIELD_F64)
+    void *place = (char *)record + column->offset;
+    if (column->metric->type == METRIC_F64)
         *(double *)place = ((const double *)value)[i];
-    else if (field->type == FIELD_U64)
+    else if (column->metric->type == METRIC_U64)
         *(uint64_t *)place = ((const uint64_t *)value)[i];
     else
         *(const char **)place = ((const char *const *)value)[i];
@@ -234,22 +244,22 @@ static enum dse_status read_levels(const struct stored_rows *rows, const hid_t *
                                    const uint32_t *index, size_t n_row, int extra, struct arena *arena,
                                    struct level_values **level, struct dse_error *err)
 {
-    size_t n_field, n = n_row * rows->schema->n_level;
-    const struct result_field *field = level_field_all(&n_field);
+    size_t n_metric, n = n_row * rows->schema->n_level;
+    const struct metric *metric = level_metric_all(&n_metric);
     *level = NULL;
     if (n == 0)
         return DSE_OK;
     *level = arena_alloc(arena, n, sizeof **level);
     if (!*level)
         return no_memory(rows, err);
-    for (size_t f = 0; f < n_field; f++) {
+    for (size_t f = 0; f < n_metric; f++) {
         struct block block;
         void *value = NULL;
         if (dataset[f] >= 0)
             DSE_TRY(
-                read_block(rows, dataset[f], group, FIELD_F64, index, extra, n, arena, &value, &block, err));
+                read_block(rows, dataset[f], group, METRIC_F64, index, extra, n, arena, &value, &block, err));
         for (size_t i = 0; i < n; i++)
-            *(double *)((char *)&(*level)[i] + field[f].offset) = value ? ((const double *)value)[i] : NAN;
+            *(double *)((char *)&(*level)[i] + metric[f].offset) = value ? ((const double *)value)[i] : NAN;
     }
     return DSE_OK;
 }
@@ -263,10 +273,10 @@ static enum dse_status read_traces(const struct stored_rows *rows, const uint32_
     char number[40];
     if (rows->evaluation < 0 || rows->cost < 0)
         return DSE_OK;
-    DSE_TRY(read_block(rows, rows->evaluation, "trace/evaluation", FIELD_U64, index, 2, 0, arena, &evaluation,
-                       &block, err));
+    DSE_TRY(read_block(rows, rows->evaluation, "trace/evaluation", METRIC_U64, index, 2, 0, arena,
+                       &evaluation, &block, err));
     DSE_TRY(
-        read_block(rows, rows->cost, "trace/cost", FIELD_F64, index, 2, block.n, arena, &cost, &same, err));
+        read_block(rows, rows->cost, "trace/cost", METRIC_F64, index, 2, block.n, arena, &cost, &same, err));
     if (block.n != block.last * rows->schema->n_layer)
         return dse_fail_at(err, DSE_BAD_INPUT, rows->path, 0, "the traces are not of as many layers");
     for (size_t l = 0; l < rows->schema->n_layer; l++) {
@@ -275,7 +285,7 @@ static enum dse_status read_traces(const struct stored_rows *rows, const uint32_
         for (size_t i = l * block.last; i < (l + 1) * block.last; i++) {
             uint64_t at = ((const uint64_t *)evaluation)[i];
             double value = ((const double *)cost)[i];
-            if (at != RESULT_U64_MISSING || !isnan(value))
+            if (at != METRIC_U64_MISSING || !isnan(value))
                 text_append(&line, "%s%llu:%s", line.length ? " " : "", (unsigned long long)at,
                             text_double(value, number, sizeof number));
         }
@@ -291,8 +301,7 @@ static enum dse_status read_layers(const struct stored_rows *rows, const uint32_
                                    struct stored_point *out, struct dse_error *err)
 {
     const size_t n = rows->schema->n_layer;
-    size_t n_field;
-    const struct result_field *field = layer_field_all(&n_field);
+    const struct result_column *column = rows->column[RESULT_LAYERS];
     struct level_values *level;
     struct block block;
     void *value;
@@ -301,7 +310,7 @@ static enum dse_status read_layers(const struct stored_rows *rows, const uint32_
         return no_memory(rows, err);
     if (n == 0)
         return DSE_OK;
-    DSE_TRY(read_block(rows, rows->layer_status, "layers/status", FIELD_TEXT, index, 1, n, arena, &value,
+    DSE_TRY(read_block(rows, rows->layer_status, "layers/status", METRIC_TEXT, index, 1, n, arena, &value,
                        &block, err));
     out->layer_status = value;
     for (size_t l = 0; l < n; l++) {
@@ -309,13 +318,14 @@ static enum dse_status read_layers(const struct stored_rows *rows, const uint32_
         out->layer[l].layer = rows->schema->layer[l];
         (void)result_status_find(out->layer_status[l], &out->layer[l].outcome);
     }
-    for (size_t f = 0; f < n_field; f++) {
-        if (rows->layer[f] < 0)
+    for (size_t f = 0; f < rows->n_column[RESULT_LAYERS]; f++) {
+        hid_t dataset = rows->value[RESULT_LAYERS][f];
+        if (dataset < 0)
             continue;
-        DSE_TRY(read_block(rows, rows->layer[f], field[f].name, field[f].type, index, 1, n, arena, &value,
-                           &block, err));
+        DSE_TRY(read_block(rows, dataset, column[f].metric->name, column[f].metric->type, index, 1, n, arena,
+                           &value, &block, err));
         for (size_t l = 0; l < n; l++)
-            put_value(&out->layer[l], &field[f], value, l);
+            put_value(&out->layer[l], &column[f], value, l);
     }
     DSE_TRY(read_levels(rows, rows->layer_level, "layers/level_*", index, n, 2, arena, &level, err));
     for (size_t l = 0; l < n; l++)
@@ -326,30 +336,30 @@ static enum dse_status read_layers(const struct stored_rows *rows, const uint32_
 enum dse_status stored_rows_read(struct stored_rows *rows, const uint32_t *index, struct arena *arena,
                                  struct stored_point *out, struct dse_error *err)
 {
-    size_t n_field;
-    const struct result_field *field = point_field_all(&n_field);
+    const struct result_column *column = rows->column[RESULT_POINTS];
     struct level_values *level;
     struct block block;
     void *value;
     memset(out, 0, sizeof *out);
     point_record_init(&out->point);
     out->point.index = index;
-    DSE_TRY(read_block(rows, rows->status, "status", FIELD_TEXT, index, 0, 1, arena, &value, &block, err));
+    DSE_TRY(read_block(rows, rows->status, "status", METRIC_TEXT, index, 0, 1, arena, &value, &block, err));
     out->status = ((const char *const *)value)[0];
     out->there = out->status[0] != '\0';
     (void)result_status_find(out->status, &out->point.outcome);
     if (!out->there)
         return DSE_OK;
-    for (size_t f = 0; f < n_field; f++) {
-        if (rows->point[f] < 0)
+    for (size_t f = 0; f < rows->n_column[RESULT_POINTS]; f++) {
+        hid_t dataset = rows->value[RESULT_POINTS][f];
+        if (dataset < 0)
             continue;
-        DSE_TRY(read_block(rows, rows->point[f], field[f].name, field[f].type, index, 0, 1, arena, &value,
-                           &block, err));
-        put_value(&out->point, &field[f], value, 0);
+        DSE_TRY(read_block(rows, dataset, column[f].metric->name, column[f].metric->type, index, 0, 1, arena,
+                           &value, &block, err));
+        put_value(&out->point, &column[f], value, 0);
     }
     if (rows->key >= 0) {
         DSE_TRY(
-            read_block(rows, rows->key, "point_key", FIELD_TEXT, index, 0, 1, arena, &value, &block, err));
+            read_block(rows, rows->key, "point_key", METRIC_TEXT, index, 0, 1, arena, &value, &block, err));
         out->point.key = strtoull(((const char *const *)value)[0], NULL, 16);
     }
     DSE_TRY(read_levels(rows, rows->level, "levels", index, 1, 1, arena, &level, err));

@@ -34,7 +34,8 @@ DSE_MUST_CHECK enum dse_status stored_rows_read(struct stored_rows *rows, const 
                                                 struct arena *arena, struct stored_point *point,
                                                 struct dse_error *err);
 
-/* Whether the file has the column: entry `i` of point_field_all or (is_layer) layer_field_all. */
-bool stored_rows_has(const struct stored_rows *rows, bool is_layer, size_t i);
+/* The column of this name, when the file has it; else NULL. */
+const struct result_column *stored_rows_column(const struct stored_rows *rows, enum result_table table,
+                                               const char *name);
 
 #endif

@@ -111,7 +111,7 @@ enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size
         return no_memory(err);
     int result = H5Dread(dataset, H5T_NATIVE_UINT64, memory, space, H5P_DEFAULT, count);
     for (size_t i = 0; result >= 0 && i < n; i++)
-        value[i] = count[i] == RESULT_U64_MISSING ? NAN : (double)count[i];
+        value[i] = count[i] == METRIC_U64_MISSING ? NAN : (double)count[i];
     free(count);
     return result >= 0 ? DSE_OK : dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
 }

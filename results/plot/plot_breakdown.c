@@ -52,13 +52,28 @@ static enum dse_status add_levels(struct plot_data *data, struct energy_parts *p
     return DSE_OK;
 }
 
+/* Schedules have no values by level: does each cell with a value have one of the parts from `first` on? */
+static bool every_cell_has_levels(const struct plot_data *data, const struct energy_parts *parts,
+                                  size_t first)
+{
+    for (size_t i = 0; i < data->n_cell; i++) {
+        bool has = isnan(data->value[i]);
+        for (size_t k = first; k < parts->n && !has; k++)
+            has = !isnan(parts->value[k][i]);
+        if (!has)
+            return false;
+    }
+    return parts->n > first;
+}
+
 static enum dse_status read_parts(struct plot_data *data, struct energy_parts *parts, struct dse_error *err)
 {
     DSE_TRY(add_dataset(data, parts, "MACs", "energy_mac_j", err));
-    /* schedules have no values by level */
-    if (data->schema.n_level > 0 && !(data->schema.measures & RESULT_MEASURE_SCHEDULE)) {
+    const size_t n_before = parts->n;
+    if (data->schema.n_level > 0)
         DSE_TRY(add_levels(data, parts, err));
-    } else {
+    if (!every_cell_has_levels(data, parts, n_before)) {
+        parts->n = n_before;
         DSE_TRY(add_dataset(data, parts, "buffers", "energy_buffer_j", err));
         DSE_TRY(add_dataset(data, parts, "DRAM", "energy_dram_j", err));
     }

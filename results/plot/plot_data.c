@@ -57,17 +57,18 @@ enum dse_status plot_find_axis(const struct plot_data *data, const char *name, s
 
 static enum dse_status find_metric(struct plot_data *data, const char *name, struct dse_error *err)
 {
-    const char *known[64];
-    size_t n_field, n = 0;
-    const struct result_field *field = point_field_all(&n_field);
-    for (size_t i = 0; i < n_field; i++) {
-        if (field[i].type == FIELD_TEXT || !schema_has_field(&data->schema, &field[i]))
+    struct result_column column[RESULT_COLUMN_MAX];
+    const char *known[RESULT_COLUMN_MAX];
+    size_t n_column = schema_columns(&data->schema, RESULT_POINTS, column), n = 0;
+    for (size_t i = 0; i < n_column; i++) {
+        const struct metric *metric = column[i].metric;
+        if (metric->type == METRIC_TEXT)
             continue;
-        if (strcmp(field[i].name, name) == 0) {
-            data->metric = &field[i];
+        if (strcmp(metric->name, name) == 0) {
+            data->metric = metric;
             return DSE_OK;
         }
-        known[n++] = field[i].name;
+        known[n++] = metric->name;
     }
     return unknown_name(data, "metric", name, known, n, err);
 }
@@ -191,33 +192,6 @@ enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_optio
     return DSE_OK;
 }
 
-int plot_direction(const struct result_field *metric)
-{
-    static const char *const less[] = {"latency_s",
-                                       "latency_cycle",
-                                       "noc_latency_cycle",
-                                       "energy_j",
-                                       "energy_mac_j",
-                                       "energy_buffer_j",
-                                       "energy_noc_j",
-                                       "energy_dram_j",
-                                       "edp_js",
-                                       "dram_byte",
-                                       "onchip_byte",
-                                       "bound_latency_ratio",
-                                       "bound_energy_ratio",
-                                       "bound_edp_ratio",
-                                       "stall_cycle",
-                                       "stage1_latency_cycle",
-                                       "stage1_energy_j",
-                                       "bound_cost_ratio"};
-    for (size_t i = 0; i < sizeof less / sizeof *less; i++) {
-        if (strcmp(metric->name, less[i]) == 0)
-            return -1;
-    }
-    return strcmp(metric->name, "utilization") == 0 ? 1 : 0;
-}
-
 /* Position on axis `axis` of a cell. */
 static size_t position(const struct plot_data *data, size_t cell, size_t axis)
 {
@@ -240,7 +214,7 @@ enum dse_status plot_fix_at_best(struct plot_data *data, const size_t *keep, siz
                                  struct dse_error *err)
 {
     size_t best = data->n_cell;
-    double sign = plot_direction(data->metric) > 0 ? -1 : 1;
+    double sign = metric_direction(data->metric) > 0 ? -1 : 1;
     for (size_t i = 0; i < data->n_cell; i++) {
         if (!isnan(data->value[i]) && in_slice(data, i) &&
             (best == data->n_cell || sign * data->value[i] < sign * data->value[best]))

@@ -24,7 +24,7 @@ struct plot_data {
     struct arena arena;
     const char *path; /* borrowed */
     struct result_schema schema;
-    const struct result_field *metric;
+    const struct metric *metric;
     double *value;             /* (n_cell) in SI, NaN when missing */
     const char *const *status; /* (n_cell) "" when missing */
     size_t n_cell;
@@ -75,9 +75,6 @@ size_t plot_fixed_letters(const struct plot_data *data);
 
 /* "Global buffer 64 KiB, DRAM bandwidth 8 GB/s": where a cell is, without the fixed axes. */
 void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffer *text);
-
-/* Whether less is better (-1), more is better (1), or neither (0). */
-int plot_direction(const struct result_field *metric);
 
 /* Decimal prefix (bytes: binary) for values of that size: `*factor` makes the number, `unit` gets "ms", "mJ
  * s", "GB", "". */

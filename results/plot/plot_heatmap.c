@@ -59,7 +59,7 @@ static enum cell_look look_of(const struct plot_data *data, size_t cell)
 static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct dse_error *err)
 {
     const struct plot_data *data = &job->data;
-    const int direction = plot_direction(data->metric);
+    const int direction = metric_direction(data->metric);
     map->low = INFINITY;
     map->high = -INFINITY;
     map->best = SIZE_MAX;
@@ -101,7 +101,7 @@ static double colour_place(const struct heatmap *map, double value)
 /* The best cell of a panel, or SIZE_MAX. */
 static size_t best_of_panel(const struct plot_data *data, const struct heatmap *map, size_t panel)
 {
-    const int direction = plot_direction(data->metric);
+    const int direction = metric_direction(data->metric);
     size_t best = SIZE_MAX;
     for (size_t i = 0; direction != 0 && i < map->n_x * map->n_y; i++) {
         size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x);

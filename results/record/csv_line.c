@@ -74,7 +74,7 @@ static void add_u64(struct text_buffer *line, uint64_t value)
     char text[24];
     size_t at = sizeof text;
     text[--at] = ',';
-    if (value != RESULT_U64_MISSING) {
+    if (value != METRIC_U64_MISSING) {
         do {
             text[--at] = (char)('0' + value % 10);
             value /= 10;
@@ -111,27 +111,25 @@ bool csv_seal_holds(const char *line, size_t length)
 }
 
 /* Where the level columns stand: before the columns about the search. */
-static bool levels_go_before(const struct result_field *field)
+static bool levels_go_before(const struct metric *metric)
 {
-    return strcmp(field->name, "stop") == 0;
+    return strcmp(metric->name, "stop") == 0;
 }
 
-static void add_header(struct text_buffer *line, const struct result_schema *schema,
-                       const struct result_field *field, size_t n_field)
+static void add_header(struct text_buffer *line, const struct result_schema *schema, enum result_table table)
 {
-    size_t n_level_field;
-    const struct result_field *level = level_field_all(&n_level_field);
-    for (size_t i = 0; i < n_field; i++) {
-        if (!schema_has_field(schema, &field[i]))
-            continue;
-        for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
-            for (size_t k = 0; k < n_level_field; k++) {
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n_level_metric, n = schema_columns(schema, table, column);
+    const struct metric *level = level_metric_all(&n_level_metric);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t l = 0; levels_go_before(column[i].metric) && l < schema->n_level; l++) {
+            for (size_t k = 0; k < n_level_metric; k++) {
                 char name[256];
                 snprintf(name, sizeof name, "%s.%s", schema->level[l], level[k].name);
                 csv_add_text(line, name);
             }
         }
-        csv_add_text(line, field[i].name);
+        csv_add_text(line, column[i].metric->name);
     }
     text_append(line, "point_key,checksum\n");
 }
@@ -146,20 +144,16 @@ static void add_axis_names(struct text_buffer *line, const struct result_schema 
 
 void csv_point_header(struct text_buffer *line, const struct result_schema *schema)
 {
-    size_t n;
-    const struct result_field *field = point_field_all(&n);
     add_axis_names(line, schema);
     text_append(line, "status,");
-    add_header(line, schema, field, n);
+    add_header(line, schema, RESULT_POINTS);
 }
 
 void csv_layer_header(struct text_buffer *line, const struct result_schema *schema)
 {
-    size_t n;
-    const struct result_field *field = layer_field_all(&n);
     add_axis_names(line, schema);
     text_append(line, "layer,status,");
-    add_header(line, schema, field, n);
+    add_header(line, schema, RESULT_LAYERS);
 }
 
 static void add_axis_values(struct text_buffer *line, const struct result_schema *schema,
@@ -173,51 +167,54 @@ static void add_axis_values(struct text_buffer *line, const struct result_schema
     }
 }
 
-static void add_field(struct text_buffer *line, const struct result_field *field, const void *record)
+static void add_value(struct text_buffer *line, enum metric_type type, const void *place)
 {
-    const void *place = (const char *)record + field->offset;
-    switch (field->type) {
-    case FIELD_F64:
+    switch (type) {
+    case METRIC_F64:
         add_f64(line, *(const double *)place);
         break;
-    case FIELD_U64:
+    case METRIC_U64:
         add_u64(line, *(const uint64_t *)place);
         break;
-    case FIELD_TEXT:
+    case METRIC_TEXT:
         csv_add_text(line, *(const char *const *)place);
         break;
     }
 }
 
-static void add_fields(struct text_buffer *line, const struct result_schema *schema,
-                       const struct result_field *field, size_t n_field, const void *record,
-                       const struct level_values *level)
+static void add_levels(struct text_buffer *line, size_t n_level, const struct level_values *level)
 {
-    size_t n_level_field;
-    const struct result_field *level_field = level_field_all(&n_level_field);
-    for (size_t i = 0; i < n_field; i++) {
-        if (!schema_has_field(schema, &field[i]))
-            continue;
-        for (size_t l = 0; levels_go_before(&field[i]) && l < schema->n_level; l++) {
-            for (size_t k = 0; k < n_level_field; k++) {
-                if (level)
-                    add_field(line, &level_field[k], &level[l]);
-                else
-                    text_append_bytes(line, ",", 1);
-            }
+    size_t n;
+    const struct metric *metric = level_metric_all(&n);
+    for (size_t l = 0; l < n_level; l++) {
+        for (size_t k = 0; k < n; k++) {
+            if (level)
+                add_value(line, metric[k].type, (const char *)&level[l] + metric[k].offset);
+            else
+                text_append_bytes(line, ",", 1);
         }
-        add_field(line, &field[i], record);
+    }
+}
+
+static void add_values(struct text_buffer *line, const struct result_schema *schema, enum result_table table,
+                       const void *record, const struct level_values *level)
+{
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n = schema_columns(schema, table, column);
+    for (size_t i = 0; i < n; i++) {
+        if (levels_go_before(column[i].metric))
+            add_levels(line, schema->n_level, level);
+        add_value(line, column[i].metric->type, (const char *)record + column[i].offset);
     }
 }
 
 void csv_point_line(struct text_buffer *line, const struct result_schema *schema,
                     const struct point_record *point)
 {
-    size_t n, start = line->length;
-    const struct result_field *field = point_field_all(&n);
+    size_t start = line->length;
     add_axis_values(line, schema, point->index);
     csv_add_text(line, result_status_text(point->outcome));
-    add_fields(line, schema, field, n, point, point->level);
+    add_values(line, schema, RESULT_POINTS, point, point->level);
     add_key(line, point->key);
     csv_seal(line, start);
 }
@@ -225,12 +222,11 @@ void csv_point_line(struct text_buffer *line, const struct result_schema *schema
 void csv_layer_line(struct text_buffer *line, const struct result_schema *schema,
                     const struct point_record *point, const struct layer_record *layer)
 {
-    size_t n, start = line->length;
-    const struct result_field *field = layer_field_all(&n);
+    size_t start = line->length;
     add_axis_values(line, schema, point->index);
     csv_add_text(line, layer->layer);
     csv_add_text(line, result_status_text(layer->outcome));
-    add_fields(line, schema, field, n, layer, layer->level);
+    add_values(line, schema, RESULT_LAYERS, layer, layer->level);
     add_key(line, point->key);
     csv_seal(line, start);
 }

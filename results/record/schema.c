@@ -11,107 +11,89 @@
 #include "base/text.h"
 #include "base/units.h"
 
-/* One row of a table; the column has the name of the member. */
-#define MEASURED(R, member, unit_text, kind, bit, text)                                                      \
+#define COLUMN(R, member, kind, text)                                                                        \
     {                                                                                                        \
-        .name = #member, .unit = unit_text, .sentence = text, .type = kind, .measure = bit,                  \
-        .offset = offsetof(struct R, member)                                                                 \
+        .name = #member, .unit = METRIC_##kind == METRIC_TEXT ? "" : "1", .sentence = text,                  \
+        .type = METRIC_##kind, .offset = offsetof(struct R, member)                                          \
     }
-#define FIELD(R, member, unit_text, kind, text) MEASURED(R, member, unit_text, kind, 0, text)
-
-/* Columns shared by points and layers, so that the two tables cannot drift apart. */
-#define FIELDS_METRIC(R)                                                                                     \
-    FIELD(R, reason, "", FIELD_TEXT, "Why it is not ok"), FIELD(R, latency_s, "s", FIELD_F64, "Latency"),    \
-        FIELD(R, latency_cycle, "cycle", FIELD_U64, "Latency in clock cycles"),                              \
-        FIELD(R, energy_j, "J", FIELD_F64, "Energy"),                                                        \
-        FIELD(R, energy_mac_j, "J", FIELD_F64, "Energy of the MACs"),                                        \
-        FIELD(R, energy_buffer_j, "J", FIELD_F64, "Energy of the on-chip storage levels"),                   \
-        FIELD(R, energy_noc_j, "J", FIELD_F64, "Energy of the on-chip networks"),                            \
-        FIELD(R, energy_dram_j, "J", FIELD_F64, "Energy of the DRAM"),                                       \
-        FIELD(R, edp_js, "J s", FIELD_F64, "Energy-delay product"),                                          \
-        FIELD(R, utilization, "1", FIELD_F64, "MAC utilization"),                                            \
-        FIELD(R, dram_byte, "byte", FIELD_F64, "DRAM traffic, reads and writes"),                            \
-        FIELD(R, onchip_byte, "byte", FIELD_F64, "On-chip storage traffic, all levels"),                     \
-        FIELD(R, bound_latency_ratio, "1", FIELD_F64, "Latency over its lower bound"),                       \
-        FIELD(R, bound_energy_ratio, "1", FIELD_F64, "Energy over its lower bound"),                         \
-        FIELD(R, bound_edp_ratio, "1", FIELD_F64, "Energy-delay product over its lower bound"),              \
-        FIELD(R, n_mac, "1", FIELD_U64, "Multiply-accumulate operations"),                                   \
-        MEASURED(R, noc_latency_cycle, "cycle", FIELD_U64, RESULT_MEASURE_NOC,                               \
-                 "Latency on the simulated network-on-chip")
-#define FIELDS_SEARCH(R)                                                                                     \
-    FIELD(R, stop, "", FIELD_TEXT, "Why the search ended"),                                                  \
-        FIELD(R, evaluations, "1", FIELD_U64, "Cost-model evaluations"),                                     \
-        FIELD(R, draws, "1", FIELD_U64, "Candidates looked at, valid or not")
-#define FIELD_SECONDS(R)                                                                                     \
+#define COLUMN_REASON(R) COLUMN(R, reason, TEXT, "Why it is not ok")
+#define COLUMNS_SEARCH(R)                                                                                    \
+    COLUMN(R, stop, TEXT, "Why the search ended"), COLUMN(R, evaluations, U64, "Cost-model evaluations"),    \
+        COLUMN(R, draws, U64, "Candidates looked at, valid or not")
+#define COLUMN_SECONDS(R)                                                                                    \
     {                                                                                                        \
-        "seconds", "s", "Wall time of the search", FIELD_F64, true, 0, offsetof(struct R, seconds)           \
+        .name = "seconds", .unit = "s", .sentence = "Wall time of the search", .is_time = true,              \
+        .offset = offsetof(struct R, seconds)                                                                \
     }
 
-#define SCHEDULED(member, unit_text, kind, text)                                                             \
-    MEASURED(point_record, member, unit_text, kind, RESULT_MEASURE_SCHEDULE, text)
-
-static const struct result_field point_field[] = {
-    FIELDS_METRIC(point_record),
-    SCHEDULED(compute_cycle, "cycle", FIELD_U64, "Cycles in which the core array computes"),
-    SCHEDULED(dram_cycle, "cycle", FIELD_U64, "Cycles in which the DRAM moves data"),
-    SCHEDULED(stall_cycle, "cycle", FIELD_U64, "Cycles in which the core array waits"),
-    SCHEDULED(buffer_max_byte, "byte", FIELD_F64, "Global buffer in use, maximum"),
-    SCHEDULED(buffer_average_byte, "byte", FIELD_F64, "Global buffer in use, average over time"),
-    SCHEDULED(n_layer_group, "1", FIELD_U64, "Layer groups between DRAM cuts"),
-    SCHEDULED(n_fine_group, "1", FIELD_U64, "Fine-grained fusion groups"),
-    SCHEDULED(n_tile, "1", FIELD_U64, "Tiles"),
-    SCHEDULED(n_dram_tensor, "1", FIELD_U64, "Tensors that the DRAM moves"),
-    SCHEDULED(stage1_latency_cycle, "cycle", FIELD_U64,
-              "Latency with double buffering, before the second stage"),
-    SCHEDULED(stage1_energy_j, "J", FIELD_F64, "Energy with double buffering, before the second stage"),
-    SCHEDULED(stage1_buffer_average_byte, "byte", FIELD_F64,
-              "Global buffer in use with double buffering, average over time"),
-    SCHEDULED(bound_cost_ratio, "1", FIELD_F64, "Cost of the objective over the engine's own lower bound"),
-    FIELD(point_record, n_layer_mapped, "1", FIELD_U64, "Layers with a mapping, repeats counted"),
-    FIELD(point_record, n_layer, "1", FIELD_U64, "Rows in the layer table"),
-    FIELD(point_record, accounting, "", FIELD_TEXT, "Cost accounting"),
-    FIELDS_SEARCH(point_record),
-    FIELD_SECONDS(point_record),
+/* Before the metrics, and behind those that not every result has. */
+static const struct metric point_before[] = {COLUMN_REASON(point_record)};
+static const struct metric point_behind[] = {
+    COLUMN(point_record, n_layer_mapped, U64, "Layers with a mapping, repeats counted"),
+    COLUMN(point_record, n_layer, U64, "Rows in the layer table"),
+    COLUMN(point_record, accounting, TEXT, "Cost accounting"),
+    COLUMNS_SEARCH(point_record),
+    COLUMN_SECONDS(point_record),
+};
+static const struct metric layer_before[] = {
+    COLUMN(layer_record, count, U64, "Times the layer occurs in the network"),
+    COLUMN_REASON(layer_record),
+};
+static const struct metric layer_behind[] = {
+    COLUMNS_SEARCH(layer_record),
+    COLUMN(layer_record, padded, TEXT, "Dimensions that the engine enlarged"),
+    COLUMN(layer_record, mapping, TEXT, "Chosen mapping, as `dse eval` reads it"),
+    COLUMN(layer_record, trace, TEXT, "Improvements of the search, evaluation:cost"),
+    COLUMN_SECONDS(layer_record),
 };
 
-static const struct result_field layer_field[] = {
-    FIELD(layer_record, count, "1", FIELD_U64, "Times the layer occurs in the network"),
-    FIELDS_METRIC(layer_record),
-    MEASURED(layer_record, cosa_util, "1", FIELD_F64, RESULT_MEASURE_COSA, "Util of CoSA's objective"),
-    MEASURED(layer_record, cosa_comp, "1", FIELD_F64, RESULT_MEASURE_COSA, "Comp of CoSA's objective"),
-    MEASURED(layer_record, cosa_traf, "1", FIELD_F64, RESULT_MEASURE_COSA, "Traf of CoSA's objective"),
-    MEASURED(layer_record, cosa_objective, "1", FIELD_F64, RESULT_MEASURE_COSA, "CoSA's objective"),
-    FIELDS_SEARCH(layer_record),
-    FIELD(layer_record, padded, "", FIELD_TEXT, "Dimensions that the engine enlarged"),
-    FIELD(layer_record, mapping, "", FIELD_TEXT, "Chosen mapping, as `dse eval` reads it"),
-    FIELD(layer_record, trace, "", FIELD_TEXT, "Improvements of the search, evaluation:cost"),
-    FIELD_SECONDS(layer_record),
-};
-
-static const struct result_field level_field[] = {
-    FIELD(level_values, energy_j, "J", FIELD_F64, "Energy of the storage level"),
-    FIELD(level_values, noc_energy_j, "J", FIELD_F64, "Energy of the network below the storage level"),
-    FIELD(level_values, byte, "byte", FIELD_F64, "Traffic of the storage level"),
+static const struct metric level_metric[] = {
+    {"energy_j", "J", "Energy of the storage level", METRIC_F64, METRIC_SUM, METRIC_LESS, false,
+     offsetof(struct level_values, energy_j)},
+    {"noc_energy_j", "J", "Energy of the network below the storage level", METRIC_F64, METRIC_SUM,
+     METRIC_LESS, false, offsetof(struct level_values, noc_energy_j)},
+    {"byte", "byte", "Traffic of the storage level", METRIC_F64, METRIC_SUM, METRIC_LESS, false,
+     offsetof(struct level_values, byte)},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-const struct result_field *point_field_all(size_t *n)
+/* What the two tables differ by. */
+static const struct {
+    const struct metric *before, *behind; /* (n_before), (n_behind) */
+    size_t n_before, n_behind;
+    size_t metrics, extra; /* offsets in the record */
+} layout[RESULT_TABLE_COUNT] = {
+    [RESULT_POINTS] = {point_before, point_behind, COUNT(point_before), COUNT(point_behind),
+                       offsetof(struct point_record, metrics), offsetof(struct point_record, extra)},
+    [RESULT_LAYERS] = {layer_before, layer_behind, COUNT(layer_before), COUNT(layer_behind),
+                       offsetof(struct layer_record, metrics), offsetof(struct layer_record, extra)},
+};
+
+static size_t add_columns(struct result_column *column, size_t at, const struct metric *metric, size_t n,
+                          size_t offset)
 {
-    *n = COUNT(point_field);
-    return point_field;
+    for (size_t i = 0; i < n; i++)
+        column[at + i] = (struct result_column){&metric[i], offset + metric[i].offset};
+    return at + n;
 }
 
-const struct result_field *layer_field_all(size_t *n)
+size_t schema_columns(const struct result_schema *schema, enum result_table table,
+                      struct result_column column[RESULT_COLUMN_MAX])
 {
-    *n = COUNT(layer_field);
-    return layer_field;
+    size_t n_metric, n = add_columns(column, 0, layout[table].before, layout[table].n_before, 0);
+    const struct metric *metric = metric_all(&n_metric);
+    n = add_columns(column, n, metric, n_metric, layout[table].metrics);
+    for (size_t i = 0; schema && i < schema->n_extra[table] && i < RESULT_EXTRA_MAX; i++)
+        column[n++] = (struct result_column){schema->extra[table][i],
+                                             layout[table].extra + i * sizeof(union metric_value)};
+    return add_columns(column, n, layout[table].behind, layout[table].n_behind, 0);
 }
 
-const struct result_field *level_field_all(size_t *n)
+const struct metric *level_metric_all(size_t *n)
 {
-    *n = COUNT(level_field);
-    return level_field;
+    *n = COUNT(level_metric);
+    return level_metric;
 }
 
 static const char *const status_text[] = {
@@ -136,62 +118,25 @@ int result_status_find(const char *word, enum result_status *status)
     return 0;
 }
 
-static const struct {
-    enum result_measure measure;
-    const char *text;
-} measure_word[] = {
-#define RESULT_MEASURE_WORD(code, bit, text) {code, text},
-    RESULT_MEASURE_LIST(RESULT_MEASURE_WORD)
-#undef RESULT_MEASURE_WORD
-};
-
-const char *result_measure_text(size_t i)
+static void record_clear(void *record, enum result_table table)
 {
-    return i < COUNT(measure_word) ? measure_word[i].text : NULL;
-}
-
-unsigned result_measure_find(const char *word, size_t length)
-{
-    for (size_t i = 0; i < COUNT(measure_word); i++)
-        if (strlen(measure_word[i].text) == length && strncmp(measure_word[i].text, word, length) == 0)
-            return measure_word[i].measure;
-    return 0;
-}
-
-bool schema_has_field(const struct result_schema *schema, const struct result_field *field)
-{
-    return (field->measure & ~schema->measures) == 0;
-}
-
-/* Every field of a table to "missing". */
-static void fields_clear(void *record, const struct result_field *field, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        void *place = (char *)record + field[i].offset;
-        switch (field[i].type) {
-        case FIELD_F64:
-            *(double *)place = NAN;
-            break;
-        case FIELD_U64:
-            *(uint64_t *)place = RESULT_U64_MISSING;
-            break;
-        case FIELD_TEXT:
-            *(const char **)place = NULL;
-            break;
-        }
-    }
+    struct result_column column[RESULT_COLUMN_MAX];
+    for (size_t i = 0, n = schema_columns(NULL, table, column); i < n; i++)
+        metric_clear(column[i].metric, (char *)record + column[i].offset);
+    /* missing as a number of either kind */
+    memset((char *)record + layout[table].extra, 0xff, RESULT_EXTRA_MAX * sizeof(union metric_value));
 }
 
 void point_record_init(struct point_record *record)
 {
     *record = (struct point_record){.outcome = RESULT_FAILED};
-    fields_clear(record, point_field, COUNT(point_field));
+    record_clear(record, RESULT_POINTS);
 }
 
 void layer_record_init(struct layer_record *record)
 {
     *record = (struct layer_record){.outcome = RESULT_FAILED};
-    fields_clear(record, layer_field, COUNT(layer_field));
+    record_clear(record, RESULT_LAYERS);
 }
 
 /* Names become CSV columns and netCDF variables. */
@@ -206,23 +151,19 @@ static int name_is_fine(const char *name)
     return 1;
 }
 
-/* Whether `name` is a column of the point or layer table or a word the files use for themselves. */
-static int name_is_taken(const char *name)
+/* Whether `name` is a column of a table or a word the files use for themselves. */
+static int name_is_taken(const struct result_schema *schema, const char *name)
 {
     static const char *const own[] = {"status", "point_key", "checksum", "layer",    "level",
                                       "layers", "levels",    "trace",    "iteration"};
-    for (size_t i = 0; i < COUNT(own); i++) {
+    struct result_column column[RESULT_COLUMN_MAX];
+    for (size_t i = 0; i < COUNT(own); i++)
         if (strcmp(name, own[i]) == 0)
             return 1;
-    }
-    for (size_t i = 0; i < COUNT(point_field); i++) {
-        if (strcmp(name, point_field[i].name) == 0)
-            return 1;
-    }
-    for (size_t i = 0; i < COUNT(layer_field); i++) {
-        if (strcmp(name, layer_field[i].name) == 0)
-            return 1;
-    }
+    for (enum result_table table = 0; table < RESULT_TABLE_COUNT; table++)
+        for (size_t i = 0, n = schema_columns(schema, table, column); i < n; i++)
+            if (strcmp(name, column[i].metric->name) == 0)
+                return 1;
     return 0;
 }
 
@@ -231,14 +172,14 @@ static int is_one_line(const char *text)
     return text && text[0] && !strpbrk(text, "\r\n");
 }
 
-static enum dse_status coordinate_check(const struct result_coordinate *c, size_t n_value,
-                                        struct dse_error *err)
+static enum dse_status coordinate_check(const struct result_schema *schema, const struct result_coordinate *c,
+                                        size_t n_value, struct dse_error *err)
 {
     if (!name_is_fine(c->name))
         return dse_fail(err, DSE_BAD_INPUT,
                         "axis name '%s': a letter first, then letters, digits and _ . + - are accepted",
                         c->name ? c->name : "");
-    if (name_is_taken(c->name))
+    if (name_is_taken(schema, c->name))
         return dse_fail(err, DSE_BAD_INPUT, "axis name '%s' is the name of a result column; choose another",
                         c->name);
     if ((c->number == NULL) == (c->text == NULL))
@@ -300,12 +241,13 @@ static enum dse_status places_check(const struct result_axis *axis, struct dse_e
     return status;
 }
 
-static enum dse_status axis_check(const struct result_axis *axis, struct dse_error *err)
+static enum dse_status axis_check(const struct result_schema *schema, const struct result_axis *axis,
+                                  struct dse_error *err)
 {
     if (axis->n_coordinate == 0 || axis->n_value == 0)
         return dse_fail(err, DSE_BAD_INPUT, "an axis needs a name and at least one value");
     for (size_t k = 0; k < axis->n_coordinate; k++)
-        DSE_TRY(coordinate_check(&axis->coordinate[k], axis->n_value, err));
+        DSE_TRY(coordinate_check(schema, &axis->coordinate[k], axis->n_value, err));
     return places_check(axis, err);
 }
 
@@ -327,8 +269,32 @@ static enum dse_status names_check(const char *what, const char *const *name, si
     return status;
 }
 
+/* The metrics that not every result has: usable names, each once, and no more than there is room for. */
+static enum dse_status extra_check(const struct result_schema *schema, enum result_table table,
+                                   struct dse_error *err)
+{
+    struct result_column column[RESULT_COLUMN_MAX];
+    if (schema->n_extra[table] > RESULT_EXTRA_MAX)
+        return dse_fail(err, DSE_LIMIT, "%zu metrics beside those of every result; at most %d are supported",
+                        schema->n_extra[table], RESULT_EXTRA_MAX);
+    size_t n = schema_columns(schema, table, column);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = column[i].metric->name;
+        if (!name_is_fine(name))
+            return dse_fail(err, DSE_BAD_INPUT,
+                            "metric '%s': a letter first, then letters, digits and _ . + -",
+                            name ? name : "");
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(name, column[k].metric->name) == 0)
+                return dse_fail(err, DSE_BAD_INPUT, "the metric %s is there twice", name);
+    }
+    return DSE_OK;
+}
+
 enum dse_status schema_check(const struct result_schema *schema, struct dse_error *err)
 {
+    for (enum result_table table = 0; table < RESULT_TABLE_COUNT; table++)
+        DSE_TRY(extra_check(schema, table, err));
     if (schema->n_axis > RESULT_AXIS_MAX)
         return dse_fail(err, DSE_LIMIT, "%zu axes; at most %d are supported (link some of them)",
                         schema->n_axis, RESULT_AXIS_MAX);
@@ -336,7 +302,7 @@ enum dse_status schema_check(const struct result_schema *schema, struct dse_erro
         return dse_fail(err, DSE_LIMIT, "%zu storage level names; at most %d are supported", schema->n_level,
                         RESULT_LEVEL_MAX);
     for (size_t a = 0; a < schema->n_axis; a++) {
-        DSE_TRY(axis_check(&schema->axis[a], err));
+        DSE_TRY(axis_check(schema, &schema->axis[a], err));
         for (size_t k = 0; k < schema->axis[a].n_coordinate; k++) {
             const char *name = schema->axis[a].coordinate[k].name;
             for (size_t b = 0; b <= a; b++) {

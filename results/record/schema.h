@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/metric.h"
 #include "base/status.h"
 
 /* Limits that keep an HDF5 dataspace (32 dimensions) and a line in bounds. */
-enum { RESULT_AXIS_MAX = 16, RESULT_LEVEL_MAX = 64 };
+enum { RESULT_AXIS_MAX = 16, RESULT_LEVEL_MAX = 64, RESULT_EXTRA_MAX = 48, RESULT_COLUMN_MAX = 96 };
 
 /* How a point or a layer ended. */
 #define RESULT_STATUS_LIST(X)                                                                                \
@@ -33,42 +34,13 @@ const char *result_status_text(enum result_status status);
 /* The status of a word; returns 0 when it is none of them, else 1. */
 int result_status_find(const char *word, enum result_status *status);
 
-enum field_type { FIELD_F64, FIELD_U64, FIELD_TEXT };
+/* The two tables of a result: a row for each point, and one for each layer of a point. */
+enum result_table { RESULT_POINTS, RESULT_LAYERS, RESULT_TABLE_COUNT };
 
-/* Which optional columns there are, as sets of bits: what is measured of the best mapping of a layer besides
- * the cost model, when a sweep asks for it; and what schedules have, when one of its engines is a
- * scheduler. */
-#define RESULT_MEASURE_LIST(X)                                                                               \
-    X(RESULT_MEASURE_NOC, 1, "noc")                                                                          \
-    X(RESULT_MEASURE_COSA, 2, "cosa")                                                                        \
-    X(RESULT_MEASURE_SCHEDULE, 4, "schedule")
-
-enum result_measure {
-#define RESULT_MEASURE_ENUM(code, bit, text) code = bit,
-    RESULT_MEASURE_LIST(RESULT_MEASURE_ENUM)
-#undef RESULT_MEASURE_ENUM
-};
-
-/* The word of measure number `i`, as specifications and attributes have it; NULL behind the last. */
-const char *result_measure_text(size_t i);
-
-/* The bit of the measure that the first `length` letters of `word` name; 0 when none. */
-unsigned result_measure_find(const char *word, size_t length);
-
-/* Missing values: NaN for FIELD_F64, this for FIELD_U64, NULL or "" for FIELD_TEXT. Empty in CSV, _FillValue
- * in HDF5. */
-#define RESULT_U64_MISSING UINT64_MAX
-
-/* One column. `offset` is where the value lies in struct point_record or layer_record (double, uint64_t,
- * const char *). */
-struct result_field {
-    const char *name; /* with its unit: "latency_s" */
-    /* for the `units` attribute: "s", "J", "byte", "1" for ratios and counts; "" for text */
-    const char *unit;
-    const char *sentence; /* the `long_name` attribute and the documentation */
-    enum field_type type;
-    bool is_time;     /* wall time of the run: differs between runs, left out when files are compared */
-    unsigned measure; /* the RESULT_MEASURE bit without which files have no such column; 0: they always do */
+/* One column of a table: its row in the table of metrics, and where the value lies in struct point_record or
+ * layer_record (double, uint64_t, const char *). */
+struct result_column {
+    const struct metric *metric;
     size_t offset;
 };
 
@@ -114,9 +86,11 @@ struct result_schema {
     const char *const *layer; /* (n_layer) names over all networks of the sweep, unique, in a fixed order */
     size_t n_level;
     const char *const
-        *level;        /* (n_level) storage level names over all architectures, unique, innermost first */
-    unsigned measures; /* RESULT_MEASURE bits: which optional columns there are */
-    size_t n_input;    /* files that the specification took in; 0: not known */
+        *level;           /* (n_level) storage level names over all architectures, unique, innermost first */
+    const char *measures; /* the names of the groups of metrics below, blanks between; NULL: none */
+    size_t n_extra[RESULT_TABLE_COUNT];
+    const struct metric *const *extra[RESULT_TABLE_COUNT]; /* (n_extra) metrics that not every result has */
+    size_t n_input;                   /* files that the specification took in; 0: not known */
     const struct result_input *input; /* (n_input) */
     size_t n_set;                     /* what --set replaced on the command line */
     const char *const *set;           /* (n_set) "KEY=VALUE" */
@@ -139,24 +113,9 @@ struct point_record {
     const uint32_t *index; /* (n_axis) the cell */
     uint64_t key;          /* content hash of all that determines the result */
     enum result_status outcome;
-    const char *reason; /* why it is not ok */
-    double latency_s;
-    uint64_t latency_cycle;
-    double energy_j;
-    double energy_mac_j, energy_buffer_j, energy_noc_j, energy_dram_j; /* their sum is energy_j */
-    double edp_js;
-    double utilization;
-    double dram_byte, onchip_byte;
-    double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio; /* metric / lower bound, >= 1 */
-    uint64_t n_mac;
-    uint64_t noc_latency_cycle; /* sum over layers; RESULT_MEASURE_NOC */
-    uint64_t compute_cycle, dram_cycle,
-        stall_cycle; /* RESULT_MEASURE_SCHEDULE, as down to bound_cost_ratio */
-    double buffer_max_byte, buffer_average_byte;
-    uint64_t n_layer_group, n_fine_group, n_tile, n_dram_tensor;
-    uint64_t stage1_latency_cycle;
-    double stage1_energy_j, stage1_buffer_average_byte;
-    double bound_cost_ratio;
+    const char *reason;                         /* why it is not ok */
+    METRICS_OF_RECORD;                          /* latency_s, energy_j, ... */
+    union metric_value extra[RESULT_EXTRA_MAX]; /* (schema->n_extra[RESULT_POINTS]) */
     uint64_t n_layer_mapped; /* layers of the network that got a mapping (repeats counted) */
     uint64_t n_layer;        /* rows in OUT.layers.csv; set by journal_append */
     const char *accounting;  /* which cost accounting priced it: "timeloop", "soma", "soma-compat" */
@@ -173,17 +132,8 @@ struct layer_record {
     uint64_t count;
     enum result_status outcome;
     const char *reason;
-    double latency_s;
-    uint64_t latency_cycle;
-    double energy_j;
-    double energy_mac_j, energy_buffer_j, energy_noc_j, energy_dram_j;
-    double edp_js;
-    double utilization;
-    double dram_byte, onchip_byte;
-    double bound_latency_ratio, bound_energy_ratio, bound_edp_ratio;
-    uint64_t n_mac;
-    uint64_t noc_latency_cycle;                             /* RESULT_MEASURE_NOC */
-    double cosa_util, cosa_comp, cosa_traf, cosa_objective; /* RESULT_MEASURE_COSA */
+    METRICS_OF_RECORD;
+    union metric_value extra[RESULT_EXTRA_MAX]; /* (schema->n_extra[RESULT_LAYERS]) */
     const char *stop;
     uint64_t evaluations;
     uint64_t draws;
@@ -198,17 +148,15 @@ struct layer_record {
 void point_record_init(struct point_record *record);
 void layer_record_init(struct layer_record *record);
 
-/* The field tables in column order (status first; level columns, key and checksum are not in them), optional
- * columns included. */
-const struct result_field *point_field_all(size_t *n);
-const struct result_field *layer_field_all(size_t *n);
-
-/* Whether files of this schema have the column. */
-bool schema_has_field(const struct result_schema *schema, const struct result_field *field);
+/* The columns that files of this schema have, in order, without status, point key and checksum, and without
+ * the level columns, which stand before the column `stop`. NULL: those that all files have. Returns how
+ * many. */
+size_t schema_columns(const struct result_schema *schema, enum result_table table,
+                      struct result_column column[RESULT_COLUMN_MAX]);
 
 /* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group
  * `levels`. */
-const struct result_field *level_field_all(size_t *n);
+const struct metric *level_metric_all(size_t *n);
 
 /* Check names, limits, uniqueness and finite coordinates. DSE_BAD_INPUT or DSE_LIMIT with a sentence that
  * names the axis. */

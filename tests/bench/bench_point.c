@@ -43,7 +43,9 @@ static int do_stage(struct bench *b, int stage, size_t p)
                                    .result = &result,
                                    .n_level = b->sweep.schema.n_level,
                                    .level = b->sweep.schema.level,
-                                   .texts = true};
+                                   .texts = true,
+                                   .measure = &b->point.settings.measure,
+                                   .group = b->point.settings.engine->group};
     switch (stage) {
     case 0:
         sweep_point(&b->sweep, p, &b->point);

@@ -15,6 +15,7 @@
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/driver/engine.h"
+#include "engines/soma/soma_metrics.h"
 
 enum { OPTION_MAX = 64, POINT_MAX = 64, COST_MAX = 1 << 20 };
 
@@ -85,12 +86,14 @@ static void print(struct bench *b, const struct point *point, const struct engin
     const struct engine_schedule *s = &result->schedule;
     (void)snprintf(name, sizeof name, "%s/%s/%u/%uMB/%uGBs", b->engine->name, point->network, b->batch,
                    point->buffer_mb, point->dram_gb_s);
-    double ratio = s->energy_j * 1e12 * (double)s->cycle / point->cost[1];
+    double ratio = s->energy_j * 1e12 * (double)s->latency_cycle / point->cost[1];
     if (b->batch == 1)
         printf("%s/cost,%.5f,of published\n%s/stage1/cost,%.5f,of published\n", name, ratio, name,
-               s->stage1_energy_j * 1e12 * (double)s->stage1_cycle / point->cost[0]);
+               soma_metrics_get(s).stage1_energy_j * 1e12 * (double)soma_metrics_get(s).stage1_latency_cycle /
+                   point->cost[0]);
     else
-        printf("%s/cycles,%.0f,cycles\n%s/energy,%.6f,mJ\n", name, (double)s->cycle, name, s->energy_j * 1e3);
+        printf("%s/cycles,%.0f,cycles\n%s/energy,%.6f,mJ\n", name, (double)s->latency_cycle, name,
+               s->energy_j * 1e3);
     printf("%s/cpu,%.3f,s\n", name, cpu_s);
     if (strcmp(point->network, "resnet50_soma") != 0)
         return;

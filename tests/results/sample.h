@@ -53,6 +53,23 @@ static const struct result_schema sample_schema = {
     .n_point = SAMPLE_CELL - 1,
 };
 
+/* Two metrics that not every result has: `wait_cycle` of layers and points, `heat_w` of layers. */
+static inline void sample_extra(struct result_schema *schema)
+{
+    static const struct metric wait = {.name = "wait_cycle",
+                                       .unit = "cycle",
+                                       .sentence = "Time spent waiting",
+                                       .type = METRIC_U64,
+                                       .fold = METRIC_SUM,
+                                       .better = METRIC_LESS};
+    static const struct metric heat = {.name = "heat_w", .unit = "W", .sentence = "Heat"};
+    static const struct metric *const extra[] = {&wait, &heat};
+    schema->measures = "some more";
+    schema->extra[RESULT_POINTS] = schema->extra[RESULT_LAYERS] = extra;
+    schema->n_extra[RESULT_POINTS] = 1;
+    schema->n_extra[RESULT_LAYERS] = 2;
+}
+
 static inline void sample_index(unsigned cell, uint32_t index[3])
 {
     index[0] = cell / (SAMPLE_BANDWIDTH * SAMPLE_NETWORK);

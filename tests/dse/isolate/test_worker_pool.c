@@ -77,7 +77,7 @@ static void schedule_result(size_t point, struct solve_result *result)
     result->found.schedule.text = result->schedule;
     result->found.schedule.text_length = length;
     result->found.schedule.accounting = ACCOUNTING;
-    result->found.schedule.cycle = 7;
+    result->found.schedule.latency_cycle = 7;
 }
 
 static void take_memory(size_t n_mib, bool touch)
@@ -115,7 +115,7 @@ static void spoil(enum fault fault, struct solve_result *result)
     if (fault == NONSENSE_SCHEDULE) {
         schedule_result(3, result);
         result->found.schedule.text_length = 2000; /* a wrong length that is within what is there */
-        result->found.schedule.cycle = 0;
+        result->found.schedule.latency_cycle = 0;
     }
 }
 

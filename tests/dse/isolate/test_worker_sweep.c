@@ -110,7 +110,7 @@ static void assert_same_sweep(const char *text, int n_thread)
             if (here.schedule) {
                 assert_string_equal(here.schedule, there.schedule);
                 assert_string_equal(here.found.schedule.accounting, there.found.schedule.accounting);
-                assert_int_equal(here.found.schedule.cycle, there.found.schedule.cycle);
+                assert_int_equal(here.found.schedule.latency_cycle, there.found.schedule.latency_cycle);
             }
             solve_result_clear(&here);
             solve_result_clear(&there);

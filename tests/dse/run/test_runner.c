@@ -175,20 +175,21 @@ static void assert_same_rows(const char *a, const char *b)
 static void assert_same_cubes(const char *a, const char *b)
 {
     char path_a[2 * PATH_BYTE], path_b[2 * PATH_BYTE];
-    size_t n_field;
-    const struct result_field *field = point_field_all(&n_field);
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n_column = schema_columns(NULL, RESULT_POINTS, column);
     struct arena arena;
     arena_init(&arena);
     in_folder(a, path_a);
     in_folder(b, path_b);
-    for (size_t i = 0; i < n_field; i++) {
+    for (size_t i = 0; i < n_column; i++) {
         double *x, *y;
         size_t n, m;
         struct dse_error err = {0};
-        if (field[i].type == FIELD_TEXT || field[i].is_time || field[i].measure)
+        const struct metric *metric = column[i].metric;
+        if (metric->type == METRIC_TEXT || metric->is_time)
             continue;
-        assert_int_equal(cube_read_number(path_a, field[i].name, &arena, &x, &n, &err), DSE_OK);
-        assert_int_equal(cube_read_number(path_b, field[i].name, &arena, &y, &m, &err), DSE_OK);
+        assert_int_equal(cube_read_number(path_a, metric->name, &arena, &x, &n, &err), DSE_OK);
+        assert_int_equal(cube_read_number(path_b, metric->name, &arena, &y, &m, &err), DSE_OK);
         assert_int_equal(n, m);
         assert_memory_equal(x, y, n * sizeof *x);
     }

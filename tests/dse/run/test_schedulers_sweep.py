@@ -176,7 +176,7 @@ def check_rows(folder, first):
             check("no second stage, no bound", point["stage1_latency_cycle"] == "" and point["bound_cost_ratio"] == "")
     check("texts read back", check_texts(folder, first) == 8)
     with h5py.File(first, "r") as file:
-        check("optional columns are told", file.attrs["measures"] in ("schedule", b"schedule"))
+        check("optional columns are told", file.attrs["measures"] in ("soma schedule", b"soma schedule"))
         check("the text in the cube", file["layers/mapping"].shape[-1] == 1 and b"soma" in file["layers/mapping"][0, 0, 0, 1, 0])
 
 

@@ -62,7 +62,13 @@ static void make(struct fixture *f)
         f->view[p] = &f->result[p];
     }
     arena_free(&scratch);
-    f->source = (struct record_source){&f->workload, &f->arch, f->view, N_LEVEL, level_name, true};
+    f->source = (struct record_source){.workload = &f->workload,
+                                       .arch = &f->arch,
+                                       .result = f->view,
+                                       .n_level = N_LEVEL,
+                                       .level = level_name,
+                                       .texts = true,
+                                       .measure = &f->settings.measure};
 }
 
 static void drop(struct fixture *f)
@@ -138,19 +144,20 @@ static void test_record_measured_values_are_summed(void **state)
     struct dse_error err = {0};
     make(&f);
     assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
-    assert_int_equal(f.point.noc_latency_cycle, RESULT_U64_MISSING); /* nothing was asked for */
-    assert_true(isnan(f.layer[0].cosa_objective));
-    f.result[0].measured.noc_latency_cycle = 100;
-    f.result[1].measured.noc_latency_cycle = 7;
-    f.result[1].measured.cosa_traf = 2.5;
+    assert_int_equal(f.point.extra[0].u64, METRIC_U64_MISSING); /* nothing was asked for */
+    assert_true(isnan(f.layer[0].extra[4].f64));
+    assert_int_equal(measure_add_list(&f.settings.measure, "cosa,noc", &err), DSE_OK);
+    f.result[0].measured.value[0].u64 = 100; /* noc_latency_cycle, then CoSA's terms */
+    f.result[1].measured.value[0].u64 = 7;
+    f.result[1].measured.value[3].f64 = 2.5;
     assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
-    assert_int_equal(f.point.noc_latency_cycle, 3 * 100 + 7 + 100);
-    assert_int_equal(f.layer[1].noc_latency_cycle, 7);
-    assert_true(f.layer[1].cosa_traf == 2.5);
-    f.result[0].measured.noc_latency_cycle = RESULT_U64_MISSING;
+    assert_int_equal(f.point.extra[0].u64, 3 * 100 + 7 + 100);
+    assert_int_equal(f.layer[1].extra[0].u64, 7);
+    assert_true(f.layer[1].extra[3].f64 == 2.5);
+    f.result[0].measured.value[0].u64 = METRIC_U64_MISSING;
     assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
-    assert_int_equal(f.point.noc_latency_cycle, RESULT_U64_MISSING);
-    assert_int_equal(f.layer[1].noc_latency_cycle, 7);
+    assert_int_equal(f.point.extra[0].u64, METRIC_U64_MISSING);
+    assert_int_equal(f.layer[1].extra[0].u64, 7);
     drop(&f);
 }
 
@@ -167,7 +174,7 @@ static void test_record_task_measures_its_mapping(void **state)
     make(&f);
     arena_init(&scratch);
     assert_int_equal(measure_add_list(&f.settings.measure, "cosa,noc", &err), DSE_OK);
-    f.settings.measure.noc_max_steps = 20;
+    f.settings.measure.limit[measure_find("noc")] = 20;
     uint64_t cycle = f.result[0].found.evaluation.cycle;
     assert_int_equal(solve_task(&f.settings, &f.workload.problem[0], &f.arch, NULL, &scratch, &f.result[0]),
                      DSE_OK);
@@ -176,13 +183,12 @@ static void test_record_task_measures_its_mapping(void **state)
     assert_int_equal(
         noc_latency_of(&f.workload.problem[0], &f.arch, mapping, 20, NULL, &scratch, &latency, &err), DSE_OK);
     assert_true(latency.cycle > 0);
-    assert_int_equal(f.result[0].measured.noc_latency_cycle, latency.cycle);
+    assert_int_equal(f.result[0].measured.value[0].u64, latency.cycle);
     cosa_settings_init(&cosa);
     cosa_terms_of(&f.workload.problem[0], &f.arch, &cosa, mapping, &terms);
-    assert_true(f.result[0].measured.cosa_util == terms.util &&
-                f.result[0].measured.cosa_comp == terms.comp &&
-                f.result[0].measured.cosa_traf == terms.traf &&
-                f.result[0].measured.cosa_objective == terms.objective);
+    const union metric_value *value = f.result[0].measured.value;
+    assert_true(value[1].f64 == terms.util && value[2].f64 == terms.comp && value[3].f64 == terms.traf &&
+                value[4].f64 == terms.objective);
     arena_free(&scratch);
     drop(&f);
 }

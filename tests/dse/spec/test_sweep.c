@@ -229,18 +229,16 @@ static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
                                           "measure: [cosa, noc]\n",
                                           "measure: {noc: {max_steps: 9}}\n",
                                           "measure: {noc: , cosa: {}}\n"};
-    static const unsigned what[] = {0,
-                                    RESULT_MEASURE_NOC,
-                                    RESULT_MEASURE_COSA,
-                                    RESULT_MEASURE_NOC | RESULT_MEASURE_COSA,
-                                    RESULT_MEASURE_NOC,
-                                    RESULT_MEASURE_NOC | RESULT_MEASURE_COSA};
+    static const char *const what[] = {"", "noc", "cosa", "noc cosa", "noc", "noc cosa"};
+    static const size_t n_layer_extra[] = {0, 1, 4, 5, 1, 5}, n_point_extra[] = {0, 1, 0, 1, 1, 1};
     uint64_t key[6];
     for (size_t i = 0; i < 6; i++) {
         char text[512];
         snprintf(text, sizeof text, HEAD "engine: random\n%s", measure[i]);
         struct sweep_case *o = open_text(text, NULL, 0);
-        assert_int_equal(o->sweep.schema.measures, what[i]);
+        assert_string_equal(o->sweep.schema.measures, what[i]);
+        assert_int_equal(o->sweep.schema.n_extra[RESULT_LAYERS], n_layer_extra[i]);
+        assert_int_equal(o->sweep.schema.n_extra[RESULT_POINTS], n_point_extra[i]);
         key[i] = key_of(&o->sweep, 0);
         sweep_case_close(o);
     }

@@ -38,7 +38,7 @@ struct state {
 
 static struct engine_schedule schedule_of(int i, const char *text)
 {
-    return (struct engine_schedule){.cycle = offer_cycle[i],
+    return (struct engine_schedule){.latency_cycle = offer_cycle[i],
                                     .latency_s = (double)offer_cycle[i] * 1e-9,
                                     .energy_j = offer_energy_j[i],
                                     .energy_dram_j = offer_energy_j[i],
@@ -59,7 +59,7 @@ static enum dse_status offer(struct engine_context *context, int i, struct dse_e
     if (bad == 1)
         schedule.text = NULL;
     if (bad == 2)
-        schedule.cycle = 0;
+        schedule.latency_cycle = 0;
     DSE_TRY(engine_context_offer(context, &schedule, err));
     memset(text, '?', sizeof text);
     return DSE_OK;
@@ -107,7 +107,7 @@ static enum dse_status fake_verify(const struct engine_task *task, const struct 
         return dse_fail_at(err, DSE_BAD_INPUT, "schedule", 3, "no number");
     assert_int_equal(strlen(found->text), found->text_length);
     *again = schedule_of(i, NULL);
-    again->cycle += task->option[OPTION_WRONG] == 1;
+    again->latency_cycle += task->option[OPTION_WRONG] == 1;
     again->energy_j += task->option[OPTION_WRONG] == 2 ? 1e-6 : 0;
     again->dram_byte += task->option[OPTION_WRONG] == 3;
     again->energy_mac_j += task->option[OPTION_WRONG] == 4;
@@ -172,7 +172,7 @@ static void test_driver_keeps_the_first_of_the_best(void **state)
     assert_int_equal(f.status, DSE_OK);
     assert_true(f.result.feasible);
     assert_int_equal(f.result.stop, STOP_CONVERGED);
-    assert_int_equal(f.result.schedule.cycle, 200);
+    assert_int_equal(f.result.schedule.latency_cycle, 200);
     assert_string_equal(f.result.schedule.text, "number 1");
     assert_true(f.result.cost == 3 * (200 * 1e-9));
     assert_int_equal(f.result.n_evaluation, 40);
@@ -262,7 +262,7 @@ static void test_driver_refuses_what_does_not_read_back(void **state)
 {
     (void)state;
     static const char *const said[] = {
-        "", "201 cycles", "3.000001", "65 bytes of DRAM", "1 J of MACs", "schedule:3: no number"};
+        "", "201 latency_cycle", "3.000001", "65 dram_byte", "energy_mac_j", "schedule:3: no number"};
     for (int wrong = 1; wrong <= 5; wrong++) {
         struct found f;
         setup(&f);

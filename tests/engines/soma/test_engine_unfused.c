@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "engines/soma/soma_engines.h"
+#include "engines/soma/soma_metrics.h"
 #include "engines/soma/task.h"
 #include "tests/support/fused_plain.h"
 #include "tests/support/schedule_run.h"
@@ -95,8 +96,9 @@ static void test_unfused_says_what_the_plain_evaluator_says(void **state)
         };
         assert_true(fused_plain(&f.fused, &f.made.search.machine, &f.run.arena, &trace, &plain));
         assert_int_equal(plain.fault, FUSED_OK);
-        assert_int_equal(plain.cycle, f.run.result.schedule.cycle);
-        assert_true((double)plain.buffer_max_byte == f.run.result.schedule.buffer_max_byte);
+        assert_int_equal(plain.cycle, f.run.result.schedule.latency_cycle);
+        assert_true((double)plain.buffer_max_byte ==
+                    soma_metrics_get(&f.run.result.schedule).buffer_max_byte);
         assert_string_equal(f.run.result.schedule.accounting, compat ? "soma-compat" : "soma");
         close_case(&f);
     }

@@ -128,6 +128,16 @@ static void test_cube_reads_back_its_schema(void **state)
     arena_free(&arena);
 }
 
+/* A file describes the metrics that not every result has by itself. */
+static void assert_same_metric(const struct metric *a, const struct metric *b)
+{
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->unit, b->unit);
+    assert_string_equal(a->sentence, b->sentence);
+    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->better, b->better);
+}
+
 static void test_cube_has_datasets_of_what_is_measured(void **state)
 {
     (void)state;
@@ -145,25 +155,30 @@ static void test_cube_has_datasets_of_what_is_measured(void **state)
     arena_init(&arena);
     make_sample(out, sizeof out, 1);
     assert_int_equal(cube_read_schema(out, &arena, &back, &err), DSE_OK);
-    assert_int_equal(back.measures, 0);
-    assert_int_equal(cube_read_number(out, "noc_latency_cycle", &arena, &value, &n, &err), DSE_BAD_INPUT);
+    assert_string_equal(back.measures, "");
+    assert_int_equal(back.n_extra[RESULT_POINTS] + back.n_extra[RESULT_LAYERS], 0);
+    assert_int_equal(cube_read_number(out, "wait_cycle", &arena, &value, &n, &err), DSE_BAD_INPUT);
     files_folder(folder, sizeof folder);
     files_path(out, sizeof out, folder, "o.h5");
-    schema.measures = RESULT_MEASURE_NOC | RESULT_MEASURE_COSA;
+    sample_extra(&schema);
     assert_int_equal(journal_open(out, &schema, (struct journal_options){.fresh = true}, &journal, &err),
                      DSE_OK);
     size_t n_layer = sample_point(1, &point, layer, index, level);
-    point.noc_latency_cycle = 123;
-    layer[0].cosa_objective = -2.25;
+    point.extra[0].u64 = 123;
+    layer[0].extra[1].f64 = -2.25;
     assert_int_equal(sample_append(journal, &schema, &point, layer, n_layer, &err), DSE_OK);
     journal_close(journal);
     assert_int_equal(build(out, &schema, &err), DSE_OK);
     assert_int_equal(cube_read_schema(out, &arena, &back, &err), DSE_OK);
-    assert_int_equal(back.measures, schema.measures);
-    assert_string_equal(cube_read_attribute(out, "measures", &arena), "noc cosa");
-    assert_int_equal(cube_read_number(out, "noc_latency_cycle", &arena, &value, &n, &err), DSE_OK);
+    assert_string_equal(back.measures, "some more");
+    for (enum result_table t = 0; t < RESULT_TABLE_COUNT; t++) {
+        assert_int_equal(back.n_extra[t], schema.n_extra[t]);
+        for (size_t i = 0; i < back.n_extra[t]; i++)
+            assert_same_metric(back.extra[t][i], schema.extra[t][i]);
+    }
+    assert_int_equal(cube_read_number(out, "wait_cycle", &arena, &value, &n, &err), DSE_OK);
     assert_true(value[1] == 123 && isnan(value[0]));
-    assert_int_equal(cube_read_number(out, "layers/cosa_objective", &arena, &value, &n, &err), DSE_OK);
+    assert_int_equal(cube_read_number(out, "layers/heat_w", &arena, &value, &n, &err), DSE_OK);
     assert_true(value[SAMPLE_LAYER] == -2.25 && isnan(value[SAMPLE_LAYER + 1]));
     arena_free(&arena);
 }

@@ -86,33 +86,18 @@ static void test_schema_paths_replace_known_endings(void **state)
     assert_false(result_path(path, 8, "out.h5", ".layers.csv"));
 }
 
-static void test_schema_every_field_is_described(void **state)
+static void test_schema_every_column_is_described(void **state)
 {
     (void)state;
-    size_t n_point, n_layer;
-    const struct result_field *point = point_field_all(&n_point), *layer = layer_field_all(&n_layer);
-    for (size_t i = 0; i < n_point + n_layer; i++) {
-        const struct result_field *field = i < n_point ? &point[i] : &layer[i - n_point];
-        assert_true(field->sentence[0] != '\0');
-        /* A number has a unit, a text has none. */
-        assert_int_equal(field->unit[0] == '\0', field->type == FIELD_TEXT);
-        assert_int_equal(field->is_time, strcmp(field->name, "seconds") == 0);
-    }
-}
-
-static void test_schema_measures_have_words(void **state)
-{
-    (void)state;
-    assert_string_equal(result_measure_text(0), "noc");
-    assert_string_equal(result_measure_text(1), "cosa");
-    assert_string_equal(result_measure_text(2), "schedule");
-    assert_null(result_measure_text(3));
-    assert_int_equal(result_measure_find("noc cosa", 3), RESULT_MEASURE_NOC);
-    assert_int_equal(result_measure_find("cosa", 4), RESULT_MEASURE_COSA);
-    assert_int_equal(result_measure_find("schedule", 8), RESULT_MEASURE_SCHEDULE);
-    assert_int_equal(result_measure_find("no", 2), 0);
-    assert_int_equal(result_measure_find("nocx", 4), 0);
-    assert_int_equal(result_measure_find("", 0), 0);
+    struct result_column column[RESULT_COLUMN_MAX];
+    for (enum result_table table = 0; table < RESULT_TABLE_COUNT; table++)
+        for (size_t i = 0, n = schema_columns(NULL, table, column); i < n; i++) {
+            const struct metric *metric = column[i].metric;
+            assert_true(metric->sentence[0] != '\0');
+            /* A number has a unit, a text has none. */
+            assert_int_equal(metric->unit[0] == '\0', metric->type == METRIC_TEXT);
+            assert_int_equal(metric->is_time, strcmp(metric->name, "seconds") == 0);
+        }
 }
 
 typedef void line_header(struct text_buffer *line, const struct result_schema *schema);
@@ -133,14 +118,14 @@ static const char *cell_of(line_header *header, const struct result_schema *sche
     return at < n ? row->field[at] : NULL;
 }
 
-/* Files have the columns of what the sweep measures, and no others; a missing value is an empty field there
- * too. */
+/* Files have the further metrics of their schema between those of every result and those of the search; a
+ * missing value is an empty field there, too. */
 static void test_csv_line_has_columns_of_what_is_measured(void **state)
 {
     (void)state;
-    static const char *const noc = ",n_mac,noc_latency_cycle,";
-    static const char *const cosa = ",cosa_util,cosa_comp,cosa_traf,cosa_objective,";
-    struct result_schema schema = sample_schema;
+    static const char *const in_points = ",n_mac,wait_cycle,n_layer_mapped,";
+    static const char *const in_layers = ",n_mac,wait_cycle,heat_w,GlobalBuffer.energy_j,";
+    struct result_schema plain = sample_schema, schema = sample_schema;
     struct point_record point;
     struct layer_record layer[SAMPLE_LAYER];
     struct level_values level[SAMPLE_LEVEL];
@@ -149,37 +134,49 @@ static void test_csv_line_has_columns_of_what_is_measured(void **state)
     struct csv_row row;
     text_init(&line);
     csv_row_init(&row);
-    for (unsigned measures = 0; measures <= (RESULT_MEASURE_NOC | RESULT_MEASURE_COSA); measures++) {
-        bool has_noc = measures & RESULT_MEASURE_NOC, has_cosa = measures & RESULT_MEASURE_COSA;
-        schema.measures = measures;
-        text_clear(&line);
-        csv_point_header(&line, &schema);
-        assert_int_equal(strstr(line.data, noc) != NULL, has_noc);
-        assert_null(strstr(line.data, "cosa"));
-        text_clear(&line);
-        csv_layer_header(&line, &schema);
-        assert_int_equal(strstr(line.data, noc) != NULL, has_noc);
-        assert_int_equal(strstr(line.data, cosa) != NULL, has_cosa);
-        sample_point(0, &point, layer, index, level);
-        point.noc_latency_cycle = layer[0].noc_latency_cycle = 77;
-        layer[0].cosa_traf = 1.5;
-        text_clear(&line);
-        csv_point_line(&line, &schema, &point);
-        const char *cycles = cell_of(csv_point_header, &schema, &line, "noc_latency_cycle", &row);
-        assert_true(has_noc ? strcmp(cycles, "77") == 0 : !cycles);
-        assert_string_equal(cell_of(csv_point_header, &schema, &line, "draws", &row), "5000");
-        text_clear(&line);
-        csv_layer_line(&line, &schema, &point, &layer[0]);
-        cycles = cell_of(csv_layer_header, &schema, &line, "noc_latency_cycle", &row);
-        assert_true(has_noc ? strcmp(cycles, "77") == 0 : !cycles);
-        const char *traffic = cell_of(csv_layer_header, &schema, &line, "cosa_traf", &row);
-        assert_true(has_cosa ? strcmp(traffic, "1.5") == 0 : !traffic);
-        const char *use = cell_of(csv_layer_header, &schema, &line, "cosa_util", &row);
-        assert_true(has_cosa ? strcmp(use, "") == 0 : !use);
-        assert_string_equal(cell_of(csv_layer_header, &schema, &line, "mapping", &row), layer[0].mapping);
-    }
+    csv_point_header(&line, &plain);
+    csv_layer_header(&line, &plain);
+    assert_null(strstr(line.data, "wait_cycle"));
+    sample_extra(&schema);
+    text_clear(&line);
+    csv_point_header(&line, &schema);
+    assert_non_null(strstr(line.data, in_points));
+    text_clear(&line);
+    csv_layer_header(&line, &schema);
+    assert_non_null(strstr(line.data, in_layers));
+    sample_point(0, &point, layer, index, level);
+    point.extra[0].u64 = layer[0].extra[0].u64 = 77;
+    text_clear(&line);
+    csv_point_line(&line, &schema, &point);
+    assert_string_equal(cell_of(csv_point_header, &schema, &line, "wait_cycle", &row), "77");
+    assert_string_equal(cell_of(csv_point_header, &schema, &line, "draws", &row), "5000");
+    assert_null(cell_of(csv_point_header, &schema, &line, "heat_w", &row));
+    text_clear(&line);
+    csv_layer_line(&line, &schema, &point, &layer[0]);
+    assert_string_equal(cell_of(csv_layer_header, &schema, &line, "wait_cycle", &row), "77");
+    assert_string_equal(cell_of(csv_layer_header, &schema, &line, "heat_w", &row), "");
+    assert_string_equal(cell_of(csv_layer_header, &schema, &line, "mapping", &row), layer[0].mapping);
     csv_row_free(&row);
     text_free(&line);
+}
+
+static void test_schema_refuses_metrics_that_cannot_be_columns(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"latency_s", "a,b", "", "wait_cycle"};
+    static const char *const words[] = {"latency_s is there twice", "metric 'a,b'", "metric ''",
+                                        "wait_cycle is there"};
+    for (size_t i = 0; i < 4; i++) {
+        struct result_schema schema = sample_schema;
+        struct dse_error err = {0};
+        sample_extra(&schema);
+        const struct metric bad = {.name = name[i], .unit = "1", .sentence = "bad"};
+        const struct metric *const extra[] = {schema.extra[RESULT_POINTS][0], &bad};
+        schema.extra[RESULT_POINTS] = extra;
+        schema.n_extra[RESULT_POINTS] = 2;
+        assert_int_equal(schema_check(&schema, &err), DSE_BAD_INPUT);
+        assert_non_null(strstr(err.text, words[i]));
+    }
 }
 
 static void test_csv_line_quotes_only_when_needed(void **state)
@@ -212,16 +209,16 @@ static void test_csv_line_quotes_only_when_needed(void **state)
 }
 
 /* The text of a value is empty when it is missing, else reads back to the same bits. */
-static void check_cell(const struct result_field *field, const void *record, const char *text)
+static void check_cell(const struct metric *metric, const void *record, size_t offset, const char *text)
 {
-    const void *place = (const char *)record + field->offset;
+    const void *place = (const char *)record + offset;
     double value;
     assert_non_null(text);
-    if (field->type == FIELD_TEXT) {
+    if (metric->type == METRIC_TEXT) {
         const char *said = *(const char *const *)place;
         assert_string_equal(text, said ? said : "");
-    } else if (field->type == FIELD_U64) {
-        uint64_t count = RESULT_U64_MISSING;
+    } else if (metric->type == METRIC_U64) {
+        uint64_t count = METRIC_U64_MISSING;
         assert_true(text[0] == '\0' || text_parse_u64(text, &count));
         assert_true(count == *(const uint64_t *)place);
     } else if (text[0] == '\0') {
@@ -235,17 +232,17 @@ static void check_cell(const struct result_field *field, const void *record, con
 static void check_point_line(const struct text_buffer *line, const struct point_record *point,
                              struct csv_row *row)
 {
-    size_t n, n_level;
-    const struct result_field *field = point_field_all(&n), *level = level_field_all(&n_level);
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n_level, n = schema_columns(&sample_schema, RESULT_POINTS, column);
+    const struct metric *level = level_metric_all(&n_level);
     for (size_t i = 0; i < n; i++)
-        if (schema_has_field(&sample_schema, &field[i]))
-            check_cell(&field[i], point, cell_of(csv_point_header, &sample_schema, line, field[i].name, row));
+        check_cell(column[i].metric, point, column[i].offset,
+                   cell_of(csv_point_header, &sample_schema, line, column[i].metric->name, row));
     for (size_t i = 0; point->level && i < SAMPLE_LEVEL * n_level; i++) {
-        char column[128];
-        (void)snprintf(column, sizeof column, "%s.%s", sample_schema.level[i / n_level],
-                       level[i % n_level].name);
-        check_cell(&level[i % n_level], &point->level[i / n_level],
-                   cell_of(csv_point_header, &sample_schema, line, column, row));
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s.%s", sample_schema.level[i / n_level], level[i % n_level].name);
+        check_cell(&level[i % n_level], &point->level[i / n_level], level[i % n_level].offset,
+                   cell_of(csv_point_header, &sample_schema, line, name, row));
     }
 }
 
@@ -309,9 +306,9 @@ int main(void)
         cmocka_unit_test(test_schema_refuses_two_axes_of_one_name),
         cmocka_unit_test(test_schema_labels_carry_units),
         cmocka_unit_test(test_schema_paths_replace_known_endings),
-        cmocka_unit_test(test_schema_every_field_is_described),
-        cmocka_unit_test(test_schema_measures_have_words),
+        cmocka_unit_test(test_schema_every_column_is_described),
         cmocka_unit_test(test_csv_line_has_columns_of_what_is_measured),
+        cmocka_unit_test(test_schema_refuses_metrics_that_cannot_be_columns),
         cmocka_unit_test(test_csv_line_quotes_only_when_needed),
         cmocka_unit_test(test_csv_line_reads_back_every_value),
         cmocka_unit_test(test_csv_line_seal_notices_any_changed_byte),

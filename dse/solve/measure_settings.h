@@ -1,9 +1,10 @@
-/* What is computed of a found mapping besides the cost model, when asked for: the columns of
- * results/record/schema.h that a file has only then. */
-#ifndef DSE_SOLVE_MEASURE_H
-#define DSE_SOLVE_MEASURE_H
+/* What is measured of a found mapping besides its price, when asked for: which measures
+ * (costmodel/model/measure.h), their limits, their values. */
+#ifndef DSE_SOLVE_MEASURE_SETTINGS_H
+#define DSE_SOLVE_MEASURE_SETTINGS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -12,21 +13,25 @@
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
+#include "costmodel/model/measure.h"
 #include "costmodel/model/problem.h"
-#include "results/record/schema.h"
+
+enum { MEASURE_MAX = 8, MEASURE_VALUE_MAX = 24 };
 
 /* What is asked for. All zero: nothing. */
 struct measure_settings {
-    unsigned what; /* RESULT_MEASURE bits */
-    /* as in noc_latency_of: steps that are simulated, the rest is extrapolated; 0: all */
-    uint64_t noc_max_steps;
+    unsigned what;               /* bit i: measure i of measure_all */
+    uint64_t limit[MEASURE_MAX]; /* of each, where it has one */
 };
 
-/* Missing values as in results/record/schema.h. */
+/* What was measured of one execution: the metrics of measure_columns, in this order. Bytes of 0xff:
+ * missing. */
 struct measure_values {
-    uint64_t noc_latency_cycle;                             /* of one execution */
-    double cosa_util, cosa_comp, cosa_traf, cosa_objective; /* equation 12 of CoSA with its default weights */
+    union metric_value value[MEASURE_VALUE_MAX];
 };
+
+/* The number of the measure called `word` in measure_all, or -1. */
+int measure_find(const char *word);
 
 /* Ask for the measure called `word` with its default settings. DSE_BAD_INPUT: unknown, with the nearest, or
  * asked for twice. */
@@ -51,19 +56,16 @@ void measure_print(const struct measure_settings *settings, struct text_buffer *
 /* Everything missing. */
 void measure_values_init(struct measure_values *values);
 
-enum { MEASURE_FIELD_MAX = 8 };
+/* The metrics of what is asked for, in the order of values and of columns; with `folded` only those that a
+ * network has, too. Returns how many. */
+size_t measure_columns(const struct measure_settings *settings, bool folded,
+                       const struct metric *metric[MEASURE_VALUE_MAX]);
 
-/* The columns of the layer table for what is asked for; returns how many. */
-size_t measure_fields(const struct measure_settings *settings,
-                      const struct result_field *field[MEASURE_FIELD_MAX]);
+/* Value number `i` of what is asked for, as a number; NaN: missing. */
+double measure_number(const struct metric *metric, const struct measure_values *values, size_t i);
 
-/* Put the values where such columns take them from, and read one of them as a number (NaN: missing). */
-void measure_fill(const struct measure_values *values, struct layer_record *row);
-double measure_number(const struct result_field *field, const struct layer_record *row);
-
-/* Compute what is asked for; the rest of `values` is missing, and so is the simulated latency of a mapping
- * that the simulator does not take (no mesh, more PEs than it has, too many transactions). Memory from
- * `arena`. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set; DSE_NO_MEMORY, DSE_INTERNAL. */
+/* Compute what is asked for; what a mapping does not have is missing. Memory from `arena`. DSE_INTERRUPTED
+ * soon after `cancel` (may be NULL) is set; DSE_NO_MEMORY, DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status measure_mapping(const struct measure_settings *settings,
                                                const struct problem *problem, const struct architecture *arch,
                                                const struct mapping *mapping, const atomic_int *cancel,

@@ -1,0 +1,30 @@
+/* The table of the SoMa family's own metrics, and their place in a schedule. */
+#include "engines/soma/soma_metrics.h"
+
+#include <string.h>
+
+static const struct metric metric[] = {SOMA_METRIC_LIST(METRIC_ROW, soma_metrics)};
+
+const struct metric_group soma_group = {"soma", metric, sizeof metric / sizeof metric[0]};
+
+/* Every member is one value, in the order of the table. */
+_Static_assert(sizeof(struct soma_metrics) == sizeof metric / sizeof metric[0] * sizeof(union metric_value) &&
+                   sizeof metric / sizeof metric[0] <= METRIC_GROUP_MAX,
+               "the metrics fit into a schedule's own values");
+
+void soma_metrics_init(struct soma_metrics *metrics)
+{
+    memset(metrics, 0xff, sizeof *metrics);
+}
+
+void soma_metrics_put(const struct soma_metrics *metrics, struct engine_schedule *schedule)
+{
+    memcpy(schedule->own, metrics, sizeof *metrics);
+}
+
+struct soma_metrics soma_metrics_get(const struct engine_schedule *schedule)
+{
+    struct soma_metrics metrics;
+    memcpy(&metrics, schedule->own, sizeof metrics);
+    return metrics;
+}
