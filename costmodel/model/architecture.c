@@ -33,51 +33,24 @@ void architecture_fanout(const struct architecture *arch, uint32_t l, uint64_t *
     *y = inner_y / outer->mesh_y;
 }
 
-/* One number of a level with the range it must lie in. */
-struct number_check {
-    const char *what;
-    double value;
-    double lowest, highest;
-};
-
-static enum dse_status check_numbers(const char *owner, const struct number_check *check, size_t n_check,
-                                     struct dse_error *err)
+static enum dse_status out_of_range(const char *owner, const char *what, double value, double least,
+                                    double most, struct dse_error *err)
 {
-    for (size_t i = 0; i < n_check; i++) {
-        if (check[i].value >= check[i].lowest && check[i].value <= check[i].highest)
-            continue; /* a nan fails both */
-        return dse_fail(err, DSE_BAD_INPUT, "%s: %s is %g, must lie between %g and %g", owner, check[i].what,
-                        check[i].value, check[i].lowest, check[i].highest);
-    }
-    return DSE_OK;
+    return dse_fail(err, DSE_BAD_INPUT, "%s: %s is %g, must lie between %g and %g", owner, what, value, least,
+                    most);
 }
+
+/* A nan is out of every range. */
+#define CHECK(owner, what, value, least, most)                                                               \
+    if (!((double)(value) >= (least) && (double)(value) <= (most)))                                          \
+        return out_of_range(owner, what, (double)(value), least, most, err);
+#define CHECK_LEVEL(when, member, what, least, most) CHECK(level->name, what, level->member, least, most)
+#define CHECK_CHIP(when, member, what, least, most) CHECK("architecture", what, arch->member, least, most)
+#define CHECK_MAC(when, member, what, least, most) CHECK("architecture", what, arch->mac.member, least, most)
 
 static enum dse_status check_level(const struct storage_level *level, struct dse_error *err)
 {
-    const double big = 0x1p53;
-    const double tiny = 0x1p-1000; /* "more than zero" */
-    const struct number_check check[] = {
-        {"word bits", level->word_bit, 1, 65536},
-        {"words per access", level->block_word, 1, big},
-        {"cluster size", level->cluster_size, 1,
-         (double)level->instances}, /* else there would be no cluster */
-        {"capacity in words", level->size_word == ARCH_UNLIMITED ? 1 : (double)level->size_word, 1, big},
-        {"multiple buffering", level->multiple_buffering, tiny, big},
-        {"minimum utilization", level->min_utilization, 0, 1},
-        {"read bandwidth", level->read_bandwidth_word_per_cycle, tiny, INFINITY},
-        {"write bandwidth", level->write_bandwidth_word_per_cycle, tiny, INFINITY},
-        {"shared bandwidth", level->shared_bandwidth_word_per_cycle, tiny, INFINITY},
-        {"read energy", level->read_energy_j, 0, big},
-        {"write energy", level->write_energy_j, 0, big},
-        {"update energy", level->update_energy_j, 0, big},
-        {"address generation energy", level->address_energy_j, 0, big},
-        {"energy per hop", level->hop_energy_j, 0, big},
-        {"router energy", level->router_energy_j, 0, big},
-        {"ingress energy", level->ingress_energy_j, 0, big},
-        {"network fill latency", (double)level->fill_latency_cycle, 0, big},
-        {"network drain latency", (double)level->drain_latency_cycle, 0, big},
-    };
-    DSE_TRY(check_numbers(level->name, check, sizeof check / sizeof check[0], err));
+    STORAGE_LEVEL_NUMBERS(CHECK_LEVEL)
     if ((level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1)) == 0)
         return dse_fail(err, DSE_BAD_INPUT, "%s keeps no tensor; leave the level out or say what it keeps",
                         level->name);
@@ -139,17 +112,13 @@ static enum dse_status check_names(const struct architecture *arch, struct dse_e
 
 enum dse_status architecture_check(const struct architecture *arch, struct dse_error *err)
 {
-    const struct number_check whole[] = {
-        {"clock in Hz", arch->clock_hz, 1e-3, 1e15},
-        {"MAC word bits", arch->mac.word_bit, 1, 65536},
-        {"MAC energy", arch->mac.energy_j, 0, 0x1p53},
-    };
     if (arch->n_level < 1)
         return dse_fail(err, DSE_BAD_INPUT, "the architecture has no storage level");
     if (arch->n_level > ARCH_LEVEL_MAX)
         return dse_fail(err, DSE_LIMIT, "%u storage levels, at most %d are supported", arch->n_level,
                         ARCH_LEVEL_MAX);
-    DSE_TRY(check_numbers("architecture", whole, sizeof whole / sizeof whole[0], err));
+    ARCHITECTURE_NUMBERS(CHECK_CHIP)
+    MAC_ARRAY_NUMBERS(CHECK_MAC)
     DSE_TRY(check_names(arch, err));
     for (uint32_t l = 0; l < arch->n_level; l++)
         DSE_TRY(check_level(&arch->level[l], err));
@@ -157,31 +126,30 @@ enum dse_status architecture_check(const struct architecture *arch, struct dse_e
     return gpu_limits_check(arch, err);
 }
 
+static void hash_name(struct hash_state *state, bool named, const char *name)
+{
+    if (named)
+        hash_text(state, name);
+}
+
+/* A number as it is, whole ones as such. HASHED: always; SET: with its name, where it is not 0. */
+#define HASH_HASHED 0
+#define HASH_SET 1
+#define HASH(when, name, value)                                                                              \
+    if (!HASH_##when || (double)(value) > 0 || (double)(value) < 0) {                                        \
+        hash_name(state, HASH_##when, name);                                                                 \
+        _Generic((value), double : hash_double, default : hash_u64)(state, value);                           \
+    }
+#define HASH_LEVEL(when, member, what, least, most) HASH(when, #member, level->member)
+#define HASH_CHIP(when, member, what, least, most) HASH(when, #member, arch->member)
+#define HASH_MAC(when, member, what, least, most) HASH(when, #member, arch->mac.member)
+
 static void hash_level(struct hash_state *state, const struct storage_level *level)
 {
     hash_u64(state, level->is_dram);
     hash_u64(state, level->reduces);
     hash_u64(state, level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1));
-    hash_u64(state, level->word_bit);
-    hash_u64(state, level->block_word);
-    hash_u64(state, level->cluster_size);
-    hash_u64(state, level->size_word);
-    hash_double(state, level->multiple_buffering);
-    hash_double(state, level->min_utilization);
-    hash_u64(state, level->mesh_x);
-    hash_u64(state, level->mesh_y);
-    hash_double(state, level->read_bandwidth_word_per_cycle);
-    hash_double(state, level->write_bandwidth_word_per_cycle);
-    hash_double(state, level->shared_bandwidth_word_per_cycle);
-    hash_double(state, level->read_energy_j);
-    hash_double(state, level->write_energy_j);
-    hash_double(state, level->update_energy_j);
-    hash_double(state, level->address_energy_j);
-    hash_double(state, level->hop_energy_j);
-    hash_double(state, level->router_energy_j);
-    hash_double(state, level->ingress_energy_j);
-    hash_u64(state, level->fill_latency_cycle);
-    hash_u64(state, level->drain_latency_cycle);
+    STORAGE_LEVEL_NUMBERS(HASH_LEVEL)
 }
 
 /* Only where there is one: other machines keep the hash they always had. */
@@ -209,20 +177,15 @@ static void hash_noc(struct hash_state *state, const uint32_t setting[NOC_SET_CO
 
 uint64_t architecture_hash(const struct architecture *arch)
 {
-    struct hash_state state;
-    if (!hash_begin(&state))
+    struct hash_state whole, *state = &whole;
+    if (!hash_begin(state))
         return 0;
-    hash_double(&state, arch->clock_hz);
-    hash_u64(&state, arch->link_transfers);
-    hash_u64(&state, arch->strict_fanout);
-    hash_u64(&state, arch->n_level);
+    ARCHITECTURE_NUMBERS(HASH_CHIP)
+    hash_u64(state, arch->n_level);
     for (uint32_t l = 0; l < arch->n_level; l++)
-        hash_level(&state, &arch->level[l]);
-    hash_u64(&state, arch->mac.word_bit);
-    hash_u64(&state, arch->mac.mesh_x);
-    hash_u64(&state, arch->mac.mesh_y);
-    hash_double(&state, arch->mac.energy_j);
-    hash_gpu(&state, &arch->gpu);
-    hash_noc(&state, arch->noc);
-    return hash_end(&state);
+        hash_level(state, &arch->level[l]);
+    MAC_ARRAY_NUMBERS(HASH_MAC)
+    hash_gpu(state, &arch->gpu);
+    hash_noc(state, arch->noc);
+    return hash_end(state);
 }

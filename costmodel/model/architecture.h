@@ -15,6 +15,10 @@ enum { ARCH_LEVEL_MAX = 16, ARCH_NAME_MAX = 64 };
 
 #define ARCH_UNLIMITED UINT64_MAX
 
+/* The range of most numbers; the least is "more than zero". */
+#define ARCH_LEAST 0x1p-1000
+#define ARCH_MOST 0x1p53
+
 struct storage_level {
     char name[ARCH_NAME_MAX];
     char array[ARCH_NAME_MAX]; /* native name of the array just below this level ("PE"), or "" */
@@ -40,12 +44,44 @@ struct storage_level {
     uint64_t fill_latency_cycle, drain_latency_cycle;
 };
 
+/* The numbers of a level that are checked and hashed alike, in the order of the hash: X(HASHED or SET,
+ * member, what messages call it, least, most), with `level` at hand for the limits. A new number is SET: it
+ * is hashed with its name and only where it is not 0, so that other machines keep their hash. */
+#define STORAGE_LEVEL_NUMBERS(X)                                                                             \
+    X(HASHED, word_bit, "word bits", 1, 65536)                                                               \
+    X(HASHED, block_word, "words per access", 1, ARCH_MOST)                                                  \
+    X(HASHED, cluster_size, "cluster size", 1, (double)level->instances) /* else there is no cluster */      \
+    X(HASHED, size_word, "capacity in words", 1, level->size_word == ARCH_UNLIMITED ? 0x1p64 : ARCH_MOST)    \
+    X(HASHED, multiple_buffering, "multiple buffering", ARCH_LEAST, ARCH_MOST)                               \
+    X(HASHED, min_utilization, "minimum utilization", 0, 1)                                                  \
+    X(HASHED, mesh_x, "columns", 0, 0x1p64) /* architecture_check looks at the mesh as a whole */            \
+    X(HASHED, mesh_y, "rows", 0, 0x1p64)                                                                     \
+    X(HASHED, read_bandwidth_word_per_cycle, "read bandwidth", ARCH_LEAST, INFINITY)                         \
+    X(HASHED, write_bandwidth_word_per_cycle, "write bandwidth", ARCH_LEAST, INFINITY)                       \
+    X(HASHED, shared_bandwidth_word_per_cycle, "shared bandwidth", ARCH_LEAST, INFINITY)                     \
+    X(HASHED, read_energy_j, "read energy", 0, ARCH_MOST)                                                    \
+    X(HASHED, write_energy_j, "write energy", 0, ARCH_MOST)                                                  \
+    X(HASHED, update_energy_j, "update energy", 0, ARCH_MOST)                                                \
+    X(HASHED, address_energy_j, "address generation energy", 0, ARCH_MOST)                                   \
+    X(HASHED, hop_energy_j, "energy per hop", 0, ARCH_MOST)                                                  \
+    X(HASHED, router_energy_j, "router energy", 0, ARCH_MOST)                                                \
+    X(HASHED, ingress_energy_j, "ingress energy", 0, ARCH_MOST)                                              \
+    X(HASHED, fill_latency_cycle, "network fill latency", 0, ARCH_MOST)                                      \
+    X(HASHED, drain_latency_cycle, "network drain latency", 0, ARCH_MOST)
+
 struct mac_array {
     char name[ARCH_NAME_MAX];
     uint32_t word_bit;
     uint64_t instances, mesh_x, mesh_y;
     double energy_j; /* of one multiply-accumulate */
 };
+
+/* As STORAGE_LEVEL_NUMBERS. */
+#define MAC_ARRAY_NUMBERS(X)                                                                                 \
+    X(HASHED, word_bit, "MAC word bits", 1, 65536)                                                           \
+    X(HASHED, mesh_x, "MAC columns", 0, 0x1p64)                                                              \
+    X(HASHED, mesh_y, "MAC rows", 0, 0x1p64)                                                                 \
+    X(HASHED, energy_j, "MAC energy", 0, ARCH_MOST)
 
 /* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a
  * thread are its registers (docs/gpu.md). The limits are CUDA's; a mapping that breaks one does not fit. */
@@ -91,6 +127,12 @@ struct architecture {
     struct gpu_limits gpu;
     uint32_t noc[NOC_SET_COUNT]; /* 0: the simulator's default */
 };
+
+/* As STORAGE_LEVEL_NUMBERS, of the whole chip. */
+#define ARCHITECTURE_NUMBERS(X)                                                                              \
+    X(HASHED, clock_hz, "clock in Hz", 1e-3, 1e15)                                                           \
+    X(HASHED, link_transfers, "link transfers", 0, 1)                                                        \
+    X(HASHED, strict_fanout, "strict fan-out", 0, 1)
 
 /* Level index by name, or -1. */
 int architecture_find_level(const struct architecture *arch, const char *name);

@@ -23,6 +23,34 @@ static double number_or(const struct arch_item *item, int field, double fallback
     return is_set(item, field) ? item->value[field].number : fallback;
 }
 
+/* The numbers of an entry whose place is a member of `out`: the struct of its section. */
+static void set_numbers(const struct arch_spec *spec, const struct arch_item *item, void *out)
+{
+    const struct arch_field *schema = architecture_schema();
+    for (unsigned i = 0; i < spec->placed->n[item->section]; i++) {
+        const int f = spec->placed->row[item->section][i];
+        const struct arch_place *place = &schema[f].place;
+        const double number = number_or(item, f, place->standard);
+        char *at = (char *)out + place->offset;
+        switch (place->type) {
+        case ARCH_PLACE_DOUBLE:
+            memcpy(at, &number, sizeof number);
+            break;
+        case ARCH_PLACE_U32:
+            memcpy(at, &(uint32_t){(uint32_t)number}, sizeof(uint32_t));
+            break;
+        case ARCH_PLACE_U64:
+            memcpy(at, &(uint64_t){(uint64_t)number}, sizeof(uint64_t));
+            break;
+        case ARCH_PLACE_BOOL:
+            memcpy(at, &(bool){number != 0}, sizeof(bool));
+            break;
+        case ARCH_PLACE_NONE:
+            break;
+        }
+    }
+}
+
 /* Words in a size written in bytes or words; whole words only. */
 static double words_of(const struct arch_value *size, uint32_t word_bit)
 {
@@ -52,8 +80,6 @@ static enum dse_status set_capacity(const struct arch_spec *spec, const struct a
     const struct arch_value *capacity = &item->value[STORAGE_CAPACITY];
     const char *name = item->name;
     level->size_word = ARCH_UNLIMITED;
-    level->multiple_buffering = number_or(item, STORAGE_MULTIPLE_BUFFERING, 1);
-    level->min_utilization = number_or(item, STORAGE_MIN_UTILIZATION, 0);
     if (!is_set(item, STORAGE_CAPACITY)) {
         if (level->is_dram)
             return DSE_OK;
@@ -139,7 +165,6 @@ static enum dse_status set_energy(const struct arch_spec *spec, const struct arc
     level->read_energy_j = has_read ? item->value[STORAGE_READ_ENERGY].number : access;
     level->write_energy_j = has_write ? item->value[STORAGE_WRITE_ENERGY].number : access;
     level->update_energy_j = has_update ? item->value[STORAGE_UPDATE_ENERGY].number : level->write_energy_j;
-    level->address_energy_j = number_or(item, STORAGE_ADDRESS_ENERGY, 0);
     return DSE_OK;
 }
 
@@ -218,9 +243,7 @@ static enum dse_status set_storage(const struct arch_spec *spec, const struct ar
     level->reduces = number_or(item, STORAGE_REDUCES, !level->is_dram) != 0;
     level->keep_role =
         is_set(item, STORAGE_KEEPS) ? (uint32_t)item->value[STORAGE_KEEPS].x : (1u << TENSOR_ROLE_COUNT) - 1;
-    level->word_bit = (uint32_t)item->value[STORAGE_WORD].number;
-    level->block_word = (uint32_t)number_or(item, STORAGE_BLOCK, 1);
-    level->cluster_size = (uint32_t)number_or(item, STORAGE_CLUSTER, 1);
+    set_numbers(spec, item, level);
     level->mesh_x = x;
     level->mesh_y = y;
     level->instances = x * y;
@@ -239,11 +262,7 @@ static enum dse_status set_array(const struct arch_spec *spec, const struct arch
                                  struct storage_level *outer, uint64_t *x, uint64_t *y, struct dse_error *err)
 {
     text_copy(outer->array, sizeof outer->array, item->name);
-    outer->hop_energy_j = number_or(item, ARRAY_HOP_ENERGY, 0);
-    outer->router_energy_j = number_or(item, ARRAY_ROUTER_ENERGY, 0);
-    outer->ingress_energy_j = number_or(item, ARRAY_INGRESS_ENERGY, 0);
-    outer->fill_latency_cycle = (uint64_t)number_or(item, ARRAY_FILL_LATENCY, 0);
-    outer->drain_latency_cycle = (uint64_t)number_or(item, ARRAY_DRAIN_LATENCY, 0);
+    set_numbers(spec, item, outer);
     *x *= item->value[ARRAY_MESH].x;
     *y *= item->value[ARRAY_MESH].y;
     if (*x > INSTANCE_MAX / *y)
@@ -331,35 +350,6 @@ static enum dse_status set_gpu(const struct arch_spec *spec, struct architecture
     return DSE_OK;
 }
 
-/* The part noc: numbers as they are; the simulator's defaults for the rest. */
-static void set_noc(const struct arch_spec *spec, struct architecture *arch)
-{
-    static const struct {
-        enum noc_setting setting;
-        int field;
-    } number[] = {
-        {NOC_SET_FLIT_BIT, TOP_NOC_FLIT},
-        {NOC_SET_DATA_FLITS, TOP_NOC_DATA_FLITS},
-        {NOC_SET_QUEUE_FLITS, TOP_NOC_QUEUE},
-        {NOC_SET_DRAM_BANKS, TOP_NOC_DRAM_BANKS},
-        {NOC_SET_DRAM_ROW_BYTE, TOP_NOC_DRAM_ROW},
-        {NOC_SET_DRAM_BURST_CYCLE, TOP_NOC_DRAM_BURST},
-        {NOC_SET_DRAM_ACTIVATE_CYCLE, TOP_NOC_DRAM_ACTIVATE},
-        {NOC_SET_DRAM_PRECHARGE_CYCLE, TOP_NOC_DRAM_PRECHARGE},
-        {NOC_SET_DRAM_READ_CYCLE, TOP_NOC_DRAM_READ},
-        {NOC_SET_DRAM_WRITE_CYCLE, TOP_NOC_DRAM_WRITE},
-        {NOC_SET_DRAM_QUEUE, TOP_NOC_DRAM_QUEUE},
-        {NOC_SET_DRAM_READ_AHEAD, TOP_NOC_DRAM_READ_AHEAD},
-        {NOC_SET_RESEND_WINDOWS, TOP_NOC_RESEND_WINDOWS},
-    };
-    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
-        arch->noc[number[i].setting] = (uint32_t)number_or(spec->top, number[i].field, 0);
-    if (is_set(spec->top, TOP_NOC_MESH)) {
-        arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top->value[TOP_NOC_MESH].x;
-        arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top->value[TOP_NOC_MESH].y;
-    }
-}
-
 enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
                                    struct dse_error *err)
 {
@@ -368,9 +358,8 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     uint32_t l = 0;
     memset(arch, 0, sizeof *arch);
     text_copy(arch->name, sizeof arch->name, spec->top->name);
-    arch->clock_hz = spec->top->value[TOP_CLOCK].number;
     arch->strict_fanout = true;
-    arch->link_transfers = number_or(spec->top, TOP_LINK_TRANSFERS, 0) != 0;
+    set_numbers(spec, spec->top, arch);
     for (size_t i = 0; i < spec->n_item; i++)
         arch->n_level += spec->item[i]->section == ARCH_STORAGE;
     l = arch->n_level;
@@ -381,16 +370,18 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
         else if (item->section == ARCH_ARRAY)
             DSE_TRY(set_array(spec, item, &arch->level[l], &x, &y, err));
         else
-            arch->mac = (struct mac_array){.word_bit = (uint32_t)item->value[MACS_WORD].number,
-                                           .instances = x * y,
-                                           .mesh_x = x,
-                                           .mesh_y = y,
-                                           .energy_j = item->value[MACS_ENERGY].number};
+            set_numbers(spec, item, &arch->mac);
     }
+    arch->mac.mesh_x = x;
+    arch->mac.mesh_y = y;
+    arch->mac.instances = x * y;
     text_copy(arch->mac.name, sizeof arch->mac.name, spec->item[spec->n_item - 1]->name);
+    if (is_set(spec->top, TOP_NOC_MESH)) {
+        arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top->value[TOP_NOC_MESH].x;
+        arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top->value[TOP_NOC_MESH].y;
+    }
     DSE_TRY(check_outermost(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
-    set_noc(spec, arch);
     if (architecture_check(arch, &inner) != DSE_OK)
         return dse_fail_at(err, inner.status, spec->path, 0, "%s", inner.text);
     return DSE_OK;

@@ -97,7 +97,7 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
     return DSE_OK;
 }
 
-/* The nested parts; their keys stand together in the schema. */
+/* The nested parts. */
 static const char *const part_name[] = {"gpu", "noc", "energy_rule"};
 
 static const char *part_of(const char *key)
@@ -116,14 +116,15 @@ static size_t section_keys(enum arch_section section, const char *prefix, const 
 {
     const struct arch_field *schema = architecture_schema();
     size_t n_key = 0, length = strlen(prefix);
-    for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
+    for (int f = 0; f < architecture_n_field(); f++) {
         if (schema[f].section != section || strncmp(schema[f].key, prefix, length) != 0)
             continue;
         const char *rest = schema[f].key + length, *part = part_of(rest);
-        if (!part)
-            key[n_key++] = rest;
-        else if (n_key == 0 || key[n_key - 1] != part)
-            key[n_key++] = part;
+        size_t k = 0;
+        while (part && k < n_key && key[k] != part)
+            k++;
+        if (!part || k == n_key)
+            key[n_key++] = part ? part : rest;
     }
     return n_key;
 }
@@ -132,7 +133,7 @@ static size_t section_keys(enum arch_section section, const char *prefix, const 
 static enum dse_status read_keys(const struct yaml_doc *doc, const struct ynode *node, const char *what,
                                  const char *prefix, struct arch_item *item, struct dse_error *err)
 {
-    const char *allowed[ARCH_FIELD_COUNT];
+    const char *allowed[ARCH_FIELD_MAX];
     size_t n_allowed = section_keys(item->section, prefix, allowed);
     DSE_TRY(yaml_check_keys(doc, node, what, allowed, n_allowed, err));
     for (size_t i = 0; i < node->n_item; i++) {
@@ -161,7 +162,7 @@ static enum dse_status check_required(const struct yaml_doc *doc, const struct y
 {
     const struct arch_field *schema = architecture_schema();
     const struct ynode *value = NULL;
-    for (int f = 0; f < ARCH_FIELD_COUNT; f++)
+    for (int f = 0; f < architecture_n_field(); f++)
         if (schema[f].section == item->section && schema[f].property & ARCH_REQUIRED)
             DSE_TRY(yaml_require(doc, node, what, schema[f].key, &value, err));
     return DSE_OK;
@@ -273,6 +274,8 @@ enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *fil
     memset(&file->top, 0, sizeof file->top);
     file->spec.path = doc->path;
     file->spec.top = &file->top;
+    file->spec.placed = &file->placed;
+    architecture_schema_placed(&file->placed);
     file->top.section = ARCH_TOP;
     file->top.line = doc->root->line;
     DSE_TRY(yaml_is_mapping(doc, doc->root, "an architecture file", err));
@@ -292,13 +295,13 @@ static bool row_is_open(const struct arch_field *row)
 static const char **list_paths(const struct arch_spec *spec, struct arena *arena, size_t *n_path)
 {
     const struct arch_field *schema = architecture_schema();
-    const char **path = arena_alloc(arena, (spec->n_item + 1) * ARCH_FIELD_COUNT, sizeof *path);
+    const char **path = arena_alloc(arena, (spec->n_item + 1) * ARCH_FIELD_MAX, sizeof *path);
     *n_path = 0;
     if (!path)
         return NULL;
     for (size_t i = 0; i <= spec->n_item; i++) {
         const struct arch_item *item = i < spec->n_item ? spec->item[i] : spec->top;
-        for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
+        for (int f = 0; f < architecture_n_field(); f++) {
             char text[WHAT_MAX];
             if (schema[f].section != item->section || !row_is_open(&schema[f]))
                 continue;

@@ -28,7 +28,8 @@ enum arch_value_kind {
     ARCH_VALUE_SHAPE     /* a list of three sizes: x, y, z */
 };
 
-/* Row numbers of the table. */
+/* Row numbers of the table that code asks for. The rows behind them have none: a quantity whose `place` says
+ * all there is to do with it is a row at the end. */
 enum arch_field_id {
     TOP_NAME,
     TOP_TITLE,
@@ -41,19 +42,6 @@ enum arch_field_id {
     TOP_GPU_THREAD_DIMS,
     TOP_GPU_REGISTERS,
     TOP_NOC_MESH,
-    TOP_NOC_FLIT,
-    TOP_NOC_DATA_FLITS,
-    TOP_NOC_QUEUE,
-    TOP_NOC_DRAM_BANKS,
-    TOP_NOC_DRAM_ROW,
-    TOP_NOC_DRAM_BURST,
-    TOP_NOC_DRAM_ACTIVATE,
-    TOP_NOC_DRAM_PRECHARGE,
-    TOP_NOC_DRAM_READ,
-    TOP_NOC_DRAM_WRITE,
-    TOP_NOC_DRAM_QUEUE,
-    TOP_NOC_DRAM_READ_AHEAD,
-    TOP_NOC_RESEND_WINDOWS,
     STORAGE_NAME,
     STORAGE_KIND,
     STORAGE_WORD,
@@ -79,15 +67,10 @@ enum arch_field_id {
     STORAGE_CLUSTER,
     ARRAY_NAME,
     ARRAY_MESH,
-    ARRAY_HOP_ENERGY,
-    ARRAY_ROUTER_ENERGY,
-    ARRAY_INGRESS_ENERGY,
-    ARRAY_FILL_LATENCY,
-    ARRAY_DRAIN_LATENCY,
     MACS_NAME,
     MACS_WORD,
-    MACS_ENERGY,
-    ARCH_FIELD_COUNT
+    ARCH_FIELD_NAMED,
+    ARCH_FIELD_MAX = 72 /* at most so many rows */
 };
 
 /* Properties of a number. */
@@ -96,6 +79,23 @@ enum {
     ARCH_WHOLE = 2,     /* fractions are refused */
     ARCH_UNBOUNDED = 4, /* the word "unlimited" is accepted and read as INFINITY */
     ARCH_REQUIRED = 8   /* the entry must say it */
+};
+
+/* Where a number goes as it is: a member of struct architecture (top), storage_level (storage; array: the one
+ * outside) or mac_array, of `type`; `standard` where the file does not say it. ARCH_PLACE_NONE:
+ * architecture_assemble.c makes something of it. */
+enum arch_place_type { ARCH_PLACE_NONE, ARCH_PLACE_DOUBLE, ARCH_PLACE_U32, ARCH_PLACE_U64, ARCH_PLACE_BOOL };
+
+struct arch_place {
+    enum arch_place_type type;
+    size_t offset;
+    double standard;
+};
+
+/* The rows of each section that have a place: found once, as machines are assembled for every point. */
+struct arch_placed {
+    unsigned n[ARCH_SECTION_COUNT];
+    unsigned char row[ARCH_SECTION_COUNT][ARCH_FIELD_MAX]; /* (n) */
 };
 
 /* One row: a key with what is accepted. `unit` and `other_unit` are UNIT_* or -1; a quantity may be written
@@ -110,10 +110,13 @@ struct arch_field {
     double lowest, highest;
     const char *fallback; /* the default, for people */
     const char *sentence;
+    struct arch_place place;
 };
 
-/* The table, (ARCH_FIELD_COUNT) rows indexed by arch_field_id. */
+/* The table, (architecture_n_field()) rows, the first indexed by arch_field_id. */
 const struct arch_field *architecture_schema(void);
+int architecture_n_field(void);
+void architecture_schema_placed(struct arch_placed *placed);
 
 /* The row of `key` in a section, or -1. */
 int architecture_schema_find(enum arch_section section, const char *key);
@@ -129,9 +132,13 @@ struct arch_value {
     enum arch_origin origin;
     int line; /* of the file, when it comes from there */
     int unit;
-    double number;
-    uint64_t x, y, z;
-    const char *text;
+    union {
+        double number;
+        struct {
+            uint64_t x, y, z;
+        };
+        const char *text;
+    };
 };
 
 /* Two adjacent arrays are refused, so each storage has at most one array below it; plus the MACs. */
@@ -142,14 +149,15 @@ struct arch_item {
     enum arch_section section;
     const char *name;
     int line;
-    /* indexed by arch_field_id; rows of other sections stay unset */
-    struct arch_value value[ARCH_FIELD_COUNT];
+    /* indexed by row; those of other sections stay unset */
+    struct arch_value value[ARCH_FIELD_MAX];
 };
 
 /* What a machine is put together from: every value checked by itself. It borrows its entries, so that one
  * with overrides has copies of only what they replace. */
 struct arch_spec {
     const char *path;
+    const struct arch_placed *placed;
     const struct arch_item *top;
     size_t n_item;
     const struct arch_item *item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
@@ -159,6 +167,7 @@ struct arch_spec {
  * about. */
 struct arch_file {
     struct arch_spec spec;
+    struct arch_placed placed;
     struct arch_item top;
     struct arch_item item[ARCH_ITEM_MAX]; /* (spec.n_item) */
 };

@@ -1,165 +1,215 @@
 /* The table of every key of a native architecture file: its unit, range, default and sentence. Reading,
  * checking, writing, axes and docs/architectures.md follow from these rows. */
+#include <stddef.h>
 #include <string.h>
 
 #include "costmodel/native/architecture_native.h"
 
 #define NO_UNIT (-1)
 
+/* The place of a number: a member of a struct, and what it is where the file does not say it. */
+#define PLACE_TYPE(member)                                                                                   \
+    _Generic((member), double                                                                                \
+             : ARCH_PLACE_DOUBLE, uint32_t                                                                   \
+             : ARCH_PLACE_U32, uint64_t                                                                      \
+             : ARCH_PLACE_U64, bool                                                                          \
+             : ARCH_PLACE_BOOL)
+#define PLACE(type, member, standard)                                                                        \
+    {                                                                                                        \
+        PLACE_TYPE(((struct type *)0)->member), offsetof(struct type, member), standard                      \
+    }
+#define NOWHERE                                                                                              \
+    {                                                                                                        \
+        ARCH_PLACE_NONE, 0, 0                                                                                \
+    }
+#define LEVEL(member) PLACE(storage_level, member, 0)
+#define NOC(setting) PLACE(architecture, noc[setting], 0)
+
 /* The rows below leave out what does not apply: `property` 0, both limits 0. */
 #define NAME_ROW(section, key, property, sentence)                                                           \
     {                                                                                                        \
-        section, key, ARCH_VALUE_NAME, NO_UNIT, NO_UNIT, property, 0, 0, "none", sentence                    \
+        section, key, ARCH_VALUE_NAME, NO_UNIT, NO_UNIT, property, 0, 0, "none", sentence, NOWHERE           \
     }
-#define ENERGY_ROW(section, key, fallback, sentence)                                                         \
+#define ENERGY_ROW(section, key, fallback, sentence, ...)                                                    \
     {                                                                                                        \
-        section, key, ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, 0, 0, 1, fallback, sentence                  \
+        section, key, ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, 0, 0, 1, fallback, sentence, __VA_ARGS__     \
     }
 #define BANDWIDTH_ROW(key, sentence)                                                                         \
     {                                                                                                        \
         ARCH_STORAGE, key, ARCH_VALUE_QUANTITY, UNIT_BYTE_PER_S, UNIT_WORD_PER_CYCLE,                        \
-            ARCH_POSITIVE | ARCH_UNBOUNDED, 0, 1e15, "unlimited", sentence                                   \
+            ARCH_POSITIVE | ARCH_UNBOUNDED, 0, 1e15, "unlimited", sentence, NOWHERE                          \
     }
-#define LATENCY_ROW(key, sentence)                                                                           \
+#define LATENCY_ROW(key, sentence, ...)                                                                      \
     {                                                                                                        \
-        ARCH_ARRAY, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_WHOLE, 0, 1e6, "0 cycle", sentence   \
+        ARCH_ARRAY, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_WHOLE, 0, 1e6, "0 cycle", sentence,  \
+            __VA_ARGS__                                                                                      \
     }
-#define NOC_COUNT_ROW(key, lowest, highest, fallback, sentence)                                              \
+#define NOC_COUNT_ROW(key, lowest, highest, fallback, sentence, setting)                                     \
     {                                                                                                        \
         ARCH_TOP, key, ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, lowest, highest,     \
-            fallback, sentence                                                                               \
+            fallback, sentence, NOC(setting)                                                                 \
     }
-#define NOC_TIME_ROW(key, fallback, sentence)                                                                \
+#define NOC_TIME_ROW(key, fallback, sentence, setting)                                                       \
     {                                                                                                        \
         ARCH_TOP, key, ARCH_VALUE_QUANTITY, UNIT_CYCLE, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, 1, 1000,        \
-            fallback, sentence                                                                               \
+            fallback, sentence, NOC(setting)                                                                 \
     }
 
-static const struct arch_field SCHEMA[ARCH_FIELD_COUNT] = {
+static const struct arch_field SCHEMA[] = {
     [TOP_NAME] = NAME_ROW(ARCH_TOP, "architecture", ARCH_REQUIRED, "Name of the architecture."),
     [TOP_TITLE] = NAME_ROW(ARCH_TOP, "title", 0, "One line for lists and plots."),
     [TOP_SOURCE] = NAME_ROW(ARCH_TOP, "source", 0, "Where the numbers come from."),
     [TOP_CLOCK] = {ARCH_TOP, "clock", ARCH_VALUE_QUANTITY, UNIT_HERTZ, NO_UNIT, ARCH_POSITIVE | ARCH_REQUIRED,
-                   1, 1e11, "", "Clock of the whole chip."},
+                   1, 1e11, "", "Clock of the whole chip.", PLACE(architecture, clock_hz, 0)},
     [TOP_LINK_TRANSFERS] = {ARCH_TOP, "link_transfers", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
-                            "Neighbours in a mesh may forward data to each other."},
+                            "Neighbours in a mesh may forward data to each other.",
+                            PLACE(architecture, link_transfers, 0)},
     [TOP_HIERARCHY] = {ARCH_TOP, "hierarchy", ARCH_VALUE_PART, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 0, 0, "",
-                       "List of storage, array and macs entries, outermost first."},
+                       "List of storage, array and macs entries, outermost first.", NOWHERE},
     [TOP_GPU_THREADS] =
         NAME_ROW(ARCH_TOP, "gpu.threads", 0,
                  "The array whose instances are the threads of one block; makes a GPU of it."),
     [TOP_GPU_THREADS_PER_BLOCK] = {ARCH_TOP, "gpu.threads_per_block", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
                                    ARCH_POSITIVE | ARCH_WHOLE, 1, 1 << 20, "1024",
-                                   "The most threads of a block, x times y times z."},
+                                   "The most threads of a block, x times y times z.", NOWHERE},
     [TOP_GPU_THREAD_DIMS] = {ARCH_TOP, "gpu.thread_dims", ARCH_VALUE_SHAPE, NO_UNIT, NO_UNIT, 0, 1, 1 << 20,
-                             "[1024, 1024, 64]", "The largest x, y and z of a block."},
+                             "[1024, 1024, 64]", "The largest x, y and z of a block.", NOWHERE},
     [TOP_GPU_REGISTERS] = {ARCH_TOP, "gpu.registers_per_block", ARCH_VALUE_QUANTITY, UNIT_BYTE, NO_UNIT,
                            ARCH_POSITIVE, 0, 0x1p40, "none (needed with gpu.threads)",
-                           "Shared by the threads of a block: threads times the tiles inside one thread."},
+                           "Shared by the threads of a block: threads times the tiles inside one thread.",
+                           NOWHERE},
     [TOP_NOC_MESH] = {ARCH_TOP, "noc.mesh", ARCH_VALUE_MESH, NO_UNIT, NO_UNIT, 0, 1, 1024,
                       "the array; a row as square as possible",
-                      "Columns x rows of PEs in the simulated mesh."},
-    [TOP_NOC_FLIT] = {ARCH_TOP, "noc.flit", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
-                      ARCH_POSITIVE | ARCH_WHOLE, 8, 4096, "64 bit", "What a link carries in a cycle."},
-    [TOP_NOC_DATA_FLITS] = NOC_COUNT_ROW("noc.data_flits", 1, 1000, "4",
-                                         "Flits of a packet besides its head; also one DRAM access."),
-    [TOP_NOC_QUEUE] = NOC_COUNT_ROW("noc.queue", 2, 1024, "data_flits + 3",
-                                    "Flits that a router's output queue holds: at least a packet."),
-    [TOP_NOC_DRAM_BANKS] = NOC_COUNT_ROW("noc.dram_banks", 1, 65536, "128", "Banks of all ranks together."),
-    [TOP_NOC_DRAM_ROW] = {ARCH_TOP, "noc.dram_row", ARCH_VALUE_QUANTITY, UNIT_BYTE, NO_UNIT,
-                          ARCH_POSITIVE | ARCH_WHOLE, 1, 1 << 24, "8 KiB",
-                          "An open row, of all chips of a rank."},
-    [TOP_NOC_DRAM_BURST] = NOC_TIME_ROW("noc.dram_burst", "2 cycle", "One access keeps the data bus busy."),
-    [TOP_NOC_DRAM_ACTIVATE] = NOC_TIME_ROW("noc.dram_activate", "4 cycle", "To open a row (tRCD)."),
-    [TOP_NOC_DRAM_PRECHARGE] = NOC_TIME_ROW("noc.dram_precharge", "4 cycle", "To close a row (tRP)."),
-    [TOP_NOC_DRAM_READ] = NOC_TIME_ROW("noc.dram_read", "4 cycle", "From read command to data (CL)."),
-    [TOP_NOC_DRAM_WRITE] = NOC_TIME_ROW("noc.dram_write", "3 cycle", "From write command to data (CWL)."),
-    [TOP_NOC_DRAM_QUEUE] = NOC_COUNT_ROW("noc.dram_queue", 1, 65536, "32", "Accesses that may wait."),
-    [TOP_NOC_DRAM_READ_AHEAD] = NOC_COUNT_ROW("noc.dram_read_ahead", 1, 65536, "1",
-                                              "Packets whose data the DRAM port asks for ahead."),
-    [TOP_NOC_RESEND_WINDOWS] =
-        {ARCH_TOP, "noc.resend_windows", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
-         "Inputs are sent again when a loop over the window (R, S) outside the PEs advances."},
+                      "Columns x rows of PEs in the simulated mesh.", NOWHERE},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
     [STORAGE_KIND] =
         {ARCH_STORAGE, "kind", ARCH_VALUE_KIND, NO_UNIT, NO_UNIT, 0, 0, 0, "sram",
-         "A dram needs no capacity and does not add partial sums up; sram and register count alike."},
+         "A dram needs no capacity and does not add partial sums up; sram and register count alike.",
+         NOWHERE},
     [STORAGE_WORD] = {ARCH_STORAGE, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
-                      ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of one word."},
+                      ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of one word.",
+                      LEVEL(word_bit)},
     [STORAGE_BLOCK] = {ARCH_STORAGE, "block", ARCH_VALUE_QUANTITY, UNIT_WORD, NO_UNIT,
-                       ARCH_POSITIVE | ARCH_WHOLE, 1, 65536, "1 word", "Words that one access moves."},
+                       ARCH_POSITIVE | ARCH_WHOLE, 1, 65536, "1 word", "Words that one access moves.",
+                       PLACE(storage_level, block_word, 1)},
     [STORAGE_CAPACITY] = {ARCH_STORAGE, "capacity", ARCH_VALUE_QUANTITY, UNIT_BYTE, UNIT_WORD,
                           ARCH_POSITIVE | ARCH_UNBOUNDED, 0, 0x1p50, "none (unlimited for a dram)",
-                          "Size of one instance; part of a word is left unused."},
+                          "Size of one instance; part of a word is left unused.", NOWHERE},
     [STORAGE_BANDWIDTH] = BANDWIDTH_ROW("bandwidth", "Of one instance, shared by reads and writes."),
     [STORAGE_READ_BANDWIDTH] = BANDWIDTH_ROW("read_bandwidth", "Of one instance, reads alone."),
     [STORAGE_WRITE_BANDWIDTH] = BANDWIDTH_ROW("write_bandwidth", "Of one instance, fills and updates alone."),
     [STORAGE_ACCESS_ENERGY] = ENERGY_ROW(ARCH_STORAGE, "access_energy", "none",
-                                         "Of one access of a block, whether read, fill or update."),
+                                         "Of one access of a block, whether read, fill or update.", NOWHERE),
     [STORAGE_READ_ENERGY] =
-        ENERGY_ROW(ARCH_STORAGE, "read_energy", "access_energy", "Of one read of a block."),
+        ENERGY_ROW(ARCH_STORAGE, "read_energy", "access_energy", "Of one read of a block.", NOWHERE),
     [STORAGE_WRITE_ENERGY] = ENERGY_ROW(ARCH_STORAGE, "write_energy", "access_energy",
-                                        "Of one block that arrives from the level outside."),
-    [STORAGE_UPDATE_ENERGY] = ENERGY_ROW(ARCH_STORAGE, "update_energy", "write_energy",
-                                         "Of one block of partial sums or results that arrives from inside."),
-    [STORAGE_ADDRESS_ENERGY] =
-        ENERGY_ROW(ARCH_STORAGE, "address_energy", "0 pJ", "Of one generated address."),
+                                        "Of one block that arrives from the level outside.", NOWHERE),
+    [STORAGE_UPDATE_ENERGY] =
+        ENERGY_ROW(ARCH_STORAGE, "update_energy", "write_energy",
+                   "Of one block of partial sums or results that arrives from inside.", NOWHERE),
+    [STORAGE_ADDRESS_ENERGY] = ENERGY_ROW(ARCH_STORAGE, "address_energy", "0 pJ", "Of one generated address.",
+                                          LEVEL(address_energy_j)),
     [STORAGE_RULE_REFERENCE] = {ARCH_STORAGE, "energy_rule.reference", ARCH_VALUE_QUANTITY, UNIT_BYTE,
                                 UNIT_WORD, ARCH_POSITIVE, 0, 0x1p50, "none",
-                                "Capacity at which the access energies hold as written."},
+                                "Capacity at which the access energies hold as written.", NOWHERE},
     [STORAGE_RULE_EXPONENT] = {ARCH_STORAGE, "energy_rule.exponent", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, 0,
                                0, 4, "none",
-                               "Energies scale by fixed + (1 - fixed) * (capacity / reference)^exponent."},
+                               "Energies scale by fixed + (1 - fixed) * (capacity / reference)^exponent.",
+                               NOWHERE},
     [STORAGE_RULE_FIXED] = {ARCH_STORAGE, "energy_rule.fixed", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, 0, 0, 1,
-                            "0", "Share of the energy that does not depend on the capacity."},
+                            "0", "Share of the energy that does not depend on the capacity.", NOWHERE},
     [STORAGE_RULE_STEP] = {ARCH_STORAGE, "energy_rule.step", ARCH_VALUE_QUANTITY, UNIT_BYTE, UNIT_WORD,
                            ARCH_POSITIVE, 0, 0x1p50, "none",
                            "Instead of exponent: energies scale by factor^(floor(capacity / step) - "
-                           "floor(reference / step))."},
+                           "floor(reference / step)).",
+                           NOWHERE},
     [STORAGE_RULE_FACTOR] = {ARCH_STORAGE, "energy_rule.factor", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
-                             ARCH_POSITIVE, 0, 100, "none", "Goes with step."},
+                             ARCH_POSITIVE, 0, 100, "none", "Goes with step.", NOWHERE},
     [STORAGE_KEEPS] = {ARCH_STORAGE, "keeps", ARCH_VALUE_ROLES, NO_UNIT, NO_UNIT, 0, 0, 0,
-                       "Weights, Inputs, Outputs", "The tensors that may be kept here; others pass by."},
+                       "Weights, Inputs, Outputs", "The tensors that may be kept here; others pass by.",
+                       NOWHERE},
     [STORAGE_REDUCES] = {ARCH_STORAGE, "reduces", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0,
                          "on (off for a dram)",
-                         "Adds arriving partial sums up itself; else they are read over the network first."},
+                         "Adds arriving partial sums up itself; else they are read over the network first.",
+                         NOWHERE},
     [STORAGE_MULTIPLE_BUFFERING] = {ARCH_STORAGE, "multiple_buffering", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
                                     0, 1, 64, "1",
-                                    "Usable are floor(capacity / this) words (2: double buffering)."},
+                                    "Usable are floor(capacity / this) words (2: double buffering).",
+                                    PLACE(storage_level, multiple_buffering, 1)},
     [STORAGE_MIN_UTILIZATION] = {ARCH_STORAGE, "min_utilization", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, 0, 0,
                                  1, "0",
-                                 "Mappings that fill less than this share of the usable words are refused."},
+                                 "Mappings that fill less than this share of the usable words are refused.",
+                                 LEVEL(min_utilization)},
     [STORAGE_CLUSTER] = {ARCH_STORAGE, "cluster", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
                          ARCH_POSITIVE | ARCH_WHOLE, 1, 1e6, "1",
-                         "Instances behind one access port; they share the energy of an access."},
+                         "Instances behind one access port; they share the energy of an access.",
+                         PLACE(storage_level, cluster_size, 1)},
 
     [ARRAY_NAME] = NAME_ROW(ARCH_ARRAY, "array", ARCH_REQUIRED, "Name of the fan-out."),
     [ARRAY_MESH] = {ARCH_ARRAY, "mesh", ARCH_VALUE_MESH, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 1, 1 << 20, "",
-                    "Columns x rows below one instance of what is outside."},
-    [ARRAY_HOP_ENERGY] = ENERGY_ROW(ARCH_ARRAY, "hop_energy", "0 pJ", "Of one word over one hop."),
-    [ARRAY_ROUTER_ENERGY] =
-        ENERGY_ROW(ARCH_ARRAY, "router_energy", "0 pJ", "Of one word through one router."),
-    [ARRAY_INGRESS_ENERGY] =
-        ENERGY_ROW(ARCH_ARRAY, "ingress_energy", "0 pJ", "Of one word that enters the network."),
-    [ARRAY_FILL_LATENCY] = LATENCY_ROW("fill_latency", "Added once to the cycles of a layer."),
-    [ARRAY_DRAIN_LATENCY] = LATENCY_ROW("drain_latency", "Added once to the cycles of a layer."),
+                    "Columns x rows below one instance of what is outside.", NOWHERE},
 
     [MACS_NAME] = NAME_ROW(ARCH_MACS, "macs", ARCH_REQUIRED, "Name of the multiply-accumulate units."),
     [MACS_WORD] = {ARCH_MACS, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
-                   ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of an operand."},
-    [MACS_ENERGY] = {ARCH_MACS, "energy", ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, ARCH_REQUIRED, 0, 1, "",
-                     "Of one multiply-accumulate."},
+                   ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of an operand.",
+                   PLACE(mac_array, word_bit, 0)},
+
+    /* Rows that no code asks for: their place is all. New ones are added here. */
+    {ARCH_TOP, "noc.flit", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, 8, 4096,
+     "64 bit", "What a link carries in a cycle.", NOC(NOC_SET_FLIT_BIT)},
+    NOC_COUNT_ROW("noc.data_flits", 1, 1000, "4", "Flits of a packet besides its head; also one DRAM access.",
+                  NOC_SET_DATA_FLITS),
+    NOC_COUNT_ROW("noc.queue", 2, 1024, "data_flits + 3",
+                  "Flits that a router's output queue holds: at least a packet.", NOC_SET_QUEUE_FLITS),
+    NOC_COUNT_ROW("noc.dram_banks", 1, 65536, "128", "Banks of all ranks together.", NOC_SET_DRAM_BANKS),
+    {ARCH_TOP, "noc.dram_row", ARCH_VALUE_QUANTITY, UNIT_BYTE, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, 1,
+     1 << 24, "8 KiB", "An open row, of all chips of a rank.", NOC(NOC_SET_DRAM_ROW_BYTE)},
+    NOC_TIME_ROW("noc.dram_burst", "2 cycle", "One access keeps the data bus busy.",
+                 NOC_SET_DRAM_BURST_CYCLE),
+    NOC_TIME_ROW("noc.dram_activate", "4 cycle", "To open a row (tRCD).", NOC_SET_DRAM_ACTIVATE_CYCLE),
+    NOC_TIME_ROW("noc.dram_precharge", "4 cycle", "To close a row (tRP).", NOC_SET_DRAM_PRECHARGE_CYCLE),
+    NOC_TIME_ROW("noc.dram_read", "4 cycle", "From read command to data (CL).", NOC_SET_DRAM_READ_CYCLE),
+    NOC_TIME_ROW("noc.dram_write", "3 cycle", "From write command to data (CWL).", NOC_SET_DRAM_WRITE_CYCLE),
+    NOC_COUNT_ROW("noc.dram_queue", 1, 65536, "32", "Accesses that may wait.", NOC_SET_DRAM_QUEUE),
+    NOC_COUNT_ROW("noc.dram_read_ahead", 1, 65536, "1", "Packets whose data the DRAM port asks for ahead.",
+                  NOC_SET_DRAM_READ_AHEAD),
+    {ARCH_TOP, "noc.resend_windows", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
+     "Inputs are sent again when a loop over the window (R, S) outside the PEs advances.",
+     NOC(NOC_SET_RESEND_WINDOWS)},
+    ENERGY_ROW(ARCH_ARRAY, "hop_energy", "0 pJ", "Of one word over one hop.", LEVEL(hop_energy_j)),
+    ENERGY_ROW(ARCH_ARRAY, "router_energy", "0 pJ", "Of one word through one router.",
+               LEVEL(router_energy_j)),
+    ENERGY_ROW(ARCH_ARRAY, "ingress_energy", "0 pJ", "Of one word that enters the network.",
+               LEVEL(ingress_energy_j)),
+    LATENCY_ROW("fill_latency", "Added once to the cycles of a layer.", LEVEL(fill_latency_cycle)),
+    LATENCY_ROW("drain_latency", "Added once to the cycles of a layer.", LEVEL(drain_latency_cycle)),
+    {ARCH_MACS, "energy", ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, ARCH_REQUIRED, 0, 1, "",
+     "Of one multiply-accumulate.", PLACE(mac_array, energy_j, 0)},
 };
+_Static_assert(sizeof SCHEMA / sizeof SCHEMA[0] <= ARCH_FIELD_MAX, "struct arch_item has room for them");
 
 const struct arch_field *architecture_schema(void)
 {
     return SCHEMA;
 }
 
+int architecture_n_field(void)
+{
+    return (int)(sizeof SCHEMA / sizeof SCHEMA[0]);
+}
+
+void architecture_schema_placed(struct arch_placed *placed)
+{
+    memset(placed->n, 0, sizeof placed->n);
+    for (int f = 0; f < architecture_n_field(); f++)
+        if (SCHEMA[f].place.type != ARCH_PLACE_NONE)
+            placed->row[SCHEMA[f].section][placed->n[SCHEMA[f].section]++] = (unsigned char)f;
+}
+
 int architecture_schema_find(enum arch_section section, const char *key)
 {
-    for (int f = 0; f < ARCH_FIELD_COUNT; f++)
+    for (int f = 0; f < architecture_n_field(); f++)
         if (SCHEMA[f].section == section && strcmp(SCHEMA[f].key, key) == 0)
             return f;
     return -1;

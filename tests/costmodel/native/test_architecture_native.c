@@ -503,12 +503,50 @@ static void test_native_finds_every_row_of_the_schema(void **state)
 {
     (void)state;
     const struct arch_field *schema = architecture_schema();
-    for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
+    for (int f = 0; f < architecture_n_field(); f++) {
         assert_non_null(schema[f].key);
         assert_true(strlen(schema[f].sentence) > 8);
         assert_int_equal(architecture_schema_find(schema[f].section, schema[f].key), f);
     }
     assert_int_equal(architecture_schema_find(ARCH_ARRAY, "capacity"), -1);
+}
+
+/* Two values that row `f` takes, the first for `k` 0. */
+static void example(const struct arch_field *row, int k, char *text, size_t size)
+{
+    const bool open = row->property & ARCH_POSITIVE && row->lowest <= 0; /* zero is no value */
+    const double number = open ? row->highest / (2 - k) : row->lowest + k;
+    if (row->kind == ARCH_VALUE_SWITCH)
+        snprintf(text, size, "%s", k ? "on" : "off");
+    else if (row->unit >= 0)
+        quantity_print(number, (enum unit_kind)row->unit, text, size);
+    else
+        text_double(number, text, size);
+}
+
+/* Else searches of different machines would be taken for the same. */
+static void test_native_every_number_with_a_place_changes_the_hash(void **state)
+{
+    (void)state;
+    static const char *const entry[ARCH_SECTION_COUNT] = {"", "RegFile.", "PE.", "MAC."};
+    const struct arch_field *schema = architecture_schema();
+    int n = 0;
+    for (int f = 0; f < architecture_n_field(); f++) {
+        char path[128], value[64];
+        uint64_t hash[2];
+        if (schema[f].place.type == ARCH_PLACE_NONE)
+            continue;
+        snprintf(path, sizeof path, "%s%s", entry[schema[f].section], schema[f].key);
+        for (int k = 0; k < 2; k++) {
+            example(&schema[f], k, value, sizeof value);
+            struct architecture arch = build_set(path, value);
+            hash[k] = architecture_hash(&arch);
+        }
+        if (hash[0] == hash[1])
+            fail_msg("the hash does not see %s", path);
+        n++;
+    }
+    assert_true(n > 20);
 }
 
 int main(void)
@@ -528,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_native_bad_overrides_name_their_origin),
         cmocka_unit_test(test_native_hash_ignores_names_and_spelling),
         cmocka_unit_test(test_native_finds_every_row_of_the_schema),
+        cmocka_unit_test(test_native_every_number_with_a_place_changes_the_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

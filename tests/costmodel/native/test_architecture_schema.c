@@ -86,7 +86,7 @@ static void print_schema(struct text_buffer *out)
         text_append(out,
                     "%s### %s\n\n| key | written as | range | default | meaning |\n|---|---|---|---|---|\n",
                     s > 0 ? "\n" : "", title[s]);
-        for (int f = 0; f < ARCH_FIELD_COUNT; f++) {
+        for (int f = 0; f < architecture_n_field(); f++) {
             if (schema[f].section != (enum arch_section)s)
                 continue;
             text_append(out, "| `%s` | %s | ", schema[f].key, accepted_words(&schema[f]));
