@@ -1,104 +1,137 @@
-/* A drawn point and its neighbours, kept as bytes; a restart goes back to the best point and to the first
- * temperature. */
+/* Rounds with a falling temperature; the space makes the move and takes it back. The most a point may cost
+ * is drawn before the move where the rule allows, so that hooks may stop early. */
 #include "engines/search/annealing.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { FIRST_POINT_TRIES = 1000 };
 
 struct annealing {
-    const struct search_space *space;
+    struct annealing_space space;
     struct annealing_options options;
     struct random_stream stream;
-    bool started;
-    uint64_t move;    /* of the present descent */
-    uint32_t restart; /* descents done */
     double cost, best_cost;
-    double temperature, cooling;
-    void *point, *next, *best; /* (point_byte) each */
+    uint64_t round;        /* done, of both kinds */
+    uint64_t n_warm;       /* rounds with a temperature, up to the end of this descent */
+    uint32_t restart;      /* further descents to come */
+    double ratio, cooling; /* ANNEALING_RATIO: the temperature, and what it is multiplied by in each round */
+    uint64_t return_round; /* go back before this one; UINT64_MAX: never */
+    bool greedy, over;
 };
 
-enum dse_status annealing_new(const struct search_space *space, const struct annealing_options *options,
-                              struct random_stream stream, struct arena *arena, struct annealing **out,
-                              struct dse_error *err)
+/* The round at which a share of all is done. */
+static uint64_t round_of_share(double share, uint64_t n_round)
 {
-    struct annealing *a = arena_alloc(arena, 1, sizeof *a);
-    if (a) {
-        a->point = arena_alloc(arena, 1, space->point_byte);
-        a->next = arena_alloc(arena, 1, space->point_byte);
-        a->best = arena_alloc(arena, 1, space->point_byte);
-    }
+    return share < 1 ? (uint64_t)ceil(fmax(share, 0) * (double)n_round) : UINT64_MAX;
+}
+
+enum dse_status annealing_new(const struct annealing_space *space, const struct annealing_options *options,
+                              double cost, struct random_stream stream, struct arena *arena,
+                              struct annealing **made, struct dse_error *err)
+{
+    struct annealing *walk = arena_alloc(arena, 1, sizeof *walk);
     DSE_TRY(arena_check(arena, "simulated annealing", err));
-    a->space = space;
-    a->options = *options;
-    a->stream = stream;
-    double n = options->n_move > 1 ? (double)(options->n_move - 1) : 1;
-    a->cooling = pow(options->last_temperature / options->first_temperature, 1 / n);
-    a->temperature = options->first_temperature;
-    *out = a;
+    walk->space = *space;
+    walk->options = *options;
+    walk->stream = stream;
+    walk->cost = walk->best_cost = cost;
+    walk->n_warm = options->n_round;
+    walk->restart = options->n_restart;
+    walk->ratio = options->first_temperature;
+    if (options->rule == ANNEALING_RATIO)
+        walk->cooling = pow(options->last_temperature / options->first_temperature,
+                            1 / (options->n_round > 1 ? (double)(options->n_round - 1) : 1));
+    walk->return_round = round_of_share(options->return_share, options->n_round);
+    space->keep(space->self);
+    *made = walk;
     return DSE_OK;
 }
 
-/* Find and price a first point. */
-static bool start(struct annealing *a)
+static void go_back(struct annealing *walk)
 {
-    for (int i = 0; i < FIRST_POINT_TRIES; i++) {
-        if (!a->space->draw(a->space->self, &a->stream, a->point))
-            continue;
-        enum search_outcome outcome = a->space->evaluate(a->space->self, a->point, &a->cost);
-        if (outcome == SEARCH_OVER)
-            return false;
-        if (outcome == SEARCH_PRICED) {
-            memcpy(a->best, a->point, a->space->point_byte);
-            a->best_cost = a->cost;
-            a->started = true;
-            return true;
-        }
-    }
-    return false;
+    walk->space.restore(walk->space.self);
+    walk->cost = walk->best_cost;
 }
 
-/* One move; false when the space is over. */
-static bool make_move(struct annealing *a)
+static void restart(struct annealing *walk)
 {
-    double cost;
-    a->move++;
-    a->temperature *= a->cooling;
-    if (!a->space->neighbour(a->space->self, &a->stream, a->point, a->next))
-        return true;
-    enum search_outcome outcome = a->space->evaluate(a->space->self, a->next, &cost);
+    go_back(walk);
+    walk->restart--;
+    walk->n_warm += walk->options.n_round;
+    walk->ratio = walk->options.first_temperature;
+}
+
+/* The most that the next point may cost, where that is drawn before the point: exp(-change / T) >= u where
+ * change <= -T ln u. */
+static double draw_limit(struct annealing *walk)
+{
+    if (walk->options.rule == ANNEALING_RATIO)
+        return INFINITY;
+    double x = (double)walk->round / (double)walk->options.n_round;
+    double temperature = walk->options.first_temperature * (1 - x) / (1 + walk->options.alpha * x);
+    double above = walk->cost - walk->options.reference, u = random_unit(&walk->stream);
+    if (!(temperature > 0) || !(above > 0))
+        return walk->cost;
+    return walk->cost - temperature * above * log(u);
+}
+
+/* Whether a priced point is taken; by ratios that is drawn only now, and only for a point that costs more. */
+static bool take(struct annealing *walk, double cost, double limit)
+{
+    if (walk->greedy)
+        return cost < walk->cost;
+    if (walk->options.rule == ANNEALING_RELATIVE)
+        return cost <= limit;
+    return cost <= walk->cost || random_unit(&walk->stream) < exp(-log(cost / walk->cost) / walk->ratio);
+}
+
+/* False when the space is over. */
+static bool make_round(struct annealing *walk)
+{
+    double limit = walk->greedy ? walk->cost : draw_limit(walk), cost = limit;
+    walk->round++;
+    walk->ratio *= walk->cooling;
+    enum search_outcome outcome = walk->space.propose(walk->space.self, &walk->stream, &cost);
     if (outcome != SEARCH_PRICED)
         return outcome != SEARCH_OVER;
-    if (cost > a->cost && random_unit(&a->stream) >= exp(-log(cost / a->cost) / a->temperature))
+    if (!take(walk, cost, limit)) {
+        walk->space.undo(walk->space.self);
         return true;
-    void *old = a->point;
-    a->point = a->next;
-    a->next = old;
-    a->cost = cost;
-    if (cost < a->best_cost) {
-        a->best_cost = cost;
-        memcpy(a->best, a->point, a->space->point_byte);
+    }
+    walk->cost = cost;
+    if (cost < walk->best_cost) {
+        walk->best_cost = cost;
+        walk->space.keep(walk->space.self);
     }
     return true;
 }
 
-bool annealing_step(struct annealing *a, uint64_t n)
+void annealing_end_early(struct annealing *walk)
 {
-    if (!a->started && !start(a))
-        return false;
-    for (uint64_t i = 0; i < n; i++) {
-        if (a->move == a->options.n_move) {
-            if (a->restart == a->options.n_restart)
-                return false;
-            a->restart++;
-            a->move = 0;
-            a->temperature = a->options.first_temperature;
-            memcpy(a->point, a->best, a->space->point_byte);
-            a->cost = a->best_cost;
+    walk->restart = 0;
+    if (!walk->greedy)
+        walk->n_warm = walk->round;
+}
+
+bool annealing_step(struct annealing *walk, uint64_t n)
+{
+    for (uint64_t i = 0; !walk->over; i++) {
+        if (!walk->greedy && walk->round >= walk->n_warm && walk->restart > 0) {
+            restart(walk);
+        } else if (!walk->greedy && (walk->round >= walk->n_warm || walk->round == walk->return_round)) {
+            walk->greedy = walk->round >= walk->n_warm;
+            if (walk->cost > walk->best_cost)
+                go_back(walk);
         }
-        if (!make_move(a))
-            return false;
+        if (walk->greedy && walk->round - walk->n_warm >= walk->options.greedy_round)
+            walk->over = true;
+        else if (i == n)
+            break;
+        else
+            walk->over = !make_round(walk);
     }
-    return true;
+    return !walk->over;
+}
+
+uint64_t annealing_rounds(const struct annealing *walk)
+{
+    return walk->round;
 }

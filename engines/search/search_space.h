@@ -1,5 +1,5 @@
-/* The narrow waist between a search algorithm and what it searches. Algorithms (annealing, genetic, ...) see
- * only this; a system's folder fills it in from the cost model. A point is `point_byte` plain bytes that may
+/* The narrow waist between a search algorithm and what it searches. Algorithms (genetic, ...) see only
+ * this; a system's folder fills it in from the cost model. A point is `point_byte` plain bytes that may
  * be copied with memcpy. */
 #ifndef ENGINES_SEARCH_SEARCH_SPACE_H
 #define ENGINES_SEARCH_SEARCH_SPACE_H
@@ -22,7 +22,7 @@ struct search_space {
     bool (*draw)(void *self, struct random_stream *stream, void *point);
     /* REQUIRED. The cost of a point, > 0; lower is better. */
     enum search_outcome (*evaluate)(void *self, const void *point, double *cost);
-    /* REQUIRED by annealing and genetic. A random point next to `from`; false when none was found. */
+    /* REQUIRED by genetic. A random point next to `from`; false when none was found. */
     bool (*neighbour)(void *self, struct random_stream *stream, const void *from, void *to);
     /* REQUIRED by genetic. A point that takes after both; false when none was found. */
     bool (*crossover)(void *self, struct random_stream *stream, const void *a, const void *b, void *child);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "costmodel/fused/fused_incremental.h"
-#include "engines/search/annealing_walk.h"
+#include "engines/search/annealing.h"
 #include "engines/soma/search/dlsa_bound.h"
 #include "engines/soma/search/dlsa_moves.h"
 #include "engines/soma/search/dlsa_shrink.h"
@@ -20,7 +20,7 @@ struct soma_dlsa_search {
     struct fused_schedule kept; /* the best */
     struct fused_outcome kept_outcome;
     struct arena *arena;
-    struct walk *walk;
+    struct annealing *walk;
     struct dlsa_shrink shrink;
     double energy_j, delay_exponent;
     uint64_t bound; /* cycles that no DLSA beats */
@@ -100,9 +100,9 @@ static bool copy_schedule(const struct fused_schedule *from, struct arena *arena
 static enum dse_status start_walk(struct soma_dlsa_search *s, const struct fused_result *result,
                                   struct random_stream stream, struct dse_error *err)
 {
-    const struct walk_space space = {s, propose, undo, keep, restore};
+    const struct annealing_space space = {s, propose, undo, keep, restore};
     uint64_t busy = result->compute_cycle > result->dram_cycle ? result->compute_cycle : result->dram_cycle;
-    const struct walk_options options = {
+    const struct annealing_options options = {
         .n_round = s->options.n_round,
         .first_temperature = s->options.first_temperature,
         .alpha = s->options.alpha,
@@ -110,7 +110,7 @@ static enum dse_status start_walk(struct soma_dlsa_search *s, const struct fused
         .return_share = s->options.return_share,
         .greedy_round = s->options.greedy_round,
     };
-    return walk_new(&space, &options, cost_of(s, result->cycle), stream, s->arena, &s->walk, err);
+    return annealing_new(&space, &options, cost_of(s, result->cycle), stream, s->arena, &s->walk, err);
 }
 
 enum dse_status soma_dlsa_search_new(const struct soma_search *search,
@@ -165,7 +165,7 @@ enum dse_status soma_dlsa_search_step(struct soma_dlsa_search *search, uint64_t 
                                       struct dse_error *err)
 {
     if (!search->annealed)
-        search->annealed = !walk_step(search->walk, n);
+        search->annealed = !annealing_step(search->walk, n);
     else
         shrink(search, n);
     *done = search->annealed && (search->early || search->shrink.round >= search->shrink.n_round);
@@ -177,12 +177,12 @@ enum dse_status soma_dlsa_search_step(struct soma_dlsa_search *search, uint64_t 
 void soma_dlsa_search_end_early(struct soma_dlsa_search *search)
 {
     search->early = true;
-    walk_end_early(search->walk);
+    annealing_end_early(search->walk);
 }
 
 uint64_t soma_dlsa_search_rounds(const struct soma_dlsa_search *search)
 {
-    return walk_rounds(search->walk) + search->shrink.round;
+    return annealing_rounds(search->walk) + search->shrink.round;
 }
 
 void soma_dlsa_search_best(const struct soma_dlsa_search *search, struct fused_schedule *schedule,

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "engines/search/annealing_walk.h"
+#include "engines/search/annealing.h"
 #include "engines/soma/search/lfa_move.h"
 #include "engines/soma/search/lfa_price.h"
 
@@ -14,7 +14,7 @@ struct soma_lfa_search {
     uint64_t buffer_limit;
     struct soma_lfa now, before, best; /* `before` the last move */
     struct soma_price price, best_price;
-    struct walk *walk;
+    struct annealing *walk;
     enum dse_status status; /* of a price that failed */
     struct dse_error err;
 };
@@ -76,12 +76,12 @@ static enum dse_status prepare(const struct soma_search *search, const struct so
                                const struct soma_lfa *start, struct random_stream stream, struct arena *arena,
                                struct soma_lfa_search *s, struct dse_error *err)
 {
-    const struct walk_space space = {s, propose, undo, keep, restore};
-    const struct walk_options walk = {.n_round = options->n_round,
-                                      .first_temperature = options->first_temperature,
-                                      .alpha = options->alpha,
-                                      .return_share = options->return_share,
-                                      .greedy_round = options->greedy_round};
+    const struct annealing_space space = {s, propose, undo, keep, restore};
+    const struct annealing_options walk = {.n_round = options->n_round,
+                                           .first_temperature = options->first_temperature,
+                                           .alpha = options->alpha,
+                                           .return_share = options->return_share,
+                                           .greedy_round = options->greedy_round};
     DSE_TRY(soma_mover_init(search, options->moves, &options->shares, arena, &s->mover, err));
     if (options->moves == SOMA_MOVES_COCCO && !options->inherit_tiling)
         DSE_TRY(note_needs(start, arena, &s->mover, err));
@@ -96,7 +96,7 @@ static enum dse_status prepare(const struct soma_search *search, const struct so
     if (!isfinite(s->price.cost))
         return dse_fail(err, DSE_INTERNAL,
                         "a fusion search starts from an LFA that is not valid or does not fit");
-    return walk_new(&space, &walk, s->price.cost, stream, arena, &s->walk, err);
+    return annealing_new(&space, &walk, s->price.cost, stream, arena, &s->walk, err);
 }
 
 enum dse_status soma_lfa_search_new(const struct soma_search *search, const struct soma_lfa_options *options,
@@ -118,7 +118,7 @@ enum dse_status soma_lfa_search_new(const struct soma_search *search, const stru
 
 enum dse_status soma_lfa_search_step(struct soma_lfa_search *s, uint64_t n, bool *done, struct dse_error *err)
 {
-    *done = !walk_step(s->walk, n);
+    *done = !annealing_step(s->walk, n);
     if (s->status != DSE_OK && err)
         *err = s->err;
     return s->status;
@@ -126,12 +126,12 @@ enum dse_status soma_lfa_search_step(struct soma_lfa_search *s, uint64_t n, bool
 
 uint64_t soma_lfa_search_rounds(const struct soma_lfa_search *s)
 {
-    return walk_rounds(s->walk);
+    return annealing_rounds(s->walk);
 }
 
 void soma_lfa_search_end_early(struct soma_lfa_search *s)
 {
-    walk_end_early(s->walk);
+    annealing_end_early(s->walk);
 }
 
 void soma_lfa_search_free(struct soma_lfa_search *s)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "costmodel/fused/fused_rule.h"
-#include "engines/search/annealing_walk.h"
+#include "engines/search/annealing.h"
 #include "engines/soma/search/prefetch.h"
 
 enum { LOOK_AHEAD = 16, LOOK_FAR = 64, REACH = 12, MANY = 300 };
@@ -177,20 +177,20 @@ static enum dse_status walk_orders(struct trial *t, uint64_t n_round, struct ran
                                    struct arena *arena, struct dse_error *err)
 {
     struct order_space space = {.trial = t};
-    struct walk *walk;
+    struct annealing *walk;
     space.now = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *space.now);
     DSE_TRY(arena_check(arena, "prefetching", err));
     memcpy(space.now, t->order, t->n_load * sizeof *space.now);
-    const struct walk_space hooks = {.self = &space,
-                                     .propose = order_propose,
-                                     .undo = order_undo,
-                                     .keep = order_pass,
-                                     .restore = order_pass};
-    const struct walk_options options = {
+    const struct annealing_space hooks = {.self = &space,
+                                          .propose = order_propose,
+                                          .undo = order_undo,
+                                          .keep = order_pass,
+                                          .restore = order_pass};
+    const struct annealing_options options = {
         .n_round = n_round, .first_temperature = 0.003, .alpha = 8, .return_share = 1};
     double cost = (double)try_order(t, &usual, space.now);
-    DSE_TRY(walk_new(&hooks, &options, cost, stream, arena, &walk, err));
-    (void)walk_step(walk, n_round);
+    DSE_TRY(annealing_new(&hooks, &options, cost, stream, arena, &walk, err));
+    (void)annealing_step(walk, n_round);
     return DSE_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engines/search/annealing_walk.h"
+#include "engines/search/annealing.h"
 #include "engines/soma/search/plus_price.h"
 
 #define NEAR 1.006
@@ -14,7 +14,7 @@ enum { GRAFT_EVERY = 8 };
 
 struct plus_search {
     const struct soma_search *search;
-    struct walk *walk;
+    struct annealing *walk;
     struct plus_point now, before, best;
     struct soma_price price, best_price;
     double bound, best_bound; /* of the two prices, in any DRAM order */
@@ -110,20 +110,20 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
         *err = s->error;
         return s->status;
     }
-    const struct walk_space space = {
+    const struct annealing_space space = {
         .self = s, .propose = propose, .undo = undo, .keep = keep_best, .restore = restore};
-    const struct walk_options walk = {.n_round = options->n_round,
-                                      .first_temperature = options->first_temperature,
-                                      .alpha = options->alpha,
-                                      .return_share = options->return_share};
-    return walk_new(&space, &walk, s->price.cost, stream, arena, &s->walk, err);
+    const struct annealing_options walk = {.n_round = options->n_round,
+                                           .first_temperature = options->first_temperature,
+                                           .alpha = options->alpha,
+                                           .return_share = options->return_share};
+    return annealing_new(&space, &walk, s->price.cost, stream, arena, &s->walk, err);
 }
 
 enum dse_status plus_search_step(struct plus_search *s, uint64_t n, bool *done, struct dse_error *err)
 {
-    if (walk_rounds(s->walk) >= s->settle_round && s->best_price.cost <= s->best_bound * NEAR)
-        walk_end_early(s->walk);
-    *done = !walk_step(s->walk, n);
+    if (annealing_rounds(s->walk) >= s->settle_round && s->best_price.cost <= s->best_bound * NEAR)
+        annealing_end_early(s->walk);
+    *done = !annealing_step(s->walk, n);
     if (s->status != DSE_OK)
         *err = s->error;
     return s->status;
@@ -155,5 +155,5 @@ double plus_search_cost(const struct plus_search *s)
 
 uint64_t plus_search_rounds(const struct plus_search *s)
 {
-    return walk_rounds(s->walk);
+    return annealing_rounds(s->walk);
 }

@@ -1,4 +1,4 @@
-/* The shared algorithms on a search space that is no mapping: strings of 24 bits whose cost is 1 + the
+/* The shared genetic algorithm on a search space that is no mapping: strings of 24 bits whose cost is 1 + the
  * distance to a target, with 4 bits that must not all be set (infeasible). The optimum, cost 1, is known. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engines/search/annealing.h"
 #include "engines/search/genetic.h"
 
 enum { N_BIT = 24 };
@@ -76,24 +75,6 @@ static struct search_space make_space(struct bits *bits, uint64_t left)
                                  .crossover = bits_crossover};
 }
 
-static void run_annealing(struct bits *bits, uint64_t left, uint64_t seed)
-{
-    struct search_space space = make_space(bits, left);
-    const struct annealing_options options = {
-        .n_move = 3000, .n_restart = 1, .first_temperature = 0.5, .last_temperature = 0.01};
-    struct annealing *annealing;
-    struct arena arena;
-    struct dse_error err;
-    arena_init(&arena);
-    assert_int_equal(
-        annealing_new(&space, &options, random_stream_make(seed, 0, RANDOM_TEST), &arena, &annealing, &err),
-        DSE_OK);
-    while (annealing_step(annealing, 100))
-        ;
-    assert_false(annealing_step(annealing, 100));
-    arena_free(&arena);
-}
-
 static void run_genetic(struct bits *bits, uint64_t left, uint64_t seed)
 {
     struct search_space space = make_space(bits, left);
@@ -116,14 +97,11 @@ static void run_genetic(struct bits *bits, uint64_t left, uint64_t seed)
     arena_free(&arena);
 }
 
-static void test_algorithms_find_the_optimum(void **state)
+static void test_genetic_finds_the_optimum(void **state)
 {
     (void)state;
     struct bits bits;
     for (uint64_t seed = 0; seed < 10; seed++) {
-        run_annealing(&bits, UINT64_MAX, seed);
-        assert_true(bits.best == 1);
-        assert_in_range(bits.used, 6001, 6100); /* first point(s) and two descents of 3000 moves */
         run_genetic(&bits, UINT64_MAX, seed);
         assert_true(bits.best == 1);
         assert_in_range(bits.used, 60 + 60 * 58,
@@ -131,12 +109,10 @@ static void test_algorithms_find_the_optimum(void **state)
     }
 }
 
-static void test_algorithms_keep_the_budget(void **state)
+static void test_genetic_keeps_the_budget(void **state)
 {
     (void)state;
     struct bits bits;
-    run_annealing(&bits, 500, 1);
-    assert_int_equal(bits.used, 500);
     run_genetic(&bits, 500, 1);
     assert_int_equal(bits.used, 500);
 }
@@ -149,23 +125,18 @@ static bool draw_nothing(void *self, struct random_stream *stream, void *point)
     return false;
 }
 
-static void test_algorithms_end_without_a_first_point(void **state)
+static void test_genetic_ends_without_a_first_point(void **state)
 {
     (void)state;
     struct bits bits;
     struct search_space space = make_space(&bits, UINT64_MAX);
-    const struct annealing_options annealing_options = {
-        .n_move = 10, .first_temperature = 1, .last_temperature = 1};
     const struct genetic_options genetic_options = {.n_population = 2, .n_generation = 1, .n_tournament = 1};
-    struct annealing *annealing;
     struct genetic *genetic;
     struct arena arena;
     struct dse_error err;
     struct random_stream stream = random_stream_make(1, 0, RANDOM_TEST);
     arena_init(&arena);
     space.draw = draw_nothing;
-    assert_int_equal(annealing_new(&space, &annealing_options, stream, &arena, &annealing, &err), DSE_OK);
-    assert_false(annealing_step(annealing, 100000));
     assert_int_equal(genetic_new(&space, &genetic_options, stream, &arena, &genetic, &err), DSE_OK);
     assert_false(genetic_step(genetic, 100000));
     assert_int_equal(bits.used, 0);
@@ -175,9 +146,9 @@ static void test_algorithms_end_without_a_first_point(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_algorithms_find_the_optimum),
-        cmocka_unit_test(test_algorithms_keep_the_budget),
-        cmocka_unit_test(test_algorithms_end_without_a_first_point),
+        cmocka_unit_test(test_genetic_finds_the_optimum),
+        cmocka_unit_test(test_genetic_keeps_the_budget),
+        cmocka_unit_test(test_genetic_ends_without_a_first_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

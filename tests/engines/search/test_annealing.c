@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engines/search/annealing_walk.h"
+#include "engines/search/annealing.h"
 
 enum { N_BIT = 24 };
 #define TARGET 0x5a5a5au
@@ -62,20 +62,20 @@ static void bits_restore(void *self)
     bits->value = bits->kept;
 }
 
-static struct walk *start(struct bits *bits, const struct walk_options *options, uint64_t seed,
-                          struct arena *arena)
+static struct annealing *start(struct bits *bits, const struct annealing_options *options, uint64_t seed,
+                               struct arena *arena)
 {
-    const struct walk_space space = {bits, bits_propose, bits_undo, bits_keep, bits_restore};
-    struct walk *walk;
+    const struct annealing_space space = {bits, bits_propose, bits_undo, bits_keep, bits_restore};
+    struct annealing *walk;
     struct dse_error err;
     *bits = (struct bits){.left = UINT64_MAX};
-    assert_int_equal(
-        walk_new(&space, options, bits_cost(0), random_stream_make(seed, 0, RANDOM_TEST), arena, &walk, &err),
-        DSE_OK);
+    assert_int_equal(annealing_new(&space, options, bits_cost(0), random_stream_make(seed, 0, RANDOM_TEST),
+                                   arena, &walk, &err),
+                     DSE_OK);
     return walk;
 }
 
-static const struct walk_options usual = {
+static const struct annealing_options usual = {
     .n_round = 2000, .first_temperature = 0.1, .alpha = 8, .return_share = 0.9, .greedy_round = 100};
 
 static void test_walk_finds_the_optimum_and_keeps_it(void **state)
@@ -85,13 +85,13 @@ static void test_walk_finds_the_optimum_and_keeps_it(void **state)
         struct arena arena;
         struct bits bits;
         arena_init(&arena);
-        struct walk *walk = start(&bits, &usual, seed, &arena);
-        while (walk_step(walk, 7)) {
+        struct annealing *walk = start(&bits, &usual, seed, &arena);
+        while (annealing_step(walk, 7)) {
         }
         assert_int_equal(bits.kept, TARGET);
-        assert_int_equal(walk_rounds(walk), 2100);
+        assert_int_equal(annealing_rounds(walk), 2100);
         assert_int_equal(bits.n_propose, 2100);
-        assert_false(walk_step(walk, 1));
+        assert_false(annealing_step(walk, 1));
         assert_int_equal(bits.n_propose, 2100);
         arena_free(&arena);
     }
@@ -103,10 +103,10 @@ static void test_walk_does_not_depend_on_the_size_of_steps(void **state)
     struct arena arena;
     struct bits one, other;
     arena_init(&arena);
-    struct walk *a = start(&one, &usual, 3, &arena), *b = start(&other, &usual, 3, &arena);
-    while (walk_step(a, 1)) {
+    struct annealing *a = start(&one, &usual, 3, &arena), *b = start(&other, &usual, 3, &arena);
+    while (annealing_step(a, 1)) {
     }
-    while (walk_step(b, 1000)) {
+    while (annealing_step(b, 1000)) {
     }
     assert_int_equal(one.value, other.value);
     assert_int_equal(one.n_undo, other.n_undo);
@@ -119,17 +119,17 @@ static void test_walk_does_not_depend_on_the_size_of_steps(void **state)
 static void test_walk_only_gets_better_without_temperature(void **state)
 {
     (void)state;
-    const struct walk_options cold = {.n_round = 300, .return_share = 1},
-                              greedy = {.greedy_round = 300, .return_share = 1};
+    const struct annealing_options cold = {.n_round = 300, .return_share = 1},
+                                   greedy = {.greedy_round = 300, .return_share = 1};
     for (int g = 0; g < 2; g++) {
         struct arena arena;
         struct bits bits;
         arena_init(&arena);
-        struct walk *walk = start(&bits, g ? &greedy : &cold, 5, &arena);
+        struct annealing *walk = start(&bits, g ? &greedy : &cold, 5, &arena);
         double last = bits_cost(0);
         uint64_t n = 0;
         for (bool more = true; more; n++) {
-            more = walk_step(walk, 1);
+            more = annealing_step(walk, 1);
             assert_true(bits_cost(bits.value) <= last);
             last = bits_cost(bits.value);
         }
@@ -165,23 +165,28 @@ static void up_keep(void *self)
 }
 
 /* How often, over many seeds, the first round takes a point that costs `change` more than 10. */
-static double first_round_share(double reference, double change)
+static double first_round_share(enum annealing_rule rule, double reference, double change)
 {
     int taken = 0;
     enum { N = 20000 };
     for (uint64_t seed = 0; seed < N; seed++) {
         struct arena arena;
         struct step_up up = {.cost = 10, .change = change};
-        struct walk *walk;
+        struct annealing *walk;
         struct dse_error err;
-        const struct walk_space space = {&up, up_propose, up_undo, up_keep, up_keep};
-        const struct walk_options options = {
-            .n_round = 100, .first_temperature = 0.1, .alpha = 8, .reference = reference, .return_share = 1};
+        const struct annealing_space space = {&up, up_propose, up_undo, up_keep, up_keep};
+        const struct annealing_options options = {.rule = rule,
+                                                  .n_round = 100,
+                                                  .first_temperature = 0.1,
+                                                  .last_temperature = 0.1,
+                                                  .alpha = 8,
+                                                  .reference = reference,
+                                                  .return_share = 1};
         arena_init(&arena);
-        assert_int_equal(
-            walk_new(&space, &options, 10, random_stream_make(seed, 1, RANDOM_TEST), &arena, &walk, &err),
-            DSE_OK);
-        assert_true(walk_step(walk, 1));
+        assert_int_equal(annealing_new(&space, &options, 10, random_stream_make(seed, 1, RANDOM_TEST), &arena,
+                                       &walk, &err),
+                         DSE_OK);
+        assert_true(annealing_step(walk, 1));
         taken += up.accepted == 1;
         arena_free(&arena);
     }
@@ -192,11 +197,52 @@ static double first_round_share(double reference, double change)
 static void test_walk_accepts_with_the_papers_probability(void **state)
 {
     (void)state;
-    assert_true(fabs(first_round_share(0, 0.5) - 0.60653) < 0.014); /* 5 % of 10 at T = 0.1 */
-    assert_true(fabs(first_round_share(0, 2) - 0.13534) < 0.014);   /* 20 % */
-    assert_true(fabs(first_round_share(8, 0.5) - 0.08208) < 0.014); /* 25 % of the 2 above the reference */
-    assert_true(first_round_share(0, 0) == 1);                      /* equal costs are taken */
-    assert_true(first_round_share(10, 0.001) == 0);                 /* nothing is above the reference */
+    assert_true(fabs(first_round_share(ANNEALING_RELATIVE, 0, 0.5) - 0.60653) <
+                0.014); /* 5 % of 10 at T = 0.1 */
+    assert_true(fabs(first_round_share(ANNEALING_RELATIVE, 0, 2) - 0.13534) < 0.014); /* 20 % */
+    assert_true(fabs(first_round_share(ANNEALING_RELATIVE, 8, 0.5) - 0.08208) <
+                0.014);                                            /* 25 % of the 2 above the reference */
+    assert_true(first_round_share(ANNEALING_RELATIVE, 0, 0) == 1); /* equal costs are taken */
+    assert_true(first_round_share(ANNEALING_RELATIVE, 10, 0.001) == 0); /* nothing is above the reference */
+}
+
+/* x^(-1/T) by hand, at T = 0.1: 1.05^-10 and 1.2^-10. */
+static void test_walk_accepts_by_ratios(void **state)
+{
+    (void)state;
+    assert_true(fabs(first_round_share(ANNEALING_RATIO, 0, 0.5) - 0.61391) < 0.014);
+    assert_true(fabs(first_round_share(ANNEALING_RATIO, 0, 2) - 0.16151) < 0.014);
+    assert_true(first_round_share(ANNEALING_RATIO, 0, 0) == 1);
+}
+
+/* Three descents of 700 rounds, each from the best point; whatever the steps. */
+static void test_walk_restarts_from_the_best(void **state)
+{
+    (void)state;
+    const struct annealing_options options = {.rule = ANNEALING_RATIO,
+                                              .n_round = 700,
+                                              .n_restart = 2,
+                                              .first_temperature = 100,
+                                              .last_temperature = 0.01,
+                                              .return_share = 1};
+    for (uint64_t step = 1; step <= 700; step += 699) {
+        struct arena arena;
+        struct bits bits;
+        arena_init(&arena);
+        struct annealing *walk = start(&bits, &options, 4, &arena);
+        while (annealing_rounds(walk) < 700)
+            assert_true(annealing_step(walk, step));
+        assert_int_equal(bits.n_restore, 1);
+        assert_int_equal(bits.value, bits.kept);
+        while (annealing_step(walk, step)) {
+        }
+        assert_int_equal(annealing_rounds(walk), 2100);
+        assert_in_range(bits.n_restore, 2, 3);
+        assert_int_equal(bits.kept, TARGET);
+        annealing_end_early(walk);
+        assert_false(annealing_step(walk, 1));
+        arena_free(&arena);
+    }
 }
 
 static void test_walk_goes_back_once(void **state)
@@ -205,16 +251,16 @@ static void test_walk_goes_back_once(void **state)
     struct arena arena;
     struct bits bits;
     /* So hot that the walk is hardly ever at its best: it goes back at 90 %, not at 100 % again. */
-    const struct walk_options hot = {.n_round = 1000, .first_temperature = 100, .return_share = 0.9};
+    const struct annealing_options hot = {.n_round = 1000, .first_temperature = 100, .return_share = 0.9};
     arena_init(&arena);
-    struct walk *walk = start(&bits, &hot, 11, &arena);
-    assert_true(walk_step(walk, 899));
+    struct annealing *walk = start(&bits, &hot, 11, &arena);
+    assert_true(annealing_step(walk, 899));
     assert_int_equal(bits.n_restore, 0);
     assert_true(bits.value != bits.kept);
-    assert_true(walk_step(walk, 1));
+    assert_true(annealing_step(walk, 1));
     assert_int_equal(bits.n_restore, 1);
     assert_int_equal(bits.value, bits.kept);
-    assert_true(walk_step(walk, 99));
+    assert_true(annealing_step(walk, 99));
     assert_int_equal(bits.n_restore, 1);
     arena_free(&arena);
 }
@@ -225,14 +271,14 @@ static void test_walk_ends_early_with_greedy_rounds(void **state)
     struct arena arena;
     struct bits bits;
     arena_init(&arena);
-    struct walk *walk = start(&bits, &usual, 2, &arena);
-    assert_true(walk_step(walk, 50));
-    walk_end_early(walk);
-    walk_end_early(walk);
-    assert_false(walk_step(walk, 100000));
-    assert_int_equal(walk_rounds(walk), 150);
-    walk_end_early(walk);
-    assert_false(walk_step(walk, 1));
+    struct annealing *walk = start(&bits, &usual, 2, &arena);
+    assert_true(annealing_step(walk, 50));
+    annealing_end_early(walk);
+    annealing_end_early(walk);
+    assert_false(annealing_step(walk, 100000));
+    assert_int_equal(annealing_rounds(walk), 150);
+    annealing_end_early(walk);
+    assert_false(annealing_step(walk, 1));
     arena_free(&arena);
 }
 
@@ -242,11 +288,11 @@ static void test_walk_stops_when_the_space_is_over(void **state)
     struct arena arena;
     struct bits bits;
     arena_init(&arena);
-    struct walk *walk = start(&bits, &usual, 2, &arena);
+    struct annealing *walk = start(&bits, &usual, 2, &arena);
     bits.left = 10;
-    assert_false(walk_step(walk, 100000));
+    assert_false(annealing_step(walk, 100000));
     assert_int_equal(bits.n_propose, 10);
-    assert_false(walk_step(walk, 1));
+    assert_false(annealing_step(walk, 1));
     arena_free(&arena);
 }
 
@@ -257,6 +303,8 @@ int main(void)
         cmocka_unit_test(test_walk_does_not_depend_on_the_size_of_steps),
         cmocka_unit_test(test_walk_only_gets_better_without_temperature),
         cmocka_unit_test(test_walk_accepts_with_the_papers_probability),
+        cmocka_unit_test(test_walk_accepts_by_ratios),
+        cmocka_unit_test(test_walk_restarts_from_the_best),
         cmocka_unit_test(test_walk_goes_back_once),
         cmocka_unit_test(test_walk_ends_early_with_greedy_rounds),
         cmocka_unit_test(test_walk_stops_when_the_space_is_over),
