@@ -312,7 +312,7 @@ $(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
 
 SHARE := $(DESTDIR)$(PREFIX)/share
 # The data keep the paths they have here, so that the program finds them by the same names under DSE_DATA_FOLDER.
-DATA_FOLDERS := $(wildcard experiments plotting)
+DATA_FOLDERS := $(wildcard experiments plotting slurm)
 
 install: all
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dse

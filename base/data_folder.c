@@ -3,13 +3,13 @@
 #include "base/data_folder.h"
 
 #include <build_info.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/text.h"
 
 static int is_folder(const char *path)
 {
@@ -51,4 +51,29 @@ int data_folder_find(const char *name, char *path, size_t size)
     }
     snprintf(path, size, "%s/%s", DSE_DATA_FOLDER, name);
     return is_folder(path);
+}
+
+enum dse_status data_file_append(const char *folder, const char *name, struct text_buffer *text,
+                                 struct dse_error *err)
+{
+    char path[4352], block[4096];
+    size_t n;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    while (file && (n = fread(block, 1, sizeof block, file)) > 0)
+        text_append_bytes(text, block, n);
+    bool fine = file && !ferror(file);
+    int reason = errno;
+    if (file)
+        fclose(file);
+    return fine ? DSE_OK : dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(reason));
+}
+
+enum dse_status data_folder_append(const char *folder, const char *name, struct text_buffer *text,
+                                   struct dse_error *err)
+{
+    char found[4096];
+    if (!data_folder_find(folder, found, sizeof found))
+        return dse_fail(err, DSE_IO, "the template %s is neither beside the program nor in %s", name, found);
+    return data_file_append(found, name, text, err);
 }

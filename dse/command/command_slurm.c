@@ -297,7 +297,7 @@ static enum dse_status print_script(const struct cli_args *args, struct request 
         if (status == DSE_OK)
             status = fill_job(args, spec, sweep, request, err);
         if (status == DSE_OK)
-            slurm_print(&request->job, &text);
+            status = slurm_print(&request->job, &text, err);
         if (status == DSE_OK && (text.failed || request->command.failed))
             status = dse_fail(err, DSE_NO_MEMORY, "out of memory");
         if (status == DSE_OK)

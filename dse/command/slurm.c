@@ -1,10 +1,10 @@
-/* Times, quoting and the parts of the script: what depends on the job is put in variables at its head, the
- * rest is the same text for every sweep. */
+/* Times, quoting, and the values that the lines of slurm/sweep.sh are filled in with. */
 #include "dse/command/slurm.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/data_folder.h"
 #include "results/record/schema.h"
 
 enum { PATH_SIZE = 4096, TIME_PART_MAX = 4 };
@@ -86,281 +86,168 @@ void slurm_quote(struct text_buffer *text, const char *word)
     text_append(text, "'");
 }
 
-/* "NAME=word" with the word quoted, on a line of its own. */
-static void print_variable(struct text_buffer *text, const char *name, const char *word)
-{
-    text_append(text, "%s=", name);
-    slurm_quote(text, word);
-    text_append(text, "\n");
-}
+/* ---------------------------------------- values of the script */
 
-/* "#SBATCH --NAME=value", or nothing when it is not given. */
-static void print_option(struct text_buffer *text, const char *name, const char *value)
+enum { VALUE_MAX = 40 };
+
+/* What slurm/sweep.sh is filled in with. */
+struct values {
+    struct value {
+        const char *name, *text; /* text NULL: there is none */
+    } value[VALUE_MAX];
+    size_t n;
+    struct text_buffer array, log, merge_log, options, sbatch; /* some of the texts */
+};
+
+static void set(struct values *values, const char *name, const char *text)
 {
-    if (!value)
-        return;
-    text_append(text, "#SBATCH --%s=", name);
-    slurm_quote(text, value);
-    text_append(text, "\n");
+    values->value[values->n++] = (struct value){name, text};
 }
 
 /* A log beside the results. In file names of sbatch a percent sign begins a number, twice it is itself. */
-static void print_log(const struct slurm_job *job, const char *ending, struct text_buffer *text)
+static void make_log(struct text_buffer *log, const char *stem, const char *ending)
 {
-    char path[PATH_SIZE], pattern[2 * PATH_SIZE];
-    size_t n = 0;
-    if (!result_path(path, sizeof path, job->out, ""))
-        return; /* checked by who made `out` */
-    for (const char *c = path; *c && n + 2 < sizeof pattern - 32; c++) {
-        pattern[n++] = *c;
-        if (*c == '%')
-            pattern[n++] = '%';
-    }
-    snprintf(pattern + n, sizeof pattern - n, "%s", ending);
-    print_option(text, "output", pattern);
+    for (const char *c = stem; *c; c++)
+        text_append(log, *c == '%' ? "%%%%" : "%c", *c);
+    text_append(log, "%s", ending);
 }
 
-/* ---------------------------------------- the script */
-
-static void print_comment(const struct slurm_job *job, struct text_buffer *text)
+static void make_texts(const struct slurm_job *job, const char *stem, struct values *values)
 {
-    char number[48];
-    text_append(text,
-                "#!/bin/bash\n"
-                "# %s: %s points of a sweep in %u shard%s, one for each task of this job array. Printed by\n"
-                "#   %s\n"
-                "#\n",
-                job->name, text_thousands(job->n_point, number, sizeof number), job->n_task,
-                job->n_task == 1 ? "" : "s", job->command);
-    if (job->merge)
-        text_append(text,
-                    "# Submit:  bash FILE               the array, and a job that merges the shards when all "
-                    "tasks have ended\n"
-                    "#          sbatch FILE             the array alone\n");
-    else
-        text_append(text, "# Submit:  sbatch FILE\n");
-    text_append(
-        text,
-        "#          %s   only these tasks, for instance those that gave up; the shards stay the same\n"
-        "# Watch:   squeue --me, the logs, and `dse status` of any shard, also while it runs\n"
-        "# Restart: before the time limit (SIGUSR1) and at preemption (SIGTERM) dse keeps what is finished "
-        "and "
-        "ends; the task\n"
-        "#          queues again and resumes, at most %u times. After a crash or the loss of a node it does, "
-        "too.\n"
-        "#          scancel ends a task for good; the same shard resumes whenever it is submitted again.\n"
-        "# Exit:    0 all points done; 1 done, some of them failed or timed out (see the log); 2 cannot "
-        "run.\n",
-        job->merge ? "bash FILE --array=3,7" : "sbatch --array=3,7 FILE", job->max_restart);
-    if (job->n_task > 1)
-        text_append(text, "# Merge:   dse merge OUT.h5 OUT.*-of-%u.h5%s\n", job->n_task,
-                    job->merge ? ", which the second job does; it says which points are missing" : "");
-    text_append(text,
-                "# All nodes must see the paths below at the same place. More: docs/clusters.md of dse.\n"
-                "#\n");
-}
-
-static void print_options(const struct slurm_job *job, struct text_buffer *text)
-{
-    print_option(text, "job-name", job->name);
-    text_append(text, "#SBATCH --array=1-%u", job->n_task);
+    text_append(&values->array, "1-%u", job->n_task);
     if (job->n_at_once && job->n_at_once < job->n_task)
-        text_append(text, "%%%u", job->n_at_once);
-    text_append(text, "\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n");
-    if (job->n_cpu)
-        text_append(text, "#SBATCH --cpus-per-task=%u\n", job->n_cpu);
-    else
-        text_append(text, "#SBATCH --exclusive\n");
-    print_option(text, "mem", job->memory);
-    print_option(text, "time", job->time);
-    print_option(text, "partition", job->partition);
-    print_option(text, "account", job->account);
-    print_option(text, "qos", job->qos);
-    text_append(text, "#SBATCH --signal=B:USR1@%u\n", signal_before_s(job->time_s));
-    text_append(text, "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
-    print_log(job, ".slurm-%A_%a.log", text);
-    for (size_t i = 0; i < job->n_sbatch; i++)
-        text_append(text, "#SBATCH %s\n", job->sbatch[i]);
-}
-
-static void print_variables(const struct slurm_job *job, struct text_buffer *text)
-{
-    char stem[PATH_SIZE];
-    text_append(text, "\nset -u\n");
-    print_variable(text, "dse", job->dse);
-    print_variable(text, "folder", job->folder);
-    print_variable(text, "spec", job->spec);
-    print_variable(text, "out", job->out);
-    if (result_path(stem, sizeof stem, job->out, ""))
-        print_variable(text, "stem", stem);
-    text_append(text, "options=(");
+        text_append(&values->array, "%%%u", job->n_at_once);
+    make_log(&values->log, stem, ".slurm-%A_%a.log");
+    make_log(&values->merge_log, stem, ".merge-%j.log");
+    text_append_string(&values->options, "");
     for (size_t i = 0; i < job->n_set; i++) {
-        text_append(text, "%s--set ", i ? " " : "");
-        slurm_quote(text, job->set[i]);
+        text_append(&values->options, "%s--set ", i ? " " : "");
+        slurm_quote(&values->options, job->set[i]);
     }
     for (size_t i = 0; i < job->n_run; i++) {
-        text_append(text, "%s", i || job->n_set ? " " : "");
-        slurm_quote(text, job->run[i]);
+        text_append(&values->options, "%s", i || job->n_set ? " " : "");
+        slurm_quote(&values->options, job->run[i]);
     }
-    text_append(text, ")\nn_shard=%u\nmax_restart=%u\n", job->n_task, job->max_restart);
-    if (job->n_task > 1)
-        text_append(text, "lock=$stem.${SLURM_ARRAY_TASK_ID:-}-of-$n_shard.lock\n");
-    else
-        text_append(text, "lock=$stem.lock\n");
+    for (size_t i = 0; i < job->n_sbatch; i++)
+        text_append(&values->sbatch, "%s#SBATCH %s", i ? "\n" : "", job->sbatch[i]);
 }
 
-/* The job that merges, as a function that prints it. */
-static void print_merge(const struct slurm_job *job, struct text_buffer *text)
+static void set_texts(const struct slurm_job *job, const char *stem, struct values *values)
 {
-    char stem[PATH_SIZE];
-    text_append(text, "\nmerge_job() {\n    cat <<'MERGE'\n#!/bin/bash\n#SBATCH --job-name=%s-merge\n",
-                job->name);
-    text_append(text, "#SBATCH --ntasks=1\n#SBATCH --time=%s\n",
-                job->time_s && job->time_s < 3600 ? job->time : "01:00:00");
-    print_option(text, "partition", job->partition);
-    print_option(text, "account", job->account);
-    print_option(text, "qos", job->qos);
-    text_append(text, "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
-    print_log(job, ".merge-%j.log", text);
-    text_append(text, "set -u\n");
-    print_variable(text, "dse", job->dse);
-    print_variable(text, "out", job->out);
-    if (result_path(stem, sizeof stem, job->out, ""))
-        print_variable(text, "stem", stem);
-    text_append(
-        text,
-        "shards=()\n"
-        "[ ! -e \"$out\" ] || shards=(\"$out\") # of an earlier merge: it is replaced when it is named\n"
-        "for ((k = 1; k <= %u; k++)); do\n"
-        "    shard=$stem.$k-of-%u.h5\n"
-        "    if [ -e \"$shard\" ]; then shards+=(\"$shard\"); else echo \"missing: $shard\"; fi\n"
-        "done\n"
-        "[ ${#shards[@]} -gt 0 ] || exit 2\n"
-        "exec \"$dse\" merge \"$out\" \"${shards[@]}\"\n"
-        "MERGE\n"
-        "}\n",
-        job->n_task, job->n_task);
+    set(values, "name", job->name);
+    set(values, "command", job->command);
+    set(values, "dse", job->dse);
+    set(values, "folder", job->folder);
+    set(values, "spec", job->spec);
+    set(values, "out", job->out);
+    set(values, "stem", stem);
+    set(values, "time", job->time);
+    set(values, "merge_time", job->time_s && job->time_s < 3600 ? job->time : "01:00:00");
+    set(values, "memory", job->memory);
+    set(values, "partition", job->partition);
+    set(values, "account", job->account);
+    set(values, "qos", job->qos);
+    set(values, "array", values->array.data);
+    set(values, "log", values->log.data);
+    set(values, "merge_log", values->merge_log.data);
+    set(values, "options", values->options.data);
+    set(values, "sbatch", values->sbatch.data);
+    set(values, "some_tasks", job->merge ? "bash FILE --array=3,7" : "sbatch --array=3,7 FILE");
+    set(values, "who_merges",
+        job->merge ? ", which the second job does; it says which points are missing" : "");
+    set(values, "many", job->n_task > 1 ? "" : NULL);
+    set(values, "one", job->n_task > 1 ? NULL : "");
+    set(values, "merge", job->merge ? "" : NULL);
+    set(values, "no_merge", job->merge ? NULL : "");
+    set(values, "whole_node", job->n_cpu ? NULL : "");
 }
 
-/* The part that runs where the user submits. */
-static void print_submit(const struct slurm_job *job, struct text_buffer *text)
+/* ---------------------------------------- filling it in */
+
+static const struct value *find_value(const struct values *values, const char *name, size_t length)
 {
-    if (job->merge)
-        print_merge(job, text);
-    text_append(text, "\n# Not in a job: submit%s\nif [ -z \"${SLURM_ARRAY_TASK_ID:-}\" ]; then\n",
-                job->merge ? " the array, and the merge for when all of its tasks have ended." : ".");
-    text_append(text, "    array=$(sbatch --parsable \"$@\" \"$0\") || exit 2\n"
-                      "    array=${array%%%%;*}\n"
-                      "    echo \"job $array: the array\"\n");
-    if (job->merge)
-        text_append(text,
-                    "    merge=$(merge_job | sbatch --parsable --dependency=\"afterany:$array\") || exit 2\n"
-                    "    echo \"job ${merge%%%%;*}: the merge after it\"\n");
-    text_append(text, "    exit 0\nfi\n");
+    for (size_t i = 0; i < values->n; i++)
+        if (strncmp(values->value[i].name, name, length) == 0 && values->value[i].name[length] == '\0')
+            return &values->value[i];
+    return NULL;
 }
 
-/* What the tasks do; no value of the job is in it. */
-static const char task_part[] =
-    "\n"
-    "task=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\n"
-    "restarts=${SLURM_RESTART_COUNT:-0}\n"
-    "shard=$SLURM_ARRAY_TASK_ID/$n_shard\n"
-    "say() { echo \"$(date '+%F %T') task $task on $(hostname): $*\"; }\n"
-    "\n"
-    "# dse takes its threads from SLURM_CPUS_PER_TASK, else from the processors that it may use. They stay "
-    "on their cores\n"
-    "# where Slurm keeps the task on its own processors; elsewhere the tasks of a node would all choose the "
-    "same ones.\n"
-    "[ -z \"${SLURM_CPUS_PER_TASK:-}\" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n"
-    "if [ \"$(nproc)\" -le \"${SLURM_CPUS_ON_NODE:-1}\" ]; then\n"
-    "    export OMP_PLACES=cores OMP_PROC_BIND=close\n"
-    "fi\n"
-    "\n"
-    "# bash runs a trap at once only while it waits for a job in the background, so dse runs there and gets "
-    "the signal from us.\n"
-    "child=\n"
-    "stop=\n"
-    "# shellcheck disable=SC2317 # called by the traps\n"
-    "pass_on() {\n"
-    "    stop=$1\n"
-    "    again=yes\n"
-    "    [ -z \"$child\" ] || kill -s \"$1\" \"$child\" 2>/dev/null\n"
-    "}\n"
-    "trap 'pass_on USR1' USR1\n"
-    "trap 'pass_on TERM' TERM\n"
-    "\n"
-    "# run COMMAND...: its exit code. A trap ends `wait` early; then wait again, for the code of the command "
-    "itself.\n"
-    "run() {\n"
-    "    local now code=127\n"
-    "    \"$@\" &\n"
-    "    child=$!\n"
-    "    again=yes\n"
-    "    [ -z \"$stop\" ] || kill -s \"$stop\" \"$child\" 2>/dev/null # it came before there was a child\n"
-    "    while [ \"$again\" = yes ]; do\n"
-    "        again=no\n"
-    "        wait \"$child\"\n"
-    "        now=$?\n"
-    "        [ \"$now\" -eq 127 ] || code=$now\n"
-    "    done\n"
-    "    child=\n"
-    "    return \"$code\"\n"
-    "}\n"
-    "\n"
-    "# Does Slurm still want this task? Not after scancel: then it is completing, and nothing may start it "
-    "again.\n"
-    "wanted() {\n"
-    "    local job\n"
-    "    job=$(scontrol show job -o \"$task\" 2>/dev/null) || return 0\n"
-    "    case \"$job \" in\n"
-    "        *' JobState=RUNNING '*) return 0 ;;\n"
-    "        *' PreemptTime=None '*) return 1 ;;\n"
-    "        *' PreemptTime='*) return 0 ;;\n"
-    "    esac\n"
-    "    return 1\n"
-    "}\n"
-    "\n"
-    "cd \"$folder\" || exit 2\n"
-    "say \"shard $shard, start $((restarts + 1))\"\n"
-    "for try in 1 2 3 4 5 6 7; do\n"
-    "    run \"$dse\" run \"$spec\" -o \"$out\" --shard \"$shard\" ${options[@]+\"${options[@]}\"}\n"
-    "    code=$?\n"
-    "    if [ \"$code\" -ne 2 ] || [ \"$restarts\" -eq 0 ] || [ ! -e \"$lock\" ] || [ \"$try\" -eq 7 ]; "
-    "then\n"
-    "        break\n"
-    "    fi\n"
-    "    # After the loss of a node its lock counts as held until it has not been touched for five minutes.\n"
-    "    say 'perhaps another process still holds the shard; next try in a minute'\n"
-    "    run sleep 60\n"
-    "    if [ -n \"$stop\" ]; then\n"
-    "        code=130\n"
-    "        break\n"
-    "    fi\n"
-    "done\n"
-    "\n"
-    "# 130 is dse stopped by a signal, more than 128 dse killed: what is finished is kept, and the next "
-    "start goes on from there.\n"
-    "if [ \"$code\" -le 128 ]; then\n"
-    "    say \"exit code $code\"\n"
-    "    exit \"$code\"\n"
-    "fi\n"
-    "hint=\"to go on: sbatch --array=$SLURM_ARRAY_TASK_ID SCRIPT\"\n"
-    "if ! wanted; then\n"
-    "    say \"ended by Slurm, exit code $code; $hint\"\n"
-    "elif [ \"$restarts\" -ge \"$max_restart\" ]; then\n"
-    "    say \"exit code $code, and it has been started $((restarts + 1)) times: giving up; $hint\"\n"
-    "else\n"
-    "    say \"exit code $code: requeue\"\n"
-    "    trap '' USR1 TERM # Slurm ends what it requeues\n"
-    "    scontrol requeue \"$task\" || say \"could not be requeued; $hint\"\n"
-    "fi\n"
-    "exit \"$code\"\n";
-
-void slurm_print(const struct slurm_job *job, struct text_buffer *text)
+/* A line of the script, without its end. What is no value of ours ("$@") stays. */
+static void fill_line(const char *line, size_t length, const struct values *values, struct text_buffer *text)
 {
-    print_comment(job, text);
-    print_options(job, text);
-    print_variables(job, text);
-    print_submit(job, text);
-    text_append_bytes(text, task_part, sizeof task_part - 1);
+    size_t start = text->length;
+    for (size_t i = 0; i < length; i++) {
+        bool as_it_is = line[i] == '@' && line[i + 1] == '=';
+        const char *name = line + i + 1 + as_it_is;
+        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+        const struct value *value =
+            line[i] == '@' && n > 0 && name[n] == '@' ? find_value(values, name, n) : NULL;
+        if (!value) {
+            text_append_bytes(text, line + i, 1);
+            continue;
+        }
+        if (!value->text) { /* no line, then */
+            text->length = start;
+            return;
+        }
+        if (as_it_is)
+            text_append(text, "%s", value->text);
+        else
+            slurm_quote(text, value->text);
+        i = (size_t)(name + n - line);
+    }
+    text_append_bytes(text, "\n", 1);
+}
+
+static void fill(const char *line, const struct values *values, struct text_buffer *text)
+{
+    bool on = true;
+    for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+        size_t length = (size_t)(end - line);
+        if (strncmp(line, "@if ", 4) == 0) {
+            const struct value *value = find_value(values, line + 4, length - 4);
+            on = value && value->text;
+        } else if (strncmp(line, "@end\n", 5) == 0) {
+            on = true;
+        } else if (on && strncmp(line, "@#", 2) != 0) {
+            fill_line(line, length, values, text);
+        }
+    }
+}
+
+enum dse_status slurm_print(const struct slurm_job *job, struct text_buffer *text, struct dse_error *err)
+{
+    struct values values = {0};
+    struct text_buffer form;
+    char stem[PATH_SIZE], points[48], shards[32], number[4][16];
+    text_init(&form);
+    enum dse_status status = data_folder_append("slurm", "sweep.sh", &form, err);
+    if (status == DSE_OK && !result_path(stem, sizeof stem, job->out, ""))
+        status = dse_fail(err, DSE_BAD_USAGE, "%s: the path is too long", job->out);
+    if (status == DSE_OK) {
+        make_texts(job, stem, &values);
+        set_texts(job, stem, &values);
+        snprintf(shards, sizeof shards, "%u shard%s", job->n_task, job->n_task == 1 ? "" : "s");
+        snprintf(number[0], sizeof number[0], "%u", job->n_task);
+        snprintf(number[1], sizeof number[1], "%u", job->n_cpu);
+        snprintf(number[2], sizeof number[2], "%u", job->max_restart);
+        snprintf(number[3], sizeof number[3], "%u", signal_before_s(job->time_s));
+        set(&values, "points", text_thousands(job->n_point, points, sizeof points));
+        set(&values, "shards", shards);
+        set(&values, "n_shard", number[0]);
+        set(&values, "cpus", job->n_cpu ? number[1] : NULL);
+        set(&values, "max_restart", number[2]);
+        set(&values, "signal_before", number[3]);
+        if (!form.failed)
+            fill(form.data, &values, text);
+    }
+    text->failed |= form.failed | values.array.failed | values.log.failed | values.merge_log.failed |
+                    values.options.failed | values.sbatch.failed;
+    text_free(&form);
+    text_free(&values.array);
+    text_free(&values.log);
+    text_free(&values.merge_log);
+    text_free(&values.options);
+    text_free(&values.sbatch);
+    return status;
 }

@@ -51,7 +51,9 @@ DSE_MUST_CHECK enum dse_status slurm_read_time(const char *text, uint64_t *secon
  * quotes. */
 void slurm_quote(struct text_buffer *text, const char *word);
 
-/* Append the whole script; text->failed tells when memory ran out. */
-void slurm_print(const struct slurm_job *job, struct text_buffer *text);
+/* Append the whole script, slurm/sweep.sh of the program's data filled in; text->failed tells when memory ran
+ * out. DSE_IO when that file cannot be read. */
+DSE_MUST_CHECK enum dse_status slurm_print(const struct slurm_job *job, struct text_buffer *text,
+                                           struct dse_error *err);
 
 #endif

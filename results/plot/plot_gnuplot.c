@@ -109,35 +109,11 @@ void gnuplot_terminal(struct text_buffer *script, const char *figure_path, doubl
     text_append(script, "dse_width = %.9g\ndse_height = %.9g\n", width_pt, height_pt);
 }
 
-/* Append a file's text; returns 0 when it cannot be read. */
-static int append_file(struct text_buffer *script, const char *path)
-{
-    char block[4096];
-    size_t n;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    while ((n = fread(block, 1, sizeof block, file)) > 0)
-        text_append_bytes(script, block, n);
-    int fine = !ferror(file);
-    fclose(file);
-    return fine;
-}
-
 enum dse_status gnuplot_template(struct text_buffer *script, const char *name, const char *folder,
                                  struct dse_error *err)
 {
-    char found[4096], path[4352];
-    if (!folder) {
-        if (!data_folder_find("plotting", found, sizeof found))
-            return dse_fail(err, DSE_IO, "the template %s is neither beside the program nor in %s", name,
-                            found);
-        folder = found;
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (append_file(script, path))
-        return DSE_OK;
-    return dse_fail_at(err, DSE_IO, path, 0, "cannot be read: %s", strerror(errno));
+    return folder ? data_file_append(folder, name, script, err)
+                  : data_folder_append("plotting", name, script, err);
 }
 
 /* Write the script where gnuplot will read it: an unlinked temporary file, at its beginning. */
