@@ -1,10 +1,7 @@
 /* What a search costs, from the searches that have finished: the static estimate
  * (dse/run/search_time_prior.h) times the seconds taken over the seconds estimated, of this engine on this
  * network and batch so far; as long as there are none, of this engine, and then of all. Only the order of
- * work may depend on it, never a result.
- *
- * A regression over the values of all axes that was here before ordered measured sweeps no better:
- * docs/performance.md.
+ * work may depend on it, never a result. How good the order is: docs/performance.md.
  *
  * Not for several threads at once: the caller locks. */
 #ifndef DSE_RUN_SEARCH_TIME_H
