@@ -49,7 +49,7 @@ EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 # ------------------------------------------------------------------------------------------- compiler and flags
 
 # A new library: its pkg-config name here (or -lNAME in LIBS), its Debian package in scripts/packages-build.txt.
-PKGS := yaml-0.1 libxxhash jansson hdf5-serial
+PKGS := yaml-0.1 libxxhash jansson hdf5-serial gsl
 # pkg-config and the packages may be missing when this file is read (a fresh machine), so nothing is asked until a
 # compile needs it; then once.
 pkg = $(if $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo missing),$(error a library of these is missing: \

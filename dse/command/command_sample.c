@@ -1,5 +1,7 @@
 /* dse sample ARCH NETWORK LAYER */
 #include <errno.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,12 +112,6 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
 
 /* ---------------------------------------- the summary */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* One row of the table: smallest, median and largest of a value, and how far apart they are. */
 static bool spread_row(const struct sample_job *job, size_t v, const char *name, const char *unit,
                        struct table *table)
@@ -127,8 +123,8 @@ static bool spread_row(const struct sample_job *job, size_t v, const char *name,
         if (!isnan(job->value[i][v]))
             sorted[n++] = job->value[i][v];
     if (n > 0) {
-        qsort(sorted, n, sizeof *sorted, by_value);
-        const double shown[] = {sorted[0], 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]), sorted[n - 1]};
+        gsl_sort(sorted, 1, n);
+        const double shown[] = {sorted[0], gsl_stats_median_from_sorted_data(sorted, 1, n), sorted[n - 1]};
         table_cell(table, "%s", name);
         for (size_t i = 0; i < 3; i++)
             table_cell(table, "%s",

@@ -2,6 +2,8 @@
  * whether it is empty, and why, before anything is drawn. */
 #include "engines/mapspace/mapspace.h"
 
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_gamma.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -344,22 +346,17 @@ static void check_capacity(struct mapspace *space)
 
 /* ---------------------------------------- the rest */
 
-static double log10_choose(uint32_t n, uint32_t k)
-{
-    return (lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0)) / log(10.0);
-}
-
 struct mapspace_size mapspace_size(const struct mapspace *space)
 {
     struct mapspace_size size = {0, 0, 0, 0};
     for (uint32_t k = 0; k < space->n_kind; k++) {
         uint32_t slots = (uint32_t)__builtin_popcountll(space->kind[k].open);
         if (slots)
-            size.log10_factors += log10_choose(space->kind[k].count + slots - 1u, slots - 1u);
+            size.log10_factors += gsl_sf_lnchoose(space->kind[k].count + slots - 1u, slots - 1u) / M_LN10;
     }
     for (uint32_t l = 0; l < space->arch->n_level; l++) {
         uint32_t n_fixed = space->constraints.level[l].temporal.n_order;
-        size.log10_orders += lgamma(space->problem->n_dim - n_fixed + 1.0) / log(10.0);
+        size.log10_orders += gsl_sf_lnfact(space->problem->n_dim - n_fixed) / M_LN10;
         size.log10_bypass += __builtin_popcount(space->optional[l]) * log10(2.0);
     }
     size.log10_total = size.log10_factors + size.log10_orders + size.log10_bypass;

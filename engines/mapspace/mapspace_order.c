@@ -2,6 +2,7 @@
  * factors, those that do different things, or turns all permutations. */
 #include "engines/mapspace/mapspace_order.h"
 
+#include <gsl/gsl_sf_gamma.h>
 #include <string.h>
 
 #include "engines/mapspace/mapspace_private.h"
@@ -297,11 +298,6 @@ static bool next_full_order(struct order_walk *walk, struct mapping_level *level
                             (uint32_t)(walk->loops[l] - walk->fixed[l]));
 }
 
-static uint64_t factorial(uint32_t n)
-{
-    return n < 2 ? 1 : n * factorial(n - 1);
-}
-
 static uint64_t start_full(struct order_walk *walk, struct mapping *mapping)
 {
     uint64_t count = 1;
@@ -310,7 +306,7 @@ static uint64_t start_full(struct order_walk *walk, struct mapping *mapping)
         first_full_order(walk, level, l);
         mapspace_set_axes(walk->space, level, l, mapspace_axis_dims(level, mapping->n_dim, false),
                           mapspace_axis_dims(level, mapping->n_dim, true));
-        uint64_t more = factorial((uint32_t)(walk->loops[l] - walk->fixed[l]));
+        uint64_t more = (uint64_t)gsl_sf_fact((unsigned)(walk->loops[l] - walk->fixed[l]));
         if (__builtin_mul_overflow(count, more, &count))
             return UINT64_MAX;
     }

@@ -2,6 +2,7 @@
  * prefixes for what is shown. */
 #include "results/plot/plot_data.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,31 +315,24 @@ void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffe
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void plot_scale(const double *value, size_t n, const char *unit_symbol, double *factor, char *unit,
                 size_t size)
 {
     static const char *const prefix[] = {"p", "n", "\xc2\xb5", "m", "", "k", "M", "G", "T"};
-    double *sorted = malloc((n + 1) * sizeof *sorted);
-    size_t n_sorted = 0;
+    double *positive = malloc((n + 1) * sizeof *positive);
+    size_t n_positive = 0;
     *factor = 1;
     snprintf(unit, size, "%s", strcmp(unit_symbol, "1") == 0 ? "" : unit_symbol);
-    for (size_t i = 0; sorted && i < n; i++) {
+    for (size_t i = 0; positive && i < n; i++) {
         if (value[i] > 0 && isfinite(value[i]))
-            sorted[n_sorted++] = value[i];
+            positive[n_positive++] = value[i];
     }
-    if (n_sorted == 0 || !unit[0] || strcmp(unit, "cycle") == 0) {
-        free(sorted);
+    if (n_positive == 0 || !unit[0] || strcmp(unit, "cycle") == 0) {
+        free(positive);
         return;
     }
-    qsort(sorted, n_sorted, sizeof *sorted, by_value);
-    double median = sorted[n_sorted / 2];
-    free(sorted);
+    double median = gsl_stats_select(positive, 1, n_positive, n_positive / 2);
+    free(positive);
     bool is_byte =
         strcmp(unit, "byte") == 0; /* binary prefixes, as capacities on axes and all tables have them */
     int step = (int)floor(is_byte ? log2(median) / 10 + 1e-9 : log10(median) / 3 + 1e-9);
