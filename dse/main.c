@@ -8,6 +8,6 @@ int main(int argc, char **argv)
 {
     struct console console = {stdout, stderr};
     gsl_set_error_handler_off(); /* which would abort; what GSL returns says it as well */
-    signal(SIGXFSZ, SIG_IGN); /* writing beyond a limit becomes an error that can be told */
+    signal(SIGXFSZ, SIG_IGN);    /* writing beyond a limit becomes an error that can be told */
     return cli_main(argc, argv, &console);
 }

@@ -43,12 +43,12 @@ static void utc_now(char *buffer, size_t size)
 static void name_libraries(struct provenance *provenance)
 {
     unsigned xxhash = XXH_versionNumber();
-    snprintf(
-        provenance->libraries, sizeof provenance->libraries,
-        "libyaml %s, xxHash %u.%u.%u, jansson %s, HDF5 %s, GLPK %s, GSL %s, libcsv %d.%d.%d, glibc %s, OpenMP %d",
-        yaml_get_version_string(), xxhash / 10000, xxhash / 100 % 100, xxhash % 100, jansson_version_str(),
-        provenance->hdf5_version, glp_version(), gsl_version, CSV_MAJOR, CSV_MINOR, CSV_RELEASE, gnu_get_libc_version(),
-        _OPENMP);
+    snprintf(provenance->libraries, sizeof provenance->libraries,
+             "libyaml %s, xxHash %u.%u.%u, jansson %s, HDF5 %s, GLPK %s, GSL %s, libcsv %d.%d.%d, glibc %s, "
+             "OpenMP %d",
+             yaml_get_version_string(), xxhash / 10000, xxhash / 100 % 100, xxhash % 100,
+             jansson_version_str(), provenance->hdf5_version, glp_version(), gsl_version, CSV_MAJOR,
+             CSV_MINOR, CSV_RELEASE, gnu_get_libc_version(), _OPENMP);
 }
 
 void provenance_make(struct provenance *provenance)
