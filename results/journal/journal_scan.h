@@ -49,9 +49,8 @@ void journal_scan_close(struct journal_scan *scan); /* NULL is fine */
 
 /* What has been read so far. */
 struct journal_scan_place {
-    uint64_t end,
-        /* bytes of OUT.csv and OUT.layers.csv up to the last row given out; 0: not even a header */
-        layer_end;
+    /* bytes of OUT.csv and OUT.layers.csv up to the last row given out; 0: not even a header */
+    uint64_t end, layer_end;
     uint64_t n_bad;          /* loose: lines that did not check */
     uint64_t first_bad_line; /* 0: none */
     uint64_t n_orphan;       /* lines of OUT.layers.csv whose point is not there */

@@ -15,9 +15,8 @@ struct lane {
     double high; /* what lies outside of 0 .. high is cut off */
     double y0, y1;
     double pixel;
-    double from,
-        /* of narrow boxes not yet written: where they begin, and how wide each look is */
-        share[LANE_LOOK_MAX];
+    /* of narrow boxes not yet written: where they begin, and how wide each look is */
+    double from, share[LANE_LOOK_MAX];
     size_t n_box; /* written so far */
 };
 
