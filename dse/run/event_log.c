@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "dse/console/json_text.h"
 #include "results/record/provenance.h"
@@ -369,11 +370,8 @@ void event_log_end(struct event_log *log, const struct run_summary *summary, enu
     begin(log, "run_end");
     add_text(log, "exit", exit_word(summary, status, exit_code));
     add_count(log, "exit_code", (uint64_t)exit_code);
-    if (summary->signal) {
-        const char *name = sigabbrev_np(summary->signal);
-        snprintf(signal_name, sizeof signal_name, "SIG%s", name ? name : "?");
-        add_text(log, "signal", signal_name);
-    }
+    if (summary->signal)
+        add_text(log, "signal", process_signal(summary->signal, signal_name, sizeof signal_name));
     if (status != DSE_OK)
         add_text(log, "error", dse_error_print(why, text, sizeof text));
     add_count(log, "points", summary->n_point);

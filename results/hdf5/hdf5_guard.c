@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/process.h"
 #include "results/hdf5/hdf5_file.h"
 #include "results/hdf5/hdf5_trial.h"
 
@@ -32,18 +32,6 @@ enum {
 
 static const char seal_format[] = "\nsealed by dse %016" PRIx64 " bytes, XXH3-64 %016" PRIx64 "\n";
 static const char signature[8] = "\x89HDF\r\n\x1a\n"; /* HDF5 File Format Specification, section II.A */
-
-/* Clang tells of its sanitizers in another way than gcc. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define HAS_SHADOW_MEMORY 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SHADOW_MEMORY 1
-#endif
-#endif
-#ifndef HAS_SHADOW_MEMORY
-#define HAS_SHADOW_MEMORY 0
-#endif
 
 /* What helps against all damage. */
 static const char again[] = "`dse run SPEC -o ...` builds a result file again from OUT.csv";
@@ -180,16 +168,11 @@ static const struct rlimit *lowered(struct rlimit *limit, rlim_t value)
  * caches. The shadow memory of the sanitizers cannot be limited. */
 static void limit_memory(uint64_t size)
 {
-    unsigned long page = 0;
-    FILE *file = HAS_SHADOW_MEMORY ? NULL : fopen("/proc/self/statm", "re");
-    if (!file)
-        return;
+    uint64_t space, resident;
     struct rlimit most;
-    if (fscanf(file, "%lu", &page) == 1 && getrlimit(RLIMIT_AS, &most) == 0) {
-        rlim_t now = (rlim_t)page * (rlim_t)sysconf(_SC_PAGESIZE);
-        (void)setrlimit(RLIMIT_AS, lowered(&most, now + ((rlim_t)4 << 30) + 2 * (rlim_t)size));
-    }
-    fclose(file);
+    if (process_can_limit_memory() && process_memory(0, &space, &resident) &&
+        getrlimit(RLIMIT_AS, &most) == 0)
+        (void)setrlimit(RLIMIT_AS, lowered(&most, space + ((rlim_t)4 << 30) + 2 * (rlim_t)size));
 }
 
 /* Never returns. Nothing that it or a library says about its end is for users: the parent sees how it
@@ -200,8 +183,7 @@ static _Noreturn void child_main(const char *path, uint64_t size, unsigned cpu_s
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         signal(signals[i], SIG_DFL);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-        _exit(EXIT_FAILURE);
+    process_end_with(parent);
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0) {
         dup2(nowhere, STDOUT_FILENO);
@@ -221,6 +203,7 @@ static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const 
                              struct dse_error *err)
 {
     const char *object = trial->object[0] ? trial->object : "its first bytes";
+    char name[32];
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS)
         return DSE_OK;
     if (WIFSIGNALED(ended) &&
@@ -231,9 +214,8 @@ static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const 
                            "damaged: the HDF5 library does not end on %s (%u s are more than enough); %s",
                            object, cpu_s, again);
     if (WIFSIGNALED(ended))
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: the HDF5 library crashes on %s (SIG%s); %s",
-                           object, sigabbrev_np(WTERMSIG(ended)) ? sigabbrev_np(WTERMSIG(ended)) : "?",
-                           again);
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: the HDF5 library crashes on %s (%s); %s",
+                           object, process_signal(WTERMSIG(ended), name, sizeof name), again);
     if (!trial->object[0])
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: HDF5 cannot open it; %s", again);
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: HDF5 cannot read %s; %s", object, again);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "base/text.h"
 #include "results/record/schema.h"
 
@@ -43,34 +44,6 @@ static void this_host(const struct lock_manner *manner, char *host, size_t size)
     else if (gethostname(host, size) != 0)
         (void)text_copy(host, size, "unknown");
     host[size - 1] = '\0';
-}
-
-/* State letter and start time of a process, from /proc/PID/stat: fields 3 and 22 (man 5 proc); the name
- * before them may hold anything, so they are counted from its closing bracket. False when there is no such
- * file. */
-static bool process_look(long pid, char *state, uint64_t *start)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return false;
-    text[n] = '\0';
-    const char *at = strrchr(text, ')');
-    if (!at || at[1] != ' ')
-        return false;
-    at += 2;
-    *state = *at;
-    for (int field = 3; field < 22 && at; field++) {
-        at = strchr(at, ' ');
-        at = at ? at + 1 : NULL;
-    }
-    *start = at ? strtoull(at, NULL, 10) : 0;
-    return true;
 }
 
 /* Whether the process that took the lock on this host still runs, and is no other one with its number. */
