@@ -3,6 +3,8 @@
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
+# shellcheck source=tests/dse/command/long_sweep.sh
+. tests/dse/command/long_sweep.sh
 
 cat >"$folder/small.yaml" <<'YAML'
 experiment: small
@@ -17,32 +19,6 @@ axes:
   DRAM.bandwidth: [10 GB/s, 20 GB/s]
   batch: [1, 2]
 YAML
-# 400 points of some tenths of a second
-cat >"$folder/long.yaml" <<'YAML'
-experiment: long
-architecture: simba
-network: resnet50
-layers: [conv2_0_a]
-engine: random
-options: {search_size: 0}
-limits: {max_evaluations: 100000}
-axes:
-  batch: [1, 2]
-  seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
-  DRAM.bandwidth: [10 GB/s, 20 GB/s, 30 GB/s, 40 GB/s, 50 GB/s, 60 GB/s, 70 GB/s, 80 GB/s, 90 GB/s, 100 GB/s]
-YAML
-# until SECONDS COMMAND...: the command succeeds within so long
-until_() {
-    left=$((5 * $1))
-    shift
-    while [ "$left" -gt 0 ]; do
-        "$@" >/dev/null 2>&1 && return 0
-        left=$((left - 1))
-        sleep 0.2
-    done
-    echo "never: $*"
-    return 1
-}
 # says PATTERN: the last output has such a line
 says() { grep -q -- "$1" "$folder/out" || { cat "$folder/out" && return 1; }; }
 says_not() { ! says "$1" >/dev/null; }
