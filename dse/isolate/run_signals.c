@@ -7,9 +7,24 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "dse/isolate/supervisor.h"
 
 enum { TICK_NS = 100 * 1000 * 1000, INTERRUPTED = 130 };
+
+static const double echo_s = 1; /* signal and echo are no further apart */
+
+/* The two come in either order. Two of the same kind are two signals. */
+static bool is_echo(struct watch *watch, const siginfo_t *info)
+{
+    bool passed_on = info->si_code == SI_QUEUE && info->si_pid == getppid();
+    double now_s = clock_wall_s();
+    if (watch->taken == info->si_signo && watch->taken_passed_on != passed_on &&
+        now_s - watch->taken_s < echo_s)
+        return true;
+    watch->taken = info->si_signo;
+    watch->taken_passed_on = passed_on;
+    watch->taken_s = now_s;
+    return false;
+}
 
 static void caught(struct watch *watch, int signal)
 {
@@ -31,7 +46,7 @@ static void *watch_loop(void *user)
     while (!atomic_load(&watch->stop)) {
         siginfo_t info;
         int signal = sigtimedwait(&watch->signals, &info, &tick);
-        if (signal > 0 && !(watch->board && board_is_echo(watch->board, &info)))
+        if (signal > 0 && !is_echo(watch, &info))
             caught(watch, signal);
         if (watch->tick)
             watch->tick(watch->user, clock_wall_s());
@@ -49,7 +64,7 @@ bool watch_ignores(int signal)
 
 void watch_block(struct watch *watch)
 {
-    watch->board = NULL;
+    watch->taken = 0;
     watch->tick = NULL;
     atomic_init(&watch->cancel, 0);
     atomic_init(&watch->signal, 0);

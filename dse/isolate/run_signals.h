@@ -10,8 +10,6 @@
 #include "base/status.h"
 #include "dse/console/progress.h"
 
-struct crash_board; /* dse/isolate/supervisor.h */
-
 struct watch {
     pthread_t thread;
     sigset_t signals, before; /* blocked while watching; the mask to restore */
@@ -19,9 +17,11 @@ struct watch {
     atomic_int signal;        /* which one it was */
     atomic_int stop;
     struct progress *progress; /* borrowed; NULL: nothing is printed */
-    struct crash_board *board; /* of a supervised run, which may see a signal twice; or NULL */
-    void (*tick)(void *user,
-                 double now_s); /* called about ten times a second; or NULL. Set it before watch_start */
+    int taken; /* the last signal that was no echo, whether a supervisor passed it on, and when */
+    bool taken_passed_on;
+    double taken_s;
+    /* called about ten times a second; or NULL. Set it before watch_start */
+    void (*tick)(void *user, double now_s);
     void *user;
 };
 
@@ -34,7 +34,9 @@ bool watch_ignores(int signal);
 void watch_block(struct watch *watch);
 
 /* Start watching, again after watch_stop; `progress` may be NULL. A second signal ends the program at once
- * with exit code 130; the journal is safe. DSE_INTERNAL when no thread can be made. */
+ * with exit code 130; the journal is safe. One that comes from the parent by sigqueue within a second of the
+ * same one from elsewhere, or the other way round, is its echo: the supervisor passes on what a whole process
+ * group has had. DSE_INTERNAL when no thread can be made. */
 DSE_MUST_CHECK enum dse_status watch_start(struct watch *watch, struct progress *progress,
                                            struct dse_error *err);
 

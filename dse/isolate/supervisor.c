@@ -3,20 +3,17 @@
 #include "dse/isolate/supervisor.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "dse/console/table.h"
-#include "dse/isolate/crash_board.h"
+#include "base/process.h"
 #include "dse/isolate/run_signals.h"
-#include "dse/isolate/worker_limits.h"
-#include "dse/isolate/worker_reason.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
@@ -45,9 +42,7 @@ struct supervisor {
 /* The child leaves without going back to the caller, who is in the parent as well. */
 static _Noreturn void run_child(struct supervisor *s, pid_t parent)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(0);
+    process_end_with(parent);
     sigprocmask(SIG_SETMASK, &s->before, NULL);
     int code = s->body(s->user, s->board);
     fflush(NULL);
@@ -55,7 +50,7 @@ static _Noreturn void run_child(struct supervisor *s, pid_t parent)
     if (__lsan_do_recoverable_leak_check())
         code = 23;
 #endif
-    board_set_returned(s->board);
+    board_set_returned(s->board, code);
     _exit(code);
 }
 
@@ -116,69 +111,55 @@ static void say(const struct supervisor *s, const char *what, const char *then)
     fflush(err);
 }
 
-/* How a run ended that did not come to its end. */
-enum ending { OVERRAN, CRASHED, OUT_OF_MEMORY, ENDED_BY_SIGNAL, ENDED_ITSELF, RETURNED };
-
-/* An exit code that the run gives when it is told to stop twice, or too slow to stop, is its own as well. */
-static enum ending judge(const struct supervisor *s, int status)
-{
-    if (WIFEXITED(status)) {
-        int code = WEXITSTATUS(status);
-        if (code == SUPERVISOR_RESTART && board_take_overrun(s->board))
-            return OVERRAN;
-        return board_has_returned(s->board) || code == EXIT_INTERRUPTED ? RETURNED : ENDED_ITSELF;
-    }
-    int number = WTERMSIG(status);
-    if (reason_is_fault(number))
-        return CRASHED;
-    return number == SIGKILL && worker_oom_count() != s->oom_count ? OUT_OF_MEMORY : ENDED_BY_SIGNAL;
-}
-
-/* "the run crashed (SIGSEGV)". */
-static void describe(int status, enum ending ending, char *text, size_t size)
+/* What ended a run that did not come to its end. */
+static void describe(int status, bool starved, char *text, size_t size)
 {
     char name[32];
-    if (ending == ENDED_ITSELF)
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number == 0)
         snprintf(text, size, "something ended the run with exit code %d", WEXITSTATUS(status));
-    else if (ending == ENDED_BY_SIGNAL)
-        snprintf(text, size, "the run was ended by %s", reason_signal(WTERMSIG(status), name, sizeof name));
-    else if (ending == OUT_OF_MEMORY)
+    else if (process_signal_is_fault(number))
+        snprintf(text, size, "the run crashed (%s)", process_signal(number, name, sizeof name));
+    else if (starved)
         snprintf(text, size, "the run was ended by the system for lack of memory");
     else
-        snprintf(text, size, "the run crashed (%s)", reason_signal(WTERMSIG(status), name, sizeof name));
+        snprintf(text, size, "the run was ended by %s", process_signal(number, name, sizeof name));
 }
 
-static void say_next(const struct supervisor *s, enum ending ending, const char *what)
+static void say_next(const struct supervisor *s, const char *what, bool overran, size_t n)
 {
-    unsigned n = board_count_marked(s->board);
-    const char *more = n == 1 ? "" : "es";
     char text[256];
-    if (ending == OVERRAN)
-        snprintf(text, sizeof text, "%u search%s did not stop within limit and grace", n, more);
+    if (overran)
+        snprintf(text, sizeof text, "%zu search%s did not stop within limit and grace", n,
+                 n == 1 ? "" : "es");
     else
-        snprintf(text, sizeof text, "%s while %u search%s in flight", what, n, n == 1 ? " was" : "es were");
+        snprintf(text, sizeof text, "%s while %zu search%s in flight", what, n, n == 1 ? " was" : "es were");
     say(s, text,
         n == 1 ? "; going on with this one in a process of its own"
                : "; going on with these in processes of their own");
 }
 
-static const char kept[] = "; finished points are kept, the same command resumes";
-
 /* Shall the run be started again? Else the exit code of the program is in `*code`. */
 static bool goes_on(struct supervisor *s, int status, int *code)
 {
+    static const char kept[] = "; finished points are kept, the same command resumes";
     char what[128];
-    enum ending ending = judge(s, status);
-    *code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_CODE + WTERMSIG(status);
-    if (ending == RETURNED)
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool overran = number == 0 && board_has_overrun(s->board);
+    bool starved = number == SIGKILL && process_oom_count() != s->oom_count;
+    *code = number ? SIGNAL_CODE + number : WEXITSTATUS(status);
+    if (number == 0 && board_has_returned(s->board, code))
         return false;
-    describe(status, ending, what, sizeof what);
-    if (ending == ENDED_BY_SIGNAL || (ending == OUT_OF_MEMORY && s->n_killed++ >= KILLED_MAX)) {
+    if (number == 0 && *code == EXIT_INTERRUPTED && !overran) /* told to stop twice, or too slow to stop */
+        return false;
+    describe(status, starved, what, sizeof what);
+    if (number != 0 && !process_signal_is_fault(number) && !(starved && s->n_killed++ < KILLED_MAX)) {
         say(s, what, kept);
         return false;
     }
-    if (ending == OVERRAN || board_blame(s->board)) {
-        say_next(s, ending, what);
+    size_t n = board_blame(s->board, overran);
+    if (n > 0) {
+        say_next(s, what, overran, n);
         return true;
     }
     fprintf(s->console->err, "dse: internal error: %s outside of any search%s\n", what, kept);
@@ -204,7 +185,7 @@ static int run_until_done(struct supervisor *s)
     int code = EXIT_BAD_USE, status = 0;
     pid_t self = getpid();
     do {
-        s->oom_count = worker_oom_count();
+        s->oom_count = process_oom_count();
         fflush(NULL);
         s->child = fork();
         if (s->child == 0)
@@ -223,10 +204,9 @@ int supervise(supervise_body *body, void *user, const struct console *console)
     struct supervisor s = {.body = body, .user = user, .console = console};
     struct sigaction child_action;
     struct dse_error err = {0};
-    enum dse_status status = board_new(&s.board, &err);
+    enum dse_status status = board_new(true, &s.board, &err);
     if (status != DSE_OK)
         return cli_report(console, status, &err);
-    board_set_supervised(s.board);
     block_signals(&s, &child_action);
     int code = run_until_done(&s);
     sigaction(SIGCHLD, &child_action, NULL);

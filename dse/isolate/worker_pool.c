@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,10 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "dse/console/table.h"
-#include "dse/isolate/fork_server.h"
-#include "dse/isolate/worker_protocol.h"
-#include "dse/isolate/worker_reason.h"
+#include "base/process.h"
+#include "dse/isolate/worker.h"
 
 enum {
     SLICE_MS = 100,   /* between looks at clock, memory and the cancel flag */
@@ -27,23 +24,23 @@ enum {
     SPARE_FILES = 64, /* open at most besides those of workers */
 };
 
-static const double stopped_s = 1; /* a longer slice: the process was stopped, not waiting */
+/* Numbers of requests begin here, so that what an engine writes by mistake is not taken for an answer. */
+static const uint64_t number_first = 0x6473652d616e7331; /* "dse-ans1" */
+static const double stopped_s = 1;                       /* a longer slice: the process was stopped */
 static const uint64_t growth_most = (uint64_t)96
                                     << 20; /* bytes that a worker may keep from search to search */
 /* What the second look at memory leaves to the first, the limit of the address space: pages of the program
  * that a worker reads for the first time count as its own. */
 static const uint64_t look_margin = (uint64_t)32 << 20;
-static const double nearly_all = 0.9; /* of max_memory, at a crash: it is the cause */
 
 /* A worker and what is known of it. Only the thread of the slot touches it. */
 struct slot {
-    struct forked_worker worker; /* pid 0: none */
-    uint64_t n_done, number;
+    struct forked_worker worker;
+    uint64_t n_done;                   /* searches of this worker */
+    uint64_t number;                   /* of the last request */
     uint64_t resident_first, resident; /* bytes, at the start and before the search */
     uint64_t oom_count;                /* of the system, when it was forked */
     struct last_line line;
-    char *answer; /* (answer_size) owned */
-    size_t answer_size;
 };
 
 struct worker_pool {
@@ -52,18 +49,14 @@ struct worker_pool {
     struct worker_limits limits;
     size_t n_slot;
     struct slot *slot; /* (n_slot) */
-    int n_thread;
-    atomic_size_t deaths;
 };
-
-/* How an exchange with a worker ended. */
-enum verdict { ANSWERED, DIED, LATE, TOO_LARGE, CANCELLED, NONSENSE, NO_MEMORY };
 
 struct exchange {
     struct worker_pool *pool;
     struct slot *slot;
+    const struct worker_job *job;
     const atomic_int *cancel;
-    double limit_s;        /* limit and grace; 0: none */
+    int n_try;             /* 1 at first */
     double used_s, last_s; /* time spent waiting; the look before */
     double looked_s;       /* when memory was looked at */
 };
@@ -72,7 +65,7 @@ struct exchange {
 
 /* OpenMP may have bound the thread that forked the server to one processor, and so all workers; each shall
  * run where the thread of its slot does. */
-static void place_worker(int pid)
+static void place_worker(pid_t pid)
 {
     unsigned long mask[CPU_BYTE / sizeof(unsigned long)]; /* longer than cpu_set_t, for large machines */
     cpu_set_t *set = (cpu_set_t *)mask;
@@ -86,14 +79,13 @@ static enum dse_status start_worker(struct worker_pool *pool, struct slot *slot,
     uint64_t space;
     if (slot->worker.pid > 0)
         return DSE_OK;
-    slot->oom_count = worker_oom_count();
+    slot->oom_count = process_oom_count();
     DSE_TRY(fork_server_fork(&pool->server, &slot->worker, err));
     place_worker(slot->worker.pid);
-    if (!worker_memory_of(slot->worker.pid, &space, &slot->resident_first))
+    if (!process_memory(slot->worker.pid, &space, &slot->resident_first))
         slot->resident_first = 0;
     slot->resident = slot->resident_first;
     slot->n_done = 0;
-    memset(&slot->line, 0, sizeof slot->line);
     return DSE_OK;
 }
 
@@ -109,42 +101,30 @@ static void drain(struct slot *slot)
     }
 }
 
-/* Its death, by `signal_number` unless 0. */
-static enum dse_status end_worker(struct worker_pool *pool, struct slot *slot, int signal_number,
-                                  struct server_reply *reply, struct dse_error *err)
-{
-    if (signal_number)
-        kill(slot->worker.pid,
-             signal_number); /* nobody else has taken its status, so the number is its own */
-    else
-        drain(slot);
-    return fork_server_wait(&pool->server, &slot->worker, signal_number, reply, err);
-}
-
 /* ---------------------------------------- waiting for it */
 
 /* Clock, cancel flag and memory, once a slice. ANSWERED: nothing to say. */
 static enum verdict look(struct exchange *x)
 {
-    uint64_t space, resident, before = x->slot->resident;
+    uint64_t space, resident, before = x->slot->resident, most = x->pool->setup.max_memory;
+    double limit_s = x->job->seconds_max + x->pool->limits.grace_s;
     double now_s = clock_wall_s(), step_s = now_s - x->last_s;
     x->used_s += step_s > stopped_s ? stopped_s : step_s;
     x->last_s = now_s;
     if (x->cancel && atomic_load_explicit(x->cancel, memory_order_relaxed))
         return CANCELLED;
-    if (x->limit_s > 0 && x->used_s >= x->limit_s)
+    if (x->job->seconds_max > 0 && x->used_s >= limit_s)
         return LATE;
     if (now_s - x->looked_s < 1e-3 * SLICE_MS)
         return ANSWERED;
     x->looked_s = now_s;
-    if (!worker_memory_of(x->slot->worker.pid, &space, &resident) || space == 0)
+    if (!process_memory(x->slot->worker.pid, &space, &resident) || space == 0)
         return DIED; /* also when a process that it forked keeps its socket open */
-    uint64_t most = x->pool->setup.max_memory;
-    return resident > before + look_margin && resident - before - look_margin > most + most / 8 ? TOO_LARGE
-                                                                                                : ANSWERED;
+    bool too_large = resident > before + look_margin && resident - before - look_margin > most + most / 8;
+    return too_large ? TOO_LARGE : ANSWERED;
 }
 
-/* Receive `size` bytes. */
+/* Receive `size` bytes from the worker. */
 static enum verdict await(struct exchange *x, void *data, size_t size)
 {
     struct slot *slot = x->slot;
@@ -172,184 +152,125 @@ static enum verdict await(struct exchange *x, void *data, size_t size)
     return ANSWERED;
 }
 
+/* The texts behind a result; its schedule owns both, the name of the accounting lies behind the text. */
+static enum verdict read_schedule(struct exchange *x, const struct worker_answer *answer,
+                                  struct solve_result *result)
+{
+    size_t n_schedule = (size_t)answer->n_schedule, n_accounting = (size_t)answer->n_accounting;
+    char *text = calloc(n_schedule + n_accounting + 2, 1);
+    if (!text)
+        return NO_MEMORY;
+    char *accounting = text + n_schedule + 1;
+    enum verdict verdict = await(x, text, n_schedule);
+    if (verdict == ANSWERED)
+        verdict = await(x, accounting, n_accounting);
+    if (verdict != ANSWERED) {
+        free(text);
+        return verdict;
+    }
+    result->schedule = text;
+    result->found.schedule.text = text;
+    result->found.schedule.accounting = accounting;
+    return ANSWERED;
+}
+
 static enum verdict read_answer(struct exchange *x, struct solve_result *result)
 {
-    struct slot *slot = x->slot;
     struct worker_answer answer;
     enum verdict verdict = await(x, &answer, sizeof answer);
     if (verdict != ANSWERED)
         return verdict;
-    size_t size = protocol_answer_size(&answer, slot->number);
-    if (size == 0)
+    if (!worker_answer_is_sound(&answer, x->slot->number))
         return NONSENSE;
-    if (size > slot->answer_size) {
-        char *larger = realloc(slot->answer, size);
-        if (!larger)
-            return NO_MEMORY;
-        slot->answer = larger;
-        slot->answer_size = size;
-    }
-    verdict = await(x, slot->answer, size);
+    verdict = await(x, result, sizeof *result);
+    result->schedule = NULL; /* pointers are the worker's */
+    result->found.schedule.text = result->found.schedule.accounting = NULL;
     if (verdict != ANSWERED)
         return verdict;
-    if (!protocol_read_result(&answer, slot->answer, result))
+    if (!worker_result_is_sound(&answer, result))
         return NONSENSE;
-    slot->resident = answer.resident;
-    return ANSWERED;
-}
-
-/* ---------------------------------------- in words */
-
-/* "needed more than max_memory = 1 GiB". */
-static size_t tell_memory(const struct worker_pool *pool, char *text, size_t size)
-{
-    char amount[48];
-    text_bytes((double)pool->setup.max_memory, amount, sizeof amount);
-    int n = pool->limits.max_memory
-                ? snprintf(text, size, "needed more than max_memory = %s", amount)
-                : snprintf(text, size,
-                           "needed more than %s of memory, an even share of what there is "
-                           "(max_memory sets another limit)",
-                           amount);
-    return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
-}
-
-static bool is_about_memory(const char *text)
-{
-    return strstr(text, "out of memory") || strstr(text, "bad_alloc") ||
-           strstr(text, "annot allocate memory");
-}
-
-/* Why a worker that died did. */
-static void tell_death(const struct worker_pool *pool, const struct slot *slot,
-                       const struct server_reply *reply, char *text, size_t size)
-{
-    char how[128];
-    const char *line = last_line_text(&slot->line);
-    uint64_t oom_count = worker_oom_count();
-    bool by_kernel = WIFSIGNALED(reply->status) && WTERMSIG(reply->status) == SIGKILL && !reply->forced &&
-                     oom_count != slot->oom_count;
-    double growth = reply->peak > slot->resident ? (double)(reply->peak - slot->resident) : 0;
-    size_t used = 0;
-    reason_of_status(reply->status, how, sizeof how);
-    if (reply->forced)
-        snprintf(how, sizeof how, "the engine closed its connection to the run");
-    if (by_kernel) {
-        used = tell_memory(pool, text, size);
-        snprintf(text + used, size - used, ", or than the machine had: ended by the kernel");
-    } else if (is_about_memory(line) || growth > nearly_all * (double)pool->setup.max_memory) {
-        used = tell_memory(pool, text, size);
-        snprintf(text + used, size - used, ": %s", how);
-    } else {
-        snprintf(text, size, "%s", how);
-    }
-    used = strlen(text);
-    if (line[0])
-        snprintf(text + used, size - used, ": %s", line);
-}
-
-static void tell_lateness(const struct worker_pool *pool, double seconds_max, char *text, size_t size)
-{
-    snprintf(text, size, "did not stop within max_seconds = %.6g s and %.6g s of grace", seconds_max,
-             pool->limits.grace_s);
-}
-
-static void fill_reason(const struct exchange *x, enum verdict verdict, const struct server_reply *reply,
-                        double seconds_max, struct solve_result *result)
-{
-    char *text = result->reason;
-    memset(result, 0, sizeof *result);
-    measure_values_init(&result->measured);
-    result->outcome = verdict == LATE ? RESULT_TIMEOUT : RESULT_FAILED;
-    result->found.stop = verdict == LATE ? STOP_MAX_SECONDS : STOP_RUNNING;
-    result->found.seconds = x->used_s;
-    if (verdict == LATE)
-        tell_lateness(x->pool, seconds_max, text, sizeof result->reason);
-    else if (verdict == TOO_LARGE)
-        (void)tell_memory(x->pool, text, sizeof result->reason);
-    else if (verdict == NONSENSE)
-        snprintf(text, sizeof result->reason,
-                 "the engine damaged the memory of its process: what came "
-                 "back makes no sense");
-    else
-        tell_death(x->pool, x->slot, reply, text, sizeof result->reason);
-}
-
-/* An engine that was refused memory says so itself; the row names the limit. */
-static void name_limit(const struct worker_pool *pool, struct solve_result *result)
-{
-    char said[SOLVE_REASON_MAX];
-    if (result->outcome != RESULT_FAILED || !is_about_memory(result->reason))
-        return;
-    snprintf(said, sizeof said, "%s", result->reason);
-    size_t used = tell_memory(pool, result->reason, sizeof result->reason);
-    snprintf(result->reason + used, sizeof result->reason - used, ": %.300s", said);
+    x->slot->resident = answer.resident;
+    return answer.n_schedule > 0 ? read_schedule(x, &answer, result) : ANSWERED;
 }
 
 /* ---------------------------------------- a search */
 
 /* One attempt in the slot's worker. */
-static enum verdict exchange(struct exchange *x, size_t point, uint32_t task, struct solve_result *result)
+static enum verdict exchange(struct exchange *x, struct solve_result *result)
 {
     struct slot *slot = x->slot;
-    const struct worker_request request = {++slot->number, point, task, x->pool->n_thread};
+    const struct worker_request request = {++slot->number, *x->job};
     x->used_s = 0;
     x->last_s = x->looked_s = clock_wall_s();
     slot->line = (struct last_line){0};
-    if (!protocol_send(slot->worker.socket, &request, sizeof request))
+    if (!worker_send(slot->worker.socket, &request, sizeof request))
         return DIED;
     return read_answer(x, result);
 }
 
-/* Was it not this search that ended the worker? Then it is worth another try: after somebody's SIGKILL, or
- * when a search before may have left damage in the process. */
-static bool deserves_another(const struct slot *slot, enum verdict verdict, const struct server_reply *reply,
-                             bool was_fresh, int n_try)
-{
-    bool killed = verdict == DIED && WIFSIGNALED(reply->status) && WTERMSIG(reply->status) == SIGKILL &&
-                  !reply->forced && worker_oom_count() == slot->oom_count;
-    if (killed)
-        return n_try < KILLED_TRIES;
-    return !was_fresh && verdict != LATE;
-}
-
-/* A worker that has grown is replaced before its next search. */
+/* A worker that has grown is replaced before its next search, which will see when that cannot be done. */
 static void retire(struct worker_pool *pool, struct slot *slot)
 {
-    struct server_reply reply;
+    struct worker_end end;
     if (slot->resident > slot->resident_first + growth_most)
-        (void)end_worker(pool, slot, SIGKILL, &reply, NULL);
+        (void)!fork_server_wait(&pool->server, &slot->worker, true, &end, NULL);
 }
 
-enum dse_status worker_pool_solve(struct worker_pool *pool, size_t s, size_t point, uint32_t task,
-                                  double seconds_max, const atomic_int *cancel, struct solve_result *result,
+static struct worker_memory memory_of(const struct worker_pool *pool, const struct slot *slot)
+{
+    return (struct worker_memory){pool->setup.max_memory, pool->limits.max_memory == 0, slot->resident};
+}
+
+/* The worker of an exchange that failed is taken down. Was it not this search that ended it? Then it is worth
+ * `*another` try: after somebody's SIGKILL, or when a search before may have left damage in the process. Else
+ * the result says what happened. */
+static enum dse_status take_down(struct exchange *x, enum verdict verdict, bool *another,
+                                 struct solve_result *result, struct dse_error *err)
+{
+    struct worker_pool *pool = x->pool;
+    struct slot *slot = x->slot;
+    struct worker_failure failure = {.memory = memory_of(pool, slot),
+                                     .seconds_max = x->job->seconds_max,
+                                     .grace_s = pool->limits.grace_s,
+                                     .used_s = x->used_s,
+                                     .line = &slot->line};
+    if (verdict == DIED)
+        drain(slot);
+    DSE_TRY(fork_server_wait(&pool->server, &slot->worker, verdict != DIED, &failure.end, err));
+    bool killed = verdict == DIED && !failure.end.forced && WIFSIGNALED(failure.end.status) &&
+                  WTERMSIG(failure.end.status) == SIGKILL;
+    failure.by_kernel = killed && process_oom_count() != slot->oom_count;
+    *another = killed && !failure.by_kernel ? x->n_try < KILLED_TRIES : slot->n_done > 0 && verdict != LATE;
+    if (!*another)
+        worker_tell_failure(&failure, verdict, result);
+    return DSE_OK;
+}
+
+enum dse_status worker_pool_solve(struct worker_pool *pool, size_t s, const struct worker_job *job,
+                                  const atomic_int *cancel, struct solve_result *result,
                                   struct dse_error *err)
 {
     struct slot *slot = &pool->slot[s];
-    struct exchange x = {.pool = pool, .slot = slot, .cancel = cancel};
-    x.limit_s = seconds_max > 0 ? seconds_max + pool->limits.grace_s : 0;
-    for (int n_try = 1;; n_try++) {
-        struct server_reply reply = {0};
+    struct exchange x = {.pool = pool, .slot = slot, .job = job, .cancel = cancel};
+    bool another = true;
+    while (another) {
+        x.n_try++;
         DSE_TRY(start_worker(pool, slot, err));
-        bool fresh = slot->n_done == 0;
-        enum verdict verdict = exchange(&x, point, task, result);
+        enum verdict verdict = exchange(&x, result);
         if (verdict == ANSWERED) {
+            const struct worker_memory memory = memory_of(pool, slot);
+            worker_name_limit(&memory, result);
             slot->n_done++;
-            name_limit(pool, result);
             retire(pool, slot);
             return DSE_OK;
         }
-        DSE_TRY(end_worker(pool, slot, verdict == DIED ? 0 : SIGKILL, &reply, err));
+        DSE_TRY(take_down(&x, verdict, &another, result, err));
         if (verdict == CANCELLED)
             return DSE_INTERRUPTED;
         if (verdict == NO_MEMORY)
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for the answer of a worker");
-        atomic_fetch_add(&pool->deaths, 1);
-        if (deserves_another(slot, verdict, &reply, fresh, n_try))
-            continue;
-        fill_reason(&x, verdict, &reply, seconds_max, result);
-        return DSE_OK;
     }
+    return DSE_OK;
 }
 
 /* ---------------------------------------- the pool */
@@ -378,9 +299,9 @@ static enum dse_status make_pool(size_t n_slot, const struct worker_limits *limi
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu workers", n_slot);
     pool->n_slot = n_slot;
     pool->limits = *limits;
-    pool->n_thread = 1;
     pool->setup.max_memory = limits->max_memory ? limits->max_memory : worker_memory_share(n_slot);
-    atomic_init(&pool->deaths, 0);
+    for (size_t i = 0; i < n_slot; i++)
+        pool->slot[i].number = number_first;
     return DSE_OK;
 }
 
@@ -402,16 +323,6 @@ enum dse_status worker_pool_new_for(worker_search *search, void *user, size_t n_
     return status;
 }
 
-void worker_pool_set_threads(struct worker_pool *pool, int n_thread)
-{
-    pool->n_thread = n_thread > 1 ? n_thread : 1;
-}
-
-size_t worker_pool_deaths(struct worker_pool *pool)
-{
-    return atomic_load(&pool->deaths);
-}
-
 void worker_pool_free(struct worker_pool *pool)
 {
     if (!pool)
@@ -421,7 +332,6 @@ void worker_pool_free(struct worker_pool *pool)
             close(pool->slot[s].worker.socket);
             close(pool->slot[s].worker.output);
         }
-        free(pool->slot[s].answer);
     }
     fork_server_stop(&pool->server);
     free(pool->slot);

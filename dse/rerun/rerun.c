@@ -117,9 +117,9 @@ static enum dse_status search_one(struct rerun *r, const struct search *search, 
     struct solve_result *result = a->result[search->task];
     static const atomic_int never = 0;
     arena_reset(arena);
+    const struct worker_job job = {a->p, search->task, 1, a->point.settings.max_seconds};
     if (a->contained)
-        return worker_pool_solve(r->pool, (size_t)omp_get_thread_num(), a->p, search->task,
-                                 a->point.settings.max_seconds, &never, result, err);
+        return worker_pool_solve(r->pool, (size_t)omp_get_thread_num(), &job, &never, result, err);
     return sweep_point_solve(&a->point, search->task, &a->arch, &r->shared, &never, arena, result);
 }
 

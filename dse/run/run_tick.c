@@ -47,8 +47,6 @@ void run_tick(void *user, double now_s)
 {
     struct run *run = user;
     save(run);
-    watchdog_tick(&run->watchdog, now_s);
-    /* a run that failed waits for its searches, so that it can say why */
-    if (atomic_load(&run->watch.signal))
-        watchdog_stopping(&run->watchdog, now_s);
+    /* a run that failed waits for its searches, so that it can say why: only signals count */
+    watchdog_tick(&run->watchdog, now_s, atomic_load(&run->watch.signal) != 0);
 }

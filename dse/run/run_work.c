@@ -282,9 +282,10 @@ static enum dse_status search(struct worker *worker, struct run_job *job, struct
     sweep_point(run->sweep, job->number, &worker->point);
     uint32_t engine = engine_number(run->sweep, worker->point.settings.engine);
     double start_s = clock_wall_s();
+    const struct worker_job to_do = {job->number, job->problem, run->shared.n_thread,
+                                     worker->point.settings.max_seconds};
     if (must_isolate(run, &worker->point.settings, job->task->key, engine))
-        status = worker_pool_solve(run->pool, worker->slot, job->number, job->problem,
-                                   worker->point.settings.max_seconds, &run->watch.cancel, result, err);
+        status = worker_pool_solve(run->pool, worker->slot, &to_do, &run->watch.cancel, result, err);
     else
         status = search_here(worker, job->task, engine, result, err);
     if (status != DSE_OK) {

@@ -75,8 +75,6 @@ static void share_threads(struct run *run)
     run->shared.n_thread = run->options->n_thread / run->n_worker;
     if (run->shared.n_thread > 1)
         omp_set_max_active_levels(2);
-    if (run->pool)
-        worker_pool_set_threads(run->pool, run->shared.n_thread);
 }
 
 /* All threads work; afterwards `worker` tells how they were used. */
@@ -132,8 +130,12 @@ static enum dse_status run_workers(struct run *run, struct dse_error *err)
         run->planning = true;
         run_plan_next(&worker[0]);
         share_threads(run);
-        watchdog_init(&run->watchdog, run->board, (size_t)run->n_worker, run->sweep->grace_s, run_flush, run,
-                      run->options->err);
+        run->watchdog = (struct watchdog){.board = run->board,
+                                          .n_slot = (size_t)run->n_worker,
+                                          .grace_s = run->sweep->grace_s,
+                                          .flush = run_flush,
+                                          .user = run,
+                                          .err = run->options->err};
         status = watch_again(run, true, err);
     }
     if (status == DSE_OK)
@@ -232,13 +234,12 @@ static enum dse_status prepare(struct run *run, struct dse_error *err)
     const struct run_options *options = run->options;
     struct worker_limits limits = {run->sweep->max_memory_byte, run->sweep->grace_s};
     if (!options->board)
-        DSE_TRY(board_new(&run->own_board, err));
+        DSE_TRY(board_new(false, &run->own_board, err));
     run->board = options->board ? options->board : run->own_board;
     if (needs_pool(run))
         DSE_TRY(worker_pool_new(run->sweep, (size_t)options->n_thread, &limits, &run->pool, err));
     watch_block(&run->watch);
     run->blocked = true;
-    run->watch.board = run->board;
     provenance_make(&run->provenance);
     run->provenance.n_thread = (unsigned)options->n_thread;
     snprintf(run->provenance.command, sizeof run->provenance.command, "%s",

@@ -13,7 +13,7 @@
 #include "results/record/provenance.h"
 #include "results/record/schema.h"
 
-struct crash_board; /* dse/isolate/supervisor.h */
+struct crash_board; /* dse/isolate/crash_board.h */
 
 /* Told what happens in a run, one call at a time, from any thread; must be quick. Members may be NULL. */
 struct run_observer {

@@ -27,8 +27,9 @@ static bool measure(struct worker_pool *pool, const char *name, uint32_t task, i
 {
     struct solve_result result;
     double start_s = clock_wall_s();
+    const struct worker_job job = {0, task, 1, 60};
     for (int i = 0; i < n; i++)
-        if (worker_pool_solve(pool, 0, 0, task, 60, NULL, &result, NULL) != DSE_OK)
+        if (worker_pool_solve(pool, 0, &job, NULL, &result, NULL) != DSE_OK)
             return false;
     printf("isolation/%s,%.2f,us\n", name, 1e6 * (clock_wall_s() - start_s) / n);
     return true;
@@ -44,7 +45,7 @@ static bool measure_supervisor(void)
 {
     const struct console console = {stdout, stderr};
     struct crash_board *board;
-    if (board_new(&board, NULL) != DSE_OK)
+    if (board_new(false, &board, NULL) != DSE_OK)
         return false;
     double start_s = clock_wall_s();
     for (uint64_t i = 0; i < N_NOTE; i++) {

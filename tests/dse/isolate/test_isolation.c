@@ -18,7 +18,6 @@
 
 #include "base/clock.h"
 #include "dse/isolate/supervisor.h"
-#include "dse/isolate/watchdog.h"
 #include "dse/isolate/worker_pool.h"
 
 enum { N_TASK = 30, N_THREAD = 3, EVERY = 6 };
@@ -81,7 +80,8 @@ static void work_on(struct run *run, size_t slot, size_t task)
     double seconds_max = run->journal->trouble == HANG ? 0.2 : 0;
     double deadline_s = seconds_max > 0 ? clock_wall_s() + seconds_max + grace_s : 0;
     if (board_must_isolate(run->board, task, 0)) {
-        status = worker_pool_solve(run->pool, slot, task, 0, seconds_max, NULL, &result, &err);
+        const struct worker_job job = {task, 0, 1, seconds_max};
+        status = worker_pool_solve(run->pool, slot, &job, NULL, &result, &err);
     } else {
         memset(&result, 0, sizeof result);
         board_enter(run->board, slot, task, 0, deadline_s);
@@ -111,7 +111,7 @@ static void *watch_main(void *user)
     struct run *run = user;
     const struct timespec tenth = {0, 100 * 1000 * 1000};
     while (!atomic_load(&run->done)) {
-        watchdog_tick(&run->dog, clock_wall_s());
+        watchdog_tick(&run->dog, clock_wall_s(), false);
         nanosleep(&tenth, NULL);
     }
     return NULL;
@@ -132,7 +132,12 @@ static int body(void *user, struct crash_board *board)
     if (board_isolates(board) &&
         worker_pool_new_for(search, run.journal, N_THREAD, &limits, &run.pool, NULL) != DSE_OK)
         return 99;
-    watchdog_init(&run.dog, board, N_THREAD, 10, count_flush, run.journal, stderr);
+    run.dog = (struct watchdog){.board = board,
+                                .n_slot = N_THREAD,
+                                .grace_s = 10,
+                                .flush = count_flush,
+                                .user = run.journal,
+                                .err = stderr};
     if (pthread_create(&watch, NULL, watch_main, &run) != 0)
         return 98;
     for (size_t i = 0; i < N_THREAD; i++) {

@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/process.h"
+#include "dse/isolate/run_signals.h"
 #include "dse/isolate/supervisor.h"
 
 /* Shared by test and bodies. */
@@ -26,10 +28,10 @@ struct seen {
     bool idle;        /* with nothing in flight */
     bool progress;    /* a search is finished by each start */
     bool exits;       /* without coming back */
+    unsigned wait_us; /* after a signal */
     bool obeys;       /* searches that must be isolated are not done in the body */
     atomic_uint n_start;
     atomic_int pid;
-    atomic_uint n_direct, n_echo;
     atomic_bool isolates, isolated_key, isolated_other, isolated_engine, ready;
 };
 
@@ -74,7 +76,7 @@ static int body(void *user, struct crash_board *board)
     struct seen *seen = user;
     unsigned n_start = atomic_fetch_add(&seen->n_start, 1) + 1;
     atomic_store(&seen->pid, getpid());
-    if (board_restarts(board) != n_start - 1 || !board_is_supervised(board))
+    if (board_restarts(board) != n_start - 1)
         return 99;
     atomic_store(&seen->isolates, board_isolates(board));
     atomic_store(&seen->isolated_key, board_must_isolate(board, 0, 0));
@@ -179,28 +181,6 @@ static void test_supervisor_respects_kill(void **state)
         said(f), "dse: the run was ended by SIGKILL; finished points are kept, the same command resumes\n");
 }
 
-static int overrun_body(void *user, struct crash_board *board)
-{
-    struct seen *seen = user;
-    if (atomic_fetch_add(&seen->n_start, 1) > 0)
-        return board_must_isolate(board, 5, 0) && !board_must_isolate(board, 6, 0) ? 0 : 99;
-    board_enter(board, 0, 5, 0, 1.0);
-    board_enter(board, 1, 6, 0, 0);
-    if (board_is_late(board, 0, 0.9) || !board_is_late(board, 0, 1.1) || board_is_late(board, 1, 1.1))
-        return 98;
-    board_overrun(board, 0);
-    return SUPERVISOR_RESTART;
-}
-
-static void test_supervisor_restarts_after_overrun(void **state)
-{
-    struct fixture *f = *state;
-    assert_int_equal(supervise(overrun_body, f->seen, &f->console), 0);
-    assert_string_equal(
-        said(f), "dse: 1 search did not stop within limit and grace; going on with this one in a process "
-                 "of its own\n");
-}
-
 /* An engine that calls exit() in a thread takes the run along; that is not the end of the sweep. */
 static void test_supervisor_restarts_after_exit_by_engine(void **state)
 {
@@ -223,32 +203,22 @@ static void test_supervisor_interruption_is_no_crash(void **state)
     assert_int_equal(atomic_load(&f->seen->n_start), 1);
 }
 
-/* The exit code for a restart means nothing on its own. */
-static void test_supervisor_restart_needs_reason(void **state)
-{
-    struct fixture *f = *state;
-    f->seen->code = SUPERVISOR_RESTART;
-    assert_int_equal(supervise(body, f->seen, &f->console), SUPERVISOR_RESTART);
-    assert_int_equal(atomic_load(&f->seen->n_start), 1);
-}
-
-/* Takes signals for a second, as a run does. */
+/* Takes signals for a while, as a run does: a second one, or what is taken for one, would end it with exit
+ * code 130. */
 static int waiting_body(void *user, struct crash_board *board)
 {
     struct seen *seen = user;
-    const struct timespec wait = {0, 700 * 1000 * 1000};
-    siginfo_t info;
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGUSR1);
-    sigaddset(&set, SIGINT);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    atomic_store(&seen->pid, getpid());
+    struct watch watch;
+    (void)board;
+    watch_block(&watch);
+    if (watch_start(&watch, NULL, NULL) != DSE_OK)
+        return 99;
     atomic_store(&seen->ready, true);
-    while (sigtimedwait(&set, &info, &wait) > 0)
-        atomic_fetch_add(board_is_echo(board, &info) ? &seen->n_echo : &seen->n_direct, 1);
-    return 0;
+    for (int i = 0; i < 5000 && !atomic_load(&watch.cancel); i++)
+        usleep(2000);
+    usleep(seen->wait_us);
+    watch_stop(&watch);
+    return atomic_load(&watch.signal);
 }
 
 /* A supervisor in a process group of its own; returns its pid when the body waits for signals. */
@@ -281,21 +251,30 @@ static void test_supervisor_passes_signals_on(void **state)
         *f->seen = (struct seen){.code = 0};
         pid_t pid = start_supervisor(f, waiting_body);
         kill(pid, number[i]);
-        assert_ends(pid, 0);
-        assert_int_equal(atomic_load(&f->seen->n_direct), 1);
-        assert_int_equal(atomic_load(&f->seen->n_echo), 0);
+        assert_ends(pid, number[i]);
     }
 }
 
-/* Both have it: the run sees one signal, not two, which would end it at once. */
+/* Both have it: the run sees one signal, not two. */
 static void test_supervisor_signal_to_group_counts_once(void **state)
 {
     struct fixture *f = *state;
+    f->seen->wait_us = 700 * 1000;
     pid_t pid = start_supervisor(f, waiting_body);
     kill(-pid, SIGTERM);
-    assert_ends(pid, 0);
-    assert_int_equal(atomic_load(&f->seen->n_direct), 1);
-    assert_int_equal(atomic_load(&f->seen->n_echo), 1);
+    assert_ends(pid, SIGTERM);
+}
+
+/* Two signals to the supervisor alone are two, however soon the second comes. */
+static void test_supervisor_second_signal_ends_at_once(void **state)
+{
+    struct fixture *f = *state;
+    f->seen->wait_us = 10 * 1000 * 1000;
+    pid_t pid = start_supervisor(f, waiting_body);
+    kill(pid, SIGTERM);
+    usleep(300 * 1000);
+    kill(pid, SIGTERM);
+    assert_ends(pid, 130);
 }
 
 static int endless_body(void *user, struct crash_board *board)
@@ -309,20 +288,14 @@ static int endless_body(void *user, struct crash_board *board)
     return 0;
 }
 
-/* True when the process is gone or dead within two seconds. */
-static bool is_gone(pid_t pid)
+/* Becomes the process, within two seconds, stopped ('T') or not, or ('Z') gone or dead? */
+static bool becomes(pid_t pid, char wanted)
 {
-    char path[64], text[512];
     for (int i = 0; i < 1000; i++, usleep(2000)) {
-        snprintf(path, sizeof path, "/proc/%d/stat", pid);
-        FILE *file = fopen(path, "r");
-        if (!file)
-            return true;
-        size_t n = fread(text, 1, sizeof text - 1, file);
-        fclose(file);
-        text[n] = '\0';
-        char *end = strrchr(text, ')');
-        if (!end || end[2] == 'Z' || end[2] == 'X')
+        char state;
+        uint64_t start;
+        bool dead = !process_look(pid, &state, &start) || state == 'Z' || state == 'X';
+        if (wanted == 'Z' ? dead : !dead && (state == 'T') == (wanted == 'T'))
             return true;
     }
     return false;
@@ -335,29 +308,7 @@ static void test_supervisor_death_ends_run(void **state)
     pid_t pid = start_supervisor(f, endless_body);
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(is_gone(atomic_load(&f->seen->pid)));
-}
-
-/* State of a process: 'T' when it is stopped. */
-static char state_of(pid_t pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "r");
-    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[n] = '\0';
-    char *end = strrchr(text, ')');
-    return end ? end[2] : '?';
-}
-
-static bool becomes(pid_t pid, bool stopped)
-{
-    for (int i = 0; i < 1000; i++, usleep(2000))
-        if ((state_of(pid) == 'T') == stopped)
-            return true;
-    return false;
+    assert_true(becomes(atomic_load(&f->seen->pid), 'Z'));
 }
 
 static void test_supervisor_job_control_works(void **state)
@@ -370,9 +321,9 @@ static void test_supervisor_job_control_works(void **state)
     pid_t pid = start_supervisor(f, endless_body), run = atomic_load(&f->seen->pid);
     for (int i = 0; i < 2; i++) {
         kill(i == 0 ? pid : -pid, SIGTSTP); /* as from a shell's kill, and to the whole job */
-        assert_true(becomes(pid, true) && becomes(run, true));
+        assert_true(becomes(pid, 'T') && becomes(run, 'T'));
         kill(i == 0 ? pid : -pid, SIGCONT);
-        assert_true(becomes(pid, false) && becomes(run, false));
+        assert_true(becomes(pid, 'S') && becomes(run, 'S'));
     }
     kill(-pid, SIGKILL);
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -412,12 +363,11 @@ int main(void)
         WITH(test_supervisor_gives_up),
         WITH(test_supervisor_crash_outside_of_searches_is_final),
         WITH(test_supervisor_respects_kill),
-        WITH(test_supervisor_restarts_after_overrun),
         WITH(test_supervisor_restarts_after_exit_by_engine),
         WITH(test_supervisor_interruption_is_no_crash),
-        WITH(test_supervisor_restart_needs_reason),
         WITH(test_supervisor_passes_signals_on),
         WITH(test_supervisor_signal_to_group_counts_once),
+        WITH(test_supervisor_second_signal_ends_at_once),
         WITH(test_supervisor_death_ends_run),
         WITH(test_supervisor_job_control_works),
         WITH(test_supervisor_flushes_output),

@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "dse/isolate/worker.h"
-#include "dse/isolate/worker_pool.h"
 
 enum fault {
     GOOD,
@@ -50,9 +50,14 @@ enum { LIMIT_MIB = 96, MIB = 1024 * 1024 };
 
 /* What searches know besides their numbers. */
 struct told {
-    unsigned n_done;
+    unsigned n_done;    /* by this worker; every answer says it */
     atomic_int *n_kill; /* in memory that all processes share */
 };
+
+static unsigned n_done_by_worker(const struct solve_result *result)
+{
+    return (unsigned)result->found.n_draw;
+}
 
 static void good_result(size_t point, uint32_t task, struct solve_result *result)
 {
@@ -136,6 +141,7 @@ static enum dse_status misbehave(void *user, size_t point, uint32_t task, int n_
     told->n_done++; /* the worker's own */
     (void)arena;
     good_result(point, task, result);
+    result->found.n_draw = told->n_done;
     switch ((enum fault)task) {
     case SCHEDULE:
         schedule_result(point, result);
@@ -239,8 +245,8 @@ static struct solve_result solve(struct fixture *f, size_t slot, size_t point, e
 {
     struct solve_result result;
     struct dse_error err = {0};
-    assert_int_equal(worker_pool_solve(f->pool, slot, point, fault, seconds_max, NULL, &result, &err),
-                     DSE_OK);
+    const struct worker_job job = {point, fault, fault == THREADS ? 4 : 1, seconds_max};
+    assert_int_equal(worker_pool_solve(f->pool, slot, &job, NULL, &result, &err), DSE_OK);
     return result;
 }
 
@@ -257,7 +263,10 @@ static void test_worker_answers_many(void **state)
     struct fixture *f = *state;
     for (size_t p = 0; p < 200; p++)
         assert_good(f, p % 2, p);
-    assert_int_equal(worker_pool_deaths(f->pool), 0);
+    for (size_t s = 0; s < 2; s++) { /* of the same two workers */
+        struct solve_result result = solve(f, s, 0, GOOD, 0);
+        assert_int_equal(n_done_by_worker(&result), 101);
+    }
 }
 
 static void test_worker_sends_schedule(void **state)
@@ -320,8 +329,9 @@ static void test_worker_loop_is_ended(void **state)
 static void test_worker_leak_is_ended(void **state)
 {
     assert_row(*state, LEAK, 0, RESULT_FAILED,
-               worker_can_limit() ? "needed more than max_memory = 96 MiB: the engine crashed (SIGABRT)"
-                                  : "needed more than max_memory = 96 MiB");
+               process_can_limit_memory()
+                   ? "needed more than max_memory = 96 MiB: the engine crashed (SIGABRT)"
+                   : "needed more than max_memory = 96 MiB");
 }
 
 static void test_worker_refused_memory_names_limit(void **state)
@@ -356,7 +366,7 @@ static void test_worker_damage_of_earlier_search_is_not_blamed(void **state)
     assert_good(f, 0, 1);
     struct solve_result result = solve(f, 0, 0, TIME_BOMB, 0);
     assert_int_equal(result.outcome, RESULT_OK);
-    assert_int_equal(worker_pool_deaths(f->pool), 1);
+    assert_int_equal(n_done_by_worker(&result), 1);
 }
 
 static void test_worker_killed_from_outside_is_tried_again(void **state)
@@ -365,7 +375,7 @@ static void test_worker_killed_from_outside_is_tried_again(void **state)
     struct solve_result result = solve(f, 0, 0, RAISE_KILL, 0);
     assert_string_equal(result.reason, "");
     assert_int_equal(result.outcome, RESULT_OK);
-    assert_int_equal(worker_pool_deaths(f->pool), 1);
+    assert_int_equal(atomic_load(f->told.n_kill), 2);
 }
 
 /* The limit is for what one search takes, so a worker that has grown is replaced. */
@@ -377,8 +387,8 @@ static void test_worker_growth_is_not_kept(void **state)
     for (size_t i = 0; i < 4; i++) {
         struct solve_result result = solve(&f, 0, i, KEEP_MEMORY, 0);
         assert_string_equal(result.reason, "");
+        assert_int_equal(n_done_by_worker(&result), 1);
     }
-    assert_int_equal(worker_pool_deaths(f.pool), 0);
     free_pool(&f);
 }
 
@@ -394,7 +404,6 @@ static void test_worker_float_traps_do_not_outlive_search(void **state)
 static void test_worker_threads_are_told(void **state)
 {
     struct fixture *f = *state;
-    worker_pool_set_threads(f->pool, 4);
     struct solve_result result = solve(f, 0, 0, THREADS, 0);
     assert_int_equal(result.found.n_evaluation, 4 + 3);
 }
@@ -412,10 +421,11 @@ static void test_worker_cancel_ends_search(void **state)
     struct solve_result result;
     struct dse_error err = {0};
     atomic_int cancel = 0;
+    const struct worker_job job = {0, LOOP, 1, 0};
     pthread_t thread;
     double start_s = clock_wall_s();
     assert_int_equal(pthread_create(&thread, NULL, set_soon, &cancel), 0);
-    assert_int_equal(worker_pool_solve(f->pool, 0, 0, LOOP, 0, &cancel, &result, &err), DSE_INTERRUPTED);
+    assert_int_equal(worker_pool_solve(f->pool, 0, &job, &cancel, &result, &err), DSE_INTERRUPTED);
     assert_true(clock_wall_s() - start_s < 3);
     pthread_join(thread, NULL);
     assert_good(f, 0, 1);
@@ -434,7 +444,8 @@ static void *work_on_slot(void *user)
         struct solve_result result;
         enum fault fault = i % 10 == job->slot ? SEGFAULT : GOOD;
         struct dse_error err = {0};
-        if (worker_pool_solve(job->f->pool, job->slot, i, fault, 5, NULL, &result, &err) != DSE_OK ||
+        const struct worker_job search = {i, fault, 1, 5};
+        if (worker_pool_solve(job->f->pool, job->slot, &search, NULL, &result, &err) != DSE_OK ||
             result.outcome != (fault == GOOD ? RESULT_OK : RESULT_FAILED))
             job->n_bad++;
     }
@@ -474,7 +485,7 @@ static void test_worker_dies_with_run(void **state)
         if (dup2(answer[1], 1) < 0 || make_pool(&f, 1, 0) != 0)
             _exit(1);
         alarm(1);
-        (void)!worker_pool_solve(f.pool, 0, 0, LOOP, 0, NULL, &result, NULL);
+        (void)!worker_pool_solve(f.pool, 0, &(struct worker_job){0, LOOP, 1, 0}, NULL, &result, NULL);
         _exit(2);
     }
     close(answer[1]);
@@ -488,15 +499,11 @@ static void test_worker_dies_with_run(void **state)
 
 static void test_worker_memory_of_machine(void **state)
 {
-    uint64_t space, resident;
     (void)state;
-    assert_true(worker_memory_of(0, &space, &resident));
-    assert_true(space >= resident && resident > MIB);
-    assert_false(worker_memory_of(999999999, &space, &resident));
-    assert_true(worker_memory_all() > 64 * (uint64_t)MIB);
-    assert_true(worker_memory_share(3) <= worker_memory_all() / 3);
-    setenv("SLURM_MEM_PER_NODE", "100", 1); /* MiB, as sbatch(1) says */
-    assert_int_equal(worker_memory_all(), 100 * (uint64_t)MIB);
+    assert_true(worker_memory_share(1) > 64 * (uint64_t)MIB);
+    assert_true(worker_memory_share(3) <= worker_memory_share(1) / 3);
+    setenv("SLURM_MEM_PER_NODE", "100", 1); /* MiB, as sbatch(1) says; nine tenths of them */
+    assert_int_equal(worker_memory_share(1), 90 * (uint64_t)MIB);
     unsetenv("SLURM_MEM_PER_NODE");
 }
 

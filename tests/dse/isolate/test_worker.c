@@ -10,7 +10,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "dse/isolate/worker.h"
 #include "dse/isolate/worker_pool.h"
 #include "tests/support/sweep_case.h"
 
@@ -96,7 +95,6 @@ static void assert_same(const struct solve_result *a, const struct solve_result 
 static void assert_same_sweep(const char *text, int n_thread)
 {
     struct opened opened = open_sweep(text);
-    worker_pool_set_threads(opened.pool, n_thread);
     for (size_t p = 0; p < opened.from->sweep.n_point; p++) {
         struct sweep_point point;
         sweep_point(&opened.from->sweep, p, &point);
@@ -104,7 +102,8 @@ static void assert_same_sweep(const char *text, int n_thread)
             struct solve_result here, there;
             struct dse_error err = {0};
             solve_here(&opened.from->sweep, p, t, &here);
-            assert_int_equal(worker_pool_solve(opened.pool, 0, p, t, 0, NULL, &there, &err), DSE_OK);
+            const struct worker_job job = {p, t, n_thread, 0};
+            assert_int_equal(worker_pool_solve(opened.pool, 0, &job, NULL, &there, &err), DSE_OK);
             assert_string_equal(there.reason, "");
             assert_same(&here, &there);
             if (here.schedule) {
@@ -119,13 +118,13 @@ static void assert_same_sweep(const char *text, int n_thread)
     close_sweep(&opened);
 }
 
-static void test_worker_sweep_mappings_are_the_same(void **state)
+static void test_worker_mappings_are_the_same(void **state)
 {
     (void)state;
     assert_same_sweep(RANDOM, 1);
 }
 
-static void test_worker_sweep_schedules_are_the_same(void **state)
+static void test_worker_schedules_are_the_same(void **state)
 {
     (void)state;
     assert_same_sweep(SCHEDULERS, 1);
@@ -133,7 +132,7 @@ static void test_worker_sweep_schedules_are_the_same(void **state)
 
 /* Searches that use threads of their own, in a process forked from one that had some: OpenMP keeps them, and
  * a fork loses them. */
-static void test_worker_sweep_searches_may_use_threads(void **state)
+static void test_worker_searches_may_use_threads(void **state)
 {
     int n = 0;
     (void)state;
@@ -147,7 +146,7 @@ static void test_worker_sweep_searches_may_use_threads(void **state)
 
 /* Points in the order of the axis. A reason that is a prefix: the engine or the C library may add words of
  * its own. */
-static void test_worker_sweep_faults_cost_their_own_row(void **state)
+static void test_worker_faults_cost_their_own_row(void **state)
 {
     const struct {
         enum result_status outcome;
@@ -171,11 +170,12 @@ static void test_worker_sweep_faults_cost_their_own_row(void **state)
     solve_here(&opened.from->sweep, 0, 0, &good);
     for (size_t p = 0; p < opened.from->sweep.n_point; p++) {
         double limit_s = expected[p].outcome == RESULT_TIMEOUT ? 1.5 : 60; /* room for slow machines */
-        assert_int_equal(worker_pool_solve(opened.pool, 0, p, 0, limit_s, NULL, &result, &err), DSE_OK);
+        const struct worker_job bad = {p, 0, 1, limit_s}, other = {0, 0, 1, 60};
+        assert_int_equal(worker_pool_solve(opened.pool, 0, &bad, NULL, &result, &err), DSE_OK);
         print_message("%s\n", result.reason);
         assert_int_equal(result.outcome, expected[p].outcome);
         assert_memory_equal(result.reason, expected[p].reason, strlen(expected[p].reason));
-        assert_int_equal(worker_pool_solve(opened.pool, 0, 0, 0, 60, NULL, &result, &err), DSE_OK);
+        assert_int_equal(worker_pool_solve(opened.pool, 0, &other, NULL, &result, &err), DSE_OK);
         assert_same(&good, &result);
     }
     close_sweep(&opened);
@@ -184,10 +184,10 @@ static void test_worker_sweep_faults_cost_their_own_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worker_sweep_mappings_are_the_same),
-        cmocka_unit_test(test_worker_sweep_schedules_are_the_same),
-        cmocka_unit_test(test_worker_sweep_searches_may_use_threads),
-        cmocka_unit_test(test_worker_sweep_faults_cost_their_own_row),
+        cmocka_unit_test(test_worker_mappings_are_the_same),
+        cmocka_unit_test(test_worker_schedules_are_the_same),
+        cmocka_unit_test(test_worker_searches_may_use_threads),
+        cmocka_unit_test(test_worker_faults_cost_their_own_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
