@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/fused/accounting_soma.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
@@ -152,7 +153,10 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     struct evaluation_detail detail;
     struct arena arena;
     char text[512];
-    DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
+    const struct accounting *accounting = &accounting_timeloop;
+    if (cli_value(args, "accounting"))
+        DSE_TRY(accounting_named(cli_value(args, "accounting"), &accounting, err));
+    DSE_TRY(evaluator_new(accounting, problem, arch, &evaluator, err));
     arena_init(&arena);
     enum dse_status status = evaluator_detail(evaluator, mapping, &arena, &detail, err);
     if (status == DSE_OK && detail.total.fit.what != FITS)
@@ -238,6 +242,27 @@ static enum dse_status write_schedule(const struct cli_args *args, const struct 
     return out->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report") : DSE_OK;
 }
 
+/* --accounting of a schedule, and --compat, which is the same as soma-compat. NULL: what the SCHEDULE
+ * says. */
+static enum dse_status asked_rules(const struct cli_args *args, const struct architecture *arch,
+                                   const struct accounting **asked, struct dse_error *err)
+{
+    const struct accounting *chosen;
+    *asked = cli_has(args, "compat") ? &accounting_soma_compat : NULL;
+    if (!cli_value(args, "accounting"))
+        return DSE_OK;
+    DSE_TRY(accounting_named(cli_value(args, "accounting"), &chosen, err));
+    if (chosen->kind != ACCOUNTING_SCHEDULE)
+        return dse_fail(err, DSE_BAD_USAGE, "accounting %s prices mappings; %s is a fused schedule",
+                        chosen->name, args->operand[2]);
+    if (*asked && *asked != chosen)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--compat is --accounting %s, but --accounting %s is given as well", (*asked)->name,
+                        chosen->name);
+    *asked = chosen;
+    return accounting_accepts(chosen, arch, err);
+}
+
 /* The third operand is a fused schedule. */
 static enum dse_status run_schedule(const struct cli_args *args, const struct console *console,
                                     struct schedule *schedule, const char *text, size_t length,
@@ -253,9 +278,9 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a fused schedule",
                             of_mappings[i], args->operand[2]);
     DSE_TRY(read_kind(args, true, &kind, &format, err));
+    DSE_TRY(asked_rules(args, schedule->arch, &schedule->accounting, err));
     DSE_TRY(input_network(args->operand[1], &network, err));
     schedule->network = &network;
-    schedule->compat = cli_has(args, "compat");
     schedule->core_name = cli_value(args, "core");
     arena_init(&arena);
     text_init(&out);
@@ -332,10 +357,14 @@ static const struct cli_option options[] = {
      "for the report noc and its transactions: steps simulated or written at most (default 4096; 0: all)"},
     {"noc-transactions", 0, "FILE",
      "write what the simulated network has to carry, one line per transaction"},
+    {"accounting", 'a', "NAME",
+     "what the MAPPING or SCHEDULE costs: a name of `dse list accountings` (default: timeloop; what the "
+     "SCHEDULE "
+     "says, else soma)"},
     {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default 1)"},
     {"align", 0, "BYTES",
      "for the report instructions: offsets in the buffer are multiples of this (default 1)"},
-    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
+    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program: --accounting soma-compat"},
     {"core", 0, "NAME",
      "what schedules the tiles of a SCHEDULE: array, or a mapper such as descent or cosa (default: what the "
      "SCHEDULE says, else array)"},

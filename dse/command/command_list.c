@@ -1,4 +1,4 @@
-/* dse list engines|architectures|networks|experiments, dse list engine NAME */
+/* dse list engines|accountings|architectures|networks|experiments, dse list engine NAME */
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +121,22 @@ static void print_engines(bool verbose, struct text_buffer *out)
     table_free(&table);
 }
 
+static void print_accountings(struct text_buffer *out)
+{
+    static const char *const header[] = {"accounting", "prices", "summary"};
+    size_t n;
+    const struct accounting *const *accounting = accounting_all(&n);
+    struct table table;
+    table_init(&table, header, 3, 7);
+    for (size_t i = 0; i < n; i++) {
+        table_cell(&table, "%s", accounting[i]->name);
+        table_cell(&table, "%s", accounting[i]->kind == ACCOUNTING_MAPPING ? "mappings" : "schedules");
+        table_cell(&table, "%s", accounting[i]->summary);
+    }
+    table_print(&table, out);
+    table_free(&table);
+}
+
 static const char *title_of(const struct yaml_doc *doc)
 {
     const struct ynode *title = yaml_find(doc->root, "title");
@@ -204,14 +220,15 @@ static enum dse_status print_files(size_t what, struct text_buffer *out, struct 
 
 static enum dse_status unknown_list(const char *word, struct dse_error *err)
 {
-    static const char *const known[] = {"engines", "architectures", "networks", "experiments", "engine"};
+    static const char *const known[] = {"engines",  "accountings", "architectures",
+                                        "networks", "experiments", "engine"};
     char shown[96];
-    const char *nearest = text_nearest(word, known, 5);
-    return dse_fail(
-        err, DSE_BAD_USAGE,
-        "dse list: unknown word \"%s\"; %s%s%sengines, architectures, networks, experiments, or engine NAME",
-        text_excerpt(word, shown, sizeof shown), nearest ? "did you mean " : "", nearest ? nearest : "",
-        nearest ? "? There are " : "there are ");
+    const char *nearest = text_nearest(word, known, sizeof known / sizeof known[0]);
+    return dse_fail(err, DSE_BAD_USAGE,
+                    "dse list: unknown word \"%s\"; %s%s%sengines, accountings, architectures, networks, "
+                    "experiments, or engine NAME",
+                    text_excerpt(word, shown, sizeof shown), nearest ? "did you mean " : "",
+                    nearest ? nearest : "", nearest ? "? There are " : "there are ");
 }
 
 static enum dse_status print_list(const struct cli_args *args, struct text_buffer *out, struct dse_error *err)
@@ -233,6 +250,10 @@ static enum dse_status print_list(const struct cli_args *args, struct text_buffe
     }
     if (args->n_operand > 1)
         return dse_fail(err, DSE_BAD_USAGE, "dse list %s takes no further word", word);
+    if (strcmp(word, "accountings") == 0) {
+        print_accountings(out);
+        return DSE_OK;
+    }
     for (size_t i = 1; i < 4; i++)
         if (strcmp(word, words[i]) == 0)
             return print_files(i, out, err);
@@ -259,7 +280,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_list = {
     .name = "list",
-    .operands = "engines|architectures|networks|experiments|engine NAME",
+    .operands = "engines|accountings|architectures|networks|experiments|engine NAME",
     .summary = "List what there is to sweep over.",
     .help =
         "Architectures, networks and experiments are looked up in ./experiments and in the installed data.\n"

@@ -46,13 +46,15 @@ static enum dse_status read_options(const struct cli_args *args, struct solve_se
     settings->seed = seed;
     settings->max_evaluations = max_evaluations;
     settings->max_seconds = (double)max_seconds;
+    if (cli_value(args, "accounting"))
+        DSE_TRY(solve_settings_price(settings, cli_value(args, "accounting"), err));
     for (size_t i = 0; i < args->n_value; i++) {
         if (strcmp(args->value[i].option->name, "option") != 0)
             continue;
         DSE_TRY(input_split_set("option", args->value[i].text, name, sizeof name, &value, err));
         DSE_TRY(engine_option_set(settings->engine, name, value, settings->option, err));
     }
-    return DSE_OK;
+    return solve_settings_agree(settings, err);
 }
 
 /* A sweep's --set takes engine options too, so that is what people try here. */
@@ -93,6 +95,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(refuse_options(&overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
+    if (job->settings.accounting)
+        DSE_TRY(accounting_accepts(job->settings.accounting, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
     DSE_TRY(input_network(args->operand[1], &job->network, err));
     job->n_thread = threads ? (int)threads : threads_available();
@@ -143,6 +147,7 @@ static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
                                    .result = job->view,
                                    .n_level = job->arch.n_level,
                                    .level = level,
+                                   .accounting = solve_accounting(&job->settings, &job->arch)->name,
                                    .texts = true,
                                    .measure = &job->settings.measure};
     job->point = (struct point_record){.index = NULL};
@@ -234,6 +239,10 @@ static int command(const struct cli_args *args, const struct console *console)
 
 static const struct cli_option options[] = {
     {"engine", 'e', "NAME", "how to search: a mapper or scheduler of `dse list engines` (default descent)"},
+    {"accounting", 'a', "NAME",
+     "what a mapping or schedule costs: a name of `dse list accountings` (default: the engine's first that "
+     "takes "
+     "the machine)"},
     {"objective", 'O', "WHAT", "what to minimise: latency, energy, edp (default), ed2p or energy^n*delay^m"},
     {"layer", 'l', "NAME", "only this layer; repeatable"},
     {"batch", 'b', "N", "samples (default 1)"},

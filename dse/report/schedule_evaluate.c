@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
+#include "costmodel/fused/accounting_soma.h"
 #include "costmodel/fused/core_cache.h"
 #include "engines/soma/offer.h"
 
@@ -201,16 +202,18 @@ static enum dse_status evaluate(struct schedule *s, const char *path, const char
     return soma_core_sum(s->network, core->scheduler, &s->fused, &s->core, err);
 }
 
-/* Whose rules hold: those the text names, if any; --compat must not contradict it. */
+/* Whose rules hold: those the text names, if any; what is asked for must not contradict it. */
 static enum dse_status choose_rules(struct schedule *s, const char *path, const char *text, size_t length,
                                     struct dse_error *err)
 {
     enum soma_rules rules;
     DSE_TRY(soma_read_rules(path, text, length, &rules, err));
-    if (rules == SOMA_RULES_DEFAULT && s->compat)
+    bool asked = s->accounting == &accounting_soma_compat, said = rules == SOMA_RULES_COMPAT;
+    if (rules != SOMA_RULES_UNSAID && s->accounting && asked != said)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
-                           "the schedule says compat: false; evaluate it without --compat");
-    s->compat |= rules == SOMA_RULES_COMPAT;
+                           "the schedule says compat: %s; evaluate it without %s", said ? "true" : "false",
+                           said ? "--accounting soma" : "--compat or --accounting soma-compat");
+    s->compat = asked || said;
     return DSE_OK;
 }
 

@@ -28,8 +28,8 @@ struct schedule {
     const struct architecture *arch; /* borrowed, as the network */
     const struct network *network;
     uint32_t batch;
-    /* the published program's rules: asked for, and after the evaluation also when the text says so */
-    bool compat;
+    const struct accounting *accounting; /* asked for: one of SoMa's; NULL: what the text says, else `soma` */
+    bool compat;                         /* what was: by the published program's rules */
     /* what schedules the core array, borrowed; NULL: what the text says, else "array" */
     const char *core_name;
     struct soma_core_choice core_choice; /* what did */

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
+#include "costmodel/fused/accounting_soma.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/schedule_timeline.h"
 #include "results/plot/plot_timeline.h"
@@ -86,8 +87,10 @@ static enum dse_status evaluate_text(const struct cli_args *args, const char *pa
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule names no network; --network does");
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_network(name, &network, err));
-    struct schedule schedule = {
-        .arch = arch, .network = &network, .batch = (uint32_t)batch, .compat = cli_has(args, "compat")};
+    struct schedule schedule = {.arch = arch,
+                                .network = &network,
+                                .batch = (uint32_t)batch,
+                                .accounting = cli_has(args, "compat") ? &accounting_soma_compat : NULL};
     enum dse_status status = schedule_evaluate(&schedule, path, text, length, arena, err);
     if (status == DSE_OK)
         status = timeline_of(&schedule, timeline_title(path, arena), arena, timeline, err);

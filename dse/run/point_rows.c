@@ -21,11 +21,13 @@ enum dse_status point_rows_make(const struct sweep *sweep, const struct sweep_po
                                 uint64_t key, struct arena *arena, struct point_record *record,
                                 struct layer_record *layer, struct dse_error *err)
 {
+    const struct accounting *accounting = solve_accounting(&point->settings, arch);
     const struct record_source source = {.workload = point->workload,
                                          .arch = arch,
                                          .result = result,
                                          .n_level = sweep->schema.n_level,
                                          .level = sweep->schema.level,
+                                         .accounting = accounting ? accounting->name : NULL,
                                          .texts = true,
                                          .measure = &point->settings.measure,
                                          .group = point->settings.engine->group,

@@ -246,7 +246,7 @@ enum dse_status record_make(const struct record_source *source, struct arena *ar
     fill_effort(source, point);
     point->n_layer_mapped = n_mapped;
     point->n_layer = w->n_layer;
-    point->accounting = "timeloop";
+    point->accounting = source->accounting;
     if (point->outcome == RESULT_OK)
         DSE_TRY(fill_totals(source, layer, arena, point, err));
     return DSE_OK;

@@ -19,6 +19,7 @@ struct record_source {
     const struct solve_result *const *result; /* (workload->n_problem); of a scheduler one */
     size_t n_level;
     const char *const *level; /* (n_level) names of the columns; levels of the machine are found by name */
+    const char *accounting;   /* of mappings; a schedule says its own */
     bool texts;               /* also mappings or schedules, and traces */
     const struct measure_settings *measure; /* what was measured of mappings */
     const struct metric_group *group;       /* of the scheduler; NULL: it has none */

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
-#include "costmodel/loopnest/accounting_timeloop.h"
 #include "dse/solve/solve_cache.h"
 
 /* Goes up when the same inputs give other results: then old journals are not resumed. */
@@ -48,6 +47,27 @@ enum dse_status solve_settings_init(struct solve_settings *settings, const char 
         return dse_fail(err, DSE_LIMIT, "engine %s has more than %d options", name, SOLVE_OPTION_MAX);
     engine_option_defaults(settings->engine, settings->option);
     return objective_parse("edp", &settings->objective, err);
+}
+
+enum dse_status solve_settings_price(struct solve_settings *settings, const char *accounting,
+                                     struct dse_error *err)
+{
+    DSE_TRY(accounting_named(accounting, &settings->accounting, err));
+    return engine_accounting_choose(settings->engine, settings->accounting, settings->option, err);
+}
+
+enum dse_status solve_settings_agree(const struct solve_settings *settings, struct dse_error *err)
+{
+    return settings->accounting
+               ? engine_accounting_check(settings->engine, settings->accounting, settings->option, err)
+               : DSE_OK;
+}
+
+const struct accounting *solve_accounting(const struct solve_settings *settings,
+                                          const struct architecture *arch)
+{
+    return settings->accounting ? settings->accounting
+                                : engine_accounting(settings->engine, settings->option, arch);
 }
 
 bool solve_is_scheduler(const struct solve_settings *settings)
@@ -91,6 +111,8 @@ static void hash_settings(const struct solve_settings *s, struct hash_state *sta
     }
     hash_double(state, s->objective.energy_exponent);
     hash_double(state, s->objective.delay_exponent);
+    if (s->accounting && s->accounting->kind == ACCOUNTING_MAPPING) /* one of schedules is an option */
+        hash_text(state, s->accounting->name);
     hash_u64(state, s->seed);
     hash_u64(state, s->max_evaluations);
     hash_double(state, s->max_seconds);
@@ -266,7 +288,7 @@ enum dse_status solve_task_shared(const struct solve_settings *settings, const s
     struct dse_error err;
     struct solve_compiled own = {0};
     const struct solve_compiled *compiled = &own;
-    const struct accounting *accounting = &accounting_timeloop;
+    const struct accounting *accounting = solve_accounting(settings, arch);
     result_init(result);
     enum dse_status status = shared->cache
                                  ? solve_cache_get(shared->cache, accounting, problem, arch, &compiled, &err)
@@ -320,7 +342,9 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
         .core_cache = shared->core_cache,
         .n_thread = shared->n_thread,
     };
-    enum dse_status status = engine_solve(s->engine, &task, arena, &result->found, &err);
+    enum dse_status status = s->accounting ? accounting_accepts(s->accounting, arch, &err) : DSE_OK;
+    if (status == DSE_OK)
+        status = engine_solve(s->engine, &task, arena, &result->found, &err);
     if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
         return DSE_INTERRUPTED;
     if (status == DSE_OK && result->found.feasible)

@@ -25,7 +25,8 @@ enum { SOLVE_OPTION_MAX = 64, SOLVE_REASON_MAX = 512 };
 /* How to search. */
 struct solve_settings {
     const struct engine *engine;
-    double option[SOLVE_OPTION_MAX]; /* (engine->n_option) */
+    double option[SOLVE_OPTION_MAX];     /* (engine->n_option) */
+    const struct accounting *accounting; /* chosen; NULL: the engine's first that takes the machine */
     struct objective objective;
     uint64_t seed;
     uint64_t max_evaluations;        /* per task; 0: the engine's own rule ends it */
@@ -60,6 +61,19 @@ struct solve_shared {
  * long. */
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
+
+/* Choose an accounting by its name, before options are set. DSE_BAD_INPUT: unknown, with the nearest, or
+ * none of the engine's. */
+DSE_MUST_CHECK enum dse_status solve_settings_price(struct solve_settings *settings, const char *accounting,
+                                                    struct dse_error *err);
+
+/* Do the options, as set by now, contradict the accounting chosen? DSE_BAD_INPUT names both. */
+DSE_MUST_CHECK enum dse_status solve_settings_agree(const struct solve_settings *settings,
+                                                    struct dse_error *err);
+
+/* What prices a search on this machine; NULL: a scheduler's own rules. */
+const struct accounting *solve_accounting(const struct solve_settings *settings,
+                                          const struct architecture *arch);
 
 bool solve_is_scheduler(const struct solve_settings *settings);
 

@@ -224,6 +224,8 @@ static enum dse_status check_task(const struct engine *engine, const struct engi
     if (!task->architecture || (engine->n_option && !task->option))
         return dse_fail(err, DSE_BAD_USAGE, "engine %s: the task has no architecture or no option values",
                         engine->name);
+    if (engine->kind == ENGINE_MAPPER)
+        DSE_TRY(engine_accounting_check(engine, evaluator_accounting(task->evaluator), task->option, err));
     for (size_t i = 0; i < engine->n_option; i++) {
         const struct engine_option *option = &engine->option[i];
         if (!(task->option[i] >= option->lowest && task->option[i] <= option->highest))

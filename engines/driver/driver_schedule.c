@@ -97,12 +97,28 @@ static enum dse_status compare(const struct engine *engine, const struct engine_
     return DSE_OK;
 }
 
+/* Does the schedule say that it was priced by the accounting of this search, or by a variant of it such as
+ * "soma-descent"? */
+static enum dse_status check_accounting(const struct engine_context *context, const char *said,
+                                        struct dse_error *err)
+{
+    const struct accounting *accounting =
+        engine_accounting(context->engine, context->task->option, context->arch);
+    size_t length = accounting ? strlen(accounting->name) : 0;
+    if (!accounting || strcmp(said, accounting->name) == 0 ||
+        (strncmp(said, accounting->name, length) == 0 && said[length] == '-' && !accounting_find(said)))
+        return DSE_OK;
+    return driver_refuse(err, "it says that its schedule is priced by %.60s, and the search is by %s", said,
+                         accounting->name);
+}
+
 enum dse_status driver_confirm_schedule(struct engine_context *context, struct dse_error *err)
 {
     struct engine_schedule *found = &context->result->schedule, again;
     engine_schedule_init(&again);
     found->text = arena_copy_text(context->arena, found->text, found->text_length);
     DSE_TRY(arena_check(context->arena, "a schedule", err));
+    DSE_TRY(check_accounting(context, found->accounting, err));
     struct dse_error inner = {0};
     char text[DSE_ERROR_TEXT_MAX + DSE_ERROR_FILE_MAX + 32];
     enum dse_status status = context->engine->verify(context->task, found, context->arena, &again, &inner);

@@ -128,10 +128,20 @@ struct engine_effort {
 
 struct engine_context; /* what the driver lends to a running engine: engines/driver/driver.h */
 
+/* One way in which an engine can be priced, and the option value that is the same choice. */
+struct engine_accounting {
+    const struct accounting *accounting;
+    const char *option; /* NULL: none */
+    double value;
+};
+
 struct engine {
     const char *name;
     const char *summary; /* one sentence */
     enum engine_kind kind;
+    /* The default first, ended by one without an accounting. NULL: a mapper by any accounting of mappings, a
+     * scheduler by rules of its own that have no name to choose. */
+    const struct engine_accounting *accounting;
     const struct engine_option *option; /* (n_option) */
     size_t n_option;
     struct engine_effort effort;
@@ -161,6 +171,24 @@ struct engine {
 /* Registry (engines/registry.c): every engine, in the order help shows them; find by name (NULL if none). */
 const struct engine *const *engine_all(size_t *n);
 const struct engine *engine_find(const char *name);
+
+/* By which accounting a search with these options (n_option) is priced unless another is chosen: the
+ * engine's first that goes with the options and takes the machine; when none takes it, or `arch` is NULL,
+ * the first that goes with the options. NULL: a scheduler by rules of its own. */
+const struct accounting *engine_accounting(const struct engine *engine, const double *option,
+                                           const struct architecture *arch);
+
+/* Choose an accounting: sets the option value that goes with it, if any. DSE_BAD_INPUT: the engine cannot be
+ * priced by it; the message has those by which it can. */
+DSE_MUST_CHECK enum dse_status engine_accounting_choose(const struct engine *engine,
+                                                        const struct accounting *accounting, double *option,
+                                                        struct dse_error *err);
+
+/* Can the engine with these options be priced by the accounting? DSE_BAD_INPUT as above, or names the option
+ * that contradicts it. */
+DSE_MUST_CHECK enum dse_status engine_accounting_check(const struct engine *engine,
+                                                       const struct accounting *accounting,
+                                                       const double *option, struct dse_error *err);
 
 /* Must a task with these options (n_option) run in a process of its own? */
 bool engine_is_untrusted(const struct engine *engine, const double *option);

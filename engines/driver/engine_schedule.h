@@ -13,7 +13,7 @@ struct engine_schedule {
     /* the energies of MACs, buffers, NoC and DRAM add up to energy_j; edp_js is the driver's */
     METRICS_OF_RECORD;
     union metric_value own[METRIC_GROUP_MAX]; /* (n of the engine's group) */
-    const char *accounting;                   /* a constant: which rules priced it: "soma", "soma-compat" */
+    const char *accounting;                   /* a constant: what priced it: "soma", "soma-compat" */
     const char *text;                         /* its text form, which `dse eval` reads */
     size_t text_length;
 };

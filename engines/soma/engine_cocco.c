@@ -182,6 +182,7 @@ const struct engine engine_cocco = {
     .name = "cocco",
     .summary = "annealing over which layers are fused; buffering is double (the Cocco baseline)",
     .kind = ENGINE_SCHEDULER,
+    .accounting = soma_accountings,
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,

@@ -539,6 +539,7 @@ const struct engine engine_soma_plus = {
     .name = "soma-plus",
     .summary = "layer fusion and DRAM order in one search, with a lower bound of the cost",
     .kind = ENGINE_SCHEDULER,
+    .accounting = soma_accountings,
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,

@@ -256,6 +256,7 @@ const struct engine engine_soma = {
     .name = "soma",
     .summary = "layer fusion, then DRAM order and prefetching, by annealing (SoMa, HPCA 2025)",
     .kind = ENGINE_SCHEDULER,
+    .accounting = soma_accountings,
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,

@@ -58,6 +58,7 @@ const struct engine engine_unfused = {
     .name = "unfused",
     .summary = "layer by layer with double buffering: what fusion is compared with",
     .kind = ENGINE_SCHEDULER,
+    .accounting = soma_accountings,
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,

@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "costmodel/fused/accounting_soma.h"
 #include "engines/driver/driver.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
+
+const struct engine_accounting soma_accountings[] = {
+    {&accounting_soma, "compat", 0}, {&accounting_soma_compat, "compat", 1}, {NULL, NULL, 0}};
 
 /* The core scheduler, seen through the task's cache or one of its own. */
 static enum dse_status open_core(struct soma_task *made, bool compat, struct soma_core_choice choice,

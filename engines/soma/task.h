@@ -25,6 +25,9 @@ struct soma_task {
         .unit = "", .kind = OPTION_BOOL, .standard = 0, .lowest = 0, .highest = 1                            \
     }
 
+/* By which accountings the engines of the family can be priced: that option is the choice. */
+extern const struct engine_accounting soma_accountings[];
+
 /* Options of the engines that anneal, and of those with several starts; STANDARD is the engine's default. */
 #define SOMA_OPTION_FIRST_TEMPERATURE(STANDARD)                                                              \
     {                                                                                                        \

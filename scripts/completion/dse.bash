@@ -73,6 +73,7 @@ _dse_files() {
 _dse_value() {
     local command=$1 option=$2 word=$3 program=$4 engine
     case $command$option in
+        *--accounting) _dse_reply "$(_dse_names "$program" accountings)" "$word" ;;
         *--engine) _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         *--objective) _dse_reply 'latency energy edp ed2p' "$word" ;;
         map--format) _dse_reply 'table yaml csv json' "$word" ;;

@@ -39,6 +39,7 @@ static int do_stage(struct bench *b, int stage, size_t p)
     const struct solve_shared shared = {.n_thread = 1};
     const struct solve_result *result = &b->result;
     struct record_source source = {.workload = b->point.workload,
+                                   .accounting = "timeloop",
                                    .arch = &b->arch,
                                    .result = &result,
                                    .n_level = b->sweep.schema.n_level,

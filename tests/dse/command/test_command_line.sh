@@ -13,7 +13,7 @@ check 'dse --version' code 0 "$DSE" --version
 check 'dse --version names itself' grep -q '^dse [0-9]' "$folder/out"
 check 'dse alone is wrong use' code 2 "$DSE"
 check 'unknown command' code 2 "$DSE" rnu
-for what in engines architectures networks experiments; do
+for what in engines accountings architectures networks experiments; do
     check "dse list $what" code 0 "$DSE" list $what
 done
 check 'dse list experiments knows the quickstart' grep -q '^quickstart ' "$folder/out"

@@ -50,7 +50,9 @@ has() {
 
 is 'run eval map sample list plot merge status watch check rerun slurm calibrate --help --version' ''
 is 'map merge' m
-is 'engines architectures networks experiments engine' list ''
+is 'engines accountings architectures networks experiments engine' list ''
+is 'timeloop' map simba resnet50 --accounting t
+is 'soma soma-compat' eval soma_edge resnet50_soma s.yaml -a s
 is 'random' list engine ran
 is 'soma soma-plus' list engines som
 is 'descent' map simba resnet50 --engine desc

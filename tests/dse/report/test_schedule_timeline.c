@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "costmodel/fused/accounting_soma.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/schedule_timeline.h"
 
@@ -33,7 +34,7 @@ static void open_case(struct timeline_case *c, const char *network, const char *
     c->schedule.arch = &c->arch;
     c->schedule.network = &c->network;
     c->schedule.batch = 1;
-    c->schedule.compat = compat;
+    c->schedule.accounting = compat ? &accounting_soma_compat : &accounting_soma;
     if (schedule_evaluate(&c->schedule, "schedule", text, strlen(text), &c->arena, &err) != DSE_OK ||
         timeline_of(&c->schedule, "name", &c->arena, &c->timeline, &err) != DSE_OK ||
         timeline_check(&c->timeline, &err) != DSE_OK)

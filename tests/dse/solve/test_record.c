@@ -67,6 +67,7 @@ static void make(struct fixture *f)
                                        .result = f->view,
                                        .n_level = N_LEVEL,
                                        .level = level_name,
+                                       .accounting = "timeloop",
                                        .texts = true,
                                        .measure = &f->settings.measure};
 }

@@ -337,9 +337,31 @@ static void test_driver_needs_a_network_and_a_check(void **state)
     arena_free(&f.arena);
 }
 
+/* What it offers says "test". */
+static void test_driver_refuses_another_accounting(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"soma", "tes", "test"};
+    for (int i = 0; i < 3; i++) {
+        const struct accounting accounting = {.name = name[i], .kind = ACCOUNTING_SCHEDULE};
+        const struct engine_accounting list[] = {{&accounting, NULL, 0}, {NULL, NULL, 0}};
+        struct engine engine = fake_engine;
+        struct found f;
+        setup(&f);
+        engine.accounting = list;
+        f.status = solve(&engine, f.value, 0, NULL, &f.arena, &f.result, &f.err);
+        assert_int_equal(f.status, i == 2 ? DSE_OK : DSE_INTERNAL);
+        if (i < 2)
+            assert_non_null(
+                strstr(f.err.text, "it says that its schedule is priced by test, and the search"));
+        arena_free(&f.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_driver_refuses_another_accounting),
         cmocka_unit_test(test_driver_keeps_the_first_of_the_best),
         cmocka_unit_test(test_driver_stops_at_the_budget_and_takes_what_finish_offers),
         cmocka_unit_test(test_driver_finishes_after_a_cancel),
