@@ -10,8 +10,8 @@
 enum {
     YAML_FILE_MAX_BYTE = 64 * 1024 * 1024,
     YAML_NESTING_MAX = 64,
-    YAML_MERGED_MAX =
-        1000 * 1000 /* pairs looked at by merge keys in one file: bounds what aliases can blow up */
+    /* pairs looked at by merge keys in one file: bounds what aliases can blow up */
+    YAML_MERGED_MAX = 1000 * 1000
 };
 
 /* Parse `bytes` into doc->root; doc->path and doc->arena are set. The caller frees the arena on failure. */

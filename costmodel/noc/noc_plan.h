@@ -6,8 +6,8 @@
 #include "costmodel/noc/noc.h"
 
 enum {
-    NOC_LOOP_MAX =
-        64, /* loops of 2 or more iterations: fewer than 2^53 multiply-accumulates leave room for 53 */
+    /* loops of 2 or more iterations: fewer than 2^53 multiply-accumulates leave room for 53 */
+    NOC_LOOP_MAX = 64,
     NOC_PACKET_FLIT_HEAD = 1 /* flits of a packet besides its data */
 };
 

@@ -11,8 +11,8 @@
 
 enum {
     NOTE_MAX = 256, /* DRAM accesses of one period */
-    WINDOW_MIN =
-        16, /* cycles in which a state is looked for again, at first; doubles when it does not come */
+    /* cycles in which a state is looked for again, at first; doubles when it does not come */
+    WINDOW_MIN = 16,
     WINDOW_MAX = 1024
 };
 

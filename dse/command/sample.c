@@ -12,8 +12,8 @@
 
 enum {
     BLOCK_DRAWS = 64, /* of one random stream */
-    WAVE_PER_THREAD =
-        8, /* blocks between two looks at the limits; one where mappings are measured, which takes long */
+    /* blocks between two looks at the limits; one where mappings are measured, which takes long */
+    WAVE_PER_THREAD = 8,
     BLOCK_MAX = UINT32_MAX / 2
 };
 

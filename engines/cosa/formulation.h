@@ -8,8 +8,8 @@
 #include "engines/cosa/cosa.h"
 
 enum {
-    COSA_KIND_MAX =
-        64, /* distinct (dimension, prime); a problem below 2^53 iterations has at most 53 primes */
+    /* distinct (dimension, prime); a problem below 2^53 iterations has at most 53 primes */
+    COSA_KIND_MAX = 64,
     COSA_CHOICE_MAX = 32, /* orders of the permutation level */
     COSA_GROUP_MAX = 64,  /* of dimensions that the same orders save */
     COSA_NONE = UINT32_MAX

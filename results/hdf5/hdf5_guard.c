@@ -26,8 +26,8 @@ enum {
     EMPTY_MAX = 1 << 26, /* values */
     DEFLATE_MOST = 1032,
     TRIAL_CPU_S = 3, /* for small files */
-    TRIAL_BYTE_PER_CPU_S =
-        1 << 22, /* slower than any disk or deflate, so that an honest file is never blamed */
+    /* slower than any disk or deflate, so that an honest file is never blamed */
+    TRIAL_BYTE_PER_CPU_S = 1 << 22,
 };
 
 static const char seal_format[] = "\nsealed by dse %016" PRIx64 " bytes, XXH3-64 %016" PRIx64 "\n";
