@@ -14,7 +14,8 @@
  * message. */
 int data_folder_find(const char *name, char *path, size_t size);
 
-/* Append the file `name` of this folder of the program's data. DSE_IO when it is not there or cannot be read. */
+/* Append the file `name` of this folder of the program's data. DSE_IO when it is not there or cannot be
+ * read. */
 DSE_MUST_CHECK enum dse_status data_folder_append(const char *folder, const char *name,
                                                   struct text_buffer *text, struct dse_error *err);
 

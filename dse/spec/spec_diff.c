@@ -11,8 +11,6 @@
 #include "dse/spec/spec_diff_tree.h"
 #include "results/cube/cube_read.h"
 
-enum { OLD_SET_MAX = 64 };
-
 /* ---------------------------------------- sections */
 
 static void diff_axes(struct diff *diff, const struct ynode *was, const struct ynode *is)
@@ -248,52 +246,16 @@ enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_s
     return status;
 }
 
-size_t spec_old_set(const char *text, struct arena *arena, const char **set, size_t most, size_t *length)
-{
-    static const char mark[] = "# --set ";
-    size_t n = 0, end = strlen(text), first;
-    for (;;) { /* back over the last lines */
-        size_t start = end;
-        while (start > 0 && text[start - 1] == '\n' && start == end)
-            start--;
-        size_t stop = start;
-        while (start > 0 && text[start - 1] != '\n')
-            start--;
-        if (stop == end || strncmp(text + start, mark, sizeof mark - 1) != 0)
-            break;
-        end = start;
-    }
-    *length = first = end;
-    while (text[first] && n < most) {
-        size_t line = strcspn(text + first, "\n");
-        const char *copy = arena_copy_text(arena, text + first + sizeof mark - 1, line - (sizeof mark - 1));
-        if (!copy)
-            break;
-        set[n++] = copy;
-        first += line + (text[first + line] == '\n');
-    }
-    return n;
-}
-
 static enum dse_status diff_file(const char *h5, const struct sweep *now, struct arena *arena,
                                  struct text_buffer *out, struct spec_changes *changes, struct dse_error *err)
 {
     struct result_schema kept;
-    const char *old_set[OLD_SET_MAX];
-    size_t length;
     const struct result_schema *schema = &now->schema;
     DSE_TRY(cube_read_schema(h5, arena, &kept, err));
     DSE_TRY(cube_read_inputs(h5, arena, &kept, NULL, err));
-    struct spec_side was = {kept.specification, kept.n_set, kept.set, kept.n_input, kept.input};
+    const struct spec_side was = {kept.specification, kept.n_set, kept.set, kept.n_input, kept.input};
     const struct spec_side is = {schema->specification, schema->n_set, schema->set, schema->n_input,
                                  schema->input};
-    if (kept.n_input == 0) { /* of a dse that kept --set in the text */
-        was.n_set = spec_old_set(kept.specification, arena, old_set, OLD_SET_MAX, &length);
-        was.set = old_set;
-        was.text = arena_copy_text(arena, kept.specification, length);
-        if (!was.text)
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the comparison of specifications");
-    }
     return spec_diff_sides(&was, &is, out, changes, err);
 }
 

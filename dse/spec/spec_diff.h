@@ -38,9 +38,4 @@ DSE_MUST_CHECK enum dse_status spec_diff_sides(const struct spec_side *was, cons
 DSE_MUST_CHECK enum dse_status spec_diff(const char *h5, const struct sweep *now, struct text_buffer *out,
                                          struct spec_changes *changes, struct dse_error *err);
 
-/* The texts that --set left in the specification text of files without inputs ("# --set KEY=VALUE" as last
- * lines), in file order: at most `most` into `set`, which borrows `arena`; `*length` is what of `text` comes
- * before them. Returns how many. */
-size_t spec_old_set(const char *text, struct arena *arena, const char **set, size_t most, size_t *length);
-
 #endif

@@ -148,24 +148,6 @@ static void test_spec_diff_counts_what_it_does_not_show(void **state)
     assert_non_null(strstr(text, "options.a11: was 1, is 2\nand 8 more\n")); /* 12 lines are shown */
 }
 
-static void test_spec_diff_reads_set_of_old_files(void **state)
-{
-    (void)state;
-    struct arena arena;
-    const char *set[4];
-    size_t length;
-    arena_init(&arena);
-    assert_int_equal(
-        spec_old_set("a: 1\n# --set no\nb: 2\n# --set x=1\n# --set y=2 z\n", &arena, set, 4, &length), 2);
-    assert_string_equal(set[0], "x=1");
-    assert_string_equal(set[1], "y=2 z");
-    assert_int_equal(length, strlen("a: 1\n# --set no\nb: 2\n"));
-    assert_int_equal(spec_old_set("a: 1\n", &arena, set, 4, &length), 0);
-    assert_int_equal(length, 5);
-    assert_int_equal(spec_old_set("", &arena, set, 4, &length), 0);
-    arena_free(&arena);
-}
-
 #define SWEEP                                                                                                \
     "experiment: e\narchitecture: simba\nnetwork: resnet50\nlayers: [conv1]\nengine: random\n"               \
     "axes:\n  DRAM.bandwidth: [5 GB/s]\n"
@@ -223,7 +205,6 @@ int main(void)
         cmocka_unit_test(test_spec_diff_compares_set_by_key),
         cmocka_unit_test(test_spec_diff_names_the_line_of_an_input),
         cmocka_unit_test(test_spec_diff_counts_what_it_does_not_show),
-        cmocka_unit_test(test_spec_diff_reads_set_of_old_files),
         cmocka_unit_test(test_spec_diff_compares_with_a_result_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
