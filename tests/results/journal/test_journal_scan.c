@@ -2,8 +2,6 @@
 #include "tests/results/journal_place.h"
 
 #include "results/journal/journal_read.h"
-#include "results/record/axis_places.h"
-#include "results/record/cell_set.h"
 
 static enum dse_status count_layer(void *user, const struct csv_row *split, struct dse_error *err)
 {
@@ -109,94 +107,11 @@ static void test_journal_scan_of_nothing_and_of_loose_rows(void **state)
     free(csv);
 }
 
-/* 10,000 numbers, with a second coordinate that needs quotes: each is found, none that is not there. */
-static void test_axis_places_finds_every_value_of_a_long_axis(void **state)
-{
-    (void)state;
-    enum { N_VALUE = 10000 };
-    double *number = malloc(N_VALUE * sizeof *number);
-    const char **text = malloc(N_VALUE * sizeof *text);
-    char(*store)[32] = malloc(N_VALUE * sizeof *store);
-    assert_true(number && text && store);
-    for (unsigned i = 0; i < N_VALUE; i++) {
-        number[i] = 0.1 * i;
-        snprintf(store[i], sizeof store[i], "part \"%u\", new", i / 3);
-        text[i] = store[i];
-    }
-    const struct result_coordinate coordinate[] = {{"a", "1", "a", number, NULL, NULL},
-                                                   {"b", "", "b", NULL, text, NULL},
-                                                   {"c", "1", "c", number, NULL, NULL}};
-    const struct result_axis axis[] = {{N_VALUE, 2, coordinate}, {7, 1, &coordinate[2]}};
-    struct result_schema schema = {.n_axis = 2, .axis = axis};
-    struct axis_places *places;
-    struct text_buffer line;
-    struct csv_row row;
-    struct dse_error err;
-    uint32_t index[2];
-    uint64_t cell;
-    text_init(&line);
-    csv_row_init(&row);
-    assert_int_equal(axis_places_new(&schema, &places, &err), DSE_OK);
-    for (unsigned i = 0; i < N_VALUE; i++) {
-        char buffer[40];
-        text_clear(&line);
-        csv_add_text(&line, text_double(number[i], buffer, sizeof buffer));
-        csv_add_text(&line, text[i]);
-        csv_add_text(&line, text_double(number[i % 7], buffer, sizeof buffer));
-        text_append(&line, "ok");
-        assert_int_equal(csv_split(line.data, line.length, &row, &err), DSE_OK);
-        assert_true(axis_places_find(places, &row, index, &cell));
-        assert_int_equal(index[0], i);
-        assert_int_equal(index[1], i % 7);
-        assert_int_equal(cell, 7 * i + i % 7);
-    }
-    static const char *const absent[] = {"0.1,\"part \"\"1\"\", new\",0,x",
-                                         "0.05,\"part \"\"0\"\", new\",0,x",
-                                         "0.1,part,0,x",
-                                         "0.1,\"part \"\"0\"\", new\",0.7,x",
-                                         "0.1,2",
-                                         ""};
-    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
-        assert_int_equal(csv_split(absent[i], strlen(absent[i]), &row, &err), DSE_OK);
-        assert_false(axis_places_find(places, &row, index, &cell));
-    }
-    axis_places_free(places);
-    csv_row_free(&row);
-    text_free(&line);
-    free(number);
-    free(text);
-    free(store);
-}
-
-/* A small cube by bits, one of 10^15 cells by a table. */
-static void test_cell_set_holds_what_was_added(void **state)
-{
-    (void)state;
-    static const uint64_t n_cell[] = {100000, 1000000000000000};
-    for (int i = 0; i < 2; i++) {
-        struct cell_set set;
-        struct dse_error err;
-        bool is_new;
-        assert_int_equal(cell_set_init(&set, n_cell[i], &err), DSE_OK);
-        for (int again = 0; again < 2; again++)
-            for (uint64_t k = 0; k < 5000; k++) {
-                assert_int_equal(cell_set_add(&set, k * (n_cell[i] / 5000), &is_new, &err), DSE_OK);
-                assert_int_equal(is_new, !again);
-            }
-        assert_true(cell_set_has(&set, n_cell[i] / 5000));
-        assert_false(cell_set_has(&set, 1));
-        assert_false(cell_set_has(&set, n_cell[i] - 1));
-        cell_set_free(&set);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_journal_scan_gives_points_with_their_layers),
         cmocka_unit_test(test_journal_scan_of_nothing_and_of_loose_rows),
-        cmocka_unit_test(test_axis_places_finds_every_value_of_a_long_axis),
-        cmocka_unit_test(test_cell_set_holds_what_was_added),
     };
     place_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,60 +1,12 @@
-/* Timeline files: what is written is read, in HDF5 and CSV; what is no timeline is refused; the figure and
- * its boxes. The schedule is made up: two groups of two tiles each, 10 cycles per tile, the third waits 5
- * cycles. */
+/* Timeline files: what is written is read, in HDF5 and CSV; what is no timeline is refused.
+ * Tests: timeline_hdf5.c, timeline_read.c. */
 #include "tests/results/files.h"
 
 #include <hdf5.h>
 #include <math.h>
 
-#include "results/plot/plot_timeline.h"
-#include "results/plot/plot_timeline_lane.h"
 #include "results/timeline/timeline.h"
-
-static const char template_dir[] = "plotting"; /* tests run in the repository root */
-
-struct sample_timeline {
-    struct timeline_transfer transfer[3];
-    struct timeline_tile tile[4];
-    struct timeline_step step[4];
-    struct timeline_group group[2];
-    struct timeline timeline;
-};
-
-static void make(struct sample_timeline *s)
-{
-    *s = (struct sample_timeline){
-        .transfer = {{"weights", "conv \"1\", first", "", 1, 0, 0, 0, 0, 4, 64, 64, -1, 2},
-                     {"ifmap", "conv \"1\", first", "input", 0, 0, 0, 0, 4, 9, 80, 96, -1, 1},
-                     {"ofmap", "fc", "", 2, 1, 1, 1, 45, 50, 80, 80, 3, 4}},
-        .tile = {{"conv \"1\", first", 0, 0, 0, 9, 19, 9},
-                 {"conv \"1\", first", 1, 0, 0, 19, 29, 0},
-                 {"fc", 0, 1, 1, 34, 44, 5},
-                 {"fc", 1, 1, 1, 44, 45, 0}},
-        .step = {{0, 19, 64, 96, 0, 0}, {19, 29, 64, 0, 0, 32}, {29, 44, 0, 0, 0, 64}, {44, 50, 0, 0, 80, 0}},
-        .group = {{0, 1, 2, 0, 2, 0, 29, "conv"}, {1, 1, 2, 2, 2, 29, 45, "fc"}},
-        .timeline = {.title = "a's",
-                     .network = "net",
-                     .architecture = "edge",
-                     .rules = "sound",
-                     .batch = 4,
-                     .cycle = 50,
-                     .compute_cycle = 31,
-                     .dram_cycle = 14,
-                     .stall_cycle = 14,
-                     .buffer_byte = 256,
-                     .buffer_max_byte = 160,
-                     .dram_byte_per_cycle = 16,
-                     .clock_hz = 1e9,
-                     .energy_j = 1.5e-9,
-                     .buffer_average_byte = 108.8,
-                     .n_transfer = 3,
-                     .n_tile = 4,
-                     .n_group = 2}};
-    s->timeline.transfer = s->transfer;
-    s->timeline.tile = s->tile;
-    s->timeline.step = s->step;
-    s->timeline.group = s->group;
-}
+#include "tests/results/timeline/timeline_sample.h"
 
 /* Compare by the format's own tables: every column of every row, every attribute. */
 static void assert_field(const struct timeline_column *column, const void *a, const void *b)
@@ -97,7 +49,7 @@ static void test_timeline_is_read_as_it_was_written(void **state)
     struct arena arena;
     struct dse_error err = {0};
     char folder[512], path[600];
-    make(&s);
+    sample_timeline_make(&s);
     arena_init(&arena);
     files_folder(folder, sizeof folder);
     files_path(path, sizeof path, folder, "t.h5");
@@ -118,7 +70,7 @@ static void test_timeline_csv_quotes_and_leaves_empty(void **state)
     (void)state;
     struct sample_timeline s;
     struct text_buffer out;
-    make(&s);
+    sample_timeline_make(&s);
     text_init(&out);
     timeline_csv(&s.timeline, &out);
     assert_false(out.failed);
@@ -139,7 +91,7 @@ static void test_timeline_write_refuses_other_endings_and_places(void **state)
     (void)state;
     struct sample_timeline s;
     struct dse_error err = {0};
-    make(&s);
+    sample_timeline_make(&s);
     assert_int_equal(timeline_write(&s.timeline, "t.txt", &err), DSE_BAD_USAGE);
     assert_non_null(strstr(err.text, "ends in .h5 or .csv"));
     assert_int_equal(timeline_write(&s.timeline, "/nowhere/t.h5", &err), DSE_IO);
@@ -173,7 +125,7 @@ static void test_timeline_read_refuses_what_is_none(void **state)
     struct arena arena;
     struct dse_error err = {0};
     char folder[512], path[600];
-    make(&s);
+    sample_timeline_make(&s);
     arena_init(&arena);
     files_folder(folder, sizeof folder);
     files_path(path, sizeof path, folder, "t.h5");
@@ -203,7 +155,7 @@ static void test_timeline_read_refuses_a_part_of_a_file(void **state)
     struct dse_error err = {0};
     char folder[512], path[600];
     size_t length;
-    make(&s);
+    sample_timeline_make(&s);
     arena_init(&arena);
     files_folder(folder, sizeof folder);
     files_path(path, sizeof path, folder, "t.h5");
@@ -223,117 +175,25 @@ static void test_timeline_check_wants_a_schedule(void **state)
     (void)state;
     struct sample_timeline s;
     struct dse_error err = {0};
-    make(&s);
+    sample_timeline_make(&s);
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_OK);
     s.tile[1].start = 18; /* before the first one is over */
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_BAD_INPUT);
-    make(&s);
+    sample_timeline_make(&s);
     s.transfer[2].finish = 51; /* after the end */
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_BAD_INPUT);
-    make(&s);
+    sample_timeline_make(&s);
     s.transfer[0].kind = "water";
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_BAD_INPUT);
-    make(&s);
+    sample_timeline_make(&s);
     s.tile[3].group = 2;
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_BAD_INPUT);
-    make(&s);
+    sample_timeline_make(&s);
     s.step[2].local_byte = -1;
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_BAD_INPUT);
-    make(&s);
+    sample_timeline_make(&s);
     s.timeline.clock_hz = NAN;
     assert_int_equal(timeline_check(&s.timeline, &err), DSE_BAD_INPUT);
-}
-
-/* ---- figure ---- */
-
-/* 100 boxes of 0.01 with as much between them, then a wide one: narrow ones keep their sum, and there are few
- * of them. */
-static void test_lane_puts_narrow_boxes_together(void **state)
-{
-    (void)state;
-    struct lane lane;
-    struct text_buffer out;
-    double x0, x1, y0, y1, narrow = 0, wide = 0;
-    size_t look;
-    int n = 0;
-    text_init(&out);
-    lane_begin(&lane, 10, 1, 2, &out);
-    for (int i = 0; i < 100; i++)
-        lane_add(&lane, 1 + 0.02 * i, 1.01 + 0.02 * i, i % 3 == 0 ? 2 : 1);
-    lane_add(&lane, 5, 7, 3);
-    lane_add(&lane, 9, 20, 4);  /* cut off at 10 */
-    lane_add(&lane, 20, 30, 4); /* outside */
-    lane_end(&lane);
-    for (const char *at = out.data; sscanf(at, "%lf %lf %lf %lf %zu\n", &x0, &x1, &y0, &y1, &look) == 5;
-         at = strchr(at, '\n') + 1) {
-        assert_true(x0 < x1 && x1 <= 10 && y0 == 1 && y1 == 2);
-        if (look <= 2)
-            assert_int_equal(look, 1); /* two of three are */
-        *(look == 1 ? &narrow : &wide) += x1 - x0;
-        n++;
-        if (!strchr(at, '\n')[1])
-            break;
-    }
-    assert_int_equal(lane.n_box, n);
-    assert_true(n < 10);
-    assert_true(fabs(narrow - 1) < 0.01);
-    assert_true(fabs(wide - 3) < 1e-6);
-    text_free(&out);
-}
-
-static int gnuplot_is_there(void)
-{
-    return system("gnuplot --version >/dev/null 2>&1") == 0;
-}
-
-static void test_timelines_are_drawn_in_every_format(void **state)
-{
-    (void)state;
-    static const char *const magic[][2] = {{"t.png", "\x89PNG"}, {"t.svg", "<?xml"}, {"t.pdf", "%PDF"}};
-    struct sample_timeline a, b;
-    struct dse_error err = {0};
-    char folder[512], path[600];
-    if (!gnuplot_is_there())
-        skip();
-    make(&a);
-    make(&b);
-    b.timeline.title = "with `command` and \"quotes\"";
-    files_folder(folder, sizeof folder);
-    for (size_t f = 0; f < 3; f++) {
-        const struct timeline both[] = {a.timeline, b.timeline};
-        const struct plot_timeline_options options = {.template_dir = template_dir, .keep_script = true};
-        size_t length;
-        files_path(path, sizeof path, folder, magic[f][0]);
-        if (plot_timelines(both, 1 + f % 2, path, &options, &err) != DSE_OK)
-            fail_msg("%s: %s", magic[f][0], err.text);
-        char *bytes = files_read(path, &length);
-        assert_true(length > 2000);
-        assert_memory_equal(bytes, magic[f][1], strlen(magic[f][1]));
-        free(bytes);
-    }
-    /* 50 ns in all, of which the core array computes 31 cycles and the DRAM moves 14 (make). */
-    char *text = files_read(files_path(path, sizeof path, folder, "t.svg.gp"), NULL);
-    assert_non_null(strstr(text, "dse_title = 'net, batch 4, on edge'\n"));
-    assert_non_null(strstr(text, "dse_x_title = 'Time (ns; 1 cycle each)'\n"));
-    assert_non_null(strstr(
-        text,
-        "panel_title[1] = 'a''s'\npanel_note[1] = '50.0 ns, 1.50 nJ; core array busy 62.0 %, DRAM 28.0 %; "
-        "buffer 109 B on average, 160 B at most, of 256 B'\n"));
-    assert_non_null(strstr(text, "panel_title[2] = 'with `command` and \"quotes\"'"));
-    free(text);
-}
-
-static void test_timelines_refuse_what_cannot_be_drawn(void **state)
-{
-    (void)state;
-    struct sample_timeline s;
-    struct dse_error err = {0};
-    struct plot_timeline_options options = {.from = 50, .template_dir = template_dir};
-    make(&s);
-    assert_int_equal(plot_timelines(&s.timeline, 0, "t.png", &options, &err), DSE_BAD_USAGE);
-    assert_int_equal(plot_timelines(&s.timeline, 1, "t.gif", &options, &err), DSE_BAD_USAGE);
-    assert_int_equal(plot_timelines(&s.timeline, 1, "t.png", &options, &err), DSE_BAD_USAGE);
-    assert_non_null(strstr(err.text, "between cycle 50 and 50"));
 }
 
 int main(void)
@@ -345,9 +205,6 @@ int main(void)
         cmocka_unit_test(test_timeline_read_refuses_what_is_none),
         cmocka_unit_test(test_timeline_read_refuses_a_part_of_a_file),
         cmocka_unit_test(test_timeline_check_wants_a_schedule),
-        cmocka_unit_test(test_lane_puts_narrow_boxes_together),
-        cmocka_unit_test(test_timelines_are_drawn_in_every_format),
-        cmocka_unit_test(test_timelines_refuse_what_cannot_be_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
