@@ -1,4 +1,5 @@
-/* Doubles as text against printf and strtod, bit for bit: random bits, short decimals, powers. */
+/* Doubles as text against printf and strtod, bit for bit: random bits, short decimals, powers.
+ * Tests: decimal.c. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

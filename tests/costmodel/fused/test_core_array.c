@@ -1,5 +1,6 @@
 /* The core array: every tile cost of the published program (tests/known/soma/tilecost), one tile by hand,
- * unit energies, and what must hold for the sound counts. */
+ * unit energies, and what must hold for the sound counts.
+ * Tests: core_array_cost.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The incremental evaluator against fused_evaluate after every step of random walks: published schedules and
- * random ones. */
+ * random ones.
+ * Tests: fused_occupancy.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* fused_evaluate against the published program's events: every file of tests/known/soma/oracles (source: its
- * README). */
+ * README).
+ * Tests: fused_evaluate.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* fused_evaluate against tests/support/fused_plain.c, which follows the events, over random schedules, sound
- * and faulty. */
+ * and faulty.
+ * Tests: fused_evaluate.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The executor against hand counts, and the cost model against the executor. */
+/* The executor against hand counts, and the cost model against the executor.
+ * Tests: traffic.c, detail.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Launches of mappings, by hand on the shipped K80, and for random machines and mappings against plain
- * counting. */
+ * counting.
+ * Tests: gpu_schedule_write.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* No valid mapping beats the lower bounds; some meet them. */
+/* No valid mapping beats the lower bounds; some meet them.
+ * Tests: lower_bound_need.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

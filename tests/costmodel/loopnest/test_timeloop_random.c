@@ -1,6 +1,7 @@
 /* The cost model and the Timeloop readers on 130 random cases (tests/known/timeloop_random, whose README says
  * where the numbers come from): counts and cycles equal, energies to 1e-9 relative, refusals for a right
- * reason, and the fast path equal to the plain one. */
+ * reason, and the fast path equal to the plain one.
+ * Tests: compiled.c, detail.c, nest.c, spatial_groups.c, traffic.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The networks of experiments/cosa are, layer by layer and in order, those of tests/known/cosa_layers.csv:
- * names, all seven loop bounds, strides and counts. */
+ * names, all seven loop bounds, strides and counts.
+ * Tests: layer_problem.c, network.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The native format: values, defaults, overrides, energy rules, and what is said about bad input. */
+/* The native format: values, defaults, overrides, energy rules, and what is said about bad input.
+ * Tests: architecture_assemble.c, architecture_schema.c, architecture_values.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

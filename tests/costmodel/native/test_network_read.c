@@ -1,4 +1,5 @@
-/* Errors of the network reader (network_read.c, network_einsum.c, network_check.c): line and sentence. */
+/* Errors of the network reader (network_read.c, network_einsum.c, network_check.c): line and sentence.
+ * Tests: network_check.c, network_einsum.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

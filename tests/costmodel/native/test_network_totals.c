@@ -1,5 +1,6 @@
 /* Every shipped network: it reads, its totals are those of tests/known/network_totals.csv, and these agree
- * with public figures. The file says where each number comes from. */
+ * with public figures. The file says where each number comes from.
+ * Tests: network_read.c. */
 #include <glob.h>
 #include <math.h>
 #include <setjmp.h>

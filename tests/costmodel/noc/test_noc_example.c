@@ -1,5 +1,6 @@
 /* The 536 transactions of the paper's worked example (tests/known/cosa_noc/README.md) on the mesh: the loads
- * of its links, and the plain simulator's answer. */
+ * of its links, and the plain simulator's answer.
+ * Tests: noc_simulate.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

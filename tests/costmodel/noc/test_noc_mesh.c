@@ -1,7 +1,8 @@
 /* The mesh by hand. A flit that is sent in cycle c is in the latch of the first router in c+1, when it goes
  * to the queue; in c+2 it goes to the output register, in c+3 to the next latch or to the port: three cycles
  * per router. So the tail of n packets of 5 flits, sent in cycle 5n-1, arrives in cycle 3h + 5n - 1 over h
- * routers, and 3h + 5n cycles have passed. */
+ * routers, and 3h + 5n cycles have passed.
+ * Tests: noc_simulate.c, noc_router.c, noc_endpoint.c, noc_depend.c, noc_config.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* The transactions of a mapping: the rules one by one on small mappings. Expected numbers are worked out from
- * the mappings in the comments. */
+ * the mappings in the comments.
+ * Tests: noc_plan.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

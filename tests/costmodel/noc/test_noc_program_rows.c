@@ -1,6 +1,7 @@
 /* The transactions of mappings against those of the authors' generator (the worked example) and of a second
  * one, which was written from the reference page's description alone: tests/known/cosa_noc/README.md. Every
- * id, size, destination and dependency must agree. */
+ * id, size, destination and dependency must agree.
+ * Tests: noc_plan.c, noc_program.c, noc_program_csv.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* The mesh simulator against its plain counterpart (tests/support/noc_plain.h) on random meshes and programs:
- * every start and finish of a transaction, every counter. */
+ * every start and finish of a transaction, every counter.
+ * Tests: noc_simulate.c, noc_router.c, noc_endpoint.c, noc_depend.c, noc_dram.c, noc_repeat.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

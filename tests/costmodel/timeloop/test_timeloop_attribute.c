@@ -1,4 +1,5 @@
-/* The table of attributes, names with ranges and top-level keys; and that docs/timeloop.md lists them all. */
+/* The table of attributes, names with ranges and top-level keys; and that docs/timeloop.md lists them all.
+ * Tests: timeloop_names.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Timeloop mappings: directives, spellings, refusals. Expected values are those written in the mappings. */
+/* Timeloop mappings: directives, spellings, refusals. Expected values are those written in the mappings.
+ * Tests: timeloop_loops.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

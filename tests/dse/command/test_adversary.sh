@@ -1,5 +1,6 @@
 #!/bin/sh
 # What an unlucky user does to a sweep: no result of one specification gets among those of another, none is lost without a word.
+# Tests: command_run.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

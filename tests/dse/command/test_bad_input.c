@@ -1,6 +1,7 @@
 /* Bad input of many kinds, through the whole program: each ends with exit code 2, the file and line to blame,
  * and a sentence that says what is wrong. The rows are the specification of what users see; words come from
- * the messages themselves. */
+ * the messages themselves.
+ * Tests: command_run.c, sweep_plot.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The program as a user calls it: help, version, exit codes, outputs that other commands read back.
+# Tests: command_table.c, command_engine.c, command_eval.c, command_list.c, command_map.c, command_run.c, command_sample.c, command_rerun.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What bash offers behind `dse ...`: every command and option that the help knows, the names of `dse list`, values of options.
+# Tests: command_table.c.
 set -u
 : "${DSE:?set DSE to the program}"
 DSE=$(realpath "$DSE")

@@ -1,5 +1,6 @@
 #!/bin/sh
 # GPUs as a user meets them: launches from `dse map --gpu`, limits as quantities of the machine, wrong use.
+# Tests: command_map.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

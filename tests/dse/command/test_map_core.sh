@@ -1,5 +1,6 @@
 #!/bin/sh
 # Another scheduler of tiles: option core of the SoMa engines, key core of the text form, dse eval --core (docs/core-array.md).
+# Tests: command_map.c, command_eval.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

@@ -1,7 +1,8 @@
 /* Every request for memory fails once, the first, the second, ... of a whole command: each such run says that
  * it is out of memory, or does without and prints what it always prints; none crashes or leaks (the latter is
  * seen by the build with AddressSanitizer). Requests are those of our own code: the linker sends its malloc,
- * calloc and realloc here (see the Makefile), and the arena asks malloc for each request. */
+ * calloc and realloc here (see the Makefile), and the arena asks malloc for each request.
+ * Tests: command_run.c, command_map.c. */
 #define ARENA_EXACT 1 /* of base/arena.c */
 
 #include <setjmp.h>

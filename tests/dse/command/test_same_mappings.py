@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Engines that solve programs give the same mappings, bit for bit, for 1, 2 and 4 threads and for points in another order, and what is
-measured of them is the same too. Rows are compared by their coordinates and the layer; all columns but times and checksums."""
+measured of them is the same too. Rows are compared by their coordinates and the layer; all columns but times and checksums.
+Tests: command_run.c."""
 import csv
 import os
 import subprocess

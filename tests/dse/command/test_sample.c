@@ -1,5 +1,6 @@
 /* Drawing from a map space. Shares are worked out by hand for a machine so small that every draw can be
- * listed; everything else must agree with the cost model and the checker, and not depend on threads. */
+ * listed; everything else must agree with the cost model and the checker, and not depend on threads.
+ * Tests: command_sample.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

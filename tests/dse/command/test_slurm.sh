@@ -1,6 +1,7 @@
 #!/bin/bash
 # dse slurm: what it refuses, what it prints, and that the script works: with stand-ins for sbatch and scontrol it is really run, told
 # of its time limit, killed, cancelled, resumed and merged. `make check-slurm` does the same with a real Slurm.
+# Tests: command_slurm.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

@@ -1,4 +1,5 @@
-/* Tables and numbers for people. Expected texts are written by hand from the rules in table.h. */
+/* Tables and numbers for people. Expected texts are written by hand from the rules in table.h.
+ * Tests: progress.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

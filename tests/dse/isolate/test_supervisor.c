@@ -1,6 +1,7 @@
 /* Runs under a supervisor: exit codes, signals, crashes and restarts. Bodies here tell what they saw through
  * memory that both processes share. Nothing is a known value: exit codes and lines are those that
- * docs/isolation.md promises. */
+ * docs/isolation.md promises.
+ * Tests: crash_board.c. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Points of real sweeps in worker processes: the same results as in a thread, and faults of the engine drill
  * as reasons of rows. The results are compared with sweep_point_solve in this process; the texts are those
- * that docs/isolation.md promises. */
+ * that docs/isolation.md promises.
+ * Tests: worker_pool.c, worker.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* Searches in worker processes: what comes back, and what a row says when a search crashes, ends its process,
  * takes all memory, does not stop, or damages what it sends. The searches here are functions of the task's
  * number that misbehave on purpose; nothing is a known value: the texts are those that docs/isolation.md
- * promises. */
+ * promises.
+ * Tests: fork_server.c, worker.c, worker_limits.c, worker_protocol.c, worker_reason.c. */
 #include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>

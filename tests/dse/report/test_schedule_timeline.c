@@ -1,5 +1,5 @@
 /* Timelines of schedules: rows are those of the trace, which other tests compare with the published program's
- * events (tests/dse/command/test_eval_schedule.sh); sums are those of the evaluator; groups are those of
+ * events (tests/dse/report/test_schedule_evaluate.sh); sums are those of the evaluator; groups are those of
  * docs/fused-schedule.md. */
 #include "tests/results/files.h"
 

@@ -1,5 +1,6 @@
 /* The queue and the windows of a sweep: which points, in which order, with which searches shared. Expected
- * numbers are counted by hand from the specification. */
+ * numbers are counted by hand from the specification.
+ * Tests: queue.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every dataset of the cube is the same for 1, 2 and 4 threads and after an interruption, apart from the search times."""
+"""Every dataset of the cube is the same for 1, 2 and 4 threads and after an interruption, apart from the search times.
+Tests: runner.c."""
 import os
 import signal
 import subprocess

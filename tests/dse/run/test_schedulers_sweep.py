@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Sweeps of schedulers: a point is one search of the whole network. Rows, cubes and texts are the same for any number of threads, from shards,
 and after kills at any moment; the text of every schedule reads back to the point's numbers; what belongs to mappings is refused.
-Nothing here is a known value: runs are compared with each other, and with what the specification spans."""
+Nothing here is a known value: runs are compared with each other, and with what the specification spans.
+Tests: runner.c, run_work.c."""
 import csv
 import os
 import signal

@@ -1,4 +1,5 @@
-/* What searches are expected to take: the static estimate, and what those that are done make of it. */
+/* What searches are expected to take: the static estimate, and what those that are done make of it.
+ * Tests: search_time_prior.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

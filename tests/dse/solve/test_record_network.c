@@ -1,5 +1,6 @@
 /* The rows of a scheduler's point, its text as one line, and what a plan makes of scheduler points. Numbers
- * of rows are those put into the result by hand; those of plans are counted in the specification. */
+ * of rows are those put into the result by hand; those of plans are counted in the specification.
+ * Tests: workload.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* What a thread keeps from search to search never shows: results with a cache are those without, bit for bit,
  * in whatever order machines, loop nests and seeds come. Expected values come from solve_task, which keeps
- * nothing. */
+ * nothing.
+ * Tests: solve.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* What differs between two specifications, in words. The expected lines follow from the texts below by
- * reading them. */
+ * reading them.
+ * Tests: spec_diff_tree.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

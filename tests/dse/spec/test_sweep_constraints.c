@@ -1,4 +1,5 @@
-/* Constraints as an axis of a sweep. */
+/* Constraints as an axis of a sweep.
+ * Tests: sweep_variables.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* The cells that skip and only leave. Expected cells are read off the specifications by hand, or follow the
- * definition cell by cell. */
+ * definition cell by cell.
+ * Tests: sweep_cells.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

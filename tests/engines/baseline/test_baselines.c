@@ -1,5 +1,6 @@
 /* The baselines as published comparisons use them: uniform sampling of primes with what does not fit counted,
- * best of so many valid mappings, several independent hybrid searchers. */
+ * best of so many valid mappings, several independent hybrid searchers.
+ * Tests: random_mapper.c, hybrid.c, sampling.c, all_orders.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* The exhaustive mapper against a brute force that shares nothing with the map space: every prime to every
  * place, every order of the non-unit loops, whatever the checker accepts. And the other mappers against the
- * exhaustive one. */
+ * exhaustive one.
+ * Tests: annealing_mapper.c, genetic_mapper.c, hybrid.c, mapping_search.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

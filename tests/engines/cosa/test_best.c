@@ -1,4 +1,5 @@
-/* cosa-best: never worse than cosa, within its budget, the same on every thread; and its local search. */
+/* cosa-best: never worse than cosa, within its budget, the same on every thread; and its local search.
+ * Tests: polish.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* The model against brute force: on problems with a handful of primes every assignment of primes to places
  * and every order of the permutation level (for minmax also of the DRAM) is priced by cosa_terms_of; the
- * cheapest that keeps the charges of docs/cosa.md must be the model's optimum. */
+ * cheapest that keeps the charges of docs/cosa.md must be the model's optimum.
+ * Tests: model.c, choice.c, orders.c, minmax.c, speed_rows.c, extract.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The engine cosa: its options reach the model, its one mapping is priced once, its reasons and stops reach
- * the result. */
+ * the result.
+ * Tests: cosa_options.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* CoSA at the edges: limits that come before a solution, what a solve cannot see, extreme problems and
- * machines, and wishes of the user that the loops' order or axes must honour. */
+ * machines, and wishes of the user that the loops' order or axes must honour.
+ * Tests: map.c, rows.c, orders.c, extract.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* CoSA on random problems and machines: whatever comes out as a mapping passes the independent checker, its
- * terms are those of the model's optimum, and without a mapping there is a reason. */
+ * terms are those of the model's optimum, and without a mapping there is a reason.
+ * Tests: map.c, extract.c, rows.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The optimum of CoSA's objective on every layer of the reference table, and the size of the model that gives
- * it. */
+ * it.
+ * Tests: model.c, speed_rows.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,8 @@
  * problems, with random settings and constraints, every assignment of primes to places that keeps the rows of
  * docs/cosa.md is priced, with every order of the permutation level, by the formulas of that page; the
  * cheapest must be the model's optimum (infeasible where nothing keeps the rows), with and without the rows
- * that only speed the solve up. The terms of the cheapest mapping must be the same, too. */
+ * that only speed the solve up. The terms of the cheapest mapping must be the same, too.
+ * Tests: model.c, rows.c, relations.c, choice.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

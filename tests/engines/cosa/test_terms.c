@@ -1,4 +1,5 @@
-/* The terms of the objective, by hand, and what the formulation takes a problem to be. */
+/* The terms of the objective, by hand, and what the formulation takes a problem to be.
+ * Tests: relations.c, orders.c, padding.c, settings.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* The engine drill: its plain mapping, its faults, and that the driver catches the lies. */
+/* The engine drill: its plain mapping, its faults, and that the driver catches the lies.
+ * Tests: fault.c. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

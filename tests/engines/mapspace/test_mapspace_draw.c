@@ -1,5 +1,6 @@
 /* Draws are valid on random and shipped machines, cover tiny spaces that are counted by hand, and keep
- * constraints. */
+ * constraints.
+ * Tests: mapspace.c, mapspace_check.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

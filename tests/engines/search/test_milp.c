@@ -1,4 +1,5 @@
-/* The MILP module on models whose optimum is found by hand. */
+/* The MILP module on models whose optimum is found by hand.
+ * Tests: milp_solve.c. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>

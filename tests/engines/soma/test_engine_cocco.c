@@ -1,4 +1,5 @@
-/* Engine cocco through the driver. */
+/* Engine cocco through the driver.
+ * Tests: task.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Engine soma through the driver: what it finds beside the published program, threads, budgets, options. */
+/* Engine soma through the driver: what it finds beside the published program, threads, budgets, options.
+ * Tests: allocator.c, offer.c, task.c, two_stage.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* How cubes are made: what they carry, failures in the middle, what a failure leaves, and the order of rows
- * beyond memory. */
+ * beyond memory.
+ * Tests: cube.c, cube_index.c, cube_read_inputs.c. */
 #include <hdf5.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The sample's files open, without options, in the readers users have: h5py, xarray with both engines, ncdump, h5dump,
-pandas, gnuplot; and plotting/dse_results.py reads them. The expected values are those of tests/results/sample.h."""
+pandas, gnuplot; and plotting/dse_results.py reads them. The expected values are those of tests/results/sample.h.
+Tests: cube_hdf5.c."""
 import math
 import os
 import shutil

@@ -1,6 +1,7 @@
 /* The seal of result files and the trial of those that have none. The damage that HDF5 1.10 does not survive
  * was found by changing each byte of a small file: the size of the first text in its heap of texts ("GCOL":
- * 16 bytes of header, then per text 8 bytes and its size; HDF5 File Format Specification, section III.E). */
+ * 16 bytes of header, then per text 8 bytes and its size; HDF5 File Format Specification, section III.E).
+ * Tests: hdf5_trial.c, hdf5_file.c, hdf5_read.c. */
 #include "tests/results/files.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
-/* The journal against torn ends, damaged lines, other specifications, a second writer and a full disk. */
+/* The journal against torn ends, damaged lines, other specifications, a second writer and a full disk.
+ * Tests: journal_status.c, journal_open.c, journal_header.c. */
 #include "tests/results/files.h"
 
 #include "results/journal/journal.h"

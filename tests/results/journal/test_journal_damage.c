@@ -1,5 +1,6 @@
 /* Journals cut and changed at every byte of their last lines and at random places: what is resumed is what
- * was whole, or the damage is named; never another set of rows. */
+ * was whole, or the damage is named; never another set of rows.
+ * Tests: journal_scan.c, journal_open.c. */
 #include "tests/results/journal_place.h"
 
 #include "base/random.h"

@@ -1,5 +1,6 @@
 /* Disks that are full: a limit on the size of files stands for them (EFBIG instead of ENOSPC), at many
- * sizes. */
+ * sizes.
+ * Tests: journal.c. */
 #include "tests/results/journal_place.h"
 
 #include <fcntl.h>

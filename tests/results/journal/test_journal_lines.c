@@ -1,4 +1,5 @@
-/* Lines of several points at once: the same bytes as point by point. The points are those of sample.h. */
+/* Lines of several points at once: the same bytes as point by point. The points are those of sample.h.
+ * Tests: journal.c. */
 #include "tests/results/files.h"
 
 #include "results/journal/journal.h"

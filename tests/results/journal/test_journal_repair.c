@@ -1,5 +1,6 @@
 /* Rows that leave the journal, by a verdict or by repair, and every state in which a rewriting of it can be
- * left. */
+ * left.
+ * Tests: journal_rewrite.c, journal_keys.c, journal_open.c. */
 #include "tests/results/journal_place.h"
 
 enum { N_CELL = 8 };

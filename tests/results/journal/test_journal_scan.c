@@ -1,4 +1,5 @@
-/* Reading a journal as a stream, with and without its schema, and lines by their place. */
+/* Reading a journal as a stream, with and without its schema, and lines by their place.
+ * Tests: journal_scan_at.c, journal_read.c. */
 #include "tests/results/journal_place.h"
 
 #include "results/journal/journal_read.h"

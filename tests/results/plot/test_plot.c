@@ -1,4 +1,5 @@
-/* Figures of every kind and format are drawn, and their scripts name what they show. */
+/* Figures of every kind and format are drawn, and their scripts name what they show.
+ * Tests: plot_data.c, plot_gnuplot.c, plot_heatmap.c, plot_convergence.c, plot_breakdown.c. */
 #include "tests/results/files.h"
 
 #include "results/cube/cube.h"

@@ -1,4 +1,5 @@
-/* Fields are quoted as libcsv quotes them. */
+/* Fields are quoted as libcsv quotes them.
+ * Tests: csv_split.c. */
 #include <csv.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Texts of megabytes, as schedules of many DRAM tensors are: written, cut in the middle, resumed, built into
- * the cube, merged. Nothing here is a known value: what comes out is compared with what went in. */
+ * the cube, merged. Nothing here is a known value: what comes out is compared with what went in.
+ * Tests: csv_line.c. */
 #include "tests/results/files.h"
 
 #include "results/cube/cube.h"

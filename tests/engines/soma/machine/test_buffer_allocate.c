@@ -1,5 +1,6 @@
 /* buffer_allocate: hand-made cases, and every oracle and random schedules against a checker that compares all
- * pairs; and that what it lets share bytes never does so at one time. */
+ * pairs; and that what it lets share bytes never does so at one time.
+ * Tests: buffer_pack.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

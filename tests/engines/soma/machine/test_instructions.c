@@ -1,4 +1,5 @@
-/* The text form of instructions: what is written is read back, and bad text is named with its line. */
+/* The text form of instructions: what is written is read back, and bad text is named with its line.
+ * Tests: instructions_read.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

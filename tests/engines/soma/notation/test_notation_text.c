@@ -1,4 +1,5 @@
-/* The text form of a scheme, and DLSAs that do not fit. */
+/* The text form of a scheme, and DLSAs that do not fit.
+ * Tests: apply.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

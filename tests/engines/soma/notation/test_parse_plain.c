@@ -1,5 +1,6 @@
 /* The parser's default rules against the element-by-element program, on random schemes of random small
- * networks. */
+ * networks.
+ * Tests: parse.c, parse_tiles.c, tile_plan.c, need.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Random layer-fusion schemes of every network: what the parser makes is a schedule that the evaluator
- * accepts, with sums that follow from the network. */
+ * accepts, with sums that follow from the network.
+ * Tests: parse.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

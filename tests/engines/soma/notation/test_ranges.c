@@ -1,5 +1,6 @@
 /* The parser's default rules, worked out by hand: halos on both sides, strides, channels of a concatenation,
- * what is stored. */
+ * what is stored.
+ * Tests: need.c, split.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The parser's rules one by one: splits, validity, transposes, concatenation, limits. */
+/* The parser's rules one by one: splits, validity, transposes, concatenation, limits.
+ * Tests: parse.c, split.c, tile_plan.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

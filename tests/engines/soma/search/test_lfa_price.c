@@ -1,5 +1,6 @@
 /* The price put together from layer groups against the parser and the evaluator of all, on walks of random
- * moves. */
+ * moves.
+ * Tests: lfa_group.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Moves and search of stage 1 on a network whose fusions can all be enumerated: 2 orders; a first group of 5
  * possible tiling numbers (1 .. 16 for 16 points), and before each of the other 3 layers nothing or a border
- * of 2 kinds with 5 tiling numbers: 2 x 5 x 11^3 = 13,310. */
+ * of 2 kinds with 5 tiling numbers: 2 x 5 x 11^3 = 13,310.
+ * Tests: lfa_move.c, search.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* When a search of the SoMa family has to end. */
+/* When a search of the SoMa family has to end.
+ * Tests: search.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* The contract of engines, asked of every engine in the registry: a new engine is tested by being listed. */
+/* The contract of engines, asked of every engine in the registry: a new engine is tested by being listed.
+ * Tests: registry.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* The CSV reports of `dse eval` against Timeloop's own tables (tests/known/timeloop, whose README says how
  * they were made): every field is the same text, but for energies, which may differ in the last digits (1e-9
- * relative, as the issue allows). */
+ * relative, as the issue allows).
+ * Tests: report_csv.c, report_json.c, report_table.c. */
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
 # dse eval of a fused schedule: the published program's figures (tests/known/soma/oracles, r50_8MB_16GBs_s1 and _s2), every event,
 # formats that agree, faults and bad text.
+# Tests: schedule_evaluate.c, report_fused.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # dse eval --timeline and dse plot of what it writes: HDF5 and CSV agree, rows are those of the reports, figures of one and of several
 # schedules, refusals.
+# Tests: schedule_timeline.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

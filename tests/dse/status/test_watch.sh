@@ -1,5 +1,6 @@
 #!/bin/sh
 # dse watch: ends with the run, or by a signal; on a terminal in place; what was read is not read again.
+# Tests: sweep_follow.c, status_report.c, status_json.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
