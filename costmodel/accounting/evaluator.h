@@ -34,7 +34,7 @@ struct evaluation {
     double edp_js;                           /* energy_j * latency_s */
 };
 
-/* Counts of one tensor at one level, per instance (NOTES section 7). */
+/* Counts of one tensor at one level, per instance (docs/cost-model.md, "Counts"). */
 struct tensor_counts {
     bool keep;
     uint64_t instances_used, clusters_used;
@@ -49,8 +49,8 @@ struct ingress_record {
     double ingresses;
 };
 
-/* Traffic of one tensor in the network below one level, per instance of the outer level (NOTES sections 6,
- * 10). */
+/* Traffic of one tensor in the network below one level, per instance of the outer level (docs/cost-model.md,
+ * "Multicast, scatter, links" and "Energy of networks"). */
 struct network_counts {
     uint64_t fanout, max_multicast;
     double ingresses;

@@ -172,7 +172,8 @@ static bool refuse_size(const struct check *c, uint32_t l, uint64_t need, uint64
     return refuse(c, "%s needs %s for %s, has %s", level->name, need_text, list, have_text);
 }
 
-/* The sum of the kept tiles against the usable size (NOTES section 8: floor(size / multiple_buffering)). */
+/* The sum of the kept tiles against the usable size (docs/cost-model.md, "Time and fit": floor(size /
+ * multiple_buffering)). */
 static bool check_sizes(const struct check *c)
 {
     for (uint32_t l = 0; l < c->arch->n_level; l++) {
@@ -222,9 +223,9 @@ static bool check_array(const struct check *c, uint32_t from, const char *name, 
     return true;
 }
 
-/* A spatial loop needs a fan-out at its own level. How many instances it needs is seen further in, where the
- * products of all spatial loops outside are held against the meshes (NOTES section 8); a strict machine asks
- * for more: no level may spread wider than its own fan-out. */
+/* A spatial loop needs a fan-out at its own level. How many instances it needs is seen further in, where
+ * the products of all spatial loops outside are held against the meshes (docs/cost-model.md, "Time and
+ * fit"); a strict machine asks for more: no level may spread wider than its own fan-out. */
 static bool check_fanout(const struct check *c, uint32_t l)
 {
     const struct mac_array *mac = &c->arch->mac;

@@ -19,7 +19,7 @@ static uint64_t blocks(uint64_t words, uint32_t block_word)
     return (words + block_word - 1) / block_word;
 }
 
-/* Reads, fills, updates per instance (NOTES section 7, last part). */
+/* Reads, fills, updates per instance (docs/cost-model.md, "Counts"). */
 static void count_tensor(const struct level_traffic *traffic, bool read_write, bool outermost,
                          struct tensor_counts *out)
 {
@@ -42,7 +42,7 @@ static void count_tensor(const struct level_traffic *traffic, bool read_write, b
     out->address_generations = (read_write ? out->updates : out->reads) + out->fills;
 }
 
-/* NOTES section 9. */
+/* docs/cost-model.md, "Energy of levels and MACs". */
 static void price_tensor(const struct compiled *evaluator, const struct nest *nest, uint32_t l,
                          struct tensor_counts *out)
 {
@@ -60,7 +60,7 @@ static void price_tensor(const struct compiled *evaluator, const struct nest *ne
         (double)out->address_generations * level->address_energy_j * (double)out->clusters_used;
 }
 
-/* Bandwidth throttling in Timeloop's operation order (NOTES section 8). */
+/* Bandwidth throttling in Timeloop's operation order (docs/cost-model.md, "Time and fit"). */
 static void time_level(const struct storage_level *level, uint64_t compute_cycle, uint32_t n_tensor,
                        struct level_detail *out)
 {
@@ -79,7 +79,7 @@ static void time_level(const struct storage_level *level, uint64_t compute_cycle
     out->cycle = (uint64_t)ceil(cycles / out->slowdown);
 }
 
-/* NOTES section 10. */
+/* docs/cost-model.md, "Energy of networks". */
 static enum dse_status price_network(const struct storage_level *level, const struct level_traffic *traffic,
                                      bool read_write, uint64_t instances, struct arena *arena,
                                      struct network_counts *out, struct dse_error *err)
@@ -145,9 +145,9 @@ static enum dse_status check_invariants(const struct compiled *evaluator,
     return DSE_OK;
 }
 
-/* Only an output with strides, sums or a dimension twice in its projection may receive fewer words than its
- * partition (see `rounded`); any other would be hidden by stopping at 0. With link transfers peers are
- * undercounted (NOTES section 7), so nothing is asked. */
+/* Only an output with strides, sums or a dimension twice in its projection may receive fewer words than
+ * its partition (see `rounded`); any other would be hidden by stopping at 0. With link transfers peers are
+ * undercounted (docs/cost-model.md, "Counts"), so nothing is asked. */
 static enum dse_status check_partition(const struct compiled *evaluator, const struct tensor_traffic *traffic,
                                        uint32_t t, struct dse_error *err)
 {

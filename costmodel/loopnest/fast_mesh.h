@@ -32,8 +32,8 @@ struct fast_mesh {
     struct fast_record *record; /* (n_record) of the current tensor and level */
 };
 
-/* Columns and rows of the mesh below level l: the physical ones, or the loops' where those are wider (NOTES
- * section 6). */
+/* Columns and rows of the mesh below level l: the physical ones, or the loops' where those are wider
+ * (docs/cost-model.md, "Multicast, scatter, links"). */
 static inline uint64_t fast_mesh_width(const struct compiled *evaluator, const struct fast_nest *nest,
                                        uint32_t l)
 {

@@ -119,8 +119,9 @@ static bool block_fits(const struct compiled *evaluator, const struct mapping *m
     return gpu_block_fits(gpu, nest->loop_x[gpu->level] * nest->loop_y[gpu->level], bit, 0, NULL);
 }
 
-/* Group counts of every level and tensor in closed form (NOTES section 6): children whose offsets differ in a
- * relevant dimension are different groups, unless two spatial loops of a level move the same rank. */
+/* Group counts of every level and tensor in closed form (docs/cost-model.md, "Multicast, scatter, links"):
+ * children whose offsets differ in a relevant dimension are different groups, unless two spatial loops of
+ * a level move the same rank. */
 static void count_groups(const struct compiled *evaluator, const struct mapping *mapping,
                          struct fast_nest *nest)
 {

@@ -50,7 +50,8 @@ static uint64_t blocks(const struct compiled *evaluator, uint32_t l, uint64_t wo
     return shift >= 0 ? (words + block - 1) >> shift : (words + block - 1) / block;
 }
 
-/* Energy, bytes and bandwidth-limited cycles of one level (NOTES sections 8 and 9); returns the cycles. */
+/* Energy, bytes and bandwidth-limited cycles of one level (docs/cost-model.md, "Time and fit" and "Energy
+ * of levels and MACs"); returns the cycles. */
 static uint64_t price_level(const struct compiled *evaluator, const struct workspace *workspace, uint32_t l,
                             uint32_t keep, struct evaluation *out)
 {

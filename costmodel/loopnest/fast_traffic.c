@@ -7,10 +7,10 @@
 
 #include "costmodel/loopnest/fast_hops.h"
 
-/* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of all
- * loops inside it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the first
- * loop at or above l (NOTES section 5). So t_j == t_p exactly when s_j - S_j == s_p - S_p: one number per
- * loop serves all levels. */
+/* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of
+ * all loops inside it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the
+ * first loop at or above l (docs/cost-model.md, "Temporal reuse"). So t_j == t_p exactly when s_j - S_j ==
+ * s_p - S_p: one number per loop serves all levels. */
 struct tensor_walk {
     const struct compiled *evaluator;
     const struct mapping *mapping;
@@ -32,7 +32,7 @@ struct level_flow {
 
 /* Words of the visits to the child tile. */
 struct visit_words {
-    uint64_t whole, partial; /* F and d0 of NOTES section 5 */
+    uint64_t whole, partial; /* F and d0 of "Temporal reuse" */
     double total;
 };
 
@@ -150,8 +150,8 @@ static double deliver_by_links(struct tensor_walk *walk, uint32_t l, bool alone,
     return words;
 }
 
-/* The visits that can go through neighbours, one call per distinct move (NOTES section 6, "Link
- * transfers"). */
+/* The visits that can go through neighbours, one call per distinct move (docs/cost-model.md, "Multicast,
+ * scatter, links"). */
 static double visit_links(struct tensor_walk *walk, uint32_t l, bool alone, bool hops,
                           const struct visit_words *words, struct level_flow *flow)
 {
@@ -235,7 +235,7 @@ static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, boo
     return flow;
 }
 
-/* Energy of the network below level l (NOTES section 10), all instances. */
+/* Energy of the network below level l (docs/cost-model.md, "Energy of networks"), all instances. */
 static double network_energy(const struct tensor_walk *walk, uint32_t l, uint64_t partition, double links)
 {
     const struct storage_level *level = &walk->evaluator->base.arch.level[l];
@@ -284,7 +284,8 @@ static uint64_t muldiv(uint64_t a, uint64_t b, uint64_t c)
     return (uint64_t)((wide)a * b / c);
 }
 
-/* Partition sizes of the output from the outside in (NOTES section 7); of read-only tensors nobody asks. */
+/* Partition sizes of the output from the outside in (docs/cost-model.md, "Counts"); of read-only tensors
+ * nobody asks. */
 static void partition_sizes(const struct tensor_walk *walk, uint64_t *partition)
 {
     const struct fast_nest *nest = walk->nest;
@@ -309,7 +310,7 @@ static uint64_t rounded(double x)
     return x > 0 ? (uint64_t)(x + 0.5) : 0;
 }
 
-/* NOTES section 7, last part. `served` and `arrived` include what neighbours hand on. */
+/* docs/cost-model.md, "Counts". `served` and `arrived` include what neighbours hand on. */
 static void count(bool read_write, double served, double arrived, double content, uint64_t partition,
                   struct fast_counts *out)
 {
@@ -351,7 +352,7 @@ static void deliver_level(struct tensor_walk *walk, uint32_t l, bool child_keeps
     struct level_flow level = level_deliver(walk, l, costs, walk->evaluator->base.arch.link_transfers);
     flow->content[l] = level.content;
     if (!child_keeps) {
-        /* A bypassed child passes its own children's demand on (NOTES section 7, "Bypass"). */
+        /* A bypassed child passes its own children's demand on (docs/cost-model.md, "Counts"). */
         double factor = flow->content[l - 1] * (double)level.n_child / level.weighted;
         flow->content[l] = scale_flow(walk->mesh, factor, level.content);
         level.links = 0;

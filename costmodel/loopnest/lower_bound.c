@@ -75,8 +75,9 @@ static bool fans_out(const struct architecture *arch, uint32_t l)
     return arch->mac.mesh_x != arch->level[l].mesh_x || arch->mac.mesh_y != arch->level[l].mesh_y;
 }
 
-/* Most MACs that one access at level `l` can serve when `whole` iterations may share it. Only strict machines
- * hold a level to its own fan-out; else its loops may use the whole MAC array (NOTES section 8). */
+/* Most MACs that one access at level `l` can serve when `whole` iterations may share it. Only strict
+ * machines hold a level to its own fan-out; else its loops may use the whole MAC array
+ * (docs/cost-model.md, "Time and fit"). */
 static uint64_t most_sharing(const struct architecture *arch, uint32_t l, uint64_t whole)
 {
     if (!fans_out(arch, l))
@@ -96,9 +97,9 @@ static double most_instances(const struct bound_context *c, uint32_t l)
     return l + 1 == c->arch->n_level ? 1 : fmin((double)level->mesh_x * (double)level->mesh_y, c->macs);
 }
 
-/* Energy of at least `words` accesses summed over all instances of level `l`, `block_energy_j` a block, each
- * with `address_j` of address generation. Energy per instance is charged once per used cluster (NOTES section
- * 9). */
+/* Energy of at least `words` accesses summed over all instances of level `l`, `block_energy_j` a block,
+ * each with `address_j` of address generation. Energy per instance is charged once per used cluster
+ * (docs/cost-model.md, "Energy of levels and MACs"). */
 static double access_energy(const struct bound_context *c, uint32_t l, double words, double block_energy_j,
                             double address_j)
 {
@@ -174,7 +175,7 @@ static void price_fixed(const struct bound_context *c, struct tensor_view *view)
     view->home_j = access_energy(c, home, words, block_j, outer->address_energy_j);
     for (uint32_t l = 0; l < home; l++) {
         const struct storage_level *inner = &c->arch->level[l];
-        double fills = words - c->instances[l]; /* fills are truncated in each instance (NOTES section 7) */
+        double fills = words - c->instances[l]; /* fills are truncated in each instance */
         view->fill_j[l] = access_energy(c, l, fills, inner->write_energy_j, inner->address_energy_j);
     }
 }
@@ -215,9 +216,9 @@ static double tensor_least(const struct bound_context *c, struct tensor_view *vi
 
 /* ---------------------------------------- network ingresses */
 
-/* Words that enter the network below the home level. A level that does not merge partial sums is charged 2 *
- * accesses - partition (NOTES section 10), still at least one a word for a plain output without link
- * transfers. */
+/* Words that enter the network below the home level. A level that does not merge partial sums is charged 2
+ * * accesses - partition (docs/cost-model.md, "Energy of networks"), still at least one a word for a plain
+ * output without link transfers. */
 static double ingress_energy(const struct bound_context *c, const struct tensor_view *view)
 {
     const struct storage_level *level = &c->arch->level[view->home];
@@ -235,9 +236,10 @@ static uint32_t prime_factors(uint64_t n)
     return count + (n > 1);
 }
 
-/* In the one case left out above each record of a network is charged 2 * accesses - partition, which may be
- * negative: how much that can take off the total. There are at most two kinds of visit per temporal loop
- * (NOTES section 6), and in each at most sqrt(2 * children) different group sizes. */
+/* In the one case left out above each record of a network is charged 2 * accesses - partition, which may
+ * be negative: how much that can take off the total. There are at most two kinds of visit per temporal
+ * loop (docs/cost-model.md, "Multicast, scatter, links"), and in each at most sqrt(2 * children) different
+ * group sizes. */
 static double ingress_rebate(const struct bound_context *c, const struct tensor_view *view)
 {
     if (!view->tensor->read_write || (view->need.plain && !c->arch->link_transfers))
@@ -271,7 +273,7 @@ static double level_words(const struct bound_context *c, const struct tensor_vie
     return fmax(words, c->macs / (double)c->parallel);
 }
 
-/* Cycles of the busiest level (NOTES section 8). */
+/* Cycles of the busiest level (docs/cost-model.md, "Time and fit"). */
 static double bandwidth_cycles(const struct bound_context *c)
 {
     double cycles = 1;

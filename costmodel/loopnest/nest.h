@@ -1,6 +1,6 @@
-/* The loop nest of a mapping with its unit loops removed (they never influence anything, NOTES section 3),
- * and the tiles it implies. Shared by the plain evaluation and the reports; the fast path keeps its own
- * leaner form. */
+/* The loop nest of a mapping with its unit loops removed (they never influence anything,
+ * docs/cost-model.md, "Mapping"), and the tiles it implies. Shared by the plain evaluation and the
+ * reports; the fast path keeps its own leaner form. */
 #ifndef COSTMODEL_LOOPNEST_NEST_H
 #define COSTMODEL_LOOPNEST_NEST_H
 
@@ -45,8 +45,8 @@ struct nest {
 bool nest_build(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
                 struct nest *nest, struct misfit_info *fit);
 
-/* Does the nest fit the machine (NOTES section 8)? MACs first, then levels from the inside; false with `fit`
- * set. */
+/* Does the nest fit the machine (docs/cost-model.md, "Time and fit")? MACs first, then levels from the
+ * inside; false with `fit` set. */
 bool nest_fits(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
                const struct nest *nest, struct misfit_info *fit);
 

@@ -109,7 +109,7 @@ void child_mesh_clear_served(struct child_mesh *mesh)
 }
 
 /* Hops to reach all members of a group: along the row to the furthest column, then up and down each used
- * column from the middle of the mesh, (height - 1) / 2 (NOTES section 10). */
+ * column from the middle of the mesh, (height - 1) / 2 (docs/cost-model.md, "Energy of networks"). */
 static double group_hops(const struct child_mesh *mesh, const uint32_t *member, uint32_t n_member)
 {
     double centre = (mesh->height - 1) / 2.0, hops;

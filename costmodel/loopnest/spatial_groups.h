@@ -1,4 +1,5 @@
-/* The children of one instance as multicast groups on the mesh below it (NOTES sections 6 and 10). */
+/* The children of one instance as multicast groups on the mesh below it (docs/cost-model.md, "Multicast,
+ * scatter, links" and "Energy of networks"). */
 #ifndef COSTMODEL_LOOPNEST_SPATIAL_GROUPS_H
 #define COSTMODEL_LOOPNEST_SPATIAL_GROUPS_H
 

@@ -9,7 +9,8 @@
 #include "costmodel/loopnest/spatial_groups.h"
 
 /* One class of visits to the child tile: `weight` visits of `size` words, each moving the tile by `move`,
- * right after a visit of `previous_size` words (0: there was none). NOTES sections 5 and 6. */
+ * right after a visit of `previous_size` words (0: there was none). docs/cost-model.md, "Temporal reuse"
+ * and "Multicast, scatter, links". */
 struct visit {
     double weight;
     uint64_t size;
@@ -81,7 +82,8 @@ static enum dse_status deliver(struct visit_context *context, const struct visit
     return DSE_OK;
 }
 
-/* Words of a box that is not covered by itself after the move of one step of `loop` (NOTES section 5, d0). */
+/* Words of a box that is not covered by itself after the move of one step of `loop` (docs/cost-model.md,
+ * "Temporal reuse", d0). */
 static uint64_t moved_words(const struct compiled *evaluator, uint32_t t, const uint32_t *extent,
                             const struct nest_loop *loop)
 {
@@ -99,8 +101,8 @@ static uint64_t moved_words(const struct compiled *evaluator, uint32_t t, const 
     return whole - kept;
 }
 
-/* All visits of the child tile (NOTES section 5): the first, the innermost loop's advances, and for each loop
- * further out its advance followed by the innermost loop running again. */
+/* All visits of the child tile (docs/cost-model.md, "Temporal reuse"): the first, the innermost loop's
+ * advances, and for each loop further out its advance followed by the innermost loop running again. */
 static enum dse_status visit_children(struct visit_context *context, const struct nest *nest, uint32_t l,
                                       uint32_t t, const uint32_t *extent, bool whole_always,
                                       struct dse_error *err)
@@ -167,8 +169,8 @@ static enum dse_status level_visits(const struct compiled *evaluator, const stru
         child_mesh_group(&context.mesh, &context.all);
         level->fanout = context.mesh.n_child;
     }
-    /* MACs hold nothing: every visit of a point is a whole one (NOTES 5.4); likewise without temporal reuse
-     * (5.5). */
+    /* MACs hold nothing: every visit of a point is a whole one (docs/cost-model.md, "Temporal reuse");
+     * likewise without temporal reuse. */
     bool whole_always = l == 0 || (mapping->level[l - 1].no_temporal_reuse >> t & 1u);
     DSE_TRY(visit_children(&context, nest, l, t, l ? nest->tile[l - 1] : point, whole_always, err));
     if (level->n_record > 1)
@@ -177,8 +179,8 @@ static enum dse_status level_visits(const struct compiled *evaluator, const stru
     return DSE_OK;
 }
 
-/* partition_i = floor(partition_{i+1} * tile_i / tile of all children together) (NOTES section 7). The
- * product may pass 64 bits, hence 128. */
+/* partition_i = floor(partition_{i+1} * tile_i / tile of all children together) (docs/cost-model.md,
+ * "Counts"). The product may pass 64 bits, hence 128. */
 static void partition_sizes(const struct compiled *evaluator, const struct nest *nest, uint32_t t,
                             struct tensor_traffic *traffic)
 {
@@ -205,8 +207,8 @@ static void arriving_words(struct tensor_traffic *traffic, uint32_t n_level)
     }
 }
 
-/* A level that does not keep the tensor passes its children's demand on to the next outer level (NOTES
- * section 7). */
+/* A level that does not keep the tensor passes its children's demand on to the next outer level
+ * (docs/cost-model.md, "Counts"). */
 static void bypass_level(struct tensor_traffic *traffic, uint32_t l, uint32_t n_level)
 {
     struct level_traffic *level = &traffic->level[l];
@@ -255,7 +257,7 @@ enum dse_status traffic_compute(const struct compiled *evaluator, const struct m
     partition_sizes(evaluator, nest, t, out);
     arriving_words(out, n_level);
     apply_bypass(out, n_level);
-    /* Divided by the children of the whole machine, as Timeloop does (NOTES section 7, "Peers"). */
+    /* Divided by the children of the whole machine, as Timeloop does (docs/cost-model.md, "Counts"). */
     for (uint32_t l = n_level - 1; l > 0; l--)
         if (out->level[l].link_transfers > 0)
             out->level[l - 1].peer =

@@ -1,5 +1,5 @@
-/* Traffic of one tensor through the hierarchy under one mapping: the plain version (NOTES sections 4 to
- * 7). */
+/* Traffic of one tensor through the hierarchy under one mapping: the plain version (docs/cost-model.md,
+ * from "Tiles" to "Counts"). */
 #ifndef COSTMODEL_LOOPNEST_TRAFFIC_H
 #define COSTMODEL_LOOPNEST_TRAFFIC_H
 
@@ -22,8 +22,8 @@ struct access_record {
 /* One level's side of a tensor's traffic, per instance of the level. */
 struct level_traffic {
     bool keep;
-    uint64_t tile_word;      /* NOTES section 4; 0 when bypassed */
-    uint64_t partition_word; /* NOTES section 7 */
+    uint64_t tile_word;      /* "Tiles"; 0 when bypassed */
+    uint64_t partition_word; /* "Counts" */
     uint64_t fanout;         /* children of one instance */
     uint32_t n_record, record_capacity;
     struct access_record *record; /* (n_record) by multicast then scatter; in the arena */

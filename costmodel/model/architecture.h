@@ -23,11 +23,11 @@ struct storage_level {
     char name[ARCH_NAME_MAX];
     char array[ARCH_NAME_MAX]; /* native name of the array just below this level ("PE"), or "" */
     bool is_dram;
-    bool reduces;       /* merges partial sums itself; a DRAM does not unless said (NOTES section 10) */
+    bool reduces;       /* merges partial sums itself; a DRAM does not unless said */
     uint32_t keep_role; /* bit r set: tensors of role r may be kept here (all set for Timeloop files) */
     uint32_t word_bit;
     uint32_t block_word;       /* words per access ("vector") */
-    uint32_t cluster_size;     /* instances that share one access port (NOTES section 9) */
+    uint32_t cluster_size;     /* instances that share one access port */
     uint64_t size_word;        /* capacity of one instance, or ARCH_UNLIMITED */
     double multiple_buffering; /* the usable size is floor(size_word / multiple_buffering) */
     double min_utilization;    /* of the usable size, 0..1 */
@@ -116,10 +116,11 @@ enum noc_setting {
 struct architecture {
     char name[ARCH_NAME_MAX];
     double clock_hz; /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
-    /* neighbour-to-neighbour forwarding (NOTES section 6); native files: off unless said */
+    /* neighbour-to-neighbour forwarding (docs/cost-model.md, "Multicast, scatter, links"); native files:
+     * off unless said */
     bool link_transfers;
-    /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the cumulative
-     * meshes (NOTES section 8) */
+    /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the
+     * cumulative meshes (docs/cost-model.md, "Time and fit") */
     bool strict_fanout;
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];

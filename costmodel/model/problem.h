@@ -63,8 +63,8 @@ int problem_find_tensor(const struct problem *problem, const char *name);
 /* Multiply-accumulates: the product of all bounds. */
 uint64_t problem_macs(const struct problem *problem);
 
-/* Words of the bounding box of tensor `t` when dimension d spans extent[d] iterations (n_dim):
- * prod over ranks of 1 + sum coefficient * (extent - 1). NOTES section 4 of the Timeloop reference. */
+/* Words of the bounding box of tensor `t` when dimension d spans extent[d] iterations (n_dim): prod over
+ * ranks of 1 + sum coefficient * (extent - 1). docs/cost-model.md, "Tiles". */
 uint64_t problem_tile_words(const struct problem *problem, uint32_t t, const uint32_t *extent);
 
 /* Words of the whole tensor: the same at the problem's bounds. */

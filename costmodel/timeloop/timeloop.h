@@ -55,8 +55,8 @@ enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct ds
 bool timeloop_is_null(const struct ynode *node);
 
 /* Energies of an Energy Reference Table (`ert`: version, tables of actions in pJ) for the levels where
- * `fixed[l]` is false, and for the MACs unless `mac_fixed`. Reads feed read, fills and updates as NOTES
- * section 9 of the reference has it. A table that belongs to no level and not to the MACs is an error. */
+ * `fixed[l]` is false, and for the MACs unless `mac_fixed`. Which action prices what: docs/timeloop.md,
+ * "Energy Reference Table". A table that belongs to no level and not to the MACs is an error. */
 DSE_MUST_CHECK enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynode *ert,
                                                   const bool *fixed, bool mac_fixed,
                                                   struct architecture *arch, struct dse_error *err);

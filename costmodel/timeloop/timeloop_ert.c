@@ -9,7 +9,8 @@
 
 static const double J_PER_PJ = 1e-12;
 
-/* Actions that may price one kind of access, preferred first (NOTES section 9). */
+/* Actions that may price one kind of access, preferred first (docs/timeloop.md, "Energy Reference
+ * Table"). */
 static const char *const read_action[] = {"random_read", "read", NULL};
 static const char *const fill_action[] = {"random_fill", "write", NULL};
 static const char *const update_action[] = {"random_update", "random_fill", "write", NULL};

@@ -39,7 +39,8 @@ static enum dse_status u32_attribute(const struct timeloop_component *component,
 }
 
 /* Word bits, block and cluster size. `width` is the bits of one access: word-bits * block-size *
- * cluster-size, and gives whichever of the last two is missing (NOTES section 1). */
+ * cluster-size, and gives whichever of the last two is missing (docs/timeloop.md, "Attributes that
+ * count"). */
 static enum dse_status read_word(const struct timeloop_component *component, struct storage_level *level,
                                  struct dse_error *err)
 {
@@ -141,8 +142,8 @@ static enum dse_status read_usage(const struct timeloop_component *component, st
     return DSE_OK;
 }
 
-/* instances = mesh_x * mesh_y; meshX alone or meshY alone gives the other, neither puts all on X (NOTES
- * section 1). */
+/* instances = mesh_x * mesh_y; meshX alone or meshY alone gives the other, neither puts all on X
+ * (docs/timeloop.md, "Attributes that count"). */
 static enum dse_status read_mesh(const struct timeloop_component *component, uint64_t *instances,
                                  uint64_t *mesh_x, uint64_t *mesh_y, struct dse_error *err)
 {
@@ -194,7 +195,8 @@ static enum dse_status read_bandwidth(const struct timeloop_component *component
                                        &level->shared_bandwidth_word_per_cycle, NULL, err);
 }
 
-/* The network below the level: NOTES section 10. Energies per hop come directly or from wires. */
+/* The network below the level: docs/cost-model.md, "Energy of networks". Energies per hop come directly or
+ * from wires. */
 static enum dse_status read_network(const struct timeloop_component *component, struct storage_level *level,
                                     struct dse_error *err)
 {
@@ -232,7 +234,7 @@ static enum dse_status read_network(const struct timeloop_component *component, 
     return DSE_OK;
 }
 
-/* Timeloop's public table (NOTES section 9), in pJ per access. */
+/* Timeloop's public table (docs/timeloop.md, "Attributes that count"), in pJ per access. */
 static void default_energy(struct storage_level *level)
 {
     double pj;

@@ -1,8 +1,8 @@
-/* Loop orders worth trying. What an order costs is decided by reuse: a tensor's tile stays where it is while
- * the innermost loops do not index it (NOTES section 5 of the Timeloop reference: stationarity costs nothing,
- * the first relevant loop and everything outside it costs a full refill), and a window slides only under the
- * innermost non-unit loop. So per level it matters which loops lie inside the first loop that indexes each
- * tensor, and which one is innermost. */
+/* Loop orders worth trying. What an order costs is decided by reuse: a tensor's tile stays where it is
+ * while the innermost loops do not index it (docs/cost-model.md, "Temporal reuse": stationarity costs
+ * nothing, the first relevant loop and everything outside it costs a full refill), and a window slides
+ * only under the innermost non-unit loop. So per level it matters which loops lie inside the first loop
+ * that indexes each tensor, and which one is innermost. */
 #ifndef ENGINES_MAPSPACE_MAPSPACE_ORDER_H
 #define ENGINES_MAPSPACE_MAPSPACE_ORDER_H
 

@@ -184,8 +184,8 @@ static void test_checker_looks_at_meshes(void **state)
     expect_refused(&f, "RegisterFile has a spatial loop over K, but only 1 instance inside it");
 }
 
-/* Only strict machines hold each level to its own fan-out (NOTES section 8: Timeloop checks cumulative
- * meshes). */
+/* Only strict machines hold each level to its own fan-out (docs/cost-model.md, "Time and fit": Timeloop
+ * checks cumulative meshes). */
 static void test_checker_holds_strict_machines_to_their_fanout(void **state)
 {
     (void)state;

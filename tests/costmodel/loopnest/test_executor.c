@@ -20,10 +20,10 @@ enum { N_CASE = 8000, MACS_MAX = 2000, SEED = 20240 };
 /* Why Timeloop may differ from the executor for one tensor; derived from the mapping alone. */
 enum cause {
     EXACT,
-    CAUSE_HOLES, /* a tile's bounding box has words that nothing touches (NOTES section 4) */
-    /* a loop advance costs the true walk less or more than the two-iteration walk says (section 5) */
+    CAUSE_HOLES, /* a tile's bounding box has words that nothing touches ("Tiles") */
+    /* a loop advance costs the true walk less or more than the two-iteration walk says ("Temporal reuse") */
     CAUSE_WALK,
-    /* equal words meet across levels of fan-out that Timeloop looks at one by one (section 6) */
+    /* equal words meet across levels of fan-out that Timeloop looks at one by one */
     CAUSE_SHARING,
     N_CAUSE
 };
@@ -336,9 +336,9 @@ struct slide_case {
 static void test_executor_counts_sliding_windows_by_hand(void **state)
 {
     (void)state;
-    /* P innermost, K outside: 4 sweeps of 4 + 7 * 2 (Timeloop agrees, NOTES section 13). K inside P: the tile
-     * stays while K runs, so one sweep, the 18 words of the input; Timeloop charges 8 whole tiles, 32.
-     * Without K: 18. */
+    /* P innermost, K outside: 4 sweeps of 4 + 7 * 2 (Timeloop agrees, docs/cost-model.md, "Temporal
+     * reuse"). K inside P: the tile stays while K runs, so one sweep, the 18 words of the input; Timeloop
+     * charges 8 whole tiles, 32. Without K: 18. */
     static const struct slide_case known[] = {{"PKR", 4, 72}, {"KPR", 4, 18}, {"KPR", 1, 18}};
     struct arena arena;
     arena_init(&arena);
@@ -379,9 +379,9 @@ static void test_executor_counts_sliding_windows_by_hand(void **state)
     arena_free(&arena);
 }
 
-/* Where the model is known to differ, by hand (NOTES section 5.2): tile R=2 P=2, loops R=3 inside P=4.
- * Timeloop says 28; in truth P's advance goes from words 4..6 back to 2..4, where word 4 is still there: 3 +
- * 4 * 2 * 2 + 3 * 2 = 25. */
+/* Where the model is known to differ, by hand (docs/cost-model.md, "Temporal reuse"): tile R=2 P=2, loops
+ * R=3 inside P=4. Timeloop says 28; in truth P's advance goes from words 4..6 back to 2..4, where word 4
+ * is still there: 3 + 4 * 2 * 2 + 3 * 2 = 25. */
 static void test_executor_knows_the_true_walk(void **state)
 {
     (void)state;

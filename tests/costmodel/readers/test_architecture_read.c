@@ -115,8 +115,7 @@ static void test_files_simba_has_table_v(void **state)
     near_to(arch.mac.energy_j, 0.25e-12, 1e-12);                   /* (8/16)^2 */
 }
 
-/* The public table of Timeloop v3.0.3 (NOTES section 9 of the reference), written out from its
- * description. */
+/* The public table of Timeloop v3.0.3 (docs/timeloop.md, "Attributes that count"), written out. */
 static double table_pj(const struct storage_level *at)
 {
     double width = (double)at->word_bit * at->block_word * at->cluster_size;

@@ -1,6 +1,6 @@
-/* Timeloop architectures: trees, the flat format, overrides, refusals. Files: tests/known/timeloop/archs; the
- * numbers expected are those written in the files, or follow from NOTES section 1 of the Timeloop reference
- * as said. */
+/* Timeloop architectures: trees, the flat format, overrides, refusals. Files: tests/known/timeloop/archs;
+ * the numbers expected are those written in the files, or follow from docs/timeloop.md,
+ * "Attributes that count", as said. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void test_timeloop_architecture_multiplies_nested_ranges(void **state)
     assert_int_equal(arch.mac.mesh_y, 16);
     assert_int_equal(arch.level[1].size_word, 512 * 2); /* depth counts blocks */
     assert_true(arch.level[2].multiple_buffering == 2.0);
-    assert_true(fabs(arch.mac.energy_j - 0.25e-12) < 1e-24); /* (8/16)^2 pJ, NOTES section 9 */
+    assert_true(fabs(arch.mac.energy_j - 0.25e-12) < 1e-24); /* (8/16)^2 pJ, docs/timeloop.md */
 }
 
 static void test_timeloop_architecture_applies_the_ert_of_the_file(void **state)
@@ -225,7 +225,7 @@ static void test_timeloop_architecture_reads_the_flat_format(void **state)
     expect_mesh(&arch.level[2], "DRAM", 1, 1, 1);
     assert_true(arch.level[2].is_dram);
     assert_true(arch.level[2].read_bandwidth_word_per_cycle == 10.0); /* half of the old `bandwidth` */
-    /* public table, NOTES section 9: DRAM 200 * 8 * 64 / 16 = 6400 pJ */
+    /* public table, docs/timeloop.md: DRAM 200 * 8 * 64 / 16 = 6400 pJ */
     assert_true(fabs(arch.level[2].read_energy_j - 6400e-12) < 1e-20);
     /* W = 64 bit, H = 16384, x = 128 KB, y = 127.5 * 5 / 99.5 + 1 = 7.4070..., 64 / 16 * y = 29.628... pJ */
     assert_true(fabs(arch.level[1].write_energy_j - (127.5 * 5 / 99.5 + 1) * 4e-12) < 1e-22);

@@ -1,4 +1,4 @@
-/* Energy Reference Tables: which action prices what, NOTES section 9 of the Timeloop reference. */
+/* Energy Reference Tables: which action prices what, docs/timeloop.md, "Energy Reference Table". */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Attributes of one Timeloop component. Expected values follow the rules of NOTES sections 1, 9 and 10 of the
- * Timeloop reference, worked out by hand next to each case. */
+/* Attributes of one Timeloop component. Expected values follow docs/timeloop.md, "Attributes that
+ * count", worked out by hand next to each case. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
