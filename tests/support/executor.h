@@ -20,8 +20,8 @@
  *  - updates of the output: the same number in the other direction. Whatever arrived leaves once; children
  *    with the same set are added up on the way (spatial reduction).
  *  - reads of the output: updates less the first one of each word in each instance.
- * These are Timeloop's definitions (docs/cost-model.md, "Counts") with the true sets in place of its boxes and
- * its two-iteration walk; docs/cost-model-exactness.md says where the two must agree and how far they may
+ * These are Timeloop's definitions (docs/cost-model.md, "Counts") with the true sets in place of its boxes
+ * and its two-iteration walk; docs/cost-model-exactness.md says where the two must agree and how far they may
  * differ. Link transfers are not modelled. */
 #ifndef TESTS_SUPPORT_EXECUTOR_H
 #define TESTS_SUPPORT_EXECUTOR_H

@@ -1,7 +1,7 @@
 /* The rows of a point: sums over layers, outcomes, and texts that read back. Expected values follow from the
  * layers' own results by the rules in record.h; the check of the mapping line is that evaluating what is read
  * back costs the same.
- * Tests: measure.c. */
+ * Tests: measure_settings.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Engine unfused: what layer by layer means, read out of the text of what it finds. Bytes are those of the
  * network's layers, evaluated by the plain evaluator of tests/support.
- * Tests: offer.c, explain.c, task.c. */
+ * Tests: offer.c, explain.c, soma_metrics.c, task.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
