@@ -1,7 +1,7 @@
 /* Supervisor, watchdog and workers together, in a small run: threads take tasks, some of which crash or loop;
  * rows are kept in shared memory, as a journal would keep them. Expected are counts: every task has one row,
  * and those of bad tasks say why.
- * Tests: supervisor.c, watchdog.c, worker_pool.c. */
+ * Tests: supervisor.c, worker_pool.c. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

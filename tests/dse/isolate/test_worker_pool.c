@@ -2,7 +2,7 @@
  * takes all memory, does not stop, or damages what it sends. The searches here are functions of the task's
  * number that misbehave on purpose; nothing is a known value: the texts are those that docs/isolation.md
  * promises.
- * Tests: fork_server.c, worker.c, worker_limits.c, worker_protocol.c, worker_reason.c. */
+ * Tests: fork_server.c, worker.c, worker_memory.c, worker_answer.c, worker_reason.c. */
 #include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
