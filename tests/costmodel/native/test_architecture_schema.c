@@ -114,8 +114,10 @@ static void test_documentation_shows_the_schema(void **state)
     text_init(&table);
     print_schema(&table);
     assert_false(table.failed);
-    if (!strstr(page, table.data))
-        fail_msg("docs/architectures.md must contain:\n%s", table.data);
+    if (!strstr(page, table.data)) { /* the table is longer than a message of cmocka */
+        fputs(table.data, stdout);
+        fail_msg("docs/architectures.md must contain this");
+    }
     text_free(&table);
     free(page);
 }

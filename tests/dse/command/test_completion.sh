@@ -63,7 +63,7 @@ is 'table yaml csv json' map --format ''
 is 'table yaml csv json' map --format =
 is 'table csv json' eval -f ''
 is 'cosa cosa-best' eval soma_edge resnet50_soma s.yaml --core co
-is 'breakdown' plot out.h5 -k b
+is 'breakdown' plot out.h5 -k breakd
 is 'patience=' map simba resnet50 -o pat
 is 'victory_condition=' map simba resnet50 --engine hybrid --option vic
 is '--set' check --s
