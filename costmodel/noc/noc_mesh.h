@@ -1,6 +1,6 @@
 /* State of a simulation of the mesh (noc_simulate.c): routers (noc_router.c), the ports' sources and sinks
  * (noc_endpoint.c), dependencies (noc_depend.c), steady streams (noc_repeat.c). Internal to
- * costmodel/noc_*.c. */
+ * costmodel/noc/. */
 #ifndef COSTMODEL_NOC_NOC_MESH_H
 #define COSTMODEL_NOC_NOC_MESH_H
 

@@ -42,6 +42,12 @@ class Docs(unittest.TestCase):
         for name, path in pairs:
             self.assertTrue(re.search(rf"(?m)^[a-zA-Z].*\b{name}\b", SOURCES[path]), f"{name} in {path}")
 
+    def test_named_files_exist(self):
+        """Capitals and stars stand for any name: tests/ROOM/test_NAME.c."""
+        for path, text in PAGES.items():
+            for name in re.findall(rf"(?<![\w/.-])((?:{'|'.join(FLOORS)}|tests|plotting|scripts)/[a-z0-9_./-]*\w\.(?:[ch]|py|sh|gp|csv|yaml))\b", text):
+                self.assertTrue(os.path.exists(name), f"{path}: {name}")
+
     def test_links_lead_somewhere(self):
         for path, text in PAGES.items():
             for link in re.findall(r"\]\(([^)\s]+)\)", text):
