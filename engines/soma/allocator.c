@@ -52,9 +52,10 @@ enum dse_status soma_allocator_new(const struct soma_search *search,
     arena_init(&a->dlsa_arena);
     arena_init(&a->best_arena);
     arena_init(&a->own_arena);
-    DSE_TRY(soma_lfa_new(n_layer, &a->own_arena, &a->first, err));
-    DSE_TRY(soma_lfa_new(n_layer, &a->own_arena, &a->present.lfa, err));
-    DSE_TRY(soma_lfa_new(n_layer, &a->own_arena, &a->best.lfa, err));
+    soma_lfa_new(n_layer, &a->own_arena, &a->first);
+    soma_lfa_new(n_layer, &a->own_arena, &a->present.lfa);
+    soma_lfa_new(n_layer, &a->own_arena, &a->best.lfa);
+    DSE_TRY(arena_check(&a->own_arena, "a search over layers", err));
     a->best.price.cost = INFINITY;
     DSE_TRY(soma_lfa_prices_new(search, &a->prices, err));
     a->options.lfa.prices = a->prices;

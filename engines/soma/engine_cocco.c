@@ -107,8 +107,8 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
         .alpha = engine_context_option(context, OPTION_ALPHA),
         .return_share = 0.9};
     state->search = arena_alloc(arena, n, sizeof *state->search);
+    soma_starts_init(&state->starts, &hooks, state, ROUNDS_AT_ONCE, n, arena);
     DSE_TRY(arena_check(arena, "the searches", err));
-    DSE_TRY(soma_starts_init(&state->starts, &hooks, state, ROUNDS_AT_ONCE, n, arena, err));
     for (uint32_t i = 0; i < n; i++)
         DSE_TRY(soma_lfa_search_new(search, &options, &state->first, search->machine.buffer_byte,
                                     soma_start_stream(task->seed, task->key, i, RANDOM_COCCO), arena,
@@ -124,7 +124,8 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
     arena_init(&state->scratch);
     state->offered = INFINITY;
     DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
-    DSE_TRY(soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first, err));
+    soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first);
+    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
     DSE_TRY(soma_initial_lfa(&state->task.search, SOMA_MOVES_COCCO, state->task.search.machine.buffer_byte,
                              &state->scratch, &state->first, &price, err));
     if (isfinite(price.cost))

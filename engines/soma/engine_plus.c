@@ -134,16 +134,14 @@ struct state {
     struct arena scratch;
 };
 
-static enum dse_status make_room(struct state *state, struct arena *arena, struct dse_error *err)
+static void make_room(struct state *state, struct arena *arena)
 {
     uint32_t n_layer = state->task.search.context.network->n_layer;
     for (uint32_t k = 0; k < N_SEED; k++)
-        DSE_TRY(soma_lfa_new(n_layer, arena, &state->seed[k].lfa, err));
-    DSE_TRY(soma_lfa_new(n_layer, arena, &state->best, err));
+        soma_lfa_new(n_layer, arena, &state->seed[k].lfa);
+    soma_lfa_new(n_layer, arena, &state->best);
     state->best_lead = arena_alloc(arena, n_layer, sizeof *state->best_lead);
-    DSE_TRY(arena_check(arena, "a search over layers", err));
     state->best_cost = INFINITY;
-    return DSE_OK;
 }
 
 static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
@@ -164,14 +162,14 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
     state->polish = engine_context_option(context, OPTION_POLISH);
     state->dlsa_rounds = engine_context_option(context, OPTION_DLSA_ROUNDS);
     state->start = arena_alloc(arena, n, sizeof *state->start);
-    DSE_TRY(arena_check(arena, "the searches", err));
-    for (; state->n_start < n; state->n_start++)
-        arena_init(&state->start[state->n_start].arena);
-    DSE_TRY(make_room(state, arena, err));
     state->donor = arena_alloc(arena, n, sizeof *state->donor);
+    make_room(state, arena);
     DSE_TRY(arena_check(arena, "the searches", err));
-    for (uint32_t i = 0; i < n; i++)
-        DSE_TRY(plus_point_new(n_layer, arena, &state->donor[i], err));
+    for (; state->n_start < n; state->n_start++) {
+        arena_init(&state->start[state->n_start].arena);
+        plus_point_new(n_layer, arena, &state->donor[state->n_start]);
+    }
+    DSE_TRY(arena_check(arena, "the searches", err));
     /* So what is found is never worse than what soma finds with as many starts, its other options by default
      * and the same seed. */
     const struct soma_allocator_options soma = soma_default_options();
@@ -320,8 +318,8 @@ static enum dse_status begin_generation(struct state *state, struct engine_conte
     const struct engine_task *task = engine_context_task(context);
     bool first = begins_anew(state, context);
     state->phase = JOINT;
-    DSE_TRY(soma_starts_init(&state->joint, &hooks, state, SLICE, state->n_start,
-                             engine_context_arena(context), err));
+    soma_starts_init(&state->joint, &hooks, state, SLICE, state->n_start, engine_context_arena(context));
+    DSE_TRY(arena_check(engine_context_arena(context), "the searches", err));
     for (uint32_t i = 0; i < state->n_start && !first; i++)
         plus_search_point(state->start[i].search, &state->donor[i]);
     for (uint32_t i = 0; i < state->n_start; i++) {
@@ -412,7 +410,8 @@ static enum dse_status polish_start(struct state *state, uint32_t i, double shar
     if (state->generation > 0 && !(plus_search_cost(start->search) < start->first))
         return DSE_OK;
     arena_reset(&state->scratch);
-    DSE_TRY(soma_lfa_new(state->best.n_layer, &state->scratch, &lfa, err));
+    soma_lfa_new(state->best.n_layer, &state->scratch, &lfa);
+    DSE_TRY(arena_check(&state->scratch, "a fusion of layers", err));
     plus_search_best(start->search, &lfa, &lead, &price);
     DSE_TRY(polish(state, &lfa, lead, share, i, context, &cost, err));
     start->cost = cost;

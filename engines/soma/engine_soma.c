@@ -231,7 +231,8 @@ static enum dse_status explain_start(struct state *state, struct engine_context 
     const struct soma_search *search = &state->task.search;
     struct soma_lfa lfa;
     struct soma_price price;
-    DSE_TRY(soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), &lfa, err));
+    soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), &lfa);
+    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
     DSE_TRY(soma_initial_lfa(search, state->first, search->machine.buffer_byte, &state->scratch, &lfa, &price,
                              err));
     return price.cost < INFINITY ? DSE_OK : soma_explain_start(context, search, &lfa, &state->scratch, err);

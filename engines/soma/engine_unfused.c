@@ -24,7 +24,8 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
     const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
     DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
-    return soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->lfa, err);
+    soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->lfa);
+    return arena_check(engine_context_arena(context), "a fusion of layers", err);
 }
 
 static enum dse_status unfused_step(void *memory, struct engine_context *context, enum engine_stop *stop,

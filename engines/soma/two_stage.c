@@ -57,8 +57,8 @@ enum dse_status soma_two_stage_init(struct soma_two_stage *t, const struct soma_
     *t = (struct soma_two_stage){.task = task, .end_rounds = end_rounds};
     arena_init(&t->scratch);
     t->start = arena_alloc(arena, n, sizeof *t->start);
+    soma_starts_init(&t->starts, &hooks, t, UINT64_MAX, n, arena);
     DSE_TRY(arena_check(arena, "the searches", err));
-    DSE_TRY(soma_starts_init(&t->starts, &hooks, t, UINT64_MAX, n, arena, err));
     for (uint32_t i = 0; i < n; i++) {
         t->start[i].offered = INFINITY;
         DSE_TRY(

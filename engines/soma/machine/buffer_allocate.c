@@ -39,21 +39,19 @@ static bool conflict(const struct packing *a, uint32_t i, uint32_t j)
 
 /* ---- what is there to allocate ---- */
 
-static bool make_room(struct packing *a, struct arena *arena)
+static void make_room(struct packing *a, struct arena *arena)
 {
     size_t n = (size_t)a->n + 1;
     uint32_t **index[] = {&a->place,      &a->by_start, &a->first,    &a->order,
                           &a->best_order, &a->spare,    &a->n_ejected};
     for (size_t i = 0; i < sizeof index / sizeof index[0]; i++)
-        if ((*index[i] = arena_alloc(arena, n, sizeof(uint32_t))) == NULL)
-            return false;
+        *index[i] = arena_alloc(arena, n, sizeof(uint32_t));
     a->room = arena_alloc(arena, n, sizeof *a->room);
     a->offset = arena_alloc(arena, n, sizeof *a->offset);
     a->best = arena_alloc(arena, n, sizeof *a->best);
     a->placed = arena_alloc(arena, n, sizeof *a->placed);
     a->span = arena_alloc(arena, n, sizeof *a->span);
     a->area = arena_alloc(arena, n, sizeof *a->area);
-    return a->area && a->room && a->offset && a->best && a->placed && a->span;
 }
 
 static enum dse_status round_up(struct packing *a, uint64_t alignment, struct dse_error *err)
@@ -76,15 +74,15 @@ static enum dse_status round_up(struct packing *a, uint64_t alignment, struct ds
 /* The most that lives at a position; and the most in use at one time, which is more where a load begins
  * before the store whose room its position would free: seen in DRAM order, at the border before position q
  * lives what lives on both sides, what ends there and is not yet moved, and what starts there and is. */
-static bool measure(struct packing *a, struct buffer_allocation *out, struct arena *arena)
+static enum dse_status measure(struct packing *a, struct buffer_allocation *out, struct arena *arena,
+                               struct dse_error *err)
 {
     const struct fused_schedule *s = a->schedule;
     size_t n = (size_t)s->n_tile + 3; /* positions -1 .. n_tile + 1 */
     uint64_t *living = arena_alloc(arena, n, sizeof *living);
     uint64_t *border = arena_alloc(arena, n, sizeof *border);
     uint32_t *pending = arena_alloc(arena, n, sizeof *pending);
-    if (!living || !border || !pending)
-        return false;
+    DSE_TRY(arena_check(arena, "the bytes of positions", err));
     for (uint32_t i = 0; i < a->n; i++) {
         const struct fused_tensor *t = &s->tensor[i];
         living[t->start + 1] += a->room[i];
@@ -111,7 +109,7 @@ static bool measure(struct packing *a, struct buffer_allocation *out, struct are
         border[t->end + 1] -= a->room[i];
         pending[t->end + 1]--;
     }
-    return true;
+    return DSE_OK;
 }
 
 /* ---- orders ---- */
@@ -133,12 +131,9 @@ static int by_key(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Ties go to the larger one, then to the lower number. */
-static bool sort_by(const struct packing *a, enum key key, uint32_t *order)
+/* Ties go to the larger one, then to the lower number. `list` (n): working memory. */
+static void sort_by(const struct packing *a, enum key key, struct sorted *list, uint32_t *order)
 {
-    struct sorted *list = malloc(((size_t)a->n + 1) * sizeof *list);
-    if (!list)
-        return false;
     for (uint32_t i = 0; i < a->n; i++) {
         const struct fused_tensor *t = &a->schedule->tensor[i];
         double room = (double)a->room[i], duration = (double)t->end - t->start;
@@ -148,8 +143,6 @@ static bool sort_by(const struct packing *a, enum key key, uint32_t *order)
     qsort(list, a->n, sizeof *list, by_key);
     for (uint32_t i = 0; i < a->n; i++)
         order[i] = list[i].id;
-    free(list);
-    return true;
 }
 
 /* Visit all tensors by start together with those before them that they may not overlap; those over are
@@ -163,8 +156,8 @@ static uint32_t drop_ended(const struct packing *a, uint32_t *active, uint32_t n
     return kept;
 }
 
-/* The lists of neighbours: counted in a first pass, filled in a second. False: no memory. */
-static bool list_neighbours(struct packing *a, struct arena *arena)
+/* The lists of neighbours: counted in a first pass, filled in a second. */
+static enum dse_status list_neighbours(struct packing *a, struct arena *arena, struct dse_error *err)
 {
     uint64_t n_pair = 0;
     uint32_t *fill = a->spare;
@@ -188,7 +181,7 @@ static bool list_neighbours(struct packing *a, struct arena *arena)
             }
             a->order[n_active++] = i;
             if (n_pair > PAIR_MAX)
-                return true;
+                return DSE_OK;
         }
         if (pass)
             break;
@@ -196,10 +189,9 @@ static bool list_neighbours(struct packing *a, struct arena *arena)
             a->first[i + 1] += a->first[i];
         memcpy(fill, a->first, a->n * sizeof *fill);
         a->neighbour = arena_alloc(arena, 2 * n_pair + 1, sizeof *a->neighbour);
-        if (!a->neighbour)
-            return false;
+        DSE_TRY(arena_check(arena, "tensors that live together", err));
     }
-    return true;
+    return DSE_OK;
 }
 
 /* ---- all of it ---- */
@@ -232,9 +224,11 @@ static enum dse_status solve(struct packing *a, uint64_t effort, uint64_t buffer
                              struct dse_error *err)
 {
     uint64_t *kept = arena_alloc(arena, (size_t)a->n + 1, sizeof *kept);
+    struct sorted *list = arena_alloc(arena, (size_t)a->n + 1, sizeof *list);
     a->best_peak = UINT64_MAX;
-    if (!kept || !sort_by(a, KEY_START, a->by_start) || !list_neighbours(a, arena))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the allocation of %u tensors", a->n);
+    DSE_TRY(arena_check(arena, "the allocation of tensors", err));
+    sort_by(a, KEY_START, list, a->by_start);
+    DSE_TRY(list_neighbours(a, arena, err));
     memcpy(a->order, a->by_start, a->n * sizeof *a->order); /* list_neighbours used it */
     for (int rule = FIRST_FIT; rule <= BEST_FIT && a->best_peak > a->need; rule++)
         packing_keep(a, place_by_start(a, (enum packing_rule)rule));
@@ -242,8 +236,7 @@ static enum dse_status solve(struct packing *a, uint64_t effort, uint64_t buffer
         return DSE_OK;
     for (int key = KEY_SIZE; key < N_KEY; key++)
         for (int rule = FIRST_FIT; rule <= BEST_FIT && a->best_peak > a->need; rule++) {
-            if (!sort_by(a, (enum key)key, a->order))
-                return dse_fail(err, DSE_NO_MEMORY, "out of memory to sort %u tensors", a->n);
+            sort_by(a, (enum key)key, list, a->order);
             packing_keep(a, packing_place(a, 0, (enum packing_rule)rule, UINT64_MAX));
         }
     if (a->best_peak > a->need && a->n > 1 && effort > 0) {
@@ -282,14 +275,13 @@ enum dse_status buffer_allocate(const struct fused_schedule *schedule,
     *allocation = (struct buffer_allocation){0};
     if (options->alignment == 0)
         return dse_fail(err, DSE_BAD_USAGE, "buffer allocation: an alignment of 0; at least 1 is needed");
-    if (!make_room(&a, arena))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the allocation of %u tensors", a.n);
+    make_room(&a, arena);
+    DSE_TRY(arena_check(arena, "the allocation of tensors", err));
     DSE_TRY(round_up(&a, options->alignment, err));
     memset(a.place, 0xff, a.n * sizeof *a.place);
     for (uint32_t k = 0; k < schedule->n_dram; k++)
         a.place[schedule->dram_order[k]] = k;
-    if (!measure(&a, allocation, arena))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the bytes of %u positions", schedule->n_tile);
+    DSE_TRY(measure(&a, allocation, arena, err));
     a.need = allocation->need_byte;
     DSE_TRY(solve(&a, options->effort, options->buffer_byte, arena, err));
     sum_up(&a, options->buffer_byte, allocation);

@@ -19,15 +19,11 @@ struct lowering {
     uint32_t *barrier; /* (n_tile + 1) as many transfers as the tile at a position is the first to wait for */
 };
 
-static enum dse_status out_of_memory(const struct lowering *l, struct dse_error *err)
-{
-    return dse_fail(err, DSE_NO_MEMORY, "out of memory to lower a schedule of %u tiles and %u tensors",
-                    l->schedule->n_tile, l->schedule->n_tensor);
-}
+static const char what[] = "instructions";
 
 /* ---- who makes what ---- */
 
-static bool find_tiles(struct lowering *l, struct arena *arena)
+static enum dse_status find_tiles(struct lowering *l, struct arena *arena, struct dse_error *err)
 {
     const struct fused_schedule *s = l->schedule;
     uint32_t n_layer = l->graph->network->n_layer;
@@ -36,8 +32,7 @@ static bool find_tiles(struct lowering *l, struct arena *arena)
     l->output = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *l->output);
     l->barrier = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *l->barrier);
     l->last_read = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *l->last_read);
-    if (!l->last_read || !l->first_tile || !l->tile_at || !l->output || !l->barrier)
-        return false;
+    DSE_TRY(arena_check(arena, what, err));
     for (uint32_t p = 0; p < s->n_tile; p++) {
         l->first_tile[s->tile[p].layer + 1]++;
         l->output[p] = no_tensor;
@@ -53,7 +48,7 @@ static bool find_tiles(struct lowering *l, struct arena *arena)
             l->output[s->tensor[i].producer_tile] = i;
     for (uint32_t k = 0; k < s->n_dram; k++)
         l->barrier[fused_first_waiter(&s->tensor[s->dram_order[k]], s->n_tile)] = k + 1;
-    return true;
+    return DSE_OK;
 }
 
 /* Tiles of a producer that tile p of `operand->layer` reads in the buffer: into tile_at; none when it comes
@@ -220,8 +215,7 @@ static enum dse_status make_room(struct lowering *l, struct arena *arena, struct
     program->instruction = arena_alloc(arena, (size_t)l->schedule->n_tile + l->schedule->n_dram + 1,
                                        sizeof *program->instruction);
     program->room = arena_alloc(arena, n_room + 1, sizeof *program->room);
-    if (!program->name || !program->instruction || !program->room)
-        return out_of_memory(l, err);
+    DSE_TRY(arena_check(arena, what, err));
     for (uint32_t i = 0; i < network->n_layer; i++)
         program->name[i] = network->layer[i].name;
     for (uint32_t i = 0; i < network->n_input; i++)
@@ -264,9 +258,7 @@ static enum dse_status tightened(const struct lowering *l, struct arena *arena, 
     trace.tensor_start = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *trace.tensor_start);
     trace.tensor_finish = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *trace.tensor_finish);
     copy->tensor = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *copy->tensor);
-    if (!trace.tile_start || !trace.tile_finish || !trace.tensor_start || !trace.tensor_finish ||
-        !copy->tensor)
-        return out_of_memory(l, err);
+    DSE_TRY(arena_check(arena, what, err));
     DSE_TRY(fused_evaluate(s, l->machine, arena, &trace, &result, err));
     for (uint32_t i = 0; i < s->n_tensor; i++) {
         copy->tensor[i] = s->tensor[i];
@@ -283,8 +275,7 @@ static enum dse_status allocate(struct lowering *l, const struct buffer_allocate
     const struct fused_schedule *given = l->schedule;
     struct fused_schedule *copy = arena_alloc(arena, 1, sizeof *copy);
     struct buffer_allocation tight;
-    if (!copy)
-        return out_of_memory(l, err);
+    DSE_TRY(arena_check(arena, what, err));
     DSE_TRY(buffer_allocate(given, options, arena, &out->allocation, err));
     if (out->allocation.fits)
         return DSE_OK;
@@ -295,7 +286,7 @@ static enum dse_status allocate(struct lowering *l, const struct buffer_allocate
     out->allocation = tight;
     out->is_tightened = true;
     l->schedule = copy;
-    return find_tiles(l, arena) ? DSE_OK : out_of_memory(l, err);
+    return find_tiles(l, arena, err);
 }
 
 enum dse_status instruction_lower(const struct fused_schedule *schedule, const struct soma_graph *graph,
@@ -311,8 +302,7 @@ enum dse_status instruction_lower(const struct fused_schedule *schedule, const s
         lowered->fault = LOWER_SCHEDULE;
         return DSE_OK;
     }
-    if (!find_tiles(&l, arena))
-        return out_of_memory(&l, err);
+    DSE_TRY(find_tiles(&l, arena, err));
     if (!reads_are_alive(&l))
         return DSE_OK;
     within.buffer_byte = machine->buffer_byte;

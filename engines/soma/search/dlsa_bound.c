@@ -42,7 +42,7 @@ struct bounder {
     bool fits_bytes;       /* no load moves more bytes than it occupies */
 };
 
-static bool allocate(struct bounder *b, const struct fused_schedule *schedule, struct arena *arena)
+static void allocate(struct bounder *b, const struct fused_schedule *schedule, struct arena *arena)
 {
     size_t n_tile = (size_t)schedule->n_tile + 2;
     b->load = arena_alloc(arena, n_tile, sizeof *b->load);
@@ -54,8 +54,6 @@ static bool allocate(struct bounder *b, const struct fused_schedule *schedule, s
     b->first_load = arena_alloc(arena, n_tile, sizeof *b->first_load);
     b->by_use = arena_alloc(arena, schedule->n_tensor, sizeof *b->by_use);
     b->source = arena_alloc(arena, (size_t)b->n_layer + 1, sizeof *b->source);
-    return b->load && b->store && b->open && b->needed && b->forced && b->partial && b->first_load &&
-           b->by_use && b->source;
 }
 
 static void force(struct bounder *b, int32_t first, int32_t past, uint64_t byte)
@@ -189,8 +187,8 @@ enum dse_status dlsa_bound(const struct fused_schedule *schedule, const struct f
             layer = (uint32_t)tensor->source;
         b.n_layer = layer >= b.n_layer ? layer + 1 : b.n_layer;
     }
-    if (!allocate(&b, schedule, scratch))
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for the bound of %u tensors", schedule->n_tensor);
+    allocate(&b, schedule, scratch);
+    DSE_TRY(arena_check(scratch, "a lower bound", err));
     for (uint32_t l = 0; l < b.n_layer; l++) {
         b.source[l].last_tile = -1;
         b.source[l].first_use = (int32_t)schedule->n_tile;

@@ -26,17 +26,6 @@ static int64_t larger(int64_t a, int64_t b)
 
 /* ---- what does not change ---- */
 
-static bool allocate(struct dlsa_moves *moves, size_t n_tensor, struct arena *arena, uint32_t **dram,
-                     double **weight)
-{
-    *dram = arena_alloc(arena, moves->n_dram, sizeof **dram);
-    *weight = arena_alloc(arena, moves->n_dram, sizeof **weight);
-    moves->limit = arena_alloc(arena, n_tensor, sizeof *moves->limit);
-    moves->before = arena_alloc(arena, n_tensor, sizeof *moves->before);
-    moves->after = arena_alloc(arena, n_tensor, sizeof *moves->after);
-    return *dram && *weight && moves->limit && moves->before && moves->after;
-}
-
 /* Tensors without bytes are drawn like the smallest weight (the published program's rule). */
 static void sum_weights(const struct fused_schedule *schedule, const uint32_t *dram, double *weight)
 {
@@ -103,8 +92,7 @@ static void link_streams(const struct fused_schedule *schedule, struct dlsa_move
 enum dse_status dlsa_moves_init(const struct fused_schedule *schedule, bool in_stream_order,
                                 struct arena *arena, struct dlsa_moves *moves, struct dse_error *err)
 {
-    uint32_t *dram, n_layer = 0;
-    double *weight;
+    uint32_t n_layer = 0;
     *moves = (struct dlsa_moves){.n_tile = schedule->n_tile,
                                  .n_tensor = schedule->n_tensor,
                                  .n_dram = schedule->n_dram,
@@ -113,8 +101,12 @@ enum dse_status dlsa_moves_init(const struct fused_schedule *schedule, bool in_s
         n_layer = schedule->tensor[i].layer >= n_layer ? schedule->tensor[i].layer + 1 : n_layer;
     int32_t *last = arena_alloc(arena, n_layer, sizeof *last);
     int32_t *first = arena_alloc(arena, n_layer, sizeof *first);
-    if (!last || !first || !allocate(moves, schedule->n_tensor, arena, &dram, &weight))
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for the moves of %u tensors", schedule->n_tensor);
+    uint32_t *dram = arena_alloc(arena, moves->n_dram, sizeof *dram);
+    double *weight = arena_alloc(arena, moves->n_dram, sizeof *weight);
+    moves->limit = arena_alloc(arena, moves->n_tensor, sizeof *moves->limit);
+    moves->before = arena_alloc(arena, moves->n_tensor, sizeof *moves->before);
+    moves->after = arena_alloc(arena, moves->n_tensor, sizeof *moves->after);
+    DSE_TRY(arena_check(arena, "the moves of tensors", err));
     for (uint32_t l = 0; l < n_layer; l++) {
         last[l] = -1;
         first[l] = (int32_t)schedule->n_tile;

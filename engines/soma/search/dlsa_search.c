@@ -85,16 +85,16 @@ static void restore(void *self)
         s->status = status;
 }
 
-static bool copy_schedule(const struct fused_schedule *from, struct arena *arena, struct fused_schedule *to)
+static enum dse_status copy_schedule(const struct fused_schedule *from, struct arena *arena,
+                                     struct fused_schedule *to, struct dse_error *err)
 {
     *to = *from;
     to->tensor = arena_alloc(arena, (size_t)from->n_tensor + 1, sizeof *to->tensor);
     to->dram_order = arena_alloc(arena, (size_t)from->n_dram + 1, sizeof *to->dram_order);
-    if (!to->tensor || !to->dram_order)
-        return false;
+    DSE_TRY(arena_check(arena, "a schedule", err));
     memcpy(to->tensor, from->tensor, from->n_tensor * sizeof *to->tensor);
     memcpy(to->dram_order, from->dram_order, from->n_dram * sizeof *to->dram_order);
-    return true;
+    return DSE_OK;
 }
 
 static enum dse_status start_walk(struct soma_dlsa_search *s, const struct fused_result *result,
@@ -121,8 +121,8 @@ enum dse_status soma_dlsa_search_new(const struct soma_search *search,
 {
     struct fused_result result;
     struct soma_dlsa_search *s = arena_alloc(arena, 1, sizeof *s);
-    if (!s || !copy_schedule(start, arena, &s->kept))
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a search over %u tensors", start->n_tensor);
+    DSE_TRY(arena_check(arena, "a search over tensors", err));
+    DSE_TRY(copy_schedule(start, arena, &s->kept, err));
     s->search = search;
     s->options = *options;
     s->machine = search->machine;

@@ -185,15 +185,17 @@ struct excess {
     bool *finer;       /* (n_flc) groups that get twice the tiles */
 };
 
-static bool allocate_excess(struct excess *excess, const struct soma_lfa *lfa, struct arena *scratch)
+static enum dse_status allocate_excess(struct excess *excess, const struct soma_lfa *lfa,
+                                       struct arena *scratch, struct dse_error *err)
 {
     size_t n = (size_t)excess->schedule->n_tile + 1;
     excess->living_byte = arena_alloc(scratch, n, sizeof *excess->living_byte);
     excess->largest = arena_alloc(scratch, n, sizeof *excess->largest);
     excess->finer = arena_alloc(scratch, lfa->n_flc, sizeof *excess->finer);
-    for (size_t q = 0; excess->largest && q < n; q++)
+    DSE_TRY(arena_check(scratch, "the start of a search", err));
+    for (size_t q = 0; q < n; q++)
         excess->largest[q] = UINT32_MAX;
-    return excess->living_byte && excess->largest && excess->finer;
+    return DSE_OK;
 }
 
 /* The group of a tensor: that of the tile that makes or reads it. */
@@ -256,8 +258,7 @@ static enum dse_status make_finer(const struct soma_search *search, uint64_t lim
     DSE_TRY(soma_parse(&search->context, lfa, scratch, &schedule, &fault, err));
     if (fault.what != SOMA_OK)
         return DSE_OK;
-    if (!allocate_excess(&excess, lfa, scratch))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the start of a search");
+    DSE_TRY(allocate_excess(&excess, lfa, scratch, err));
     struct fused_trace trace = {.living_byte = excess.living_byte};
     DSE_TRY(fused_evaluate(&schedule, &search->machine, scratch, &trace, &result, err));
     if (result.buffer_max_byte <= limit || !mark_groups(search, lfa, limit, &excess, rest))

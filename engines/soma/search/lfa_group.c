@@ -22,11 +22,10 @@ struct soma_tile_memo {
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
 {
     struct soma_tile_memo *memo = arena_alloc(arena, 1, sizeof *memo);
-    if (!memo)
-        return NULL;
-    memo->n_layer = n_layer;
-    memo->cost = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *memo->cost);
-    return memo->cost ? memo : NULL;
+    struct tile_cost *cost = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *cost);
+    if (!arena->failed)
+        *memo = (struct soma_tile_memo){n_layer, cost};
+    return arena->failed ? NULL : memo;
 }
 
 /* What a tile does. With the compat rules one serves all tiles of a layer. */
@@ -265,7 +264,7 @@ static void run(struct group_state *group, struct soma_group_times *times)
     times->store_cycle = clock.last->store_cycle;
 }
 
-static bool allocate(struct group_state *group, struct arena *scratch)
+static void allocate(struct group_state *group, struct arena *scratch)
 {
     size_t n = (size_t)group->plan.n_tile + 1;
     size_t n_tile = group->plan.context->compat ? group->plan.lfa->n_layer : group->plan.n_tile;
@@ -273,24 +272,22 @@ static bool allocate(struct group_state *group, struct arena *scratch)
     group->wait = arena_alloc(scratch, n, sizeof *group->wait);
     group->dead_byte = arena_alloc(scratch, n, sizeof *group->dead_byte);
     group->weight_byte = arena_alloc(scratch, n, sizeof *group->weight_byte);
-    return group->tile && group->wait && group->dead_byte && group->weight_byte;
 }
 
 /* The layers of the layer group, as an LFA of their own. */
-static bool cut_out(const struct soma_lfa *lfa, uint32_t first, uint32_t past, struct arena *scratch,
-                    struct soma_lfa *part)
+static enum dse_status cut_out(const struct soma_lfa *lfa, uint32_t first, uint32_t past,
+                               struct arena *scratch, struct soma_lfa *part, struct dse_error *err)
 {
     uint32_t begin = lfa->flc[first], end = past < lfa->n_flc ? lfa->flc[past] : lfa->n_layer;
     *part = (struct soma_lfa){.n_layer = end - begin, .order = lfa->order + begin, .n_flc = past - first};
     part->tiling = lfa->tiling + first;
     part->flc = arena_alloc(scratch, part->n_flc, sizeof *part->flc);
     part->dram_cut = arena_alloc(scratch, part->n_flc, sizeof *part->dram_cut);
-    if (!part->flc || !part->dram_cut)
-        return false;
+    DSE_TRY(arena_check(scratch, "a layer group", err));
     for (uint32_t g = first; g < past; g++)
         part->flc[g - first] = lfa->flc[g] - begin;
     part->dram_cut[0] = true;
-    return true;
+    return DSE_OK;
 }
 
 static enum dse_status time_part(const struct soma_search *search, const struct soma_lfa *part,
@@ -313,8 +310,8 @@ static enum dse_status time_part(const struct soma_search *search, const struct 
         DSE_TRY(soma_plan_ranges(&group.plan, scratch, &fault, err));
     if (fault.what != SOMA_OK)
         return DSE_OK;
-    if (!allocate(&group, scratch))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a layer group of %u tiles", group.plan.n_tile);
+    allocate(&group, scratch);
+    DSE_TRY(arena_check(scratch, "a layer group", err));
     for (uint32_t i = 0; i < part->n_layer && valid; i++)
         DSE_TRY(measure_layer(&group, i, memo, times, &valid, err));
     if (!valid)
@@ -335,8 +332,7 @@ enum dse_status soma_group_times(const struct soma_search *search, const struct 
 {
     struct soma_lfa part;
     *times = (struct soma_group_times){0};
-    if (!cut_out(lfa, first, past, scratch, &part))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a layer group");
+    DSE_TRY(cut_out(lfa, first, past, scratch, &part, err));
     for (uint32_t i = 0; search->context.compat && i < part.n_layer; i++)
         times->alone |= search->context.graph->classifier[part.order[i]];
     return time_part(search, &part, memo, scratch, times, err);

@@ -25,9 +25,8 @@ static const struct soma_move_shares usual_shares[] = {
     [SOMA_MOVES_COCCO] = {.order = 0.4, .cut = 0.6},
 };
 
-enum dse_status soma_mover_init(const struct soma_search *search, enum soma_moves moves,
-                                const struct soma_move_shares *shares, struct arena *arena,
-                                struct soma_mover *mover, struct dse_error *err)
+void soma_mover_init(const struct soma_search *search, enum soma_moves moves,
+                     const struct soma_move_shares *shares, struct arena *arena, struct soma_mover *mover)
 {
     size_t n = search->context.network->n_layer;
     bool given = shares && shares->order + shares->tiling + shares->flc + shares->cut > 0;
@@ -37,8 +36,6 @@ enum dse_status soma_mover_init(const struct soma_search *search, enum soma_move
     mover->choice = arena_alloc(arena, n, sizeof *mover->choice);
     mover->low = arena_alloc(arena, n, sizeof *mover->low);
     mover->high = arena_alloc(arena, n, sizeof *mover->high);
-    DSE_TRY(arena_check(arena, "moves over layers", err));
-    return DSE_OK;
 }
 
 /* ---- groups ---- */

@@ -19,9 +19,8 @@ struct soma_mover {
 };
 
 /* Memory from `arena`; `need` NULL. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_mover_init(const struct soma_search *search, enum soma_moves moves,
-                                               const struct soma_move_shares *shares, struct arena *arena,
-                                               struct soma_mover *mover, struct dse_error *err);
+void soma_mover_init(const struct soma_search *search, enum soma_moves moves,
+                     const struct soma_move_shares *shares, struct arena *arena, struct soma_mover *mover);
 
 /* Change the LFA (from soma_lfa_new) by a random move. False: nothing was changed, since this kind of move
  * has no place here. */

@@ -82,12 +82,13 @@ static enum dse_status prepare(const struct soma_search *search, const struct so
                                            .alpha = options->alpha,
                                            .return_share = options->return_share,
                                            .greedy_round = options->greedy_round};
-    DSE_TRY(soma_mover_init(search, options->moves, &options->shares, arena, &s->mover, err));
+    soma_mover_init(search, options->moves, &options->shares, arena, &s->mover);
     if (options->moves == SOMA_MOVES_COCCO && !options->inherit_tiling)
         DSE_TRY(note_needs(start, arena, &s->mover, err));
-    DSE_TRY(soma_lfa_new(start->n_layer, arena, &s->now, err));
-    DSE_TRY(soma_lfa_new(start->n_layer, arena, &s->before, err));
-    DSE_TRY(soma_lfa_new(start->n_layer, arena, &s->best, err));
+    soma_lfa_new(start->n_layer, arena, &s->now);
+    soma_lfa_new(start->n_layer, arena, &s->before);
+    soma_lfa_new(start->n_layer, arena, &s->best);
+    DSE_TRY(arena_check(arena, "a fusion search", err));
     soma_lfa_copy(start, &s->now);
     if (!options->prices)
         DSE_TRY(soma_lfa_prices_new(search, &s->own, err));

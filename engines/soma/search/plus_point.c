@@ -6,16 +6,13 @@
 
 enum { TILING_MAX = 1 << 16, LONGEST_GROUP = 24, LEAD_STEP = 8, GRAFT_GROUPS = 6 };
 
-enum dse_status plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point,
-                               struct dse_error *err)
+void plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point)
 {
     *point = (struct plus_point){.n_layer = n_layer};
     point->order = arena_alloc(arena, n_layer, sizeof *point->order);
     point->tiling = arena_alloc(arena, n_layer, sizeof *point->tiling);
     point->border = arena_alloc(arena, n_layer, sizeof *point->border);
     point->lead = arena_alloc(arena, n_layer, sizeof *point->lead);
-    DSE_TRY(arena_check(arena, "a fusion of layers", err));
-    return DSE_OK;
 }
 
 void plus_point_copy(const struct plus_point *from, struct plus_point *to)

@@ -16,9 +16,8 @@ struct plus_point {
     int32_t *lead;    /* (n_layer) by layer: its weights are loaded so many tiles earlier than by need */
 };
 
-/* DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point,
-                                              struct dse_error *err);
+/* The caller looks whether `arena` had the room. */
+void plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point);
 void plus_point_copy(const struct plus_point *from, struct plus_point *to);
 
 /* To and from the notation; `lfa` from soma_lfa_new. */

@@ -70,8 +70,7 @@ static enum dse_status trial_new(const struct soma_search *search, struct fused_
     (void)soma_prefetcher_loads(t->prefetcher, &t->n_load);
     t->order = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *t->order);
     t->key = arena_alloc(arena, (size_t)t->n_load + 1, sizeof *t->key);
-    DSE_TRY(arena_check(arena, "prefetching", err));
-    return DSE_OK;
+    return arena_check(arena, "prefetching", err);
 }
 
 /* FUSED_NEVER when no more may be looked at. */

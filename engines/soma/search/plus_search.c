@@ -90,19 +90,20 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
 {
     uint32_t n = start->n_layer;
     struct plus_search *s = arena_alloc(arena, 1, sizeof *s);
-    DSE_TRY(arena_check(arena, "a search", err));
+    uint32_t *where = arena_alloc(arena, n, sizeof *where);
+    DSE_TRY(arena_check(arena, "a search over layers", err));
     s->search = search;
     s->donor = options->donor;
     s->n_donor = options->n_donor;
     s->settle_round = options->n_round / 4;
-    s->where = arena_alloc(arena, n, sizeof *s->where);
-    DSE_TRY(arena_check(arena, "a search over layers", err));
-    DSE_TRY(plus_point_new(n, arena, &s->now, err));
-    DSE_TRY(plus_point_new(n, arena, &s->before, err));
-    DSE_TRY(plus_point_new(n, arena, &s->best, err));
-    DSE_TRY(soma_lfa_new(n, arena, &s->lfa, err));
+    s->where = where;
+    plus_point_new(n, arena, &s->now);
+    plus_point_new(n, arena, &s->before);
+    plus_point_new(n, arena, &s->best);
+    soma_lfa_new(n, arena, &s->lfa);
     arena_init(&s->scratch);
     *made = s;
+    DSE_TRY(arena_check(arena, "a search over layers", err));
     plus_point_of(start, &s->now);
     if (lead)
         memcpy(s->now.lead, lead, n * sizeof *s->now.lead);

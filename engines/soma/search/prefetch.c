@@ -66,8 +66,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 /* ---- preparation ---- */
 
-static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, struct arena *arena,
-                                struct dse_error *err)
+static void allocate(struct soma_prefetcher *p, uint32_t n_tensor, struct arena *arena)
 {
     size_t n_tile = (size_t)p->n_tile + 1, n_load = (size_t)p->n_load + 1, n_store = (size_t)p->n_store + 1;
     p->by_need = arena_alloc(arena, n_load, sizeof(*p->by_need));
@@ -83,8 +82,6 @@ static enum dse_status allocate(struct soma_prefetcher *p, uint32_t n_tensor, st
     p->is_placed = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->is_placed));
     p->start = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->start));
     p->order = arena_alloc(arena, n_load + n_store, sizeof(*p->order));
-    DSE_TRY(arena_check(arena, "prefetching", err));
-    return DSE_OK;
 }
 
 /* Loads by first use, of one tile weights first, and stores by tile: counting sorts. `at` (n_tile + 2 each,
@@ -161,7 +158,8 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
         if (tensor->layer > p->layer_max)
             p->layer_max = tensor->layer;
     }
-    DSE_TRY(allocate(p, schedule->n_tensor, arena, err));
+    allocate(p, schedule->n_tensor, arena);
+    DSE_TRY(arena_check(arena, "prefetching", err));
     sort(p, schedule->n_tensor, load_at, store_at);
     if (reserve(p, schedule->n_tensor))
         *made = p;

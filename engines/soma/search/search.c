@@ -17,16 +17,13 @@ double soma_cost(const struct soma_search *search, double energy_j, uint64_t cyc
     return objective_cost_of(&search->objective, energy_j, (double)cycle / search->clock_hz);
 }
 
-enum dse_status soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa,
-                             struct dse_error *err)
+void soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa)
 {
     *lfa = (struct soma_lfa){.n_layer = n_layer};
     lfa->order = arena_alloc(arena, n_layer, sizeof *lfa->order);
     lfa->flc = arena_alloc(arena, n_layer, sizeof *lfa->flc);
     lfa->tiling = arena_alloc(arena, n_layer, sizeof *lfa->tiling);
     lfa->dram_cut = arena_alloc(arena, n_layer, sizeof *lfa->dram_cut);
-    DSE_TRY(arena_check(arena, "a fusion of layers", err));
-    return DSE_OK;
 }
 
 void soma_lfa_copy(const struct soma_lfa *from, struct soma_lfa *to)

@@ -43,9 +43,8 @@ struct soma_price {
 /* energy^n * delay^m in joules and seconds. */
 double soma_cost(const struct soma_search *search, double energy_j, uint64_t cycle);
 
-/* Room for an LFA of up to n_layer groups. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa,
-                                            struct dse_error *err);
+/* Room for an LFA of up to n_layer groups; the caller looks whether `arena` had it. */
+void soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa);
 
 /* Copy `from` into `to`, which soma_lfa_new made for as many layers. */
 void soma_lfa_copy(const struct soma_lfa *from, struct soma_lfa *to);

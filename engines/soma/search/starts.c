@@ -10,13 +10,12 @@ struct soma_start {
     struct dse_error err;
 };
 
-enum dse_status soma_starts_init(struct soma_starts *starts, const struct soma_starts_hooks *hooks,
-                                 void *engine, uint64_t round_max, uint32_t n, struct arena *arena,
-                                 struct dse_error *err)
+void soma_starts_init(struct soma_starts *starts, const struct soma_starts_hooks *hooks, void *engine,
+                      uint64_t round_max, uint32_t n, struct arena *arena)
 {
-    *starts = (struct soma_starts){.hooks = hooks, .engine = engine, .round_max = round_max, .n = n};
+    *starts = (struct soma_starts){.hooks = hooks, .engine = engine, .round_max = round_max};
     starts->start = arena_alloc(arena, n, sizeof *starts->start);
-    return starts->start ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for %u searches", n);
+    starts->n = arena->failed ? 0 : n; /* so that none is released that never was */
 }
 
 /* Share the rounds that are left out among the searches that are not over; how many these are. */

@@ -28,11 +28,9 @@ struct soma_starts {
     uint32_t n;
 };
 
-/* n searches, which are the engine's to make and release. Memory from `arena`. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_starts_init(struct soma_starts *starts,
-                                                const struct soma_starts_hooks *hooks, void *engine,
-                                                uint64_t round_max, uint32_t n, struct arena *arena,
-                                                struct dse_error *err);
+/* n searches, which are the engine's to make and release; the caller looks whether `arena` had the memory. */
+void soma_starts_init(struct soma_starts *starts, const struct soma_starts_hooks *hooks, void *engine,
+                      uint64_t round_max, uint32_t n, struct arena *arena);
 
 /* One step of every search that is not over, on at most the task's number of threads. Counts their rounds.
  * *done when all are over. Errors of the hooks: those of the first search that has one. */

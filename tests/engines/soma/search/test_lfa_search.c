@@ -31,9 +31,8 @@ static void open_case(struct search_case *c, const char *network, enum soma_move
     c->buffer_byte = buffer_byte;
     c->search = soma_case_search(&c->base, buffer_byte, 4);
     arena_init(&c->scratch);
-    struct dse_error *err = &c->base.err;
-    assert_int_equal(soma_mover_init(&c->search, moves, NULL, &c->base.arena, &c->mover, err), DSE_OK);
-    assert_int_equal(soma_lfa_new(c->base.network.n_layer, &c->base.arena, &c->lfa, err), DSE_OK);
+    soma_mover_init(&c->search, moves, NULL, &c->base.arena, &c->mover);
+    soma_lfa_new(c->base.network.n_layer, &c->base.arena, &c->lfa);
 }
 
 static void close_case(struct search_case *c)
@@ -221,7 +220,7 @@ static void test_search_finds_the_best_of_all_lfas(void **state)
         struct soma_lfa_options options = usual;
         options.moves = SOMA_MOVES_PAPER;
         open_case(&c, "tests/known/soma/diamond.yaml", SOMA_MOVES_PAPER, buffer_byte[i]);
-        assert_int_equal(soma_lfa_new(N_LAYER, &c.base.arena, &found, &c.base.err), DSE_OK);
+        soma_lfa_new(N_LAYER, &c.base.arena, &found);
         double best = enumerate(&c);
         assert_true(isfinite(best));
         for (uint64_t seed = 0; seed < 3; seed++) {
@@ -247,7 +246,7 @@ static void test_search_does_not_depend_on_steps_or_kept_prices(void **state)
         open_case(&c, "tests/known/soma/tiny6.yaml", options.moves, 256 << 10);
         assert_int_equal(soma_lfa_prices_new(&c.search, &prices, &err), DSE_OK);
         for (int i = 0; i < 2; i++)
-            assert_int_equal(soma_lfa_new(6, &c.base.arena, &found[i], &err), DSE_OK);
+            soma_lfa_new(6, &c.base.arena, &found[i]);
         double cost = run(&c, &options, 7, 1, &found[0]);
         options.prices = prices;
         for (int i = 0; i < 2; i++) {
@@ -274,7 +273,7 @@ static void test_search_finds_what_the_published_stage_1_finds(void **state)
     options.n_round = 7200;
     open_case(&c, "experiments/networks/resnet50_soma.yaml", options.moves, 8 << 20);
     c.search.machine.dram_byte_per_cycle = 16;
-    assert_int_equal(soma_lfa_new(c.base.network.n_layer, &c.base.arena, &found, &c.base.err), DSE_OK);
+    soma_lfa_new(c.base.network.n_layer, &c.base.arena, &found);
     assert_true(run(&c, &options, 1, 7200, &found) <= 1.02 * 5.370713487873e-6);
     close_case(&c);
 }

@@ -116,9 +116,9 @@ static uint32_t walk(const char *path, bool compat, uint64_t buffer_byte, uint64
     uint32_t n_fit = 0;
     open_case(&p, path, compat, buffer_byte, rate);
     uint32_t n = p.c.network.n_layer, *where = arena_alloc(&p.c.arena, n, sizeof *where);
-    check(soma_lfa_new(n, &p.c.arena, &lfa, &p.err), &p.err);
-    check(plus_point_new(n, &p.c.arena, &now, &p.err), &p.err);
-    check(plus_point_new(n, &p.c.arena, &next, &p.err), &p.err);
+    soma_lfa_new(n, &p.c.arena, &lfa);
+    plus_point_new(n, &p.c.arena, &now);
+    plus_point_new(n, &p.c.arena, &next);
     check(plus_start(&p.search, 16, &p.scratch, &lfa, &price, &p.err), &p.err);
     assert_true(isfinite(price.cost));
     plus_point_of(&lfa, &now);

@@ -46,7 +46,7 @@ static void test_search_that_is_over_polishes_no_more(void **state)
                                  .clock_hz = 1e9,
                                  .cancel = &cancel};
     arena_init(&scratch);
-    assert_int_equal(soma_lfa_new(6, &c.arena, &lfa, &err), DSE_OK);
+    soma_lfa_new(6, &c.arena, &lfa);
     assert_int_equal(soma_initial_lfa(&search, SOMA_MOVES_PAPER, 1 << 20, &scratch, &lfa, &price, &err),
                      DSE_OK);
     arena_reset(&scratch);
