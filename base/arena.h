@@ -35,8 +35,8 @@ char *arena_copy_text(struct arena *arena, const char *text, size_t length);
 
 /* DSE_OK when every request since the last reset was met, so no pointer that came from one is NULL; else
  * DSE_NO_MEMORY, with `what` the memory was for ("a map space"). */
-enum dse_status arena_check(const struct arena *arena, const char *what,
-                            struct dse_error *err) DSE_MUST_CHECK;
+DSE_MUST_CHECK enum dse_status arena_check(const struct arena *arena, const char *what,
+                                           struct dse_error *err);
 
 /* Forget everything handed out, and a failure; keeps the memory for reuse (except under ASan). */
 void arena_reset(struct arena *arena);

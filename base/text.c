@@ -89,6 +89,18 @@ void text_wrote(struct text_buffer *text, const char *end)
     text->data[text->length] = '\0';
 }
 
+enum dse_status text_check(const struct text_buffer *text, const char *what, struct dse_error *err)
+{
+    return text->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for %s", what) : DSE_OK;
+}
+
+char *text_keep(struct text_buffer *text, struct arena *arena)
+{
+    char *kept = arena_copy_text(arena, text->data ? text->data : "", text->failed ? SIZE_MAX : text->length);
+    text_free(text);
+    return kept;
+}
+
 void text_clear(struct text_buffer *text)
 {
     text->length = 0;

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/status.h"
+
 /* A growing, always terminated text. On out-of-memory `failed` is set, later appends do nothing, and `data`
  * stays valid. */
 struct text_buffer {
@@ -25,6 +28,14 @@ void text_append_u64(struct text_buffer *text, uint64_t value);
  * text_wrote says how far. */
 char *text_room(struct text_buffer *text, size_t n);
 void text_wrote(struct text_buffer *text, const char *end);
+
+/* DSE_OK when all that was appended is there; else DSE_NO_MEMORY, with `what` the text is ("a report"). */
+DSE_MUST_CHECK enum dse_status text_check(const struct text_buffer *text, const char *what,
+                                          struct dse_error *err);
+
+/* The text as a copy in `arena`; the buffer is freed. A text that failed makes the arena fail, so looking at
+ * that is enough; NULL then. */
+char *text_keep(struct text_buffer *text, struct arena *arena);
 void text_clear(struct text_buffer *text);
 void text_free(struct text_buffer *text);
 

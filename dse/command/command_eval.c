@@ -68,8 +68,8 @@ static enum dse_status print_report(const struct console *console, const struct 
     struct text_buffer out;
     text_init(&out);
     enum dse_status status = write_report(report, noc, kind, format, &out, err);
-    if (status == DSE_OK && out.failed)
-        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the report");
+    if (status == DSE_OK)
+        status = text_check(&out, "the report", err);
     if (status == DSE_OK)
         fputs(out.data, console->out);
     text_free(&out);
@@ -239,7 +239,7 @@ static enum dse_status write_schedule(const struct cli_args *args, const struct 
         report_fused_csv(schedule, report, out);
     else
         report_fused_table(schedule, report, out);
-    return out->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report") : DSE_OK;
+    return text_check(out, "the report", err);
 }
 
 /* --accounting of a schedule, and --compat, which is the same as soma-compat. NULL: what the SCHEDULE

@@ -266,8 +266,8 @@ static int command(const struct cli_args *args, const struct console *console)
     struct text_buffer out;
     text_init(&out);
     enum dse_status status = print_list(args, &out, &err);
-    if (status == DSE_OK && out.failed)
-        status = dse_fail(&err, DSE_NO_MEMORY, "out of memory for the list");
+    if (status == DSE_OK)
+        status = text_check(&out, "the list", &err);
     if (status == DSE_OK && out.data)
         fputs(out.data, console->out);
     text_free(&out);

@@ -118,12 +118,10 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
                         job->arch.name);
     if (cli_has(args, "gpu") && job->format != MAP_TABLE && job->format != MAP_CSV)
         return dse_fail(err, DSE_BAD_USAGE, "--gpu prints a table or csv, not %s", formats[job->format]);
-    job->result = calloc(job->workload.n_problem, sizeof *job->result);
-    job->view = calloc(job->workload.n_problem, sizeof *job->view);
-    job->layer = calloc(job->workload.n_layer, sizeof *job->layer);
-    if (!job->result || !job->view || !job->layer)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the results");
-    return DSE_OK;
+    job->result = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->result);
+    job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
+    job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
+    return arena_check(&job->arena, "the results", err);
 }
 
 static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
@@ -182,8 +180,8 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
             map_report_mappings(&report, cli_has(args, "nest"), cli_has(args, "gpu"), &out);
         break;
     }
-    if (status == DSE_OK && out.failed)
-        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the output");
+    if (status == DSE_OK)
+        status = text_check(&out, "the output", err);
     if (status == DSE_OK && out.data)
         fputs(out.data, console->out);
     text_free(&out);
@@ -230,9 +228,6 @@ static int command(const struct cli_args *args, const struct console *console)
     yaml_doc_free(&job->constraints);
     workload_free(&job->workload);
     network_free(&job->network);
-    free(job->result);
-    free(job->view);
-    free(job->layer);
     free(job);
     return code;
 }

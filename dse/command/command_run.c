@@ -317,8 +317,8 @@ static enum dse_status print_dry_run(const struct sweep *sweep, const struct run
     text_init(&text);
     sweep_print(sweep, &text);
     enum dse_status status = options ? print_estimate(sweep, options, &text, err) : DSE_OK;
-    if (status == DSE_OK && text.failed)
-        status = dse_fail(err, DSE_NO_MEMORY, "out of memory");
+    if (status == DSE_OK)
+        status = text_check(&text, "a text", err);
     if (status == DSE_OK)
         fputs(text.data, console->out);
     text_free(&text);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "dse/command/commands.h"
 #include "dse/command/sample.h"
@@ -54,22 +55,17 @@ static enum dse_status write_header(struct sample_job *job, struct dse_error *er
     for (size_t i = 0; i < job->n_metric; i++)
         text_append(&job->line, ",%s", job->metric[i]->name);
     text_append(&job->line, "%s\n", job->with_mapping ? ",mapping" : "");
-    if (job->line.failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a line");
+    DSE_TRY(text_check(&job->line, "a line", err));
     fputs(job->line.data, job->file.stream);
     return DSE_OK;
 }
 
 static bool keep_values(struct sample_job *job, const struct sample_row *row)
 {
-    if (job->n == job->capacity) {
-        size_t capacity = job->capacity ? 2 * job->capacity : 4096;
-        double(*grown)[N_VALUE] = realloc(job->value, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        job->value = grown;
-        job->capacity = capacity;
-    }
+    double(*grown)[N_VALUE] = array_grow(job->value, job->n + 1, &job->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    job->value = grown;
     double *value = job->value[job->n++];
     value[VALUE_CYCLE] = (double)row->evaluation->cycle;
     value[VALUE_ENERGY] = row->evaluation->energy_j;

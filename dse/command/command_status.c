@@ -73,7 +73,7 @@ static enum dse_status look(struct view *view, struct text_buffer *text, struct 
         status_report_json(&view->set, text);
     else
         status_report_text(&view->set, text);
-    return text->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report") : DSE_OK;
+    return text_check(text, "the report", err);
 }
 
 /* ---------------------------------------- status */

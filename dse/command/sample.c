@@ -219,11 +219,9 @@ static enum dse_status prepare(struct sampler *sampler, struct arena *arena, str
     if (empty)
         return dse_fail(err, DSE_BAD_INPUT, "there is no mapping: %s", empty);
     sampler->n_block = (uint32_t)s->n_thread * (s->measure.what ? 1 : WAVE_PER_THREAD);
-    sampler->block = calloc(sampler->n_block, sizeof *sampler->block);
-    sampler->misfit = calloc(SAMPLE_MISFIT_MAX, sizeof *sampler->misfit);
-    if (!sampler->block || !sampler->misfit)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the samples");
-    return DSE_OK;
+    sampler->block = arena_alloc(arena, sampler->n_block, sizeof *sampler->block);
+    sampler->misfit = arena_alloc(arena, SAMPLE_MISFIT_MAX, sizeof *sampler->misfit);
+    return arena_check(arena, "the samples", err);
 }
 
 enum dse_status sample_space(const struct problem *problem, const struct architecture *arch,
@@ -242,8 +240,6 @@ enum dse_status sample_space(const struct problem *problem, const struct archite
     if (status == DSE_OK)
         status = run(&sampler, visit, user, err);
     evaluator_delete(sampler.evaluator);
-    free(sampler.block);
-    free(sampler.misfit);
     arena_free(&arena);
     return status;
 }

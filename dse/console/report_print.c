@@ -231,5 +231,5 @@ enum dse_status report_print(const struct report *report, enum report_format for
         print_csv(&report->rows, out);
     else
         print_for_people(report, out);
-    return out->failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report") : DSE_OK;
+    return text_check(out, "the report", err);
 }

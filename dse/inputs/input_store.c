@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/yaml.h"
 
 struct input_store {
     bool replay;
     const char *source; /* replay: the result file, for messages */
-    size_t n, capacity;
+    size_t n, capacity, owned_capacity;
     struct result_input *input; /* (n) owned */
     char **owned;               /* (n) owned contents; NULL: borrowed, or that of an earlier input */
     struct arena arena;         /* names and paths */
@@ -36,19 +37,13 @@ enum dse_status input_store_new(struct input_store **store, struct dse_error *er
 
 static int grow(struct input_store *store, size_t wanted)
 {
-    if (wanted <= store->capacity)
-        return 1;
-    size_t capacity = 2 * store->capacity > wanted ? 2 * store->capacity : wanted;
-    struct result_input *input = realloc(store->input, capacity * sizeof *input);
+    struct result_input *input = array_grow(store->input, wanted, &store->capacity, sizeof *input);
     if (input)
         store->input = input;
-    char **owned = realloc(store->owned, capacity * sizeof *owned);
+    char **owned = array_grow(store->owned, wanted, &store->owned_capacity, sizeof *owned);
     if (owned)
         store->owned = owned;
-    if (!input || !owned)
-        return 0;
-    store->capacity = capacity;
-    return 1;
+    return input && owned;
 }
 
 enum dse_status input_store_replay(const struct result_input *input, size_t n_input, const char *source,

@@ -141,11 +141,6 @@ static void end(struct event_log *log)
 
 /* ---------------------------------------- open */
 
-static enum dse_status no_memory(struct dse_error *err)
-{
-    return dse_fail(err, DSE_NO_MEMORY, "out of memory for the event log");
-}
-
 /* The log is appended to: a result file in its place would be spoilt. */
 static enum dse_status refuse_results(const struct event_log_options *options, struct dse_error *err)
 {
@@ -196,16 +191,15 @@ static enum dse_status open_file(struct event_log *log, struct dse_error *err)
 static enum dse_status make_coordinates(struct event_log *log, struct dse_error *err)
 {
     const struct result_schema *schema = log->schema;
-    struct text_buffer text;
     log->coordinate = arena_alloc(&log->arena, schema->n_axis + 1, sizeof *log->coordinate);
-    bool good = log->coordinate != NULL;
-    text_init(&text);
-    for (size_t a = 0; good && a < schema->n_axis; a++) {
+    DSE_TRY(arena_check(&log->arena, "the event log", err));
+    for (size_t a = 0; a < schema->n_axis; a++) {
         const struct result_axis *axis = &schema->axis[a];
         log->coordinate[a] = arena_alloc(&log->arena, axis->n_value, sizeof *log->coordinate[a]);
-        good = log->coordinate[a] != NULL;
-        for (size_t i = 0; good && i < axis->n_value; i++) {
-            text_clear(&text);
+        DSE_TRY(arena_check(&log->arena, "the event log", err));
+        for (size_t i = 0; i < axis->n_value; i++) {
+            struct text_buffer text;
+            text_init(&text);
             for (size_t k = 0; k < axis->n_coordinate; k++) {
                 const struct result_coordinate *c = &axis->coordinate[k];
                 text_append_string(&text, a || k ? "," : "");
@@ -216,12 +210,10 @@ static enum dse_status make_coordinates(struct event_log *log, struct dse_error 
                 else
                     json_text_quote(&text, c->text[i]);
             }
-            log->coordinate[a][i] = text.failed ? NULL : arena_copy_text(&log->arena, text.data, text.length);
-            good = log->coordinate[a][i] != NULL;
+            log->coordinate[a][i] = text_keep(&text, &log->arena);
         }
     }
-    text_free(&text);
-    return good ? DSE_OK : no_memory(err);
+    return arena_check(&log->arena, "the event log", err);
 }
 
 static void name_run(struct event_log *log)
@@ -240,7 +232,7 @@ enum dse_status event_log_open(const struct result_schema *schema, const struct 
 {
     *log = calloc(1, sizeof **log);
     if (!*log)
-        return no_memory(err);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the event log");
     (*log)->schema = schema;
     (*log)->options = *options;
     (*log)->fd = -1;

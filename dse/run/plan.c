@@ -138,22 +138,20 @@ static enum dse_status fill(struct plan *plan, const struct queue_entry *entry, 
         return dse_fail(err, DSE_LIMIT, "a point with more than %u searches", UINT32_MAX / 2);
     while (table.n_slot < 2 * n_most)
         table.n_slot *= 2;
-    table.slot = calloc(table.n_slot, sizeof *table.slot);
-    plan->point = calloc(plan->n_point, sizeof *plan->point);
-    plan->task = calloc(n_most + 1, sizeof *plan->task);
-    plan->order = calloc(n_most + 1, sizeof *plan->order);
-    plan->task_of = calloc(n_most + 1, sizeof *plan->task_of);
-    plan->user_of = calloc(n_most + 1, sizeof *plan->user_of);
-    bool good = table.slot && plan->point && plan->task && plan->order && plan->task_of && plan->user_of;
-    for (uint32_t i = 0; good && i < plan->n_point; i++) {
+    table.slot = arena_alloc(&plan->arena, table.n_slot, sizeof *table.slot);
+    plan->point = arena_alloc(&plan->arena, plan->n_point, sizeof *plan->point);
+    plan->task = arena_alloc(&plan->arena, n_most + 1, sizeof *plan->task);
+    plan->order = arena_alloc(&plan->arena, n_most + 1, sizeof *plan->order);
+    plan->task_of = arena_alloc(&plan->arena, n_most + 1, sizeof *plan->task_of);
+    plan->user_of = arena_alloc(&plan->arena, n_most + 1, sizeof *plan->user_of);
+    DSE_TRY(arena_check(&plan->arena, "a window of points", err));
+    for (uint32_t i = 0; i < plan->n_point; i++) {
         plan->point[i].number = entry[i].point;
         plan->point[i].expected_s = entry[i].expected_s;
         plan->point[i].next_ready = PLAN_NONE;
-        good = link_point(plan, &table, machine, i);
+        if (!link_point(plan, &table, machine, i))
+            return no_memory(plan->n_point, err);
     }
-    free(table.slot);
-    if (!good)
-        return no_memory(plan->n_point, err);
     link_users(plan);
     for (uint32_t t = 0; t < plan->n_task; t++)
         plan->order[t] = t;
@@ -198,10 +196,6 @@ void plan_free(struct plan *plan)
         solve_result_clear(plan->task[t].result);
         free(plan->task[t].result);
     }
-    free(plan->point);
-    free(plan->task);
-    free(plan->order);
-    free(plan->task_of);
-    free(plan->user_of);
+    arena_free(&plan->arena);
     free(plan);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "dse/run/queue.h"
 #include "dse/spec/machine.h"
@@ -40,15 +41,16 @@ struct plan_task {
 struct plan {
     const struct sweep *sweep;
     size_t n_point;
-    struct plan_point *point; /* (n_point) owned */
+    struct plan_point *point; /* (n_point) */
     size_t n_unwritten;       /* points that are not written yet */
     size_t n_task;
-    struct plan_task *task; /* (n_task) owned */
-    uint32_t *order;        /* (n_task) owned: searches as they are to be done, dear points first */
+    struct plan_task *task; /* (n_task) */
+    uint32_t *order;        /* (n_task) searches as they are to be done, dear points first */
     size_t next;            /* order[next ...] are not handed out yet */
     size_t n_link;          /* uses of searches by points; n_link - n_task are shared */
-    uint32_t *task_of;      /* (n_link) owned */
-    uint32_t *user_of;      /* (n_link) owned: points of each search */
+    uint32_t *task_of;      /* (n_link) */
+    uint32_t *user_of;      /* (n_link) points of each search */
+    struct arena arena;     /* all of these */
     struct plan *following; /* the runner's list of live plans */
 };
 

@@ -80,6 +80,7 @@ struct run_row {
 struct worker {
     struct run *run;
     size_t slot;
+    struct arena own_arena; /* of the run: layer and result */
     struct arena arena;     /* of a search */
     struct arena row_arena; /* of the rows at hand */
     struct machine machine;

@@ -17,26 +17,25 @@ enum dse_status worker_init(struct worker *worker, struct run *run, size_t slot,
     worker->run = run;
     worker->slot = slot;
     worker->batch = 1;
+    arena_init(&worker->own_arena);
     arena_init(&worker->arena);
     arena_init(&worker->row_arena);
     machine_init(&worker->machine, run->sweep);
     journal_lines_init(&worker->lines);
     point_rows_most(run->sweep, &n_layer, &n_task);
     DSE_TRY(solve_cache_new(&worker->cache, err));
-    worker->layer = calloc(n_layer, sizeof *worker->layer);
-    worker->result = calloc(n_task, sizeof *worker->result);
-    return worker->layer && worker->result ? DSE_OK
-                                           : dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows");
+    worker->layer = arena_alloc(&worker->own_arena, n_layer, sizeof *worker->layer);
+    worker->result = arena_alloc(&worker->own_arena, n_task, sizeof *worker->result);
+    return arena_check(&worker->own_arena, "the rows", err);
 }
 
 void worker_free(struct worker *worker)
 {
+    arena_free(&worker->own_arena);
     arena_free(&worker->arena);
     arena_free(&worker->row_arena);
     journal_lines_free(&worker->lines);
     solve_cache_free(worker->cache);
-    free(worker->layer);
-    free(worker->result);
 }
 
 void run_fail(struct run *run, enum dse_status status, const struct dse_error *err)

@@ -241,8 +241,7 @@ static enum dse_status search(const struct solve_settings *s, const struct solve
     struct mapspace_constraints *constraints = NULL;
     if (s->constraints || s->further) {
         constraints = arena_alloc(arena, 1, sizeof *constraints);
-        if (!constraints)
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the constraints");
+        DSE_TRY(arena_check(arena, "the constraints", err));
         DSE_TRY(solve_constraints(s, compiled->problem, arch, constraints, err));
     }
     struct engine_task task = {

@@ -2,7 +2,6 @@
  * can see. */
 #include "dse/solve/workload.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -148,12 +147,11 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
         return dse_fail_at(err, DSE_BAD_INPUT, network->path, 0,
                            "network %s has no layer with multiply-accumulates%s", network->name,
                            n_name ? " among the chosen ones" : "");
-    w->layer = calloc(n, sizeof *w->layer);
-    w->problem_of = calloc(n, sizeof *w->problem_of);
-    w->problem = calloc(n_chosen, sizeof *w->problem);
-    w->problem_key = calloc(n_chosen, sizeof *w->problem_key);
-    if (!w->layer || !w->problem_of || !w->problem || !w->problem_key)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the layers of %s", network->name);
+    w->layer = arena_alloc(&w->arena, n, sizeof *w->layer);
+    w->problem_of = arena_alloc(&w->arena, n, sizeof *w->problem_of);
+    w->problem = arena_alloc(&w->arena, n_chosen, sizeof *w->problem);
+    w->problem_key = arena_alloc(&w->arena, n_chosen, sizeof *w->problem_key);
+    DSE_TRY(arena_check(&w->arena, "the layers of a network", err));
     for (uint32_t i = 0; i < network->n_layer; i++) {
         if (!is_chosen(&network->layer[i], name, n_name))
             continue;
@@ -168,10 +166,7 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
 
 void workload_free(struct workload *workload)
 {
-    free(workload->layer);
-    free(workload->problem_of);
-    free(workload->problem);
-    free(workload->problem_key);
+    arena_free(&workload->arena);
     memset(workload, 0, sizeof *workload);
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "costmodel/model/network.h"
 #include "costmodel/model/problem.h"
@@ -23,6 +24,7 @@ struct workload {
     uint32_t n_skipped;
     uint64_t hash;         /* of the loop nests with their counts and the layers' names */
     uint64_t network_hash; /* of the whole network as a graph, names included, and the batch; never 0 */
+    struct arena arena;    /* all of these */
 };
 
 /* Build it. `name` (n_name) chooses layers, 0 for all; every name must be a layer with multiply-accumulates

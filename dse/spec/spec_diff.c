@@ -235,9 +235,10 @@ enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_s
             diff.failed = diff.failed || diff.line[k].failed;
             text_free(&diff.line[k]);
         }
+        bool diff_memory = diff.arena.failed;
         arena_free(&diff.arena);
         yaml_doc_free(&b);
-        if (diff.failed || out->failed)
+        if (diff.failed || diff_memory || out->failed)
             status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the comparison of specifications");
     }
     yaml_doc_free(&a);

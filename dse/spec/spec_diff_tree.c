@@ -47,10 +47,7 @@ static const char *flow_of(struct diff *diff, const struct ynode *node)
     struct text_buffer text;
     text_init(&text);
     write_flow(diff, node, &text);
-    const char *copy =
-        text.failed ? NULL : arena_copy_text(&diff->arena, text.data ? text.data : "", text.length);
-    text_free(&text);
-    diff->failed = diff->failed || !copy;
+    const char *copy = text_keep(&text, &diff->arena);
     return copy ? copy : "";
 }
 
@@ -79,10 +76,8 @@ static struct item_list list_of(struct diff *diff, const struct ynode *node)
     size_t n = node ? node->n_item : 0;
     list.text = arena_alloc(&diff->arena, n + 1, sizeof *list.text);
     list.sorted = arena_alloc(&diff->arena, n + 1, sizeof *list.sorted);
-    if (!list.text || !list.sorted) {
-        diff->failed = true;
+    if (diff->arena.failed)
         return list;
-    }
     list.n = n;
     for (size_t i = 0; i < n; i++)
         list.sorted[i] = list.text[i] = node->key ? node->key[i] : flow_of(diff, node->item[i]);

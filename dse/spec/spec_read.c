@@ -2,7 +2,6 @@
  * errors; nothing is looked up yet. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -41,11 +40,6 @@ enum dse_status spec_blame(const struct sweep_spec *spec, const struct spec_text
     if (inner->file[0])
         return spec_fail(spec, text, err, "%s: %.*s", inner->file, length, inner->text);
     return spec_fail(spec, text, err, "%.*s", length, inner->text);
-}
-
-static enum dse_status no_memory(const struct sweep_spec *spec, struct dse_error *err)
-{
-    return dse_fail_at(err, DSE_NO_MEMORY, spec->path, 0, "out of memory");
 }
 
 static enum dse_status read_scalar(const struct sweep_spec *spec, const char *key, struct spec_text *out,
@@ -89,8 +83,7 @@ static enum dse_status read_layers(struct sweep_spec *spec, struct dse_error *er
     if (node->n_item == 0)
         return yaml_fail(&spec->doc, node, err, "layers is empty; leave it out to take all layers");
     struct spec_text *list = arena_alloc(&spec->arena, node->n_item, sizeof *list);
-    if (!list)
-        return no_memory(spec, err);
+    DSE_TRY(arena_check(&spec->arena, "a specification", err));
     for (size_t i = 0; i < node->n_item; i++) {
         DSE_TRY(yaml_text(&spec->doc, node->item[i], "a layer", &list[i].text, err));
         list[i].line = node->item[i]->line;
@@ -126,8 +119,7 @@ static enum dse_status read_options(struct sweep_spec *spec, size_t n_set, struc
             n += node->item[i]->kind == YNODE_MAPPING ? node->item[i]->n_item : 1;
     }
     spec->option = arena_alloc(&spec->arena, n ? n : 1, sizeof *spec->option);
-    if (!spec->option)
-        return no_memory(spec, err);
+    DSE_TRY(arena_check(&spec->arena, "a specification", err));
     for (size_t i = 0; node && i < node->n_item; i++) {
         const struct ynode *item = node->item[i];
         if (item->kind != YNODE_MAPPING)
@@ -145,8 +137,7 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
     if (node)
         DSE_TRY(yaml_is_mapping(&spec->doc, node, "set", err));
     spec->override = arena_alloc(&spec->arena, (node ? node->n_item : 0) + n_set + 1, sizeof *spec->override);
-    if (!spec->override)
-        return no_memory(spec, err);
+    DSE_TRY(arena_check(&spec->arena, "a specification", err));
     for (size_t i = 0; node && i < node->n_item; i++) {
         struct spec_override *o = &spec->override[spec->n_override++];
         o->path = node->key[i];
@@ -246,8 +237,7 @@ static enum dse_status apply_set(struct sweep_spec *spec, const char *text, stru
     DSE_TRY(input_split_set("set", text, key, sizeof key, &value, err));
     char *name = arena_copy_text(&spec->arena, key, strlen(key));
     char *copy = arena_copy_text(&spec->arena, value, strlen(value));
-    if (!name || !copy)
-        return no_memory(spec, err);
+    DSE_TRY(arena_check(&spec->arena, "a specification", err));
     if (spec_find_variable(spec, name))
         return dse_fail(err, DSE_BAD_USAGE, "--set %s: it is an axis of %s; --set is for what is not swept",
                         name, spec->path);
@@ -267,15 +257,11 @@ static enum dse_status keep_set(struct sweep_spec *spec, const char *const *set,
                                 struct dse_error *err)
 {
     spec->set = arena_alloc(&spec->arena, n_set + 1, sizeof *spec->set);
-    if (!spec->set)
-        return no_memory(spec, err);
-    for (size_t i = 0; i < n_set; i++) {
+    DSE_TRY(arena_check(&spec->arena, "a specification", err));
+    for (size_t i = 0; i < n_set; i++)
         spec->set[i] = arena_copy_text(&spec->arena, set[i], strlen(set[i]));
-        if (!spec->set[i])
-            return no_memory(spec, err);
-    }
     spec->n_set = n_set;
-    return DSE_OK;
+    return arena_check(&spec->arena, "a specification", err);
 }
 
 static enum dse_status read_all(struct sweep_spec *spec, const char *const *set, size_t n_set,
@@ -315,8 +301,7 @@ static enum dse_status read_text(struct sweep_spec *spec, const struct result_in
     spec->text = file->content;
     resolve_folder_of(file->path, dir, sizeof dir);
     spec->base_dir = arena_copy_text(&spec->arena, dir, strlen(dir));
-    if (!spec->base_dir)
-        return no_memory(spec, err);
+    DSE_TRY(arena_check(&spec->arena, "a specification", err));
     DSE_TRY(keep_set(spec, set, n_set, err));
     return read_all(spec, set, n_set, err);
 }

@@ -71,7 +71,7 @@ static enum dse_status read_value(struct sweep *sweep, size_t v, const struct yn
 }
 
 /* Narrow `choice` to the positions in `accepted`; linked axes narrow the same one. */
-static bool narrow(struct sweep *sweep, struct choice *choice, const bool *accepted, size_t n)
+static void narrow(struct sweep *sweep, struct choice *choice, const bool *accepted, size_t n)
 {
     size_t n_kept = 0;
     if (!choice->value) {
@@ -81,13 +81,12 @@ static bool narrow(struct sweep *sweep, struct choice *choice, const bool *accep
         for (size_t i = 0; choice->value && i < n; i++)
             if (accepted[i])
                 choice->value[n_kept++] = (uint32_t)i;
-        return choice->value != NULL;
+        return;
     }
     for (size_t i = 0; i < choice->n; i++)
         if (accepted[choice->value[i]])
             choice->value[n_kept++] = choice->value[i];
     choice->n = (uint32_t)n_kept;
-    return true;
 }
 
 static enum dse_status read_filter(struct sweep *sweep, const char *what, const struct ynode *entry,
@@ -97,8 +96,7 @@ static enum dse_status read_filter(struct sweep *sweep, const char *what, const 
     if (entry->n_item == 0)
         return yaml_fail(&sweep->spec->doc, entry, err, "%s: an empty entry would match every cell", what);
     filter->choice = arena_alloc(&sweep->arena, sweep->spec->n_dimension + 1, sizeof *filter->choice);
-    if (!filter->choice)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t k = 0; k < entry->n_item; k++) {
         size_t v = 0;
         const struct ynode *node = entry->item[k];
@@ -110,10 +108,9 @@ static enum dse_status read_filter(struct sweep *sweep, const char *what, const 
         else
             for (size_t i = 0; i < node->n_item; i++)
                 DSE_TRY(read_value(sweep, v, node->item[i], accepted, err));
-        if (!narrow(sweep, &filter->choice[d], accepted, n))
-            return sweep_no_memory(sweep, err);
+        narrow(sweep, &filter->choice[d], accepted, n);
     }
-    return DSE_OK;
+    return arena_check(&sweep->arena, "a sweep", err);
 }
 
 /* ---------------------------------------- walking */
@@ -219,8 +216,7 @@ enum dse_status sweep_filter(struct sweep *sweep, const char *what, const struct
     bool *accepted = arena_alloc(&sweep->arena, SPEC_VALUE_MAX, sizeof *accepted);
     uint32_t *all = arena_alloc(&sweep->arena, list->n_item + 1, sizeof *all);
     walk.filter = arena_alloc(&sweep->arena, list->n_item + 1, sizeof *walk.filter);
-    if (!accepted || !all || !walk.filter)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t f = 0; f < list->n_item; f++) {
         DSE_TRY(read_filter(sweep, what, list->item[f], accepted, &walk.filter[f], err));
         all[f] = (uint32_t)f;

@@ -54,8 +54,7 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
         return missing(sweep, "architecture", "architecture: simba", err);
     sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
     sweep->template = arena_alloc(&sweep->arena, values.n, sizeof *sweep->template);
-    if (!sweep->arch || !sweep->template)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++) {
         struct architecture arch;
         struct result_input file;
@@ -75,8 +74,7 @@ static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
     if (values.n == 0)
         return missing(sweep, "network", "network: resnet50", err);
     sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
-    if (!sweep->network)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++) {
         struct result_input file;
         DSE_TRY(take_file(sweep, RESOLVE_NETWORK, &values.value[i], &file, err));
@@ -138,8 +136,7 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
         values = (struct setting_values){1, &one};
     const char **name = arena_alloc(&sweep->arena, sweep->spec->n_layer + 1, sizeof *name);
     sweep->batch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->batch);
-    if (!name || !sweep->batch)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     DSE_TRY(check_layers(sweep, err));
     for (size_t i = 0; i < values.n; i++) {
         uint64_t batch;
@@ -153,8 +150,7 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
         name[i] = sweep->spec->layer[i].text;
     sweep->n_batch = values.n;
     sweep->workload = arena_alloc(&sweep->arena, sweep->n_network * sweep->n_batch, sizeof *sweep->workload);
-    if (!sweep->workload)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t n = 0; n < sweep->n_network; n++)
         for (size_t b = 0; b < sweep->n_batch; b++)
             DSE_TRY(load_workload(sweep, n, b, name, err));
@@ -271,8 +267,7 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
     if (values.n == 0)
         return missing(sweep, "engine", "engine: descent", err);
     sweep->engine = arena_alloc(&sweep->arena, values.n, sizeof *sweep->engine);
-    if (!sweep->engine)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++) {
         if (solve_settings_init(&sweep->engine[i], values.value[i].text, &inner) != DSE_OK)
             return spec_blame(sweep->spec, &values.value[i], &inner, err);

@@ -1,5 +1,4 @@
 /* The shape of the result files of a sweep. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/name_table.h"
@@ -26,8 +25,7 @@ static enum dse_status make_axes(struct sweep *sweep, struct dse_error *err)
     struct result_axis *axis = arena_alloc(&sweep->arena, spec->n_dimension + 1, sizeof *axis);
     struct result_coordinate *coordinate =
         arena_alloc(&sweep->arena, spec->n_variable + 1, sizeof *coordinate);
-    if (!axis || !coordinate)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t d = 0; d < spec->n_dimension; d++) {
         axis[d] = (struct result_axis){spec->dimension[d].n_value, spec->dimension[d].n_variable, coordinate};
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
@@ -48,8 +46,7 @@ static enum dse_status make_layers(struct sweep *sweep, struct dse_error *err)
     for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++)
         n_most += sweep->workload[w].n_layer;
     const char **name = arena_alloc(&sweep->arena, n_most + 1, sizeof *name);
-    if (!name)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     name_table_init(&seen);
     for (size_t w = 0; w < sweep->n_network * sweep->n_batch; w++)
         for (uint32_t i = 0; good && i < sweep->workload[w].n_layer; i++) {
@@ -85,16 +82,14 @@ static enum dse_status make_levels(struct sweep *sweep, struct dse_error *err)
 {
     const char **list = arena_alloc(&sweep->arena, RESULT_LEVEL_MAX + ARCH_LEVEL_MAX, sizeof *list);
     size_t n = 0;
-    if (!list)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t a = 0; a < sweep->n_arch; a++) {
         struct architecture arch;
         long at = -1;
         DSE_TRY(architecture_build(&sweep->arch[a], NULL, 0, &arch, err));
         for (uint32_t l = 0; l < arch.n_level; l++) {
             char *name = arena_copy_text(&sweep->arena, arch.level[l].name, strlen(arch.level[l].name));
-            if (!name)
-                return sweep_no_memory(sweep, err);
+            DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
             at = insert_level(list, &n, name, at);
         }
         if (n > RESULT_LEVEL_MAX)

@@ -71,11 +71,9 @@ static enum dse_status name_column(struct sweep *sweep, const struct spec_variab
         for (const char *at = unit_symbol((enum unit_kind)out->unit); *at; at++)
             text_append(&column, *at == '/' ? "_per_" : "%c", tolower((unsigned char)*at));
     }
-    out->column = column.failed ? NULL : arena_copy_text(&sweep->arena, column.data, column.length);
+    out->column = text_keep(&column, &sweep->arena);
     out->long_name = arena_copy_text(&sweep->arena, variable->name, strlen(variable->name));
-    text_free(&column);
-    if (!out->column || !out->long_name)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (char *at = out->long_name; *at; at++)
         if (*at == '.' || *at == '_')
             *at = ' ';
@@ -92,8 +90,7 @@ static enum dse_status understand(struct sweep *sweep, size_t v, struct dse_erro
     out->number = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->number);
     out->text = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->text);
     out->label = arena_alloc(&sweep->arena, variable->n_value, sizeof *out->label);
-    if (!out->number || !out->text || !out->label)
-        return sweep_no_memory(sweep, err);
+    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     out->numeric = is_numeric(sweep, variable, unit, out->number, &out->unit);
     for (size_t i = 0; i < variable->n_value; i++)
         out->text[i] = out->label[i] = variable->value[i].text;

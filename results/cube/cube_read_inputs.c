@@ -1,6 +1,5 @@
 /* The other part of cube_read.h: the input files that a result file keeps, and who made it. */
 #include <hdf5.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -37,8 +36,7 @@ static enum dse_status read_group(hid_t group, struct arena *arena, struct resul
     DSE_TRY(read_column(group, "path", arena, &path, &n, err));
     DSE_TRY(read_column(group, "content", arena, &content, &n, err));
     struct result_input *input = arena_alloc(arena, n + 1, sizeof *input);
-    if (!input)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the inputs of a result file");
+    DSE_TRY(arena_check(arena, "the inputs of a result file", err));
     for (size_t i = 0; i < n; i++)
         input[i] = (struct result_input){role[i], name[i], path[i], content[i], strlen(content[i])};
     schema->input = input;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "results/cube/cube_column.h"
 #include "results/journal/scratch_file.h"
@@ -50,13 +51,10 @@ static enum dse_status fail_trace(const char *text, struct dse_error *err)
 
 static enum dse_status grow(struct cube_trace *trace, size_t n, struct dse_error *err)
 {
-    if (n <= trace->capacity)
-        return DSE_OK;
-    struct cube_trace_step *step = realloc(trace->step, 2 * n * sizeof *step);
+    struct cube_trace_step *step = array_grow(trace->step, n, &trace->capacity, sizeof *step);
     if (!step)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a trace of %zu steps", n);
     trace->step = step;
-    trace->capacity = 2 * n;
     return DSE_OK;
 }
 

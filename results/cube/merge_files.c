@@ -31,8 +31,7 @@ static enum dse_status begin(const char *path, const struct text_buffer *header,
                              struct dse_error *err)
 {
     errno = 0;
-    if (header->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a header");
+    DSE_TRY(text_check(header, "a header", err));
     *file = fopen(path, "wbe");
     if (!*file || fwrite(header->data, 1, header->length, *file) != header->length)
         return fail_write(path, err);

@@ -25,11 +25,6 @@ struct stored_rows {
     hid_t evaluation, cost;                                         /* of the traces */
 };
 
-static enum dse_status no_memory(const struct stored_rows *rows, struct dse_error *err)
-{
-    return dse_fail_at(err, DSE_NO_MEMORY, rows->path, 0, "out of memory for a point");
-}
-
 static hid_t open_dataset(hid_t file, const char *group, const char *before, const char *name)
 {
     char path[160];
@@ -188,15 +183,11 @@ static int has_class(hid_t dataset, enum metric_type type)
 static enum dse_status read_texts(const struct stored_rows *rows, hid_t dataset, const struct block *block,
                                   struct arena *arena, const char **text, struct dse_error *err)
 {
-    char **raw = calloc(block->n + 1, sizeof *raw);
-    if (!raw)
-        return no_memory(rows, err);
-    enum dse_status status =
-        H5Dread(dataset, rows->text_type, block->memory, block->space, H5P_DEFAULT, raw) < 0
-            ? dse_fail_at(err, DSE_BAD_INPUT, rows->path, 0, "a text dataset cannot be read (damaged?)")
-            : hdf5_keep_texts(rows->text_type, block->memory, raw, block->n, arena, text, err);
-    free(raw);
-    return status;
+    char **raw = arena_alloc(arena, block->n + 1, sizeof *raw);
+    DSE_TRY(arena_check(arena, "a point", err));
+    if (H5Dread(dataset, rows->text_type, block->memory, block->space, H5P_DEFAULT, raw) < 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, rows->path, 0, "a text dataset cannot be read (damaged?)");
+    return hdf5_keep_texts(rows->text_type, block->memory, raw, block->n, arena, text, err);
 }
 
 /* All values of one cell: `*value` is an array of double, uint64_t or const char *. `wanted` is how many
@@ -216,7 +207,7 @@ static enum dse_status read_block(const struct stored_rows *rows, hid_t dataset,
                         "dataset %s does not have the type, or the shape of the axes, that it should", name);
     if (status == DSE_OK) {
         *value = arena_alloc(arena, block->n + 1, sizeof(uint64_t));
-        status = *value ? DSE_OK : no_memory(rows, err);
+        status = arena_check(arena, "a point", err);
     }
     if (status == DSE_OK && type == METRIC_TEXT)
         status = read_texts(rows, dataset, block, arena, *value, err);
@@ -250,8 +241,7 @@ static enum dse_status read_levels(const struct stored_rows *rows, const hid_t *
     if (n == 0)
         return DSE_OK;
     *level = arena_alloc(arena, n, sizeof **level);
-    if (!*level)
-        return no_memory(rows, err);
+    DSE_TRY(arena_check(arena, "a point", err));
     for (size_t f = 0; f < n_metric; f++) {
         struct block block;
         void *value = NULL;
@@ -289,12 +279,9 @@ static enum dse_status read_traces(const struct stored_rows *rows, const uint32_
                 text_append(&line, "%s%llu:%s", line.length ? " " : "", (unsigned long long)at,
                             text_double(value, number, sizeof number));
         }
-        layer[l].trace = line.failed ? NULL : arena_copy_text(arena, line.data ? line.data : "", line.length);
-        text_free(&line);
-        if (!layer[l].trace)
-            return no_memory(rows, err);
+        layer[l].trace = text_keep(&line, arena);
     }
-    return DSE_OK;
+    return arena_check(arena, "a point", err);
 }
 
 static enum dse_status read_layers(const struct stored_rows *rows, const uint32_t *index, struct arena *arena,
@@ -306,8 +293,7 @@ static enum dse_status read_layers(const struct stored_rows *rows, const uint32_
     struct block block;
     void *value;
     out->layer = arena_alloc(arena, n + 1, sizeof *out->layer);
-    if (!out->layer)
-        return no_memory(rows, err);
+    DSE_TRY(arena_check(arena, "a point", err));
     if (n == 0)
         return DSE_OK;
     DSE_TRY(read_block(rows, rows->layer_status, "layers/status", METRIC_TEXT, index, 1, n, arena, &value,

@@ -45,8 +45,7 @@ enum dse_status journal_header_read(struct line_reader *reader, const struct tex
 {
     bool more;
     *empty = false;
-    if (expected->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
+    DSE_TRY(text_check(expected, "the header", err));
     DSE_TRY(line_reader_next(reader, &more, err));
     if (!more) {
         size_t length = reader->torn ? reader->length : 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "results/journal/journal_read.h"
 
 static int by_key(const void *a, const void *b)
@@ -26,13 +27,10 @@ static enum dse_status read_all(struct journal_keys *keys, struct line_reader *r
         if (!csv_seal_holds(reader->line, reader->length) ||
             !csv_line_key(reader->line, reader->length, &key))
             continue;
-        if (keys->n == capacity) {
-            capacity = capacity ? 2 * capacity : 1024;
-            struct journal_key *grown = realloc(keys->entry, capacity * sizeof *grown);
-            if (!grown)
-                return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu point keys", capacity);
-            keys->entry = grown;
-        }
+        struct journal_key *grown = array_grow(keys->entry, keys->n + 1, &capacity, sizeof *grown);
+        if (!grown)
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu point keys", keys->n);
+        keys->entry = grown;
         keys->entry[keys->n++] = (struct journal_key){key, (uint64_t)reader->number};
     }
 }

@@ -42,8 +42,7 @@ static enum dse_status settle(int *fd, const char *path, uint64_t *byte, const s
                               bool *made, bool *changed, struct dse_error *err)
 {
     struct stat info;
-    if (header->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
+    DSE_TRY(text_check(header, "the header", err));
     if (*fd < 0) {
         *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         *made = true;

@@ -126,8 +126,7 @@ enum dse_status journal_pair_copy_rest(struct journal_rewrite *rewrite, struct j
 static enum dse_status write_header(FILE *file, const char *path, struct text_buffer *header,
                                     struct dse_error *err)
 {
-    if (header->failed)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the header");
+    DSE_TRY(text_check(header, "the header", err));
     return fwrite(header->data, 1, header->length, file) == header->length
                ? DSE_OK
                : fail_errno(path, "cannot be written", err);

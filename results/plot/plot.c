@@ -72,8 +72,7 @@ enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *
     struct text_buffer *script = &job->script;
     size_t n = layout->n_panel;
     double *left = arena_alloc(&job->data.arena, 6 * n, sizeof *left);
-    if (!left)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&job->data.arena, "the figure", err));
     double *right = left + n, *top = right + n, *bottom = top + n, *ticks_x = bottom + n,
            *ticks_y = ticks_x + n;
     for (size_t i = 0; i < n; i++) {
@@ -131,18 +130,15 @@ enum dse_status plot_panel_titles(struct plot_data *data, const char *const **ti
 {
     size_t n = plot_n_panel(data);
     const char **text = arena_alloc(&data->arena, n, sizeof *text);
-    enum dse_status status = text ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
-    for (size_t i = 0; i < n && status == DSE_OK; i++) {
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
+    for (size_t i = 0; i < n; i++) {
         struct text_buffer words;
         text_init(&words);
         plot_panel_title(data, i, &words);
-        text[i] = arena_copy_text(&data->arena, words.data ? words.data : "", words.length);
-        if (!text[i] || words.failed)
-            status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
-        text_free(&words);
+        text[i] = text_keep(&words, &data->arena);
     }
     *title = text;
-    return status;
+    return arena_check(&data->arena, "the figure", err);
 }
 
 void plot_print_value(double value, char *buffer, size_t size)

@@ -42,8 +42,7 @@ static enum dse_status add_levels(struct plot_data *data, struct energy_parts *p
                            "levels/energy_j does not have the shape of the axes");
     for (size_t l = 0; l < n_level; l++) {
         double *one = arena_alloc(&data->arena, data->n_cell, sizeof *one);
-        if (!one)
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+        DSE_TRY(arena_check(&data->arena, "the figure", err));
         for (size_t i = 0; i < data->n_cell; i++)
             one[i] = all[i * n_level + l];
         parts->name[parts->n] = data->schema.level[l];
@@ -129,8 +128,7 @@ static enum dse_status survey(struct plot_data *data, struct energy_parts *parts
 {
     size_t kept = 0;
     double *total = arena_alloc(&data->arena, n_panel * n_x, sizeof *total);
-    if (!total)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t p = 0; p < parts->n; p++) {
         int any = 0;
         for (size_t i = 0; i < n_panel * n_x; i++)

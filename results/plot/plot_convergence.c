@@ -58,8 +58,7 @@ static enum dse_status survey(struct plot_data *data, struct convergence *all, s
     const size_t n_layer = all->n_layer, n_iteration = all->n_iteration;
     all->best = arena_alloc(&data->arena, n_layer, sizeof *all->best);
     all->mean_log = arena_alloc(&data->arena, n_layer, sizeof *all->mean_log);
-    if (!all->best || !all->mean_log)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t l = 0; l < n_layer; l++) {
         all->best[l] = NAN;
         for (size_t p = 0; p < all->n_panel; p++) {
@@ -107,8 +106,7 @@ static enum dse_status put_mean(struct plot_job *job, struct convergence *all, s
     struct step *step = arena_alloc(&job->data.arena, all->n_layer * all->n_iteration + 1, sizeof *step);
     size_t n_step = 0, n_known = 0, n_with_trace = 0;
     double sum = 0;
-    if (!step)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&job->data.arena, "the figure", err));
     for (size_t l = 0; l < all->n_layer; l++) {
         all->mean_log[l] = NAN;
         n_with_trace += isfinite(traces->cost[l * all->n_iteration]) ? 1 : 0;
@@ -203,8 +201,7 @@ enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err)
     DSE_TRY(choose_panels(data, job->options, err));
     all.n_panel = plot_n_panel(data);
     all.panel = arena_alloc(&data->arena, all.n_panel, sizeof *all.panel);
-    if (!all.panel)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t p = 0; p < all.n_panel; p++)
         DSE_TRY(read_traces(data, &all, p, err));
     DSE_TRY(survey(data, &all, err));

@@ -88,8 +88,7 @@ static enum dse_status fix_where(struct plot_data *data, const char *where, stru
     const struct result_axis *axis = axis_of(data, at.axis);
     const struct result_coordinate *c = &axis->coordinate[at.coordinate];
     const char **known = arena_alloc(&data->arena, axis->n_value, sizeof *known);
-    if (!known)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t i = 0; i < axis->n_value; i++) {
         int hit = strcmp(coordinate_text(c, i, text, sizeof text), equals + 1) == 0;
         coordinate_label(c, i, text, sizeof text);
@@ -99,9 +98,8 @@ static enum dse_status fix_where(struct plot_data *data, const char *where, stru
             return DSE_OK;
         }
         known[i] = arena_copy_text(&data->arena, text, strlen(text));
-        if (!known[i])
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
     }
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     return unknown_name(data, name, equals + 1, known, axis->n_value, err);
 }
 
@@ -368,8 +366,7 @@ enum dse_status plot_ticks(struct plot_data *data, const struct plot_axis *axis,
     size_t n = plot_length(data, axis);
     const char **text = arena_alloc(&data->arena, n, sizeof *text);
     *label = text;
-    if (!text)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     if (axis->axis == PLOT_NO_AXIS) {
         text[0] = "";
         text_copy(title, size, "");
@@ -380,17 +377,13 @@ enum dse_status plot_ticks(struct plot_data *data, const struct plot_axis *axis,
         char buffer[PLOT_LABEL_MAX];
         coordinate_label(c, i, buffer, sizeof buffer);
         text[i] = arena_copy_text(&data->arena, buffer, strlen(buffer));
-        if (!text[i])
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
     }
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
     const char *unit = shared_unit(text, n);
     snprintf(title, size, unit ? "%s (%s)" : "%s", axis_words(c), unit);
-    for (size_t i = 0; i < n && unit; i++) {
+    for (size_t i = 0; i < n && unit; i++)
         text[i] = arena_copy_text(&data->arena, text[i], strcspn(text[i], " "));
-        if (!text[i])
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
-    }
-    return DSE_OK;
+    return arena_check(&data->arena, "the figure", err);
 }
 
 size_t plot_letters(const char *text)
