@@ -6,10 +6,19 @@
 #include <string.h>
 
 #include "costmodel/fused/fused_incremental.h"
+#include "costmodel/fused/fused_rule.h"
 #include "engines/search/annealing.h"
 #include "engines/soma/search/dlsa_bound.h"
 #include "engines/soma/search/dlsa_moves.h"
-#include "engines/soma/search/dlsa_shrink.h"
+
+/* The published program's third stage: tensors live shorter, without losing time. */
+struct dlsa_shrink {
+    uint64_t n_round, round; /* wanted, done */
+    double first_temperature, alpha;
+    double reference; /* byte cycles of the schedule that stage 2 started from */
+    uint64_t cycle, best_cycle;
+    double byte_cycle, best_byte_cycle; /* bytes in the buffer over time */
+};
 
 struct soma_dlsa_search {
     const struct soma_search *search;
@@ -29,6 +38,100 @@ struct soma_dlsa_search {
     enum dse_status status; /* of a restore */
     struct dse_error err;
 };
+
+/* ---------------------------------------- the third stage: random shortenings */
+
+/* The share of the third stage's moves that is about the DRAM order, as the published program has it. */
+static const double shrink_order_share = 0.4;
+
+static double time_of(const struct fused_incremental *state, int32_t position, uint32_t n_tile)
+{
+    if (position <= 0)
+        return 0;
+    if ((uint32_t)position >= n_tile)
+        return (double)fused_incremental_outcome(state).cycle;
+    return (double)fused_incremental_tile_finish(state, (uint32_t)position - 1);
+}
+
+/* Sum over tensors of bytes times cycles between the tile before `start` is over and the tile before
+ * `end`. */
+static double byte_cycles(const struct dlsa_moves *moves, const struct fused_incremental *state)
+{
+    const struct fused_tensor *tensor = fused_incremental_tensor(state);
+    double sum = 0;
+    for (uint32_t i = 0; i < moves->n_tensor; i++)
+        sum += (double)tensor[i].byte * (time_of(state, tensor[i].end, moves->n_tile) -
+                                         time_of(state, tensor[i].start, moves->n_tile));
+    return sum;
+}
+
+/* From how it stands now, which is the best so far. */
+static void start_shrinking(struct dlsa_shrink *shrink, const struct dlsa_moves *moves,
+                            const struct fused_incremental *state)
+{
+    shrink->cycle = shrink->best_cycle = fused_incremental_outcome(state).cycle;
+    shrink->byte_cycle = shrink->best_byte_cycle = byte_cycles(moves, state);
+}
+
+/* A load starts later, a store ends earlier. */
+static bool shorten(const struct dlsa_moves *moves, struct fused_incremental *state, uint32_t tensor,
+                    struct random_stream *stream, struct fused_outcome *outcome)
+{
+    uint32_t place = fused_incremental_place(state, tensor);
+    const struct fused_tensor *moved = &fused_incremental_tensor(state)[tensor];
+    struct dlsa_range range = dlsa_times(moves, state, tensor, place);
+    int64_t time;
+    if (fused_is_load(moved) && range.first <= moved->start)
+        range.first = (int64_t)moved->start + 1;
+    else if (!fused_is_load(moved) && range.last >= moved->end)
+        range.last = (int64_t)moved->end - 1;
+    return dlsa_draw_other(stream, range, INT64_MIN, &time) &&
+           dlsa_move_to(state, tensor, place, time, outcome);
+}
+
+/* Never longer; as long with more in the buffer by chance. */
+static bool shrink_accepts(const struct dlsa_shrink *shrink, uint64_t cycle, double byte_cycle,
+                           struct random_stream *stream)
+{
+    double x = (double)shrink->round / (double)shrink->n_round;
+    double temperature = shrink->first_temperature * (1 - x) / (1 + shrink->alpha * x);
+    double above = fabs(shrink->byte_cycle - shrink->reference);
+    if (cycle != shrink->cycle || byte_cycle <= shrink->byte_cycle)
+        return cycle <= shrink->cycle;
+    return random_unit(stream) < exp((shrink->byte_cycle - byte_cycle) / above / temperature);
+}
+
+/* One round. True: it now stands better than ever: shorter, or as short with less in the buffer. */
+static bool shrink_round(struct dlsa_shrink *shrink, const struct dlsa_moves *moves,
+                         struct fused_incremental *state, struct random_stream *stream)
+{
+    struct fused_outcome outcome;
+    uint32_t tensor = moves->dram[random_below(stream, moves->n_dram)];
+    bool order = random_unit(stream) < shrink_order_share;
+    shrink->round++;
+    if (!(order ? dlsa_move_order(moves, state, tensor, stream, &outcome)
+                : shorten(moves, state, tensor, stream, &outcome)))
+        return false;
+    if (outcome.fault != FUSED_OK || outcome.cycle > shrink->cycle) {
+        fused_undo(state);
+        return false;
+    }
+    double byte_cycle = byte_cycles(moves, state);
+    if (!shrink_accepts(shrink, outcome.cycle, byte_cycle, stream)) {
+        fused_undo(state);
+        return false;
+    }
+    shrink->cycle = outcome.cycle;
+    shrink->byte_cycle = byte_cycle;
+    if (outcome.cycle > shrink->best_cycle ||
+        (outcome.cycle == shrink->best_cycle && byte_cycle >= shrink->best_byte_cycle))
+        return false;
+    shrink->best_cycle = outcome.cycle;
+    shrink->best_byte_cycle = byte_cycle;
+    return true;
+}
+
+/* ---------------------------------------- the second stage */
 
 /* Energy is the same for all DLSAs of an LFA: a constant factor, left out. Without delay in the objective all
  * cost the same; the shortest is looked for then. */
@@ -138,7 +241,7 @@ enum dse_status soma_dlsa_search_new(const struct soma_search *search,
     s->shrink = (struct dlsa_shrink){.n_round = options->shrink_round,
                                      .first_temperature = options->first_temperature,
                                      .alpha = options->alpha,
-                                     .reference = dlsa_byte_cycle(&s->moves, s->state)};
+                                     .reference = byte_cycles(&s->moves, s->state)};
     DSE_TRY(start_walk(s, &result, stream, err));
     *made = s;
     return DSE_OK;
@@ -154,9 +257,9 @@ static void shrink(struct soma_dlsa_search *s, uint64_t n)
             restore(s);
             if (s->status != DSE_OK)
                 return;
-            dlsa_shrink_start(&s->shrink, &s->moves, s->state);
+            start_shrinking(&s->shrink, &s->moves, s->state);
         }
-        if (dlsa_shrink_round(&s->shrink, &s->moves, s->state, &s->shrink_stream))
+        if (shrink_round(&s->shrink, &s->moves, s->state, &s->shrink_stream))
             keep(s);
     }
 }
