@@ -1,6 +1,7 @@
 /* Every accounting of the registry, and one more of the tests: names, hooks, and for those of mappings
  * that on random small cases the fast evaluation is the plain one, the independent checker agrees with
- * both, and no cost is below the bound. */
+ * both, and no cost is below the bound.
+ * Tests: evaluator.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

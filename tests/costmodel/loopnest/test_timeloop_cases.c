@@ -1,7 +1,7 @@
 /* The cost model against timeloop-model v3.0.3: 130 evaluated mappings and 15 accept/reject cases
  * (tests/known/timeloop, whose README says how they were made). Counts and cycles equal, energies to 1e-9
  * relative; the fast path equals the plain one.
- * Tests: compiled.c, detail.c, nest.c, spatial_groups.c, traffic.c. */
+ * Tests: accounting_timeloop.c, compiled.c, detail.c, nest.c, spatial_groups.c, traffic.c. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>

@@ -49,28 +49,10 @@ static void test_table_lines_have_no_blanks_at_the_end(void **state)
     table_free(&table);
 }
 
-static void test_table_numbers_have_prefixes(void **state)
-{
-    (void)state;
-    static const struct {
-        double value;
-        const char *text;
-    } rows[] = {{4.56e-3, "4.56 mJ"}, {123.4, "123 J"},   {12.34, "12.3 J"},
-                {0, "0 J"},           {999.7, "1.00 kJ"}, {1e-12, "1.00 pJ"},
-                {2.5e9, "2.50 GJ"},   {NAN, "-"},         {-0.002, "-2.00 mJ"}};
-    char text[48];
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_string_equal(text_si(rows[i].value, "J", text, sizeof text), rows[i].text);
-}
-
-static void test_table_bytes_and_durations(void **state)
+static void test_table_durations(void **state)
 {
     (void)state;
     char text[48];
-    assert_string_equal(text_bytes(12, text, sizeof text), "12 B");
-    assert_string_equal(text_bytes(1536, text, sizeof text), "1.5 KiB");
-    assert_string_equal(text_bytes(1048576, text, sizeof text), "1 MiB");
-    assert_string_equal(text_bytes(NAN, text, sizeof text), "-");
     assert_string_equal(table_duration(4.21, text, sizeof text), "4.2 s");
     assert_string_equal(table_duration(59.4, text, sizeof text), "59 s");
     assert_string_equal(table_duration(200, text, sizeof text), "3 min 20 s");
@@ -101,8 +83,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_aligns_columns),
         cmocka_unit_test(test_table_lines_have_no_blanks_at_the_end),
-        cmocka_unit_test(test_table_numbers_have_prefixes),
-        cmocka_unit_test(test_table_bytes_and_durations),
+        cmocka_unit_test(test_table_durations),
         cmocka_unit_test(test_progress_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
