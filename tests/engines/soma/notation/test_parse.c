@@ -1,6 +1,6 @@
 /* soma_parse against the event-level oracles of the reference (tests/known/soma/oracles): every figure of
  * every tile and tensor, and the time of the parsed schedule.
- * Tests: parse_tiles.c, default_order.c. */
+ * Tests: parse_tiles.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

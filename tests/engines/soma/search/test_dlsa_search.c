@@ -1,7 +1,7 @@
 /* SoMa's second stage: moves, bound, search. What is best is enumerated on small random schedules; on the
  * oracles of the reference (tests/known/soma/oracles) the published program's own second stage is what to
  * compare with.
- * Tests: dlsa_bound.c, dlsa_moves.c, dlsa_shrink.c. */
+ * Tests: dlsa_bound.c, dlsa_moves.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
