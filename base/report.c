@@ -70,6 +70,15 @@ void cells_real(struct cells *cells, double value)
         add(cells, (struct cell){.kind = CELL_REAL, .real = value});
 }
 
+void cells_copy(struct cells *cells, const struct cells *from, size_t i)
+{
+    const struct cell *cell = cells_at(from, i);
+    if (cell->kind == CELL_TEXT)
+        cells_text(cells, cells_text_at(from, cell));
+    else
+        add(cells, *cell);
+}
+
 const struct cell *cells_at(const struct cells *cells, size_t i)
 {
     return (const struct cell *)(const void *)cells->cell.data + i;

@@ -28,6 +28,16 @@ struct cell_column {
     int json_only;    /* texts of many lines */
 };
 
+/* A column that needs no more; of energies in joules. */
+#define CELL_COLUMN(NAME, TITLE, LOOK)                                                                       \
+    {                                                                                                        \
+        .name = (NAME), .title = (TITLE), .look = (LOOK)                                                     \
+    }
+#define CELL_ENERGY(NAME, TITLE)                                                                             \
+    {                                                                                                        \
+        .name = (NAME), .title = (TITLE), .look = LOOK_UNIT, .unit = "J"                                     \
+    }
+
 enum cell_kind { CELL_NONE, CELL_TEXT, CELL_WHOLE, CELL_REAL };
 
 struct cell {
@@ -64,6 +74,7 @@ void cells_format(struct cells *cells, const char *format, ...) __attribute__((f
 void cells_whole(struct cells *cells, int64_t value);
 void cells_count(struct cells *cells, uint64_t value);
 void cells_real(struct cells *cells, double value);
+void cells_copy(struct cells *cells, const struct cells *from, size_t i);
 
 const struct cell *cells_at(const struct cells *cells, size_t i);
 const char *cells_text_at(const struct cells *cells, const struct cell *cell);

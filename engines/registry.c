@@ -1,11 +1,13 @@
 /* The registry: every engine, in the order help shows them, and every measure. */
 #include <string.h>
 
+#include "base/yaml.h"
 #include "costmodel/noc/noc_measure.h"
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
 #include "engines/drill/drill.h"
 #include "engines/driver/engine.h"
+#include "engines/driver/schedule_format.h"
 #include "engines/soma/soma_engines.h"
 
 static const struct engine *const registry[] = {
@@ -15,6 +17,8 @@ static const struct engine *const registry[] = {
 };
 
 static const struct engine_command *const command[] = {&engine_command_calibrate};
+
+static const struct schedule_format *const format[] = {&schedule_format_soma};
 
 const struct engine *const *engine_all(size_t *n)
 {
@@ -49,6 +53,38 @@ const struct engine_command *engine_command_find(const char *name)
     for (size_t i = 0; i < sizeof command / sizeof command[0]; i++)
         if (strcmp(command[i]->name, name) == 0)
             return command[i];
+    return NULL;
+}
+
+const struct schedule_format *const *schedule_format_all(size_t *n)
+{
+    *n = sizeof format / sizeof format[0];
+    return format;
+}
+
+/* Whether the text is YAML with this key at the top, or broken YAML with a line that begins so. */
+static bool has_key(const char *key, const char *text, size_t length)
+{
+    struct yaml_doc doc;
+    size_t n = strlen(key);
+    if (yaml_parse(&doc, "schedule", text, length, NULL) == DSE_OK) {
+        bool found = yaml_find(doc.root, key) != NULL;
+        yaml_doc_free(&doc);
+        return found;
+    }
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, n) == 0 && line[n] == ':')
+            return true;
+    }
+    return false;
+}
+
+const struct schedule_format *schedule_format_of(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof format / sizeof format[0]; i++)
+        if (has_key(format[i]->key, text, length))
+            return format[i];
     return NULL;
 }
 

@@ -174,7 +174,7 @@ def demands(runs, stem, operations):
     byte = [0.0] * len(tiles)
     for row in read_table(os.path.join(runs, stem + "_tensors.csv")):
         if row["dram_order"] not in ("", "-1"):
-            byte[int(row["producer"] if row["kind"] == "ofmap" else row["first_use"])] += number(row["dram_bytes"])
+            byte[int(row["producer"] if row["kind"] == "ofmap" else row["first_use"])] += number(row["dram_byte"])
     if not tiles:
         raise Missing("%s has no tiles" % stem)
     return [(math.prod(int(row[c]) for c in "bkhw") * operations[row["layer"]], byte[i], row["layer"], row["tile"])
@@ -191,9 +191,9 @@ def busy(runs, stem):
     """Utilisation of DRAM and core array in percent: the sum of their times over the latency."""
     tiles, tensors = (read_table(os.path.join(runs, "%s_%s.csv" % (stem, what))) for what in ("tiles", "tensors"))
     moved = [row for row in tensors if row["dram_order"] not in ("", "-1")]
-    end = max([number(row["finish"]) for row in tiles] + [number(row["dram_finish"]) for row in moved])
-    return (100 * sum(number(row["dram_finish"]) - number(row["dram_start"]) for row in moved) / end,
-            100 * sum(number(row["cycles"]) for row in tiles) / end)
+    end = max([number(row["finish_cycle"]) for row in tiles] + [number(row["finish_cycle"]) for row in moved])
+    return (100 * sum(number(row["finish_cycle"]) - number(row["start_cycle"]) for row in moved) / end,
+            100 * sum(number(row["cycle"]) for row in tiles) / end)
 
 
 FIG7 = [("resnet50_soma", "ResNet-50"), ("gpt2_small_prefill512", "GPT-2 small, prefill")]

@@ -1,5 +1,6 @@
 /* dse eval ARCH PROBLEM MAPPING, dse eval ARCH NETWORK SCHEDULE */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,69 +11,43 @@
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/command/commands.h"
+#include "dse/console/report_print.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/mapping_report.h"
-#include "dse/report/report_fused.h"
-#include "dse/report/report_instructions.h"
-#include "dse/report/report_noc.h"
-#include "dse/report/schedule_evaluate.h"
-#include "dse/report/schedule_timeline.h"
+#include "dse/report/schedule_input.h"
+#include "dse/report/timeline_plot.h"
 #include "dse/solve/measure_settings.h"
+#include "results/timeline/timeline.h"
 
-enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
-enum { REPORT_NOC = REPORT_SUMMARY + 1, REPORT_TILES, REPORT_TENSORS, REPORT_INSTRUCTIONS };
+enum { REPORT_LIST_MAX = 32 };
 
-static enum dse_status read_kind(const struct cli_args *args, bool is_schedule, size_t *kind, size_t *format,
+static enum dse_status read_format(const struct cli_args *args, size_t *format, struct dse_error *err)
+{
+    static const char *const formats[] = {"table", "csv", "json"};
+    return cli_choice(args, "format", formats, 3, REPORT_TABLE, format, err);
+}
+
+static enum dse_status read_kind(const struct cli_args *args, size_t *kind, size_t *format,
                                  struct dse_error *err)
 {
-    static const char *const kinds[] = {"levels", "networks", "summary",     "noc",
-                                        "tiles",  "tensors",  "instructions"};
-    static const char *const formats[] = {"table", "csv", "json"};
-    DSE_TRY(cli_choice(args, "format", formats, 3, FORMAT_TABLE, format, err));
-    DSE_TRY(cli_choice(args, "report", kinds, 7,
-                       is_schedule || *format == FORMAT_TABLE ? REPORT_SUMMARY : REPORT_LEVELS, kind, err));
-    if (!is_schedule && *kind >= REPORT_TILES)
-        return dse_fail(err, DSE_BAD_USAGE, "--report %s belongs to a fused schedule; %s is a mapping",
-                        kinds[*kind], args->operand[2]);
-    if (is_schedule && *kind < REPORT_TILES && *kind != REPORT_SUMMARY)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "--report %s belongs to a mapping; of a fused schedule there are summary, tiles, "
-                        "tensors and instructions",
-                        kinds[*kind]);
-    return DSE_OK;
+    DSE_TRY(read_format(args, format, err));
+    return cli_choice(args, "report", mapping_report_name, MAPPING_N_REPORT,
+                      *format == REPORT_TABLE ? MAPPING_SUMMARY : MAPPING_LEVELS, kind, err);
 }
 
-static enum dse_status write_report(const struct mapping_report *report, const struct noc_report *noc,
-                                    size_t kind, size_t format, struct text_buffer *out,
-                                    struct dse_error *err)
+static enum dse_status print_report(const struct console *console, const struct mapping_report *of,
+                                    size_t kind, size_t format, struct dse_error *err)
 {
-    if (kind == REPORT_NOC && format == FORMAT_JSON)
-        return report_noc_json(noc, out, err);
-    if (format == FORMAT_JSON)
-        return report_json(report, (enum report_kind)kind, out, err);
-    if (kind == REPORT_NOC && format == FORMAT_CSV)
-        report_noc_csv(noc, out);
-    else if (kind == REPORT_NOC)
-        report_noc_table(noc, out);
-    else if (format == FORMAT_CSV)
-        report_csv(report, (enum report_kind)kind, out);
-    else
-        report_table(report, (enum report_kind)kind, out);
-    return DSE_OK;
-}
-
-static enum dse_status print_report(const struct console *console, const struct mapping_report *report,
-                                    const struct noc_report *noc, size_t kind, size_t format,
-                                    struct dse_error *err)
-{
+    struct report report;
     struct text_buffer out;
+    report_init(&report, mapping_report_name[kind]);
     text_init(&out);
-    enum dse_status status = write_report(report, noc, kind, format, &out, err);
-    if (status == DSE_OK)
-        status = text_check(&out, "the report", err);
+    mapping_report_fill(of, (enum mapping_report_kind)kind, format == REPORT_TABLE, &report);
+    enum dse_status status = report_print(&report, (enum report_format)format, &out, err);
     if (status == DSE_OK)
         fputs(out.data, console->out);
     text_free(&out);
+    report_free(&report);
     return status;
 }
 
@@ -123,26 +98,54 @@ static enum dse_status simulate(const struct cli_args *args, const struct mappin
     return DSE_OK;
 }
 
-/* What is asked for besides; the values in `value`. */
+/* What is asked for besides, as a list. */
 static enum dse_status measure(const struct cli_args *args, size_t kind, const struct mapping *mapping,
-                               struct arena *arena, struct mapping_report *report,
-                               const struct metric **metric, double *value, struct dse_error *err)
+                               struct arena *arena, struct mapping_report *report, struct cells *measured,
+                               struct dse_error *err)
 {
     struct measure_settings settings = {0};
     struct measure_values values;
+    const struct metric *metric[MEASURE_VALUE_MAX];
     if (!cli_value(args, "measure"))
         return DSE_OK;
-    if (kind != REPORT_SUMMARY)
+    if (kind != MAPPING_SUMMARY)
         return dse_fail(err, DSE_BAD_USAGE, "--measure belongs to --report summary");
     DSE_TRY(measure_add_list(&settings, cli_value(args, "measure"), err));
     DSE_TRY(measure_check(&settings, report->arch, err));
     DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, NULL, arena, &values, err));
-    report->n_measured = measure_columns(&settings, false, metric);
-    for (size_t i = 0; i < report->n_measured; i++)
-        value[i] = measure_number(metric[i], &values, i);
-    report->measured = metric;
-    report->measured_value = value;
-    return DSE_OK;
+    for (size_t i = 0, n = measure_columns(&settings, false, metric); i < n; i++) {
+        double value = measure_number(metric[i], &values, i);
+        cells_text(measured, metric[i]->name);
+        if (metric[i]->type == METRIC_U64 && !isnan(value))
+            cells_count(measured, (uint64_t)value);
+        else
+            cells_real(measured, value);
+    }
+    report->measured = measured;
+    return measured->cell.failed || measured->text.failed
+               ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the report")
+               : DSE_OK;
+}
+
+static enum dse_status report_mapping(const struct cli_args *args, const struct console *console,
+                                      const struct mapping *mapping, struct arena *arena,
+                                      struct mapping_report *report, struct dse_error *err)
+{
+    struct noc_config config;
+    struct noc_latency latency;
+    struct cells measured;
+    size_t kind, format;
+    DSE_TRY(read_kind(args, &kind, &format, err));
+    cells_init(&measured, report_list_column, REPORT_LIST_COLUMNS);
+    enum dse_status status = measure(args, kind, mapping, arena, report, &measured, err);
+    if (status == DSE_OK)
+        status = simulate(args, report, mapping, kind == MAPPING_NOC, arena, &config, &latency, err);
+    report->noc = &config;
+    report->noc_latency = &latency;
+    if (status == DSE_OK)
+        status = print_report(console, report, kind, format, err);
+    cells_free(&measured);
+    return status;
 }
 
 static enum dse_status evaluate(const struct cli_args *args, const struct console *console,
@@ -151,6 +154,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
 {
     struct evaluator *evaluator;
     struct evaluation_detail detail;
+    struct mapping_report report = {.problem = problem, .arch = arch, .detail = &detail};
     struct arena arena;
     char text[512];
     const struct accounting *accounting = &accounting_timeloop;
@@ -162,21 +166,8 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     if (status == DSE_OK && detail.total.fit.what != FITS)
         status = dse_fail_at(err, DSE_BAD_INPUT, args->operand[2], 0, "the mapping does not fit: %s",
                              misfit_print(&detail.total.fit, problem, arch, text, sizeof text));
-    struct mapping_report report = {.problem = problem, .arch = arch, .detail = &detail};
-    const struct metric *metric[MEASURE_VALUE_MAX];
-    double value[MEASURE_VALUE_MAX];
-    struct noc_config config;
-    struct noc_latency latency;
-    struct noc_report noc = {&report, &config, &latency};
-    size_t kind, format;
     if (status == DSE_OK)
-        status = read_kind(args, false, &kind, &format, err);
-    if (status == DSE_OK)
-        status = measure(args, kind, mapping, &arena, &report, metric, value, err);
-    if (status == DSE_OK)
-        status = simulate(args, &report, mapping, kind == REPORT_NOC, &arena, &config, &latency, err);
-    if (status == DSE_OK)
-        status = print_report(console, &report, &noc, kind, format, err);
+        status = report_mapping(args, console, mapping, &arena, &report, err);
     arena_free(&arena);
     evaluator_delete(evaluator);
     return status;
@@ -209,37 +200,32 @@ static enum dse_status pad(const struct cli_args *args, struct problem *problem,
     return DSE_OK;
 }
 
-static enum dse_status write_instructions(const struct cli_args *args, const struct schedule *schedule,
-                                          size_t format, struct text_buffer *out, struct dse_error *err)
+/* The report of a schedule that is asked for. */
+static enum dse_status choose_report(const struct cli_args *args, const struct schedule_format *format,
+                                     const struct schedule_report **report, struct dse_error *err)
 {
-    static const enum instruction_format formats[] = {
-        [FORMAT_TABLE] = INSTRUCTION_FORMAT_TEXT,
-        [FORMAT_CSV] = INSTRUCTION_FORMAT_CSV,
-        [FORMAT_JSON] = INSTRUCTION_FORMAT_JSON,
-    };
-    unsigned long long alignment = 1;
-    DSE_TRY(cli_number(args, "align", 1, UINT32_MAX, &alignment, err));
-    return report_instructions(schedule, alignment, formats[format], out, err);
+    const char *name[REPORT_LIST_MAX];
+    size_t n = 0, chosen;
+    for (; n < format->n_report && n < REPORT_LIST_MAX; n++)
+        name[n] = format->report[n].name;
+    DSE_TRY(cli_choice(args, "report", name, n, 0, &chosen, err));
+    *report = &format->report[chosen];
+    for (size_t i = 0; i < n; i++) {
+        const char *option = format->report[i].option;
+        if (option && cli_has(args, option) && i != chosen)
+            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to --report %s", option, name[i]);
+    }
+    return DSE_OK;
 }
 
-static enum dse_status write_schedule(const struct cli_args *args, const struct schedule *schedule,
-                                      size_t kind, size_t format, struct text_buffer *out,
-                                      struct dse_error *err)
+static enum dse_status save_timeline(const struct cli_args *args, const struct schedule_format *format,
+                                     const void *schedule, struct arena *arena, struct dse_error *err)
 {
-    enum fused_report report = kind == REPORT_TILES     ? FUSED_REPORT_TILES
-                               : kind == REPORT_TENSORS ? FUSED_REPORT_TENSORS
-                                                        : FUSED_REPORT_SUMMARY;
-    if (kind == REPORT_INSTRUCTIONS)
-        DSE_TRY(write_instructions(args, schedule, format, out, err));
-    else if (cli_has(args, "align"))
-        return dse_fail(err, DSE_BAD_USAGE, "--align belongs to --report instructions");
-    else if (format == FORMAT_JSON)
-        DSE_TRY(report_fused_json(schedule, report, out, err));
-    else if (format == FORMAT_CSV)
-        report_fused_csv(schedule, report, out);
-    else
-        report_fused_table(schedule, report, out);
-    return text_check(out, "the report", err);
+    struct timeline timeline;
+    if (!cli_has(args, "timeline"))
+        return DSE_OK;
+    DSE_TRY(timeline_of(format, schedule, args->operand[2], arena, &timeline, err));
+    return timeline_write(&timeline, cli_value(args, "timeline"), err);
 }
 
 /* --accounting of a schedule, and --compat, which is the same as soma-compat. NULL: what the SCHEDULE
@@ -253,8 +239,8 @@ static enum dse_status asked_rules(const struct cli_args *args, const struct arc
         return DSE_OK;
     DSE_TRY(accounting_named(cli_value(args, "accounting"), &chosen, err));
     if (chosen->kind != ACCOUNTING_SCHEDULE)
-        return dse_fail(err, DSE_BAD_USAGE, "accounting %s prices mappings; %s is a fused schedule",
-                        chosen->name, args->operand[2]);
+        return dse_fail(err, DSE_BAD_USAGE, "accounting %s prices mappings; %s is a schedule", chosen->name,
+                        args->operand[2]);
     if (*asked && *asked != chosen)
         return dse_fail(err, DSE_BAD_USAGE,
                         "--compat is --accounting %s, but --accounting %s is given as well", (*asked)->name,
@@ -263,35 +249,50 @@ static enum dse_status asked_rules(const struct cli_args *args, const struct arc
     return accounting_accepts(chosen, arch, err);
 }
 
-/* The third operand is a fused schedule. */
+/* Print the report, and write the timeline if it is asked for: neither without the other. */
+static enum dse_status report_schedule(const struct cli_args *args, const struct console *console,
+                                       const struct schedule_format *format, struct schedule_request *request,
+                                       struct arena *arena, struct dse_error *err)
+{
+    const struct schedule_report *kind;
+    struct report report;
+    struct text_buffer out;
+    size_t how;
+    void *schedule;
+    DSE_TRY(read_format(args, &how, err));
+    DSE_TRY(choose_report(args, format, &kind, err));
+    DSE_TRY(schedule_input(args, format, request, arena, &schedule, err));
+    report_init(&report, kind->name);
+    text_init(&out);
+    enum dse_status status = kind->fill(schedule, &report, err);
+    if (status == DSE_OK)
+        status = report_print(&report, (enum report_format)how, &out, err);
+    if (status == DSE_OK)
+        status = save_timeline(args, format, schedule, arena, err);
+    if (status == DSE_OK)
+        fputs(out.data, console->out);
+    text_free(&out);
+    report_free(&report);
+    return status;
+}
+
+/* The third operand is a schedule. */
 static enum dse_status run_schedule(const struct cli_args *args, const struct console *console,
-                                    struct schedule *schedule, const char *text, size_t length,
+                                    const struct schedule_format *format, struct schedule_request *request,
                                     struct dse_error *err)
 {
     static const char *const of_mappings[] = {"pad", "measure", "noc-steps", "noc-transactions"};
     struct arena arena;
-    struct text_buffer out;
-    size_t kind, format;
     struct network network;
     for (size_t i = 0; i < sizeof of_mappings / sizeof of_mappings[0]; i++)
         if (cli_has(args, of_mappings[i]))
-            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a fused schedule",
-                            of_mappings[i], args->operand[2]);
-    DSE_TRY(read_kind(args, true, &kind, &format, err));
-    DSE_TRY(asked_rules(args, schedule->arch, &schedule->accounting, err));
+            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a %s", of_mappings[i],
+                            args->operand[2], format->name);
+    DSE_TRY(asked_rules(args, request->arch, &request->accounting, err));
     DSE_TRY(input_network(args->operand[1], &network, err));
-    schedule->network = &network;
-    schedule->core_name = cli_value(args, "core");
+    request->network = &network;
     arena_init(&arena);
-    text_init(&out);
-    enum dse_status status = schedule_evaluate(schedule, args->operand[2], text, length, &arena, err);
-    if (status == DSE_OK)
-        status = write_schedule(args, schedule, kind, format, &out, err);
-    if (status == DSE_OK)
-        status = timeline_save(args, schedule, err);
-    if (status == DSE_OK)
-        fputs(out.data, console->out);
-    text_free(&out);
+    enum dse_status status = report_schedule(args, console, format, request, &arena, err);
     arena_free(&arena);
     network_free(&network);
     return status;
@@ -302,11 +303,11 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
 {
     struct problem problem;
     struct mapping mapping;
-    static const char *const of_schedules[] = {"align", "compat", "core", "timeline"};
+    static const char *const of_schedules[] = {"align", "compat", "core", "option", "timeline"};
     for (size_t i = 0; i < sizeof of_schedules / sizeof of_schedules[0]; i++)
         if (cli_has(args, of_schedules[i]))
-            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a fused schedule; %s is none",
-                            of_schedules[i], args->operand[2]);
+            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a schedule; %s is none", of_schedules[i],
+                            args->operand[2]);
     DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
     DSE_TRY(pad(args, &problem, err));
     DSE_TRY(mapping_read(args->operand[2], &problem, arch, &mapping, err));
@@ -328,12 +329,13 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
         return status;
     if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
-    if (schedule_is_text(text, length)) {
-        struct schedule schedule = {.arch = &arch, .batch = (uint32_t)batch};
-        status = run_schedule(args, console, &schedule, text, length, err);
-    } else {
+    const struct schedule_format *format = schedule_format_of(text, length);
+    struct schedule_request request = {
+        .arch = &arch, .batch = (uint32_t)batch, .path = args->operand[2], .text = text, .length = length};
+    if (format)
+        status = run_schedule(args, console, format, &request, err);
+    else
         status = run_mapping(args, console, &arch, (uint32_t)batch, err);
-    }
     free(text);
     return status;
 }
@@ -346,8 +348,7 @@ static int command(const struct cli_args *args, const struct console *console)
 
 static const struct cli_option options[] = {
     {"report", 'r', "WHAT",
-     "levels, networks, summary or noc (default: summary for tables, else levels); of a schedule summary, "
-     "tiles, tensors or instructions"},
+     "a report of `dse list reports` (default: summary; of a mapping in other formats than table: levels)"},
     {"format", 'f', "HOW", "table for people (default), csv with the columns of the reference tables, json"},
     {"measure", 'm', "WHAT",
      "in the summary also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
@@ -368,6 +369,8 @@ static const struct cli_option options[] = {
     {"core", 0, "NAME",
      "what schedules the tiles of a SCHEDULE: array, or a mapper such as descent or cosa (default: what the "
      "SCHEDULE says, else array)"},
+    {"option", 'o', "NAME=VALUE",
+     "an option of the evaluation of a SCHEDULE by its name, as align and core; repeatable"},
     {"timeline", 0, "FILE",
      "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},
     {"set", 0, "PATH=VALUE",

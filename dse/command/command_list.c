@@ -1,4 +1,4 @@
-/* dse list engines|accountings|architectures|networks|experiments, dse list engine NAME */
+/* dse list engines|accountings|architectures|networks|experiments|reports, dse list engine NAME */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,9 @@
 #include "dse/console/table.h"
 #include "dse/inputs/inputs.h"
 #include "dse/inputs/resolve.h"
+#include "dse/report/mapping_report.h"
 #include "dse/solve/solve.h"
+#include "engines/driver/schedule_format.h"
 
 /* Columns of an engine's options; range and meaning are broken into lines, so that a table fits a wide
  * terminal. */
@@ -218,15 +220,38 @@ static enum dse_status print_files(size_t what, struct text_buffer *out, struct 
     return status;
 }
 
+/* What dse eval --report takes. */
+static void print_reports(struct text_buffer *out)
+{
+    static const char *const header[] = {"report", "of", "what it has"};
+    struct table table;
+    size_t n;
+    const struct schedule_format *const *format = schedule_format_all(&n);
+    table_init(&table, header, 3, 7);
+    for (size_t i = 0; i < MAPPING_N_REPORT; i++) {
+        table_cell(&table, "%s", mapping_report_name[i]);
+        table_cell(&table, "mapping");
+        table_cell(&table, "%s", mapping_report_sentence[i]);
+    }
+    for (size_t f = 0; f < n; f++)
+        for (size_t i = 0; i < format[f]->n_report; i++) {
+            table_cell(&table, "%s", format[f]->report[i].name);
+            table_cell(&table, "%s", format[f]->name);
+            table_cell(&table, "%s", format[f]->report[i].sentence);
+        }
+    table_print(&table, out);
+    table_free(&table);
+}
+
 static enum dse_status unknown_list(const char *word, struct dse_error *err)
 {
-    static const char *const known[] = {"engines",  "accountings", "architectures",
-                                        "networks", "experiments", "engine"};
+    static const char *const known[] = {"engines",     "accountings", "architectures", "networks",
+                                        "experiments", "reports",     "engine"};
     char shown[96];
     const char *nearest = text_nearest(word, known, sizeof known / sizeof known[0]);
     return dse_fail(err, DSE_BAD_USAGE,
                     "dse list: unknown word \"%s\"; %s%s%sengines, accountings, architectures, networks, "
-                    "experiments, or engine NAME",
+                    "experiments, reports, or engine NAME",
                     text_excerpt(word, shown, sizeof shown), nearest ? "did you mean " : "",
                     nearest ? nearest : "", nearest ? "? There are " : "there are ");
 }
@@ -252,6 +277,10 @@ static enum dse_status print_list(const struct cli_args *args, struct text_buffe
         return dse_fail(err, DSE_BAD_USAGE, "dse list %s takes no further word", word);
     if (strcmp(word, "accountings") == 0) {
         print_accountings(out);
+        return DSE_OK;
+    }
+    if (strcmp(word, "reports") == 0) {
+        print_reports(out);
         return DSE_OK;
     }
     for (size_t i = 1; i < 4; i++)
@@ -280,7 +309,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_list = {
     .name = "list",
-    .operands = "engines|accountings|architectures|networks|experiments|engine NAME",
+    .operands = "engines|accountings|architectures|networks|experiments|reports|engine NAME",
     .summary = "List what there is to sweep over.",
     .help =
         "Architectures, networks and experiments are looked up in ./experiments and in the installed data.\n"

@@ -12,7 +12,7 @@
 #include "dse/console/not_ok.h"
 #include "dse/console/table.h"
 #include "dse/inputs/input_store.h"
-#include "dse/report/schedule_timeline.h"
+#include "dse/report/timeline_plot.h"
 #include "dse/spec/sweep.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/merge.h"

@@ -2,12 +2,13 @@
  * with the settings it was found with. */
 #include "dse/report/map_network.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dse/console/table.h"
-#include "dse/report/report_fused.h"
-#include "dse/report/schedule_evaluate.h"
+#include "dse/console/report_print.h"
+#include "dse/report/schedule_input.h"
 
 enum dse_status map_network_check(const struct cli_args *args, const struct solve_settings *settings,
                                   struct dse_error *err)
@@ -30,35 +31,121 @@ static uint64_t own_count(const struct metric_group *group, const struct engine_
     return 0;
 }
 
+enum { LABEL = 12 };
+
+/* Of what an objective's cost is; "energy^2*delay^1" says it itself, in joule and seconds. */
+static const char *cost_unit(const char *objective)
+{
+    static const char *const unit[][2] = {
+        {"latency", " s"}, {"energy", " J"}, {"edp", " J s"}, {"ed2p", " J s^2"}};
+    for (size_t i = 0; i < sizeof unit / sizeof unit[0]; i++)
+        if (strcmp(objective, unit[i][0]) == 0)
+            return unit[i][1];
+    return " (J, s)";
+}
+
+static void add(struct cells *rows, const char *key, const char *text, double real)
+{
+    cells_text(rows, key);
+    if (text)
+        cells_text(rows, text);
+    else
+        cells_real(rows, real);
+}
+
+static void add_count(struct cells *rows, const char *key, uint64_t value)
+{
+    cells_text(rows, key);
+    cells_count(rows, value);
+}
+
+static bool is_listed(const struct cells *rows, const char *key)
+{
+    for (size_t i = 0; i < rows->n_cell; i += 2)
+        if (strcmp(cells_text_at(rows, cells_at(rows, i)), key) == 0)
+            return true;
+    return false;
+}
+
+/* What the engine alone knows, as far as the schedule itself does not say it. */
+static void add_own(const struct metric_group *group, const struct engine_schedule *found, struct cells *rows)
+{
+    for (size_t i = 0; group && i < group->n; i++) {
+        const struct metric *metric = &group->metric[i];
+        if (is_listed(rows, metric->name))
+            continue;
+        if (metric->type == METRIC_U64)
+            add_count(rows, metric->name, found->own[i].u64);
+        else
+            add(rows, metric->name, NULL, found->own[i].f64);
+    }
+}
+
+/* How the schedule was found, behind what its format says of it. */
+static void add_search(const struct solve_settings *settings, const struct engine_result *result,
+                       struct report *report)
+{
+    char objective[64], a[48];
+    const struct engine_schedule *found = &result->schedule;
+    const char *stop = engine_stop_text(result->stop);
+    uint64_t stage1 = own_count(settings->engine->group, found, "stage1_latency_cycle");
+    double ratio = result->bound > 0 ? result->cost / result->bound : NAN;
+    struct cells *rows = &report->rows;
+    struct text_buffer *out = &report->head;
+    objective_print(&settings->objective, objective, sizeof objective);
+    add(rows, "utilization", NULL, found->utilization);
+    add(rows, "engine", settings->engine->name, 0);
+    add(rows, "objective", objective, 0);
+    add_count(rows, "seed", settings->seed);
+    add(rows, "stop", stop, 0);
+    add_count(rows, "evaluations", result->n_evaluation);
+    add(rows, "cost", NULL, result->cost);
+    add(rows, "bound_cost", NULL, result->bound > 0 ? result->bound : NAN);
+    add(rows, "bound_cost_ratio", NULL, ratio);
+    add_own(settings->engine->group, found, rows);
+    text_append(out, "  %-*s  %.1f %% of the MAC units\n", LABEL, "utilization", 100 * found->utilization);
+    if (stage1 > 0)
+        text_append(out, "  %-*s  %s cycles with double buffering\n", LABEL, "first stage",
+                    text_thousands(stage1, a, sizeof a));
+    text_append(out, "  %-*s  %s, seed %" PRIu64 ", %s after %s evaluation%s\n", LABEL, "engine",
+                settings->engine->name, settings->seed, stop,
+                text_thousands(result->n_evaluation, a, sizeof a), text_plural(result->n_evaluation));
+    text_append(out, "  %-*s  %s = %.6g%s", LABEL, "objective", objective, result->cost,
+                cost_unit(objective));
+    if (result->bound > 0)
+        text_append(out, ", %.4f times the engine's lower bound", ratio);
+    text_append(out, "\n");
+}
+
 /* Evaluate the text as `dse eval` does, so that both say the same. */
 static enum dse_status report(const struct solve_settings *settings, const struct workload *workload,
                               const struct architecture *arch, const struct solve_result *result,
-                              enum map_format format, struct arena *arena, struct text_buffer *out,
+                              enum map_format how, struct arena *arena, struct text_buffer *out,
                               struct dse_error *err)
 {
-    char objective[64];
+    static const enum report_format print_as[] = {
+        [MAP_TABLE] = REPORT_TABLE, [MAP_CSV] = REPORT_CSV, [MAP_JSON] = REPORT_JSON};
     const struct engine_schedule *found = &result->found.schedule;
-    const struct schedule_search search = {
-        .engine = settings->engine->name,
-        .objective = objective_print(&settings->objective, objective, sizeof objective),
-        .stop = engine_stop_text(result->found.stop),
-        .evaluations = result->found.n_evaluation,
-        .seed = settings->seed,
-        .cost = result->found.cost,
-        .bound = result->found.bound,
-        .utilization = found->utilization,
-        .stage1_cycle = own_count(settings->engine->group, found, "stage1_latency_cycle"),
-    };
-    struct schedule schedule = {
-        .arch = arch, .network = workload->network, .batch = workload->batch, .search = &search};
-    DSE_TRY(schedule_evaluate(&schedule, "the schedule found", found->text, found->text_length, arena, err));
-    if (format == MAP_JSON)
-        return report_fused_json(&schedule, FUSED_REPORT_SUMMARY, out, err);
-    if (format == MAP_CSV)
-        report_fused_csv(&schedule, FUSED_REPORT_SUMMARY, out);
-    else
-        report_fused_table(&schedule, FUSED_REPORT_SUMMARY, out);
-    return DSE_OK;
+    const struct schedule_format *format = schedule_format_of(found->text, found->text_length);
+    struct schedule_request request = {.arch = arch,
+                                       .network = workload->network,
+                                       .batch = workload->batch,
+                                       .path = "the schedule found",
+                                       .text = found->text,
+                                       .length = found->text_length};
+    struct report made;
+    void *schedule;
+    if (!format)
+        return dse_fail(err, DSE_INTERNAL, "engine %s writes schedules in an unknown form",
+                        settings->engine->name);
+    DSE_TRY(schedule_input(NULL, format, &request, arena, &schedule, err));
+    report_init(&made, format->report[0].name);
+    enum dse_status status = format->report[0].fill(schedule, &made, err);
+    add_search(settings, &result->found, &made);
+    if (status == DSE_OK)
+        status = report_print(&made, print_as[how], out, err);
+    report_free(&made);
+    return status;
 }
 
 /* What the text form does not say and an evaluation needs, as a comment: batch, machine, and what was found

@@ -201,6 +201,11 @@ void engine_option_defaults(const struct engine *engine, double *value);
 DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name,
                                                  const char *text, double *value, struct dse_error *err);
 
+/* The same in the options (n_option) of `owner`, "engine random". */
+DSE_MUST_CHECK enum dse_status option_set(const char *owner, const struct engine_option *option,
+                                          size_t n_option, const char *name, const char *text, double *value,
+                                          struct dse_error *err);
+
 /* The canonical text of an option's value; reads back to the same. Returns `buffer`. */
 char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size);
 

@@ -81,42 +81,50 @@ static bool parse_value(const struct engine_option *option, const char *text, do
     return false;
 }
 
-static enum dse_status unknown_option(const struct engine *engine, const char *name, struct dse_error *err)
+static enum dse_status unknown_option(const char *owner, const struct engine_option *option, size_t n_option,
+                                      const char *name, struct dse_error *err)
 {
     const char *known[OPTION_LIST_MAX] = {NULL};
     char list[DSE_ERROR_TEXT_MAX / 2] = "";
     size_t n = 0, used = 0;
-    for (; n < engine->n_option && n < OPTION_LIST_MAX; n++) {
-        known[n] = engine->option[n].name;
+    for (; n < n_option && n < OPTION_LIST_MAX; n++) {
+        known[n] = option[n].name;
         if (used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", n ? ", " : "", known[n]);
     }
     const char *nearest = text_nearest(name, known, n);
     if (nearest)
-        return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"; did you mean \"%s\"?",
-                        engine->name, name, nearest);
-    return dse_fail(err, DSE_BAD_INPUT, "engine %s has no option \"%.80s\"; it has %s", engine->name, name,
+        return dse_fail(err, DSE_BAD_INPUT, "%s has no option \"%.80s\"; did you mean \"%s\"?", owner, name,
+                        nearest);
+    return dse_fail(err, DSE_BAD_INPUT, "%s has no option \"%.80s\"; it has %s", owner, name,
                     n ? list : "none");
+}
+
+enum dse_status option_set(const char *owner, const struct engine_option *option, size_t n_option,
+                           const char *name, const char *text, double *value, struct dse_error *err)
+{
+    for (size_t i = 0; i < n_option; i++) {
+        double parsed;
+        if (strcmp(name, option[i].name) != 0)
+            continue;
+        if (parse_value(&option[i], text, &parsed)) {
+            value[i] = parsed;
+            return DSE_OK;
+        }
+        char accepted[DSE_ERROR_TEXT_MAX / 2];
+        accepted_print(&option[i], accepted, sizeof accepted);
+        return dse_fail(err, DSE_BAD_INPUT, "option %s of %s is \"%.80s\"; accepted: %s", name, owner, text,
+                        accepted);
+    }
+    return unknown_option(owner, option, n_option, name, err);
 }
 
 enum dse_status engine_option_set(const struct engine *engine, const char *name, const char *text,
                                   double *value, struct dse_error *err)
 {
-    for (size_t i = 0; i < engine->n_option; i++) {
-        const struct engine_option *option = &engine->option[i];
-        double parsed;
-        if (strcmp(name, option->name) != 0)
-            continue;
-        if (parse_value(option, text, &parsed)) {
-            value[i] = parsed;
-            return DSE_OK;
-        }
-        char accepted[DSE_ERROR_TEXT_MAX / 2];
-        accepted_print(option, accepted, sizeof accepted);
-        return dse_fail(err, DSE_BAD_INPUT, "option %s of engine %s is \"%.80s\"; accepted: %s", name,
-                        engine->name, text, accepted);
-    }
-    return unknown_option(engine, name, err);
+    char owner[OPTION_TEXT_MAX];
+    (void)snprintf(owner, sizeof owner, "engine %s", engine->name);
+    return option_set(owner, engine->option, engine->n_option, name, text, value, err);
 }
 
 char *engine_option_print(const struct engine_option *option, double value, char *buffer, size_t size)

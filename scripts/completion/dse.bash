@@ -80,7 +80,7 @@ _dse_value() {
         status--format | watch--format) _dse_reply 'table json' "$word" ;;
         *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
-        *--report) _dse_reply 'levels networks summary noc tiles tensors instructions' "$word" ;;
+        *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
         eval--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
         sample--draw) _dse_reply 'construct primes' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;

@@ -59,8 +59,8 @@ class Schedules(unittest.TestCase):
 
 class Demands(Folder):
     def test_a_tile_pays_for_the_loads_it_uses_first_and_for_its_stores(self):
-        write(self.path("x_tiles.csv"), "position,layer,tile,b,k,h,w,cycles,start,finish\n0,a,0,1,2,3,4,10,5,15\n1,a,1,1,2,3,4,10,15,25\n")
-        write(self.path("x_tensors.csv"), "kind,dram_order,producer,first_use,dram_start,dram_finish,dram_bytes\nweights,0,,0,0,5,100\n"
+        write(self.path("x_tiles.csv"), "position,layer,tile,b,k,h,w,cycle,start_cycle,finish_cycle\n0,a,0,1,2,3,4,10,5,15\n1,a,1,1,2,3,4,10,15,25\n")
+        write(self.path("x_tensors.csv"), "kind,dram_order,producer,first_use,start_cycle,finish_cycle,dram_byte\nweights,0,,0,0,5,100\n"
               "ifmap,1,,1,5,10,30\nofmap,2,1,,25,30,7\nofmap,,0,1,,,50\n")
         self.assertEqual(paper_soma.demands(self.folder, "x", {"a": 5}), [(120, 100.0, "a", "0"), (120, 37.0, "a", "1")])
         self.assertEqual(paper_soma.busy(self.folder, "x"), (50.0, 2000 / 30))

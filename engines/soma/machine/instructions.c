@@ -72,32 +72,3 @@ void instruction_write(const struct instruction_program *program, const char *re
             write_transfer(program, it, out);
     }
 }
-
-static void write_csv_rooms(const struct instruction_room *room, uint32_t n, struct text_buffer *out)
-{
-    for (uint32_t i = 0; i < n; i++)
-        text_append(out, "%s%" PRIu32 "@%" PRIu64 "+%" PRIu64, i ? " " : "", room[i].tensor, room[i].offset,
-                    room[i].byte);
-}
-
-void instruction_write_csv(const struct instruction_program *program, struct text_buffer *out)
-{
-    text_append(out, "instruction,kind,layer,tile,wait,cycles,data,data_name,dram_bytes,reads,writes\n");
-    for (uint32_t i = 0; i < program->n_instruction; i++) {
-        const struct instruction *it = &program->instruction[i];
-        const struct instruction_room *room = &program->room[it->first_room];
-        bool moved = it->kind != INSTRUCTION_COMPUTE;
-        text_append(out, "%" PRIu32 ",%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",", i,
-                    instruction_kind_text(it->kind), program->name[moved ? it->owner : it->name], it->tile,
-                    it->wait, it->cycle);
-        if (moved)
-            text_append(out, "%s,%s,%" PRIu64 ",", instruction_data_text(it->data), program->name[it->name],
-                        it->dram_byte);
-        else
-            text_append(out, ",,,");
-        write_csv_rooms(room, it->n_read, out);
-        text_append(out, ",");
-        write_csv_rooms(room + it->n_read, it->n_write, out);
-        text_append(out, "\n");
-    }
-}

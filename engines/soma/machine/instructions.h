@@ -62,10 +62,6 @@ const char *instruction_data_text(enum instruction_data data);
 void instruction_write(const struct instruction_program *program, const char *remark,
                        struct text_buffer *out);
 
-/* The same as CSV: a row per instruction; reads and writes as tensor@offset+bytes, several separated by
- * blanks. */
-void instruction_write_csv(const struct instruction_program *program, struct text_buffer *out);
-
 /* Read the text form; `path` stands for the file in messages. Memory from `arena`. DSE_BAD_INPUT with file
  * and line: not the text form, or a number out of range; DSE_NO_MEMORY. Whether the instructions can run says
  * instruction_replay. */

@@ -14,7 +14,7 @@ check 'dse --version' code 0 "$DSE" --version
 check 'dse --version names itself' grep -q '^dse [0-9]' "$folder/out"
 check 'dse alone is wrong use' code 2 "$DSE"
 check 'unknown command' code 2 "$DSE" rnu
-for what in engines accountings architectures networks experiments; do
+for what in reports engines accountings architectures networks experiments; do
     check "dse list $what" code 0 "$DSE" list $what
 done
 check 'dse list experiments knows the quickstart' grep -q '^quickstart ' "$folder/out"
@@ -39,7 +39,7 @@ cp "$folder/out" "$folder/conv1.yaml"
 check 'dse map csv' code 0 "$DSE" map simba resnet50 --layer conv1 -e random -n 200 --format csv
 mapped=$(sed -n 2p "$folder/out" | cut -d, -f4)
 check 'dse eval' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --report summary --format csv
-check 'the same cycles' grep -qx "cycles,$mapped" "$folder/out"
+check 'the same cycles' grep -qx "latency_cycle,$mapped" "$folder/out"
 check 'an invalid mapping' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --set GlobalBuffer.capacity='64 B'
 check 'says who needs how much' grep -q 'GlobalBuffer needs .* has 64 B' "$folder/err"
 
@@ -87,7 +87,7 @@ check 'dse sample on one thread' code 0 "$DSE" sample simba resnet50 conv2_0_b -
 check 'gives the same' cmp "$folder/out" "$folder/space.csv"
 sed -n 2p "$folder/space.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/sampled.yaml"
 check 'a sampled mapping' code 0 "$DSE" eval simba resnet50:conv2_0_b "$folder/sampled.yaml" --report summary --format csv
-check 'has its price' grep -qx "cycles,$(sed -n 2p "$folder/space.csv" | cut -d, -f2)" "$folder/out"
+check 'has its price' grep -qx "latency_cycle,$(sed -n 2p "$folder/space.csv" | cut -d, -f2)" "$folder/out"
 check 'dse sample of primes' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 20 --draw primes -m noc,cosa
 check 'has the measured columns' grep -q '^draw,.*,noc_latency_cycle,cosa_util,cosa_comp,cosa_traf,cosa_objective$' "$folder/out"
 check 'which are all there' sh -c "! grep -q ',,' '$folder/out'"

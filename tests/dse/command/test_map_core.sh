@@ -25,7 +25,7 @@ for core in cosa descent; do
         cp "$folder/out" "$folder/a"
         check 'reads back without options' code 0 "$DSE" eval $arch $tiny "$folder/schedule.yaml" -f csv
         cp "$folder/out" "$folder/b"
-        for key in cycles energy_total_pJ dram_bytes compute_cycles; do
+        for key in latency_cycle energy_j dram_byte compute_cycle; do
             check "the same $key" same $key
         done
     done
@@ -41,7 +41,7 @@ cp "$folder/out" "$folder/a"
 check 'and by 8 bit words' code 0 "$DSE" eval soma_edge $tiny "$folder/one.yaml" --core descent -f csv
 cp "$folder/out" "$folder/b"
 byte() {
-    sed -n 's/^dram_bytes,//p' "$folder/$1"
+    sed -n 's/^dram_byte,//p' "$folder/$1"
 }
 check 'twice the bytes' test "$(byte a)" -eq $((2 * $(byte b)))
 
@@ -55,13 +55,13 @@ cp "$folder/out" "$folder/b"
 check 'is the same' cmp "$folder/a" "$folder/b"
 check 'with another scheduler' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv --core descent
 cp "$folder/out" "$folder/b"
-check 'moves the same bytes' same dram_bytes
-check 'other energy' differ energy_total_pJ
+check 'moves the same bytes' same dram_byte
+check 'other energy' differ energy_j
 check 'in the table' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" --core cosa
 check 'is told' grep -q '^tiny6, batch 1, on soma_edge, tiles by cosa$' "$folder/out"
 
 check 'no such core' code 2 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" --core cosmos
-check 'names those there are' grep -q 'core is "cosmos"; there are array, descent, cosa' "$folder/err"
+check 'names those there are' grep -q 'option core of a fused schedule is "cosmos"; accepted: array, descent, cosa' "$folder/err"
 echo 'core: magic' | cat "$folder/schedule.yaml" - >"$folder/bad.yaml"
 check 'no such core in the text' code 2 "$DSE" eval soma_edge $tiny "$folder/bad.yaml"
 check 'has its line' grep -q "bad.yaml:$(wc -l <"$folder/bad.yaml"): core is \"magic\"" "$folder/err"

@@ -34,7 +34,7 @@ eval='--set DRAM.bandwidth=64GB/s'
 check 'dse eval agrees on another machine' agree --set DRAM.bandwidth=64GB/s
 check 'json' code 0 map --format json
 check 'has the engine' grep -q '"engine": "unfused"' "$folder/out"
-check 'without a bound' grep -q '"cost_over_bound": null' "$folder/out"
+check 'without a bound' grep -q '"bound_cost_ratio": null' "$folder/out"
 cp "$folder/map.csv" "$folder/one.csv"
 check 'threads change nothing' sh -c "'$DSE' map soma_edge $network -e unfused --set DRAM.bandwidth=64GB/s -j 3 -f csv | cmp - '$folder/one.csv'"
 

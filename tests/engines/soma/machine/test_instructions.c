@@ -76,22 +76,6 @@ static void test_instruction_replay_of_a_text(void **state)
     arena_free(&c.arena);
 }
 
-static void test_instruction_csv_has_a_row_for_each(void **state)
-{
-    struct text_case c;
-    struct text_buffer out;
-    (void)state;
-    arena_init(&c.arena);
-    text_init(&out);
-    assert_int_equal(read_text(&c, text), DSE_OK);
-    instruction_write_csv(&c.program, &out);
-    assert_non_null(strstr(out.data, "\n2,compute,a,0,2,2,,,,0@0+4 1@8+1,2@4+4\n"));
-    assert_non_null(strstr(out.data, "\n3,store,a,0,1,3,map,a,3,2@4+4,\n"));
-    assert_non_null(strstr(out.data, "\n4,load,b,0,0,4,map,a,4,,3@0+4\n"));
-    text_free(&out);
-    arena_free(&c.arena);
-}
-
 /* Each replaces a part of the text. */
 static void test_instruction_read_names_bad_lines(void **state)
 {
@@ -138,7 +122,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instruction_read_takes_what_write_gives),
         cmocka_unit_test(test_instruction_replay_of_a_text),
-        cmocka_unit_test(test_instruction_csv_has_a_row_for_each),
         cmocka_unit_test(test_instruction_read_names_bad_lines),
     };
     return cmocka_run_group_tests_name("instructions", tests, NULL, NULL);

@@ -1,16 +1,14 @@
 /* Lowers the schedule, writes the stream, reads it back and runs it: what is printed has been checked. */
-#include "dse/report/report_instructions.h"
+#include "engines/soma/schedule_reports.h"
 
-#include <jansson.h>
-#include <stdio.h>
+#include <inttypes.h>
 
-#include "dse/console/json_text.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/machine/replay.h"
 
 enum { NUMBER_MAX = 32, FAULT_MAX = 512 };
 
-static enum dse_status not_alive(const struct schedule *s, const struct lowered *lowered,
+static enum dse_status not_alive(const struct soma_schedule *s, const struct lowered *lowered,
                                  struct dse_error *err)
 {
     const struct fused_tile *tile = &s->fused.tile[lowered->tile];
@@ -22,7 +20,8 @@ static enum dse_status not_alive(const struct schedule *s, const struct lowered 
                     tensor->index, s->network->layer[tensor->layer].name, tensor->start, tensor->end - 1);
 }
 
-static enum dse_status no_room(const struct schedule *s, const struct lowered *lowered, struct dse_error *err)
+static enum dse_status no_room(const struct soma_schedule *s, const struct lowered *lowered,
+                               struct dse_error *err)
 {
     const struct buffer_allocation *a = &lowered->allocation;
     uint32_t tensor = lowered->tensor;
@@ -61,7 +60,8 @@ static enum dse_status check(const struct lowered *lowered, const struct text_bu
     return DSE_OK;
 }
 
-static void write_remark(const struct schedule *s, const struct lowered *lowered, struct text_buffer *out)
+static void write_remark(const struct soma_schedule *s, const struct lowered *lowered,
+                         struct text_buffer *out)
 {
     const struct instruction_program *p = &lowered->program;
     char a[NUMBER_MAX], b[NUMBER_MAX];
@@ -81,77 +81,89 @@ static void write_remark(const struct schedule *s, const struct lowered *lowered
                 text_thousands(p->cycle, a, sizeof a));
 }
 
-/* ---- JSON ---- */
+/* ---- the report ---- */
 
-static json_t *rooms_json(const struct instruction_room *room, uint32_t n, int *good)
+static const struct cell_column column[] = {
+    {.name = "instruction"}, {.name = "kind"},  {.name = "layer"},  {.name = "tile"},
+    {.name = "wait"},        {.name = "cycle"}, {.name = "data"},   {.name = "data_name"},
+    {.name = "dram_byte"},   {.name = "reads"}, {.name = "writes"},
+};
+
+/* tensor@offset+bytes, several separated by blanks */
+static void add_rooms(struct cells *rows, const struct instruction_room *room, uint32_t n)
 {
-    json_t *list = json_array();
+    struct text_buffer text;
+    text_init(&text);
     for (uint32_t i = 0; i < n; i++)
-        if (json_array_append_new(list, json_pack("[I, I, I]", (json_int_t)room[i].tensor,
-                                                  (json_int_t)room[i].offset, (json_int_t)room[i].byte)) != 0)
-            *good = 0;
-    return list;
+        text_append(&text, "%s%" PRIu32 "@%" PRIu64 "+%" PRIu64, i ? " " : "", room[i].tensor, room[i].offset,
+                    room[i].byte);
+    rows->text.failed |= text.failed;
+    cells_text(rows, text.data ? text.data : "");
+    text_free(&text);
 }
 
-static json_t *row_json(const struct instruction_program *p, uint32_t i, int *good)
+static void add_rows(const struct instruction_program *p, struct cells *rows)
 {
-    const struct instruction *it = &p->instruction[i];
-    const struct instruction_room *room = &p->room[it->first_room];
-    bool moved = it->kind != INSTRUCTION_COMPUTE;
-    return json_pack(
-        "{s:I, s:s, s:s, s:I, s:I, s:I, s:s?, s:s?, s:o, s:o, s:o}", "instruction", (json_int_t)i, "kind",
-        instruction_kind_text(it->kind), "layer", p->name[it->owner], "tile", (json_int_t)it->tile, "wait",
-        (json_int_t)it->wait, "cycles", (json_int_t)it->cycle, "data",
-        moved ? instruction_data_text(it->data) : NULL, "data_name", moved ? p->name[it->name] : NULL,
-        "dram_bytes", moved ? json_integer((json_int_t)it->dram_byte) : json_null(), "reads",
-        rooms_json(room, it->n_read, good), "writes", rooms_json(room + it->n_read, it->n_write, good));
+    cells_init(rows, column, sizeof column / sizeof column[0]);
+    for (uint32_t i = 0; i < p->n_instruction; i++) {
+        const struct instruction *it = &p->instruction[i];
+        const struct instruction_room *room = &p->room[it->first_room];
+        bool moved = it->kind != INSTRUCTION_COMPUTE;
+        cells_count(rows, i);
+        cells_text(rows, instruction_kind_text(it->kind));
+        cells_text(rows, p->name[moved ? it->owner : it->name]);
+        cells_count(rows, it->tile);
+        cells_count(rows, it->wait);
+        cells_count(rows, it->cycle);
+        cells_text(rows, moved ? instruction_data_text(it->data) : NULL);
+        cells_text(rows, moved ? p->name[it->name] : NULL);
+        cells_count(rows, moved ? it->dram_byte : UINT64_MAX);
+        add_rooms(rows, room, it->n_read);
+        add_rooms(rows, room + it->n_read, it->n_write);
+    }
 }
 
-static enum dse_status write_json(const struct lowered *lowered, struct text_buffer *out,
-                                  struct dse_error *err)
+static void add_about(const struct lowered *lowered, struct cells *about)
 {
     const struct instruction_program *p = &lowered->program;
-    int good = 1;
-    json_t *rows = json_array();
-    for (uint32_t i = 0; i < p->n_instruction; i++)
-        if (json_array_append_new(rows, row_json(p, i, &good)) != 0)
-            good = 0;
-    json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:o}", "report", "instructions",
-                             "network", p->network, "buffer_bytes", (json_int_t)p->buffer_byte, "alignment",
-                             (json_int_t)p->alignment, "peak_bytes", (json_int_t)p->peak_byte, "living_bytes",
-                             (json_int_t)p->living_byte, "fragmentation", lowered->allocation.fragmentation,
-                             "cycles", (json_int_t)p->cycle, "rows", rows);
-    return json_text_append(root, good, out, err);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } number[] = {{"latency_cycle", p->cycle},
+                  {"buffer_capacity_byte", p->buffer_byte},
+                  {"alignment_byte", p->alignment},
+                  {"peak_byte", p->peak_byte},
+                  {"living_byte", p->living_byte}};
+    cells_text(about, "network");
+    cells_text(about, p->network);
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
+        cells_text(about, number[i].key);
+        cells_count(about, number[i].value);
+    }
+    cells_text(about, "fragmentation");
+    cells_real(about, lowered->allocation.fragmentation);
 }
 
-static enum dse_status write_stream(const struct schedule *s, const struct lowered *lowered,
-                                    enum instruction_format format, struct arena *arena,
-                                    struct text_buffer *out, struct dse_error *err)
+static enum dse_status fill(const struct soma_schedule *s, const struct lowered *lowered, struct arena *arena,
+                            struct report *report, struct dse_error *err)
 {
-    struct text_buffer remark, text;
+    struct text_buffer remark;
     text_init(&remark);
-    text_init(&text);
     write_remark(s, lowered, &remark);
-    instruction_write(&lowered->program, remark.data, &text);
-    enum dse_status status = remark.failed || text.failed
+    instruction_write(&lowered->program, remark.data, &report->head);
+    enum dse_status status = remark.failed || report->head.failed
                                  ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the instructions")
-                                 : check(lowered, &text, arena, err);
-    if (status == DSE_OK && format == INSTRUCTION_FORMAT_JSON)
-        status = write_json(lowered, out, err);
-    else if (status == DSE_OK && format == INSTRUCTION_FORMAT_CSV)
-        instruction_write_csv(&lowered->program, out);
-    else if (status == DSE_OK)
-        text_append_bytes(out, text.data, text.length);
+                                 : check(lowered, &report->head, arena, err);
     text_free(&remark);
-    text_free(&text);
+    add_about(lowered, &report->about);
+    add_rows(&lowered->program, &report->rows);
     return status;
 }
 
-static enum dse_status lower_and_write(const struct schedule *s, uint64_t alignment,
-                                       enum instruction_format format, struct arena *arena,
-                                       struct text_buffer *out, struct dse_error *err)
+static enum dse_status lower_and_fill(const struct soma_schedule *s, struct arena *arena,
+                                      struct report *report, struct dse_error *err)
 {
-    const struct buffer_allocate_options options = {alignment, s->machine.buffer_byte,
+    const struct buffer_allocate_options options = {s->alignment, s->machine.buffer_byte,
                                                     BUFFER_ALLOCATE_EFFORT};
     struct soma_graph graph;
     struct lowered lowered;
@@ -159,7 +171,7 @@ static enum dse_status lower_and_write(const struct schedule *s, uint64_t alignm
     DSE_TRY(instruction_lower(&s->fused, &graph, &s->machine, &options, arena, &lowered, err));
     switch (lowered.fault) {
     case LOWER_OK:
-        return write_stream(s, &lowered, format, arena, out, err);
+        return fill(s, &lowered, arena, report, err);
     case LOWER_READ:
         return not_alive(s, &lowered, err);
     case LOWER_ROOM:
@@ -170,13 +182,11 @@ static enum dse_status lower_and_write(const struct schedule *s, uint64_t alignm
     return dse_fail(err, DSE_INTERNAL, "the schedule was evaluated without a fault and has one now");
 }
 
-enum dse_status report_instructions(const struct schedule *schedule, uint64_t alignment,
-                                    enum instruction_format format, struct text_buffer *out,
-                                    struct dse_error *err)
+enum dse_status soma_report_instructions(const void *schedule, struct report *report, struct dse_error *err)
 {
     struct arena arena;
     arena_init(&arena);
-    enum dse_status status = lower_and_write(schedule, alignment, format, &arena, out, err);
+    enum dse_status status = lower_and_fill(schedule, &arena, report, err);
     arena_free(&arena);
     return status;
 }

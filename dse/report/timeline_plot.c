@@ -1,4 +1,6 @@
 /* dse plot of timeline files and fused schedules. */
+#include "dse/report/timeline_plot.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +12,26 @@
 #include "base/yaml.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "dse/inputs/inputs.h"
-#include "dse/report/schedule_timeline.h"
+#include "dse/report/schedule_input.h"
 #include "results/plot/plot_timeline.h"
 
 enum { FIGURE_PATH_MAX = 4096 };
+
+const char *timeline_title(const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    const char *title = arena_copy_text(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+    return title ? title : path;
+}
+
+enum dse_status timeline_of(const struct schedule_format *format, const void *schedule, const char *path,
+                            struct arena *arena, struct timeline *timeline, struct dse_error *err)
+{
+    if (!format->timeline)
+        return dse_fail(err, DSE_BAD_USAGE, "%s: a %s has no execution graph", path, format->name);
+    return format->timeline(schedule, timeline_title(path, arena), arena, timeline, err);
+}
 
 /* Whether the file is HDF5, which may be large: it is not read whole to find out that it is no text. */
 static bool is_hdf5(const char *path)
@@ -29,14 +47,14 @@ static bool is_hdf5(const char *path)
     return n == sizeof magic - 1 && memcmp(begin, magic, n) == 0;
 }
 
-/* Whether the file's text is a fused schedule. */
+/* Whether the file's text is a schedule. */
 static bool is_schedule(const char *path)
 {
     char *text;
     size_t length;
     if (is_hdf5(path) || input_file_text(path, &text, &length, NULL) != DSE_OK)
         return false;
-    bool found = schedule_is_text(text, length);
+    bool found = schedule_format_of(text, length) != NULL;
     free(text);
     return found;
 }
@@ -87,13 +105,18 @@ static enum dse_status evaluate_text(const struct cli_args *args, const char *pa
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule names no network; --network does");
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_network(name, &network, err));
-    struct schedule schedule = {.arch = arch,
-                                .network = &network,
-                                .batch = (uint32_t)batch,
-                                .accounting = cli_has(args, "compat") ? &accounting_soma_compat : NULL};
-    enum dse_status status = schedule_evaluate(&schedule, path, text, length, arena, err);
+    struct schedule_request request = {.arch = arch,
+                                       .network = &network,
+                                       .batch = (uint32_t)batch,
+                                       .accounting = cli_has(args, "compat") ? &accounting_soma_compat : NULL,
+                                       .path = path,
+                                       .text = text,
+                                       .length = length};
+    const struct schedule_format *format = schedule_format_of(text, length);
+    void *schedule;
+    enum dse_status status = schedule_input(args, format, &request, arena, &schedule, err);
     if (status == DSE_OK)
-        status = timeline_of(&schedule, timeline_title(path, arena), arena, timeline, err);
+        status = timeline_of(format, schedule, path, arena, timeline, err);
     network_free(&network);
     return status;
 }
@@ -107,7 +130,7 @@ static enum dse_status evaluate(const struct cli_args *args, const char *path, s
     char *text;
     size_t length;
     if (!arch_name)
-        return dse_fail(err, DSE_BAD_USAGE, "%s is a fused schedule: --arch says on what machine", path);
+        return dse_fail(err, DSE_BAD_USAGE, "%s is a schedule: --arch says on what machine", path);
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(arch_name, &overrides, &arch, err));
     DSE_TRY(input_file_text(path, &text, &length, err));

@@ -1,5 +1,5 @@
 /* Timelines of schedules: rows are those of the trace, which other tests compare with the published program's
- * events (tests/dse/report/test_schedule_evaluate.sh); sums are those of the evaluator; groups are those of
+ * events (tests/engines/soma/test_schedule_evaluate.sh); sums are those of the evaluator; groups are those of
  * docs/fused-schedule.md. */
 #include "tests/results/files.h"
 
@@ -7,7 +7,8 @@
 
 #include "costmodel/fused/accounting_soma.h"
 #include "dse/inputs/inputs.h"
-#include "dse/report/schedule_timeline.h"
+#include "engines/soma/schedule_reports.h"
+#include "results/timeline/timeline.h"
 
 static const char tiny_text[] = "soma: 1\nnetwork: tiny6\ngroups:\n"
                                 "- {cut: true, tiles: 2, layers: [A_conv3x3]}\n"
@@ -17,7 +18,7 @@ static const char tiny_text[] = "soma: 1\nnetwork: tiny6\ngroups:\n"
 struct timeline_case {
     struct architecture arch;
     struct network network;
-    struct schedule schedule;
+    struct soma_schedule schedule;
     struct timeline timeline;
     struct arena arena;
 };
@@ -35,8 +36,8 @@ static void open_case(struct timeline_case *c, const char *network, const char *
     c->schedule.network = &c->network;
     c->schedule.batch = 1;
     c->schedule.accounting = compat ? &accounting_soma_compat : &accounting_soma;
-    if (schedule_evaluate(&c->schedule, "schedule", text, strlen(text), &c->arena, &err) != DSE_OK ||
-        timeline_of(&c->schedule, "name", &c->arena, &c->timeline, &err) != DSE_OK ||
+    if (soma_schedule_evaluate(&c->schedule, "schedule", text, strlen(text), &c->arena, &err) != DSE_OK ||
+        soma_schedule_timeline(&c->schedule, "name", &c->arena, &c->timeline, &err) != DSE_OK ||
         timeline_check(&c->timeline, &err) != DSE_OK)
         fail_msg("%s", err.text);
 }
@@ -56,7 +57,7 @@ static void close_case(struct timeline_case *c)
 
 static void check_rows(const struct timeline_case *c)
 {
-    const struct schedule *s = &c->schedule;
+    const struct soma_schedule *s = &c->schedule;
     const struct timeline *t = &c->timeline;
     uint64_t moved = 0;
     assert_int_equal(t->n_transfer, s->fused.n_dram);
@@ -66,7 +67,7 @@ static void check_rows(const struct timeline_case *c)
         const struct fused_tensor *tensor = &s->fused.tensor[i];
         const struct timeline_transfer *row = &t->transfer[k];
         assert_int_equal(row->tensor, i);
-        assert_string_equal(row->kind, schedule_kind_text(tensor->kind));
+        assert_string_equal(row->kind, soma_schedule_kind_text(tensor->kind));
         assert_string_equal(row->layer, s->network->layer[tensor->layer].name);
         assert_int_equal(row->start, s->trace.tensor_start[i]);
         assert_int_equal(row->finish, s->trace.tensor_finish[i]);
@@ -91,7 +92,7 @@ static void check_rows(const struct timeline_case *c)
  * the time. */
 static void check_buffer(const struct timeline_case *c)
 {
-    const struct schedule *s = &c->schedule;
+    const struct soma_schedule *s = &c->schedule;
     double integral = 0;
     int64_t now = 0;
     for (size_t p = 0; p < c->timeline.n_tile; p++) {
@@ -156,24 +157,11 @@ static void test_timeline_groups_are_those_of_the_example(void **state)
     close_case(&c);
 }
 
-static void test_timeline_title_is_the_name_of_the_file(void **state)
-{
-    (void)state;
-    struct arena arena;
-    arena_init(&arena);
-    assert_string_equal(timeline_title("a.b/stage1.yaml", &arena), "stage1");
-    assert_string_equal(timeline_title("stage.1", &arena), "stage");
-    assert_string_equal(timeline_title(".hidden", &arena), ".hidden");
-    assert_string_equal(timeline_title("a/plain", &arena), "plain");
-    arena_free(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timeline_has_the_rows_of_the_trace),
         cmocka_unit_test(test_timeline_groups_are_those_of_the_example),
-        cmocka_unit_test(test_timeline_title_is_the_name_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # dse eval of a fused schedule: the published program's figures (tests/known/soma/oracles, r50_8MB_16GBs_s1 and _s2), every event,
 # formats that agree, faults and bad text.
-# Tests: schedule_evaluate.c, report_fused.c.
+# Tests: schedule_evaluate.c, schedule_reports.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
@@ -16,9 +16,9 @@ eval_schedule() {
 is() {
     grep -qx "$1,$2" "$folder/out"
 }
-# close KEY VALUE: to 1e-9
+# close KEY VALUE UNIT: to 1e-9; the value is in so many units of the summary
 close() {
-    awk -F, -v key="$1" -v wanted="$2" '$1 == key { d = $2 / wanted - 1; found = d < 1e-9 && d > -1e-9 } END { exit !found }' "$folder/out"
+    awk -F, -v key="$1" -v wanted="$2" -v unit="${3:-1}" '$1 == key { d = $2 / (wanted * unit) - 1; found = d < 1e-9 && d > -1e-9 } END { exit !found }' "$folder/out"
 }
 
 for stage in 1 2; do
@@ -28,14 +28,14 @@ for stage in 1 2; do
     totals=$(sed -n 's/^totals,//p' $oracle$stage.csv)
     value() { echo "$totals" | cut -d, -f"$1"; }
     check "stage $stage" code 0 eval_schedule $file --report summary --format csv
-    check 'latency' is cycles "$(value 3)"
-    check 'DRAM bytes' is dram_bytes "$(value 5)"
-    check 'DRAM energy' close energy_pJ:dram "$(value 6)"
-    check 'DRAM cycles, the bound here' is bound_cycles "$(value 7)"
-    check 'largest occupancy' is buffer_max_bytes "$(value 8)"
-    check 'average occupancy' close buffer_average_compat_bytes "$(awk -v a="$(value 9)" -v b="$(value 3)" 'BEGIN { printf "%.17g", a / b }')"
-    check 'all energy' close energy_total_pJ "$(awk -v a="$(value 4)" -v b="$(value 6)" 'BEGIN { printf "%.17g", a + b }')"
-    check 'its parts' awk -F, '/^energy_pJ:/ { sum += $2 } /^energy_total/ { all = $2 }
+    check 'latency' is latency_cycle "$(value 3)"
+    check 'DRAM bytes' is dram_byte "$(value 5)"
+    check 'DRAM energy' close energy_j:dram "$(value 6)" 1e-12
+    check 'DRAM cycles, the bound here' is bound_latency_cycle "$(value 7)"
+    check 'largest occupancy' is buffer_max_byte "$(value 8)"
+    check 'average occupancy' close buffer_average_compat_byte "$(awk -v a="$(value 9)" -v b="$(value 3)" 'BEGIN { printf "%.17g", a / b }')"
+    check 'all energy' close energy_j "$(awk -v a="$(value 4)" -v b="$(value 6)" 'BEGIN { printf "%.17g", a + b }')" 1e-12
+    check 'its parts' awk -F, '/^energy_j:/ { sum += $2 } /^energy_j,/ { all = $2 }
         END { d = sum / all - 1; exit !(d < 1e-9 && d > -1e-9) }' "$folder/out"
 
     # Of the oracle: start, finish and living bytes of each tile; place, start and finish of each tensor that moves, in the same order.
@@ -59,28 +59,28 @@ for report in summary tiles tensors; do
     check "$report as a table" code 0 eval_schedule $stage2 -r $report
 done
 check 'the result of JSON' code 0 eval_schedule $stage2 -f json
-check 'is that of CSV' grep -q '"cycles": 1624151' "$folder/out"
+check 'is that of CSV' grep -q '"latency_cycle": 1624151' "$folder/out"
 
 # Axes of the sweep: capacity and bandwidth. 4 MiB: the same schedule, other energies of the buffer; 8 GB/s: twice the DRAM cycles, rounded up per tensor.
 check '4 MiB' code 0 eval_schedule $stage1 -f csv --set GBUF.capacity='4 MiB'
-check 'the same latency' is cycles 1902450
-check 'of 4 MiB' is buffer_bytes 4194304
+check 'the same latency' is latency_cycle 1902450
+check 'of 4 MiB' is buffer_capacity_byte 4194304
 check '8 GB/s' code 0 eval_schedule $stage1 -f csv --set DRAM.bandwidth='8 GB/s'
-check 'more DRAM cycles' awk -F, '$1 == "dram_cycles" { exit !($2 >= 25855144 / 8 && $2 < 25855144 / 8 + 58) }' "$folder/out"
+check 'more DRAM cycles' awk -F, '$1 == "dram_cycle" { exit !($2 >= 25855144 / 8 && $2 < 25855144 / 8 + 58) }' "$folder/out"
 check 'batch 2' code 0 eval_schedule $stage1 -f csv -b 2
 check 'is told' is batch 2
 
 # Whose rules: --compat, or the text says so; without either the default ones, by which one tile per layer is the same work (docs/soma.md).
 check 'the default rules' code 0 "$DSE" eval soma_edge resnet50_soma $stage1 -f csv
-check 'the same tiles' is tiles 72
-check 'the same DRAM bytes' is dram_bytes 25855144
+check 'the same tiles' is n_tile 72
+check 'the same DRAM bytes' is dram_byte 25855144
 check 'for people' code 0 "$DSE" eval soma_edge resnet50_soma $stage1
 check 'not called compat' grep -q '^resnet50_soma, batch 1, on soma_edge$' "$folder/out"
 sed 's/^soma: 1/&\ncompat: true/' $stage2 >"$folder/compat.yaml"
 check 'compat in the text' code 0 "$DSE" eval soma_edge resnet50_soma "$folder/compat.yaml"
 check 'is the option' grep -q 'on soma_edge (compat)$' "$folder/out"
 check 'with the option too' code 0 eval_schedule "$folder/compat.yaml" -f csv
-check 'the same latency' is cycles 1624151
+check 'the same latency' is latency_cycle 1624151
 sed 's/^soma: 1/&\ncompat: false/' $stage2 >"$folder/sound.yaml"
 check 'the contrary' code 2 eval_schedule "$folder/sound.yaml"
 check 'is told' grep -q 'sound.yaml: the schedule says compat: false; evaluate it without --compat' "$folder/err"
@@ -130,7 +130,7 @@ check 'names the network' grep -q 'did you mean resnet50_soma?' "$folder/err"
 check 'a machine of another kind' code 2 "$DSE" eval simba resnet50_soma $stage1 --compat
 check 'says what is missing' grep -q 'simba is no machine for fused schedules: ' "$folder/err"
 check 'a report of mappings' code 2 eval_schedule $stage1 -r levels
-check 'names those of schedules' grep -q 'of a fused schedule there are summary, tiles, tensors and instructions' "$folder/err"
+check 'names those of schedules' grep -q -e '--report levels: accepted are summary, tiles, tensors, instructions' "$folder/err"
 check 'a measure of mappings' code 2 eval_schedule $stage1 -m noc
 known=tests/known/timeloop
 mapping="$known/archs/gb-rf-4x4-4.yaml $known/problems/resnet50-conv3-1x1s2.yaml $known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml"

@@ -1,63 +1,45 @@
 /* Parses the text by the rules and the core scheduler that it names, applies its order of transfers,
  * evaluates, and words each fault with the tensor and layer it is about. */
-#include "dse/report/schedule_evaluate.h"
+#include "engines/soma/schedule_evaluate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "base/yaml.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "costmodel/fused/core_cache.h"
 #include "engines/soma/offer.h"
 
 enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
 
-bool schedule_is_text(const char *text, size_t length)
-{
-    static const char key[] = "soma:";
-    struct yaml_doc doc;
-    if (yaml_parse(&doc, "schedule", text, length, NULL) == DSE_OK) {
-        bool found = yaml_find(doc.root, "soma") != NULL;
-        yaml_doc_free(&doc);
-        return found;
-    }
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, sizeof key - 1) == 0)
-            return true;
-    }
-    return false;
-}
-
-const char *schedule_kind_text(enum fused_tensor_kind kind)
+const char *soma_schedule_kind_text(enum fused_tensor_kind kind)
 {
     static const char *const text[] = {"ifmap", "weights", "ofmap", "local"};
     return text[kind];
 }
 
-uint64_t schedule_bound_cycle(const struct schedule *schedule)
+uint64_t soma_schedule_bound_cycle(const struct soma_schedule *schedule)
 {
     const struct fused_result *r = &schedule->result;
     return r->compute_cycle > r->dram_cycle ? r->compute_cycle : r->dram_cycle;
 }
 
 /* "tensor 12, the weights of conv1 (9,408 bytes)" */
-static char *tensor_text(const struct schedule *s, uint32_t id, char *buffer, size_t size)
+static char *tensor_text(const struct soma_schedule *s, uint32_t id, char *buffer, size_t size)
 {
     const struct fused_tensor *tensor = &s->fused.tensor[id];
     char byte[NUMBER_MAX], tile[NUMBER_MAX] = "";
     if (tensor->kind != FUSED_WEIGHT)
         snprintf(tile, sizeof tile, " of tile %u", tensor->index);
     snprintf(buffer, size, "tensor %u, the %s%s of %.60s (%s bytes)", id,
-             tensor->kind == FUSED_LOCAL ? "output" : schedule_kind_text(tensor->kind), tile,
+             tensor->kind == FUSED_LOCAL ? "output" : soma_schedule_kind_text(tensor->kind), tile,
              s->network->layer[tensor->layer].name, text_thousands(tensor->byte, byte, sizeof byte));
     return buffer;
 }
 
 /* `why` is what the core scheduler said, for SOMA_COST. */
-static enum dse_status parse_fault(const struct schedule *s, const struct soma_fault_info *fault,
+static enum dse_status parse_fault(const struct soma_schedule *s, const struct soma_fault_info *fault,
                                    const char *why, const char *path, struct dse_error *err)
 {
     char where[TENSOR_TEXT_MAX];
@@ -70,7 +52,7 @@ static enum dse_status parse_fault(const struct schedule *s, const struct soma_f
                        fault->what == SOMA_COST ? why : soma_fault_text(fault->what));
 }
 
-static uint32_t largest_alive(const struct schedule *s, int32_t position)
+static uint32_t largest_alive(const struct soma_schedule *s, int32_t position)
 {
     uint32_t largest = 0;
     uint64_t most = 0;
@@ -84,7 +66,7 @@ static uint32_t largest_alive(const struct schedule *s, int32_t position)
     return largest;
 }
 
-static enum dse_status overflow(const struct schedule *s, const char *path, struct dse_error *err)
+static enum dse_status overflow(const struct soma_schedule *s, const char *path, struct dse_error *err)
 {
     int32_t at = s->result.fault_position;
     char alive[NUMBER_MAX], room[NUMBER_MAX], most[NUMBER_MAX], tensor[TENSOR_TEXT_MAX],
@@ -105,7 +87,7 @@ static enum dse_status overflow(const struct schedule *s, const char *path, stru
 }
 
 /* `text` is the tensor at which the DRAM stands. */
-static enum dse_status deadlock(const struct schedule *s, const char *text, const char *path,
+static enum dse_status deadlock(const struct soma_schedule *s, const char *text, const char *path,
                                 struct dse_error *err)
 {
     uint32_t p = 0;
@@ -118,7 +100,7 @@ static enum dse_status deadlock(const struct schedule *s, const char *text, cons
         s->fused.tile[p].index, s->network->layer[s->fused.tile[p].layer].name, p, text);
 }
 
-static enum dse_status fault_message(const struct schedule *s, const char *path, struct dse_error *err)
+static enum dse_status fault_message(const struct soma_schedule *s, const char *path, struct dse_error *err)
 {
     char text[TENSOR_TEXT_MAX];
     const struct fused_tensor *tensor = &s->fused.tensor[s->result.fault_tensor];
@@ -144,7 +126,7 @@ static enum dse_status fault_message(const struct schedule *s, const char *path,
                        text);
 }
 
-static enum dse_status allocate(struct schedule *s, struct arena *arena, struct dse_error *err)
+static enum dse_status allocate(struct soma_schedule *s, struct arena *arena, struct dse_error *err)
 {
     struct fused_trace *t = &s->trace;
     uint32_t n_tile = s->fused.n_tile, n_tensor = s->fused.n_tensor;
@@ -173,7 +155,7 @@ static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, str
     return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, path, 0, "%s", inner.text);
 }
 
-static enum dse_status evaluate(struct schedule *s, const char *path, const char *text, size_t length,
+static enum dse_status evaluate(struct soma_schedule *s, const char *path, const char *text, size_t length,
                                 const struct soma_core_machine *core, struct arena *arena,
                                 struct dse_error *err)
 {
@@ -203,8 +185,8 @@ static enum dse_status evaluate(struct schedule *s, const char *path, const char
 }
 
 /* Whose rules hold: those the text names, if any; what is asked for must not contradict it. */
-static enum dse_status choose_rules(struct schedule *s, const char *path, const char *text, size_t length,
-                                    struct dse_error *err)
+static enum dse_status choose_rules(struct soma_schedule *s, const char *path, const char *text,
+                                    size_t length, struct dse_error *err)
 {
     enum soma_rules rules;
     DSE_TRY(soma_read_rules(path, text, length, &rules, err));
@@ -217,15 +199,15 @@ static enum dse_status choose_rules(struct schedule *s, const char *path, const 
     return DSE_OK;
 }
 
-static enum dse_status choose_core(struct schedule *s, const char *path, const char *text, size_t length,
+static enum dse_status choose_core(struct soma_schedule *s, const char *path, const char *text, size_t length,
                                    struct dse_error *err)
 {
     DSE_TRY(soma_core_read(path, text, length, &s->core_choice, err));
     return s->core_name ? soma_core_find(s->core_name, &s->core_choice.core, err) : DSE_OK;
 }
 
-enum dse_status schedule_evaluate(struct schedule *schedule, const char *path, const char *text,
-                                  size_t length, struct arena *arena, struct dse_error *err)
+enum dse_status soma_schedule_evaluate(struct soma_schedule *schedule, const char *path, const char *text,
+                                       size_t length, struct arena *arena, struct dse_error *err)
 {
     enum { COST_MAX = 1 << 16 };
     struct core_cache *cache;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # dse eval --timeline and dse plot of what it writes: HDF5 and CSV agree, rows are those of the reports, figures of one and of several
 # schedules, refusals.
-# Tests: schedule_timeline.c.
+# Tests: schedule_input.c, timeline_plot.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
@@ -50,8 +50,8 @@ summary = dict(line.strip().split(",") for line in open(sys.argv[3]))
 for name in dse_results.TIMELINE_COLUMNS:
     a, b = getattr(h5, name), getattr(csv, name)
     assert len(a) > 0 and a.equals(b), name
-assert h5.attrs["latency_cycle"] == int(summary["cycles"]) == h5.buffer["finish_cycle"].iloc[-1]
-assert abs(h5.average_byte() / float(summary["buffer_average_bytes"]) - 1) < 1e-12
+assert h5.attrs["latency_cycle"] == int(summary["latency_cycle"]) == h5.buffer["finish_cycle"].iloc[-1]
+assert abs(h5.average_byte() / float(summary["buffer_average_byte"]) - 1) < 1e-12
 with h5py.File(sys.argv[1]) as file:
     assert file.attrs["format"] == "dse timeline 1"
     for name, columns in dse_results.TIMELINE_COLUMNS.items():
@@ -113,7 +113,7 @@ check 'another ending' code 2 eval_schedule $stage1 --timeline "$folder/x.txt"
 check 'is told' says 'ends in .h5 or .csv'
 check 'no such place' code 2 eval_schedule $stage1 --timeline "$folder/none/x.h5"
 check 'of a mapping' code 2 "$DSE" eval simba resnet50:conv1 "$folder/read.py" --timeline "$folder/x.h5"
-check 'is told' says '--timeline belongs to a fused schedule'
+check 'is told' says '--timeline belongs to a schedule'
 check 'a schedule that does not fit' code 2 eval_schedule $stage1 --timeline "$folder/x.h5" --set GBUF.capacity='2 MiB'
 check 'leaves no file' test ! -e "$folder/x.h5"
 check 'options of sweeps' code 2 "$DSE" plot "$folder/stage1.h5" -k breakdown -o "$folder/x.png"

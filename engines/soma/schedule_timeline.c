@@ -1,6 +1,6 @@
 /* Rows of transfers, tiles, steps and groups from the times of an evaluated schedule, and their way into a
  * file. */
-#include "dse/report/schedule_timeline.h"
+#include "engines/soma/schedule_reports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +17,9 @@ static const char *copy(struct arena *arena, const char *text)
     return arena_copy_text(arena, text, strlen(text));
 }
 
-const char *timeline_title(const char *path, struct arena *arena)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    const char *title = arena_copy_text(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
-    return title ? title : path;
-}
-
 /* What the rows are made from: the layers' names, owned by the arena as the schedule's network may go. */
 struct maker {
-    const struct schedule *schedule;
+    const struct soma_schedule *schedule;
     const char **layer;                /* (n_layer) */
     uint32_t *flc_of, *layer_group_of; /* (n_layer) */
     struct arena *arena;
@@ -57,7 +49,7 @@ static bool make_transfers(const struct maker *maker)
 {
     static const char *const kind[] = {
         [FUSED_IFMAP] = "ifmap", [FUSED_WEIGHT] = "weights", [FUSED_OFMAP] = "ofmap", [FUSED_LOCAL] = ""};
-    const struct schedule *s = maker->schedule;
+    const struct soma_schedule *s = maker->schedule;
     struct timeline *t = maker->timeline;
     t->n_transfer = s->fused.n_dram;
     t->transfer = arena_alloc(maker->arena, t->n_transfer + 1, sizeof *t->transfer);
@@ -91,7 +83,7 @@ static bool make_transfers(const struct maker *maker)
 
 static bool make_tiles(const struct maker *maker)
 {
-    const struct schedule *s = maker->schedule;
+    const struct soma_schedule *s = maker->schedule;
     struct timeline *t = maker->timeline;
     t->n_tile = s->fused.n_tile;
     t->tile = arena_alloc(maker->arena, t->n_tile + 1, sizeof *t->tile);
@@ -120,7 +112,7 @@ static int64_t *bytes_of(struct timeline_step *step, enum fused_tensor_kind kind
  * and no row. */
 static bool make_steps(const struct maker *maker)
 {
-    const struct schedule *s = maker->schedule;
+    const struct soma_schedule *s = maker->schedule;
     struct timeline *t = maker->timeline;
     uint32_t n = s->fused.n_tile;
     struct timeline_step *step = arena_alloc(maker->arena, (size_t)n + 1, sizeof *step);
@@ -159,7 +151,7 @@ static const char *layer_list(const struct maker *maker, uint32_t first, uint32_
 
 static bool make_groups(const struct maker *maker)
 {
-    const struct schedule *s = maker->schedule;
+    const struct soma_schedule *s = maker->schedule;
     const struct soma_lfa *lfa = &s->lfa;
     struct timeline *t = maker->timeline;
     uint32_t p = 0;
@@ -185,9 +177,10 @@ static bool make_groups(const struct maker *maker)
     return t->group != NULL;
 }
 
-enum dse_status timeline_of(const struct schedule *s, const char *title, struct arena *arena,
-                            struct timeline *timeline, struct dse_error *err)
+enum dse_status soma_schedule_timeline(const void *schedule, const char *title, struct arena *arena,
+                                       struct timeline *timeline, struct dse_error *err)
 {
+    const struct soma_schedule *s = schedule;
     const struct fused_result *r = &s->result;
     struct maker maker = {.schedule = s, .arena = arena, .timeline = timeline};
     if (r->cycle >= UINT64_C(1) << 60 || s->machine.buffer_byte >= UINT64_C(1) << 60)
@@ -213,21 +206,4 @@ enum dse_status timeline_of(const struct schedule *s, const char *title, struct 
         !make_transfers(&maker) || !make_tiles(&maker) || !make_steps(&maker) || !make_groups(&maker))
         return no_memory(err);
     return DSE_OK;
-}
-
-enum dse_status timeline_save(const struct cli_args *args, const struct schedule *schedule,
-                              struct dse_error *err)
-{
-    const char *path = cli_value(args, "timeline");
-    struct arena arena;
-    struct timeline timeline;
-    if (!path)
-        return DSE_OK;
-    arena_init(&arena);
-    enum dse_status status =
-        timeline_of(schedule, timeline_title(args->operand[2], &arena), &arena, &timeline, err);
-    if (status == DSE_OK)
-        status = timeline_write(&timeline, path, err);
-    arena_free(&arena);
-    return status;
 }
