@@ -30,11 +30,6 @@ static enum dse_status fail_layer(const struct network_reader *reader, const str
     return dse_fail_at(err, DSE_BAD_INPUT, reader->doc->path, layer->line, "layer %s: %s", layer->name, text);
 }
 
-static enum dse_status out_of_memory(const struct network_reader *reader, struct dse_error *err)
-{
-    return dse_fail_at(err, DSE_NO_MEMORY, reader->doc->path, 0, "out of memory while reading the network");
-}
-
 /* ---- producers ---- */
 
 static enum dse_status unknown_producer(const struct network_reader *reader, const struct layer *layer,
@@ -86,8 +81,7 @@ static enum dse_status link_layer(struct network_reader *reader, const struct yn
         return fail_layer(reader, layer, err, "from names %zu producers; from 1 to %d are supported", n,
                           NETWORK_LAYER_MAX);
     int32_t *producer = arena_alloc(&reader->net->arena, n, sizeof(*producer));
-    if (producer == NULL)
-        return out_of_memory(reader, err);
+    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
     for (size_t i = 0; i < n; i++)
         DSE_TRY(resolve(reader, layer, from->kind == YNODE_SEQUENCE ? from->item[i] : from, "from",
                         &producer[i], err));
@@ -192,8 +186,7 @@ enum dse_status network_sort(struct network_reader *reader, struct dse_error *er
     sorter.next = arena_alloc(arena, n, sizeof(*sorter.next));
     sorter.stack = arena_alloc(arena, n, sizeof(*sorter.stack));
     sorter.order = arena_alloc(arena, n, sizeof(*sorter.order));
-    if (sorter.visit == NULL || sorter.next == NULL || sorter.stack == NULL || sorter.order == NULL)
-        return out_of_memory(reader, err);
+    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
     for (uint32_t i = 0; i < n; i++)
         if (sorter.visit[i] == VISIT_NEW)
             DSE_TRY(visit_from(reader, &sorter, i, err));

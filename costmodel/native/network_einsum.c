@@ -162,8 +162,7 @@ enum dse_status network_read_einsum(struct network_reader *reader, const struct 
         return yaml_fail(doc, node, err, "%s: type einsum is for lists of layers only; add kind: layers",
                          owner);
     struct problem *problem = arena_alloc(&reader->net->arena, 1, sizeof(*problem));
-    if (problem == NULL)
-        return dse_fail_at(err, DSE_NO_MEMORY, doc->path, 0, "out of memory while reading the network");
+    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
     layer->einsum = problem;
     layer->groups = 1;
     text_copy(problem->name, sizeof(problem->name), layer->name);

@@ -91,7 +91,7 @@ static enum dse_status keep_text(struct network_reader *reader, const char *text
                                  struct dse_error *err)
 {
     *kept = arena_copy_text(&reader->net->arena, text, strlen(text));
-    return *kept == NULL ? out_of_memory(reader, err) : DSE_OK;
+    return arena_check(&reader->net->arena, "a network", err);
 }
 
 /* A name of the network, a layer or an input: letters, digits and a few signs, so that it can be a column or
@@ -313,8 +313,7 @@ static enum dse_status read_layers(struct network_reader *reader, struct dse_err
                            "%zu layers; up to %d are supported", list->n_item, NETWORK_LAYER_MAX);
     reader->list = list;
     reader->layer = arena_alloc(&net->arena, list->n_item, sizeof(*reader->layer));
-    if (reader->layer == NULL)
-        return out_of_memory(reader, err);
+    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
     net->n_layer = (uint32_t)list->n_item;
     net->layer = reader->layer;
     for (uint32_t i = 0; i < net->n_input; i++)
@@ -367,8 +366,7 @@ static enum dse_status read_inputs(struct network_reader *reader, struct dse_err
     }
     size_t n = one != NULL ? 1 : several->n_item;
     struct network_input *input = arena_alloc(&reader->net->arena, n, sizeof(*input));
-    if (input == NULL)
-        return out_of_memory(reader, err);
+    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
     reader->net->input = input;
     reader->net->n_input = (uint32_t)n;
     for (size_t i = 0; i < n; i++)

@@ -183,8 +183,8 @@ enum dse_status map_network(const struct solve_settings *settings, const struct 
         text_append_bytes(out, result.schedule, result.found.schedule.text_length);
     } else if (status == DSE_OK && result.outcome == RESULT_OK)
         status = report(settings, workload, arch, &result, format, &arena, out, err);
-    if (status == DSE_OK && out->failed)
-        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the output");
+    if (status == DSE_OK)
+        status = text_check(out, "the output", err);
     solve_result_clear(&result);
     arena_free(&arena);
     return status;

@@ -52,5 +52,5 @@ enum dse_status point_rows_unbuilt(const struct sweep_point *point, const struct
     record->outcome = RESULT_FAILED;
     record->reason = arena_copy_text(arena, reason, strlen(reason));
     record->n_layer = 0;
-    return record->reason ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
+    return arena_check(arena, "the rows of a point", err);
 }

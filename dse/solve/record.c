@@ -195,8 +195,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
     double bound_latency_s = 0, bound_energy_j = 0, bound_root = 0;
     bool bounded = true;
     struct level_values *levels = empty_levels(source, arena);
-    if (!levels)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the totals of a point");
+    DSE_TRY(arena_check(arena, "the totals of a point", err));
     fold(source, point, NULL);
     for (uint32_t i = 0; i < source->workload->n_layer; i++) {
         const struct solve_result *result = source->result[source->workload->problem_of[i]];
@@ -232,8 +231,7 @@ enum dse_status record_make(const struct record_source *source, struct arena *ar
     point->index = index;
     point->key = key;
     char *reason = arena_alloc(arena, SOLVE_REASON_MAX + 128, 1);
-    if (!reason)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
+    DSE_TRY(arena_check(arena, "the rows of a point", err));
     for (uint32_t i = 0; i < w->n_layer; i++) {
         const struct layer *from = &w->network->layer[w->layer[i]];
         layer_record_init(&layer[i]);

@@ -137,9 +137,7 @@ static enum dse_status allocate(struct soma_schedule *s, struct arena *arena, st
     t->tensor_finish = arena_alloc(arena, n_tensor, sizeof *t->tensor_finish);
     t->living_byte = arena_alloc(arena, (size_t)n_tile + 1, sizeof *t->living_byte);
     s->place = arena_alloc(arena, n_tensor, sizeof *s->place);
-    if (!t->tile_start || !t->tile_finish || !t->tile_stall || !t->tensor_start || !t->tensor_finish ||
-        !t->living_byte || !s->place)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule of %u tiles", n_tile);
+    DSE_TRY(arena_check(arena, "a schedule", err));
     memset(s->place, 0xff, n_tensor * sizeof *s->place);
     for (uint32_t i = 0; i < s->fused.n_dram; i++)
         s->place[s->fused.dram_order[i]] = i;
@@ -214,8 +212,7 @@ enum dse_status soma_schedule_evaluate(struct soma_schedule *schedule, const cha
     DSE_TRY(choose_rules(schedule, path, text, length, err));
     DSE_TRY(choose_core(schedule, path, text, length, err));
     struct soma_core_machine *core = arena_alloc(arena, 1, sizeof *core);
-    if (!core)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a core array");
+    DSE_TRY(arena_check(arena, "a core array", err));
     DSE_TRY(core_cache_new(COST_MAX, &cache, err));
     enum dse_status status =
         soma_core_open(schedule->arch, schedule->core_choice, schedule->compat, cache, core, err);

@@ -118,9 +118,7 @@ static enum dse_status read_groups(struct reader *r, struct soma_lfa *lfa, struc
     lfa->tiling = arena_alloc(r->arena, groups->n_item, sizeof(*lfa->tiling));
     lfa->dram_cut = arena_alloc(r->arena, groups->n_item, sizeof(*lfa->dram_cut));
     r->seen = arena_alloc(r->arena, n_layer, sizeof(*r->seen));
-    if (lfa->order == NULL || lfa->flc == NULL || lfa->tiling == NULL || lfa->dram_cut == NULL ||
-        r->seen == NULL)
-        return out_of_memory(r, err);
+    DSE_TRY(arena_check(r->arena, "a scheme", err));
     for (uint32_t g = 0; g < lfa->n_flc; g++)
         DSE_TRY(read_group(r, groups->item[g], lfa, g, err));
     for (uint32_t l = 0; l < n_layer; l++)
@@ -179,8 +177,7 @@ static enum dse_status read_dlsa(struct reader *r, struct soma_dlsa *dlsa, struc
     dlsa->start = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->start));
     dlsa->end = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->end));
     r->seen = arena_alloc(r->arena, n_tensor, sizeof(*r->seen));
-    if (dlsa->order == NULL || dlsa->start == NULL || dlsa->end == NULL || r->seen == NULL)
-        return out_of_memory(r, err);
+    DSE_TRY(arena_check(r->arena, "a scheme", err));
     for (uint32_t i = 0; i < dlsa->n_dram; i++)
         DSE_TRY(read_tensor(r, dram->item[i], dlsa, i, err));
     return DSE_OK;

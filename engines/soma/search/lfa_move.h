@@ -18,7 +18,7 @@ struct soma_mover {
     uint32_t *low, *high; /* (n_layer) */
 };
 
-/* Memory from `arena`; `need` NULL. DSE_NO_MEMORY. */
+/* `need` NULL. The caller looks whether `arena` had the memory. */
 void soma_mover_init(const struct soma_search *search, enum soma_moves moves,
                      const struct soma_move_shares *shares, struct arena *arena, struct soma_mover *mover);
 
