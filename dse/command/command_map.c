@@ -52,9 +52,9 @@ static enum dse_status read_options(const struct cli_args *args, struct solve_se
         if (strcmp(args->value[i].option->name, "option") != 0)
             continue;
         DSE_TRY(input_split_set("option", args->value[i].text, name, sizeof name, &value, err));
-        DSE_TRY(engine_option_set(settings->engine, name, value, settings->option, err));
+        DSE_TRY(solve_settings_option(settings, name, value, err));
     }
-    return solve_settings_agree(settings, err);
+    return solve_settings_settle(settings, err);
 }
 
 /* A sweep's --set takes engine options too, so that is what people try here. */

@@ -49,18 +49,33 @@ enum dse_status solve_settings_init(struct solve_settings *settings, const char 
     return objective_parse("edp", &settings->objective, err);
 }
 
+enum dse_status solve_settings_option(struct solve_settings *settings, const char *name, const char *text,
+                                      struct dse_error *err)
+{
+    DSE_TRY(engine_option_set(settings->engine, name, text, settings->option, err));
+    for (size_t i = 0; i < settings->engine->n_option; i++)
+        if (strcmp(settings->engine->option[i].name, name) == 0)
+            settings->option_set |= UINT64_C(1) << i;
+    return DSE_OK;
+}
+
 enum dse_status solve_settings_price(struct solve_settings *settings, const char *accounting,
                                      struct dse_error *err)
 {
-    DSE_TRY(accounting_named(accounting, &settings->accounting, err));
-    return engine_accounting_choose(settings->engine, settings->accounting, settings->option, err);
+    return accounting_named(accounting, &settings->accounting, err);
 }
 
-enum dse_status solve_settings_agree(const struct solve_settings *settings, struct dse_error *err)
+enum dse_status solve_settings_settle(struct solve_settings *settings, struct dse_error *err)
 {
-    return settings->accounting
-               ? engine_accounting_check(settings->engine, settings->accounting, settings->option, err)
-               : DSE_OK;
+    double option[SOLVE_OPTION_MAX];
+    if (!settings->accounting)
+        return DSE_OK;
+    memcpy(option, settings->option, sizeof option);
+    DSE_TRY(engine_accounting_choose(settings->engine, settings->accounting, option, err));
+    for (size_t i = 0; i < settings->engine->n_option; i++)
+        if (!(settings->option_set >> i & 1))
+            settings->option[i] = option[i];
+    return engine_accounting_check(settings->engine, settings->accounting, settings->option, err);
 }
 
 const struct accounting *solve_accounting(const struct solve_settings *settings,

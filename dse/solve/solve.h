@@ -26,6 +26,7 @@ enum { SOLVE_OPTION_MAX = 64, SOLVE_REASON_MAX = 512 };
 struct solve_settings {
     const struct engine *engine;
     double option[SOLVE_OPTION_MAX];     /* (engine->n_option) */
+    uint64_t option_set;                 /* bit i: option i was set by its name */
     const struct accounting *accounting; /* chosen; NULL: the engine's first that takes the machine */
     struct objective objective;
     uint64_t seed;
@@ -62,14 +63,17 @@ struct solve_shared {
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
 
-/* Choose an accounting by its name, before options are set. DSE_BAD_INPUT: unknown, with the nearest, or
- * none of the engine's. */
+/* Set an option of the engine from text. DSE_BAD_INPUT as of engine_option_set. */
+DSE_MUST_CHECK enum dse_status solve_settings_option(struct solve_settings *settings, const char *name,
+                                                     const char *text, struct dse_error *err);
+
+/* Choose an accounting by its name. DSE_BAD_INPUT: unknown, with the nearest. */
 DSE_MUST_CHECK enum dse_status solve_settings_price(struct solve_settings *settings, const char *accounting,
                                                     struct dse_error *err);
 
-/* Do the options, as set by now, contradict the accounting chosen? DSE_BAD_INPUT names both. */
-DSE_MUST_CHECK enum dse_status solve_settings_agree(const struct solve_settings *settings,
-                                                    struct dse_error *err);
+/* All is set: the accounting chosen, if any, sets the option that is the same choice. DSE_BAD_INPUT: it is
+ * none of the engine's, or that option was set to say otherwise. May be called again. */
+DSE_MUST_CHECK enum dse_status solve_settings_settle(struct solve_settings *settings, struct dse_error *err);
 
 /* What prices a search on this machine; NULL: a scheduler's own rules. */
 const struct accounting *solve_accounting(const struct solve_settings *settings,

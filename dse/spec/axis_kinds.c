@@ -31,7 +31,14 @@ static enum dse_status set_option(const struct axis_value *value, struct solve_s
                                   struct dse_error *err)
 {
     const char *name = axis_kind_rest(value->variable->kind, value->variable->name);
-    return engine_option_set(settings->engine, name, value->text, settings->option, err);
+    return solve_settings_option(settings, name, value->text, err);
+}
+
+/* Whether the engine takes it is looked at for each point, as both may be axes. */
+static enum dse_status set_accounting(const struct axis_value *value, struct solve_settings *settings,
+                                      struct dse_error *err)
+{
+    return solve_settings_price(settings, value->text, err);
 }
 
 static enum dse_status set_objective(const struct axis_value *value, struct solve_settings *settings,
@@ -60,19 +67,20 @@ static enum dse_status set_constraints(const struct axis_value *value, struct so
 }
 
 static const struct axis_kind kinds[] = {
-    {"architecture", SPEC_ARCHITECTURE, true, NULL, NULL},
-    {"network", SPEC_NETWORK, true, NULL, NULL},
-    {"batch", SPEC_BATCH, true, always, NULL},
-    {"engine", SPEC_ENGINE, true, NULL, NULL},
-    {"objective", SPEC_OBJECTIVE, true, NULL, set_objective},
-    {"seed", SPEC_SEED, true, always, set_seed},
-    {"constraints", SPEC_CONSTRAINTS, false, NULL, set_constraints},
-    {"option.", SPEC_OPTION, false, option_is_numeric, set_option},
-    {"point", SPEC_POINT, false, always, NULL},
+    {"architecture", SPEC_ARCHITECTURE, true, NULL, NULL, NULL},
+    {"network", SPEC_NETWORK, true, NULL, NULL, NULL},
+    {"batch", SPEC_BATCH, true, always, NULL, NULL},
+    {"engine", SPEC_ENGINE, true, NULL, NULL, NULL},
+    {"accounting", SPEC_SETTING, true, NULL, set_accounting, "accounting_chosen"},
+    {"objective", SPEC_OBJECTIVE, true, NULL, set_objective, NULL},
+    {"seed", SPEC_SEED, true, always, set_seed, NULL},
+    {"constraints", SPEC_CONSTRAINTS, false, NULL, set_constraints, NULL},
+    {"option.", SPEC_OPTION, false, option_is_numeric, set_option, NULL},
+    {"point", SPEC_POINT, false, always, NULL, NULL},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] <= AXIS_KIND_MAX, "struct sweep_spec has room for them");
 
-static const struct axis_kind quantity = {"", SPEC_QUANTITY, false, NULL, NULL};
+static const struct axis_kind quantity = {"", SPEC_QUANTITY, false, NULL, NULL, NULL};
 
 const struct axis_kind *axis_kind_all(size_t *n)
 {

@@ -46,6 +46,7 @@ struct axis_kind {
      * sweep_load. */
     enum dse_status (*set)(const struct axis_value *value, struct solve_settings *settings,
                            struct dse_error *err);
+    const char *column; /* of an axis, where results have one of its name; NULL: the name */
 };
 
 /* Every kind that has a name, (n), at most AXIS_KIND_MAX. */

@@ -94,6 +94,8 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
     for (size_t d = 0; d < spec->n_dimension; d++)
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
             apply(sweep, spec->dimension[d].variable[k], out->index[d], out);
+    enum dse_status settled = solve_settings_settle(&out->settings, NULL);
+    (void)settled; /* sweep_check tried each point */
     out->arch = &sweep->arch[choice[SPEC_ARCHITECTURE]];
     out->template = sweep->template[choice[SPEC_ARCHITECTURE]];
     out->workload = &sweep->workload[choice[SPEC_NETWORK] * sweep->n_batch + choice[SPEC_BATCH]];

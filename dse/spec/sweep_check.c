@@ -75,14 +75,32 @@ static enum dse_status try_machines(const struct sweep *sweep, struct dse_error 
     return DSE_OK;
 }
 
-/* The number of the point's value of the axis `constraints`; 0 without one. */
-static size_t constraints_of(const struct sweep *sweep, const struct sweep_point *point)
+/* The number of the point's value of a variable; 0 for NULL. */
+static size_t position_of(const struct sweep *sweep, const struct sweep_point *point,
+                          const struct spec_variable *variable)
 {
-    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
+    for (size_t d = 0; variable && d < sweep->spec->n_dimension; d++)
         for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
-            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].kind->target == SPEC_CONSTRAINTS)
+            if (&sweep->spec->variable[sweep->spec->dimension[d].variable[k]] == variable)
                 return point->index[d];
     return 0;
+}
+
+/* The accounting is one of the engine's, and no option says otherwise, at every point: each of them may be an
+ * axis. */
+static enum dse_status try_accountings(const struct sweep *sweep, struct dse_error *err)
+{
+    const struct spec_variable *axis = spec_find_variable(sweep->spec, "accounting");
+    const struct spec_text *fixed = spec_fixed(sweep->spec, "accounting");
+    for (size_t p = 0; (axis || fixed->text) && p < sweep->n_point; p++) {
+        struct sweep_point point;
+        struct dse_error inner = {0};
+        sweep_point(sweep, p, &point);
+        if (solve_settings_settle(&point.settings, &inner) != DSE_OK)
+            return spec_blame(sweep->spec, axis ? &axis->value[position_of(sweep, &point, axis)] : fixed,
+                              &inner, err);
+    }
+    return DSE_OK;
 }
 
 /* The constraints of one point on each of its loop nests. */
@@ -115,7 +133,7 @@ static enum dse_status try_all_constraints(const struct sweep *sweep, struct dse
         sweep_point(sweep, p, &point);
         size_t at =
             (size_t)(point.arch - sweep->arch) * n_workload + (size_t)(point.workload - sweep->workload);
-        at = at * n_list + constraints_of(sweep, &point);
+        at = at * n_list + position_of(sweep, &point, lists);
         if (!tried[at])
             status = try_constraints(sweep, &point, err);
         tried[at] = true;
@@ -197,6 +215,7 @@ static enum dse_status try_network(const struct sweep *sweep, size_t d, struct d
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
     DSE_TRY(try_machines(sweep, err));
+    DSE_TRY(try_accountings(sweep, err));
     DSE_TRY(try_all_constraints(sweep, err));
     DSE_TRY(try_measures(sweep, err));
     for (size_t d = 0; sweep->spec->measure.what && d < sweep->spec->n_dimension; d++)

@@ -166,8 +166,7 @@ static enum dse_status set_options(const struct sweep *sweep, struct solve_setti
         const struct spec_option *option = &sweep->spec->option[i];
         if (option->engine && strcmp(option->engine, settings->engine->name) != 0)
             continue;
-        if (engine_option_set(settings->engine, option->name, option->value.text, settings->option, &inner) !=
-            DSE_OK)
+        if (solve_settings_option(settings, option->name, option->value.text, &inner) != DSE_OK)
             return spec_blame(sweep->spec, &option->value, &inner, err);
     }
     return DSE_OK;

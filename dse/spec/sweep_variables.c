@@ -65,7 +65,7 @@ static enum dse_status name_column(struct sweep *sweep, const struct spec_variab
 {
     struct text_buffer column;
     text_init(&column);
-    text_append(&column, "%s", variable->name);
+    text_append(&column, "%s", variable->kind->column ? variable->kind->column : variable->name);
     if (out->numeric && out->unit != UNIT_NONE) {
         text_append(&column, "_");
         for (const char *at = unit_symbol((enum unit_kind)out->unit); *at; at++)

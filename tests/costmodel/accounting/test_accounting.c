@@ -1,6 +1,5 @@
-/* Every accounting of the registry, and one more of the tests: names, hooks, and for those of mappings
- * that on random small cases the fast evaluation is the plain one, the independent checker agrees with
- * both, and no cost is below the bound.
+/* Every accounting of mappings of the registry, and one more of the tests: on random small cases the fast
+ * evaluation is the plain one, the independent checker agrees with both, and no cost is below the bound.
  * Tests: evaluator.c. */
 #include <math.h>
 #include <setjmp.h>
@@ -13,59 +12,10 @@
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/readers/readers.h"
 #include "tests/support/accounting_refetch.h"
 #include "tests/support/random_case.h"
 
 enum { N_CASE = 60, N_MAPPING = 20 };
-
-static void test_accounting_is_found_by_its_name(void **state)
-{
-    size_t n;
-    const struct accounting *const *all = accounting_all(&n);
-    (void)state;
-    assert_int_equal(n, 3);
-    for (size_t i = 0; i < n; i++) {
-        assert_ptr_equal(accounting_find(all[i]->name), all[i]);
-        assert_true(strlen(all[i]->summary) > 10);
-    }
-    assert_null(accounting_find("refetch"));
-}
-
-static void test_accounting_unknown_names_get_the_nearest(void **state)
-{
-    const struct accounting *found;
-    struct dse_error err;
-    (void)state;
-    assert_int_equal(accounting_named("soma-compact", &found, &err), DSE_BAD_INPUT);
-    assert_string_equal(err.text, "unknown accounting \"soma-compact\"; did you mean soma-compat?");
-    assert_int_equal(accounting_named("maestro!", &found, &err), DSE_BAD_INPUT);
-    assert_string_equal(err.text, "unknown accounting \"maestro!\"; see `dse list accountings`");
-    assert_int_equal(accounting_named("timeloop", &found, &err), DSE_OK);
-    assert_ptr_equal(found, &accounting_timeloop);
-}
-
-/* A file of the project. */
-static enum dse_status accepts(const struct accounting *accounting, const char *path, struct dse_error *err)
-{
-    struct architecture arch;
-    assert_int_equal(architecture_read(path, &arch, err), DSE_OK);
-    return accounting_accepts(accounting, &arch, err);
-}
-
-static void test_accounting_says_which_machines_it_prices(void **state)
-{
-    static const char simba[] = "experiments/architectures/simba.yaml",
-                      edge[] = "experiments/architectures/soma_edge.yaml";
-    struct dse_error err;
-    (void)state;
-    assert_int_equal(accepts(&accounting_timeloop, simba, &err), DSE_OK);
-    assert_int_equal(accepts(&accounting_timeloop, edge, &err), DSE_OK);
-    assert_int_equal(accepts(&accounting_soma, edge, &err), DSE_OK);
-    assert_int_equal(accepts(&accounting_soma_compat, edge, &err), DSE_OK);
-    assert_int_equal(accepts(&accounting_soma_compat, simba, &err), DSE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "accounting soma-compat does not price architecture simba: "));
-}
 
 struct price_case {
     struct problem problem;
@@ -171,9 +121,6 @@ static void test_accounting_workspaces_are_of_one_accounting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accounting_is_found_by_its_name),
-        cmocka_unit_test(test_accounting_unknown_names_get_the_nearest),
-        cmocka_unit_test(test_accounting_says_which_machines_it_prices),
         cmocka_unit_test(test_accounting_of_mappings_agrees_with_itself),
         cmocka_unit_test(test_accounting_workspaces_are_of_one_accounting),
     };

@@ -1,6 +1,7 @@
 /* The fast evaluation against the plain one on random mappings of the reference's machines and problems
  * (capacities lifted), with random bypasses and switches, with and without link transfers.
- * Tests: fast_nest.c, fast_traffic.c, fast_mesh.c, fast_hops.c. */
+ * Tests: fast_nest.c, fast_traffic.c, fast_mesh.c, fast_hops.c,
+ * accounting_timeloop.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

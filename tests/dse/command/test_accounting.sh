@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which accounting prices what dse map finds and dse eval reads: the default, the choice, and what contradicts it.
-# Tests: command_eval.c, command_map.c.
+# Tests: command_eval.c, command_map.c, command_list.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

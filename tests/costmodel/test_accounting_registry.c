@@ -1,0 +1,43 @@
+/* Accountings by their names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/loopnest/accounting_timeloop.h"
+
+static void test_accounting_is_found_by_its_name(void **state)
+{
+    size_t n;
+    const struct accounting *const *all = accounting_all(&n);
+    (void)state;
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++) {
+        assert_ptr_equal(accounting_find(all[i]->name), all[i]);
+        assert_true(strlen(all[i]->summary) > 10);
+    }
+    assert_null(accounting_find("refetch"));
+}
+
+static void test_accounting_unknown_names_get_the_nearest(void **state)
+{
+    const struct accounting *found;
+    struct dse_error err;
+    (void)state;
+    assert_int_equal(accounting_named("soma-compact", &found, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.text, "unknown accounting \"soma-compact\"; did you mean soma-compat?");
+    assert_int_equal(accounting_named("maestro!", &found, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.text, "unknown accounting \"maestro!\"; see `dse list accountings`");
+    assert_int_equal(accounting_named("timeloop", &found, &err), DSE_OK);
+    assert_ptr_equal(found, &accounting_timeloop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accounting_is_found_by_its_name),
+        cmocka_unit_test(test_accounting_unknown_names_get_the_nearest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
