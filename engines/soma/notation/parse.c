@@ -256,9 +256,9 @@ static bool comes_before(const struct fused_tensor *a, const struct fused_tensor
     return a->kind < b->kind;
 }
 
-/* The double-buffer DRAM order: all tensors that are not local into schedule->dram_order (room for n_tensor) by
- * start, weights first, end, loads before stores, number; sets n_dram. A stable counting sort by start with an
- * insertion sort within each: linear in tiles and tensors when few start at one position. */
+/* The double-buffer DRAM order: all tensors that are not local into schedule->dram_order (room for n_tensor)
+ * by start, weights first, end, loads before stores, number; sets n_dram. A stable counting sort by start
+ * with an insertion sort within each: linear in tiles and tensors when few start at one position. */
 static enum dse_status order_transfers(struct fused_schedule *schedule, struct arena *arena,
                                        struct dse_error *err)
 {
