@@ -18,7 +18,7 @@ struct time_class {
     uint32_t engine, workload; /* numbers in sweep->engine and sweep->workload */
     bool scheduler;
     uint32_t n_task;
-    double search_s; /* of a search of size 1: time_prior_task_size; of the one search of a scheduler */
+    double search_s; /* of a search of size 1: task_size; of the one search of a scheduler */
     double limit_s;  /* of one search; INFINITY: none */
     double point_s;  /* all searches of a point */
 };
@@ -42,10 +42,6 @@ void time_prior_free(struct time_prior *prior);
 /* The class of a point by its coordinates (spec->n_dimension), or by its row-major cell. */
 uint32_t time_prior_class_of_index(const struct time_prior *prior, const uint32_t *index);
 uint32_t time_prior_class_of_cell(const struct time_prior *prior, uint64_t cell);
-
-/* How much larger than usual a loop nest is: binary digits of its bounds, in units of a 3x3 layer of
- * ResNet-50 (24). */
-double time_prior_task_size(const struct problem *problem);
 
 /* Seconds of one search of a point, within its limit. `workload` is that of the class. */
 double time_class_task_s(const struct time_class *class, const struct workload *workload, uint32_t task);
