@@ -87,7 +87,7 @@ TEST_FOLDERS := $(FOLDERS) plotting scripts
 in_rooms = $(wildcard $(foreach f,$(TEST_FOLDERS),tests/$(f)/$(1) tests/$(f)/*/$(1) tests/$(f)/*/*/$(1)))
 TEST_C := $(call in_rooms,test_*.c)
 TEST_SCRIPTS := $(call in_rooms,test_*.sh) $(call in_rooms,test_*.py)
-LINTS := includes tests globals headers format text
+LINTS := includes tests globals headers format text $(if $(filter dse,$(FOLDERS)),unused)
 
 # make check TESTS="tests/base/test_units.c": just these, no lints. KINDS="c sh" leaves kinds out.
 KINDS ?= c sh py lint

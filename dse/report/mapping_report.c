@@ -24,7 +24,8 @@ static char *network_name(const struct architecture *arch, uint32_t l, char *buf
     return buffer;
 }
 
-void mapping_report_network_order(const struct architecture *arch, uint32_t *order)
+/* The levels in the order of their network names "OUTER <==> INNER" (byte order): order (n_level). */
+static void mapping_report_network_order(const struct architecture *arch, uint32_t *order)
 {
     for (uint32_t i = 0; i < arch->n_level; i++) {
         char name[NETWORK_NAME_MAX], other[NETWORK_NAME_MAX];

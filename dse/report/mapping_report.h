@@ -32,7 +32,4 @@ extern const char *const mapping_report_sentence[MAPPING_N_REPORT];
 void mapping_report_fill(const struct mapping_report *of, enum mapping_report_kind kind, bool people,
                          struct report *report);
 
-/* The levels in the order of their network names "OUTER <==> INNER" (byte order): order (n_level). */
-void mapping_report_network_order(const struct architecture *arch, uint32_t *order);
-
 #endif

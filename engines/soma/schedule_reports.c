@@ -30,7 +30,8 @@ static const struct cell_column tile_column[] = {
     CELL_COLUMN("living_byte", "living bytes", LOOK_COUNT),
 };
 
-enum dse_status soma_report_tiles(const void *schedule, struct report *report, struct dse_error *err)
+/* Tiles in execution order; living_byte: in the buffer while the tile is next or runs. */
+static enum dse_status soma_report_tiles(const void *schedule, struct report *report, struct dse_error *err)
 {
     const struct soma_schedule *s = schedule;
     struct cells *rows = &report->rows;
@@ -79,7 +80,8 @@ static void whole_or_none(struct cells *rows, int64_t value)
         cells_whole(rows, value);
 }
 
-enum dse_status soma_report_tensors(const void *schedule, struct report *report, struct dse_error *err)
+/* Tensors by number; place in the DRAM order and times are missing for those that stay in the buffer. */
+static enum dse_status soma_report_tensors(const void *schedule, struct report *report, struct dse_error *err)
 {
     const struct soma_schedule *s = schedule;
     struct cells *rows = &report->rows;
@@ -187,7 +189,8 @@ static void head_of(const struct soma_schedule *s, struct text_buffer *out)
     text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(r->energy_j, "J", a, sizeof a));
 }
 
-enum dse_status soma_report_summary(const void *schedule, struct report *report, struct dse_error *err)
+/* A list, with what people read. */
+static enum dse_status soma_report_summary(const void *schedule, struct report *report, struct dse_error *err)
 {
     static const struct cell_column column[] = {
         {.title = "part", .look = LOOK_TEXT},

@@ -8,18 +8,6 @@
 #include "base/timeline_data.h"
 #include "engines/soma/schedule_evaluate.h"
 
-/* A list, with what people read. */
-DSE_MUST_CHECK enum dse_status soma_report_summary(const void *schedule, struct report *report,
-                                                   struct dse_error *err);
-
-/* Tiles in execution order; living_byte: in the buffer while the tile is next or runs. */
-DSE_MUST_CHECK enum dse_status soma_report_tiles(const void *schedule, struct report *report,
-                                                 struct dse_error *err);
-
-/* Tensors by number; place in the DRAM order and times are missing for those that stay in the buffer. */
-DSE_MUST_CHECK enum dse_status soma_report_tensors(const void *schedule, struct report *report,
-                                                   struct dse_error *err);
-
 /* The instructions (docs/instructions.md): lowered with offsets that are multiples of `alignment`, and what
  * their text form says replayed. People get that text. DSE_BAD_INPUT: a tile reads what is not alive, or no
  * allocation fits, with tensor and bytes; DSE_INTERNAL: the replay finds a fault or another latency; others
