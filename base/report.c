@@ -24,7 +24,7 @@ void cells_free(struct cells *cells)
 static void add(struct cells *cells, struct cell cell)
 {
     text_append_bytes(&cells->cell, (const char *)&cell, sizeof cell);
-    cells->n_cell++;
+    cells->n_cell += !cells->cell.failed;
 }
 
 void cells_none(struct cells *cells)
@@ -34,9 +34,10 @@ void cells_none(struct cells *cells)
 
 void cells_text(struct cells *cells, const char *text)
 {
-    add(cells, (struct cell){.kind = text ? CELL_TEXT : CELL_NONE, .text = cells->text.length});
+    size_t at = cells->text.length;
     if (text)
         text_append_bytes(&cells->text, text, strlen(text) + 1);
+    add(cells, (struct cell){.kind = text && !cells->text.failed ? CELL_TEXT : CELL_NONE, .text = at});
 }
 
 void cells_format(struct cells *cells, const char *format, ...)
@@ -86,7 +87,7 @@ const struct cell *cells_at(const struct cells *cells, size_t i)
 
 const char *cells_text_at(const struct cells *cells, const struct cell *cell)
 {
-    return cells->text.data + cell->text;
+    return cell->kind == CELL_TEXT ? cells->text.data + cell->text : "";
 }
 
 void report_init(struct report *report, const char *name)

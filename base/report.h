@@ -76,6 +76,7 @@ void cells_count(struct cells *cells, uint64_t value);
 void cells_real(struct cells *cells, double value);
 void cells_copy(struct cells *cells, const struct cells *from, size_t i);
 
+/* Cell number i of those there are, and its text; "" when it is none. */
 const struct cell *cells_at(const struct cells *cells, size_t i);
 const char *cells_text_at(const struct cells *cells, const struct cell *cell);
 

@@ -109,10 +109,10 @@ static void print_table(const struct cells *cells, struct text_buffer *out)
 
 static void print_for_people(const struct report *report, struct text_buffer *out)
 {
-    text_append_bytes(out, report->head.data, report->head.length);
+    text_append_string(out, report->head.data ? report->head.data : "");
     print_table(&report->rows, out);
     print_table(&report->parts, out);
-    text_append_bytes(out, report->foot.data, report->foot.length);
+    text_append_string(out, report->foot.data ? report->foot.data : "");
 }
 
 /* ---- CSV ---- */
