@@ -46,7 +46,7 @@ static int do_stage(struct bench *b, int stage, size_t p)
                                    .level = b->sweep.schema.level,
                                    .texts = true,
                                    .measure = &b->point.settings.measure,
-                                   .group = b->point.settings.engine->group};
+                                   .group = stage == 4 ? b->point.settings.engine->group : NULL};
     switch (stage) {
     case 0:
         sweep_point(&b->sweep, p, &b->point);
