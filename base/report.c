@@ -71,6 +71,11 @@ void cells_real(struct cells *cells, double value)
         add(cells, (struct cell){.kind = CELL_REAL, .real = value});
 }
 
+void cells_switch(struct cells *cells, int on)
+{
+    add(cells, (struct cell){.kind = CELL_SWITCH, .whole = on != 0});
+}
+
 void cells_copy(struct cells *cells, const struct cells *from, size_t i)
 {
     const struct cell *cell = cells_at(from, i);

@@ -38,7 +38,7 @@ struct cell_column {
         .name = (NAME), .title = (TITLE), .look = LOOK_UNIT, .unit = "J"                                     \
     }
 
-enum cell_kind { CELL_NONE, CELL_TEXT, CELL_WHOLE, CELL_REAL };
+enum cell_kind { CELL_NONE, CELL_TEXT, CELL_WHOLE, CELL_REAL, CELL_SWITCH };
 
 struct cell {
     enum cell_kind kind;
@@ -67,13 +67,14 @@ void cells_init(struct cells *cells, const struct cell_column *column, size_t n_
 void cells_free(struct cells *cells);
 
 /* Append the next cell. `count`: UINT64_MAX is a missing value. `real`: NaN is. `text`: as it is; NULL is
- * missing. */
+ * missing. `on`: true and false in JSON, 1 and 0 in CSV. */
 void cells_none(struct cells *cells);
 void cells_text(struct cells *cells, const char *text);
 void cells_format(struct cells *cells, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cells_whole(struct cells *cells, int64_t value);
 void cells_count(struct cells *cells, uint64_t value);
 void cells_real(struct cells *cells, double value);
+void cells_switch(struct cells *cells, int on);
 void cells_copy(struct cells *cells, const struct cells *from, size_t i);
 
 /* Cell number i of those there are, and its text; "" when it is none. */

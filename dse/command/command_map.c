@@ -169,13 +169,13 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
         if (cli_has(args, "gpu"))
             map_report_gpu_csv(&report, &out);
         else
-            map_report_csv(&report, &out);
+            status = map_report_print(&report, REPORT_CSV, &out, err);
         break;
     case MAP_JSON:
-        status = map_report_json(&report, &out, err);
+        status = map_report_print(&report, REPORT_JSON, &out, err);
         break;
     default:
-        map_report_table(&report, &out);
+        status = map_report_print(&report, REPORT_TABLE, &out, err);
         if (cli_has(args, "nest") || cli_has(args, "gpu"))
             map_report_mappings(&report, cli_has(args, "nest"), cli_has(args, "gpu"), &out);
         break;

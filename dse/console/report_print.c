@@ -55,8 +55,11 @@ static void show(struct table *table, const struct cells *cells, const struct ce
         table_cell(table, "-");
         return;
     }
-    if (cell->kind == CELL_TEXT) {
-        table_cell(table, "%s", cells_text_at(cells, cell));
+    if (cell->kind == CELL_TEXT || cell->kind == CELL_SWITCH) {
+        table_cell(table, "%s",
+                   cell->kind == CELL_TEXT ? cells_text_at(cells, cell)
+                   : cell->whole           ? "yes"
+                                           : "no");
         return;
     }
     switch (column->look) {
@@ -151,7 +154,7 @@ static void print_csv(const struct cells *cells, struct text_buffer *out)
         between = ",";
         if (cell->kind == CELL_TEXT)
             append_csv(out, cells_text_at(cells, cell));
-        else if (cell->kind == CELL_WHOLE)
+        else if (cell->kind == CELL_WHOLE || cell->kind == CELL_SWITCH)
             text_append(out, "%" PRId64, cell->whole);
         else if (cell->kind == CELL_REAL)
             append_real(out, cell->real);
@@ -167,6 +170,8 @@ static void append_json(struct text_buffer *out, const struct cells *cells, cons
         json_text_quote(out, cells_text_at(cells, cell));
     else if (cell->kind == CELL_WHOLE)
         text_append(out, "%" PRId64, cell->whole);
+    else if (cell->kind == CELL_SWITCH)
+        text_append_string(out, cell->whole ? "true" : "false");
     else if (cell->kind == CELL_REAL && isfinite(cell->real))
         append_real(out, cell->real);
     else

@@ -2,231 +2,168 @@
  * nests or CUDA launches. */
 #include "dse/report/map_report.h"
 
-#include <jansson.h>
-#include <math.h>
+#include <string.h>
 
 #include "costmodel/loopnest/gpu_schedule.h"
-#include "dse/console/json_text.h"
-#include "dse/console/table.h"
 
-static void ratio_cell(struct table *table, double value)
-{
-    if (isfinite(value))
-        table_cell(table, "%.3f", value);
-    else
-        table_cell(table, "-");
-}
+enum { N_BEFORE = 10, N_BEHIND = 5, COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND };
 
-static void count_cell(struct table *table, uint64_t value)
-{
-    char text[48];
-    table_cell(table, "%s", value == METRIC_U64_MISSING ? "-" : text_thousands(value, text, sizeof text));
-}
-
-/* What is measured: what a network has, too, stands among the metrics; the rest has a table of its own, or
- * lines get too long. Its places in the records are those of `all`. */
-struct measured {
-    size_t n;
-    const struct metric *all[MEASURE_VALUE_MAX]; /* (n) */
+/* Before what is measured, and behind it. */
+static const struct cell_column before[N_BEFORE] = {
+    CELL_COLUMN("layer", "layer", LOOK_TEXT),
+    CELL_COLUMN("count", "count", LOOK_COUNT),
+    CELL_COLUMN("status", "status", LOOK_TEXT),
+    CELL_COLUMN("latency_cycle", "cycles", LOOK_COUNT),
+    {.name = "latency_s", .title = "latency", .look = LOOK_UNIT, .unit = "s"},
+    CELL_ENERGY("energy_j", "energy"),
+    {.name = "edp_js", .title = "edp", .look = LOOK_UNIT, .unit = "J s"},
+    CELL_COLUMN("utilization", "utilization", LOOK_PERCENT),
+    CELL_COLUMN("dram_byte", "DRAM", LOOK_BYTE),
+    {.name = "bound_edp_ratio", .title = "edp/bound", .look = LOOK_FIXED, .digit = 3},
+};
+static const struct cell_column behind[N_BEHIND] = {
+    CELL_COLUMN("evaluations", "evaluations", LOOK_COUNT),
+    CELL_COLUMN("stop", "stop", LOOK_TEXT),
+    CELL_COLUMN("padded", NULL, LOOK_TEXT),
+    {.name = "reason", .json_only = 1},
+    {.name = "mapping", .json_only = 1},
 };
 
-static struct measured measured_of(const struct map_report *r)
+/* What a network has, too, stands among the metrics; other measured values have a table of their own for
+ * people, or lines get too long. */
+static bool is_inline(const struct metric *metric)
 {
-    struct measured m;
-    m.n = measure_columns(&r->settings->measure, false, m.all);
-    return m;
+    return metric->fold != METRIC_NONE;
 }
 
-static bool is_inline(const struct measured *m, size_t i)
+static struct cell_column measured_column(const struct metric *metric, bool people)
 {
-    return m->all[i]->fold != METRIC_NONE;
+    return (struct cell_column){.name = metric->name,
+                                .title = people ? metric->name : NULL,
+                                .look = metric->type == METRIC_U64 ? LOOK_COUNT : LOOK_FIXED,
+                                .digit = 3};
 }
 
-/* One row: a layer, or the total. */
-static void metric_cells(const struct map_report *r, struct table *table, const struct layer_record *row)
+static void measured_cell(struct cells *cells, const struct metric *metric, const union metric_value *value)
 {
-    const struct measured measured = measured_of(r);
-    char text[48];
-    table_cell(table, "%s", result_status_text(row->outcome));
-    count_cell(table, row->latency_cycle);
-    table_cell(table, "%s", text_si(row->latency_s, "s", text, sizeof text));
-    table_cell(table, "%s", text_si(row->energy_j, "J", text, sizeof text));
-    table_cell(table, "%s", text_si(row->edp_js, "J s", text, sizeof text));
-    if (isfinite(row->utilization))
-        table_cell(table, "%.1f %%", 100 * row->utilization);
+    if (metric->type == METRIC_U64)
+        cells_count(cells, value->u64);
     else
-        table_cell(table, "-");
-    table_cell(table, "%s", text_bytes(row->dram_byte, text, sizeof text));
-    ratio_cell(table, row->bound_edp_ratio);
-    for (size_t i = 0; i < measured.n; i++) {
-        if (!is_inline(&measured, i))
-            continue;
-        if (measured.all[i]->type == METRIC_U64)
-            count_cell(table, row->extra[i].u64);
-        else
-            ratio_cell(table, row->extra[i].f64);
-    }
-    count_cell(table, row->evaluations);
-    table_cell(table, "%s", row->stop ? row->stop : "-");
+        cells_real(cells, value->f64);
 }
 
-/* The point's numbers in a layer row, for printing. */
-static struct layer_record total_row(const struct map_report *r)
+static void add_row(const struct layer_record *row, const struct metric *const *measured, size_t n_measured,
+                    struct cells *cells)
+{
+    cells_text(cells, row->layer);
+    cells_count(cells, row->count);
+    cells_text(cells, result_status_text(row->outcome));
+    cells_count(cells, row->latency_cycle);
+    cells_real(cells, row->latency_s);
+    cells_real(cells, row->energy_j);
+    cells_real(cells, row->edp_js);
+    cells_real(cells, row->utilization);
+    cells_real(cells, row->dram_byte);
+    cells_real(cells, row->bound_edp_ratio);
+    for (size_t i = 0; i < n_measured; i++)
+        measured_cell(cells, measured[i], &row->extra[i]);
+    cells_count(cells, row->evaluations);
+    cells_text(cells, row->stop);
+    cells_text(cells, row->padded && row->padded[0] ? row->padded : NULL);
+    cells_text(cells, row->reason);
+    cells_text(cells, row->mapping);
+}
+
+/* The point's numbers as a row of a layer. */
+static struct layer_record total_row(const struct map_report *r, const struct metric *const *measured,
+                                     size_t n_measured)
 {
     struct layer_record row;
     const struct point_record *p = r->point;
-    const struct measured measured = measured_of(r);
     layer_record_init(&row);
     row.layer = "total";
+    row.count = p->n_layer_mapped;
     row.outcome = p->outcome;
     row.metrics = p->metrics;
-    for (size_t i = 0, at = 0; i < measured.n; i++)
-        if (is_inline(&measured, i))
+    for (size_t i = 0, at = 0; i < n_measured; i++)
+        if (is_inline(measured[i]))
             row.extra[i] = p->extra[at++];
     row.evaluations = p->evaluations;
     row.stop = p->stop;
     return row;
 }
 
-static void print_terms(const struct map_report *r, struct text_buffer *out)
+/* The measured values that have a table of their own: `column` (1 + MEASURE_VALUE_MAX) is filled. */
+static void add_parts(const struct map_report *r, const struct metric *const *measured, size_t n_measured,
+                      struct cell_column *column, struct cells *parts)
 {
-    const char *header[1 + MEASURE_VALUE_MAX] = {"layer"};
-    const struct measured measured = measured_of(r);
-    struct table table;
     size_t n = 1;
-    for (size_t k = 0; k < measured.n; k++)
-        if (!is_inline(&measured, k))
-            header[n++] = measured.all[k]->name;
+    column[0] = before[0];
+    for (size_t i = 0; i < n_measured; i++)
+        if (!is_inline(measured[i]))
+            column[n++] = measured_column(measured[i], true);
     if (n == 1)
         return;
-    table_init(&table, header, n, 1);
-    for (uint32_t i = 0; i < r->workload->n_layer; i++) {
-        table_cell(&table, "%s", r->layer[i].layer);
-        for (size_t k = 0; k < measured.n; k++)
-            if (!is_inline(&measured, k))
-                ratio_cell(&table, metric_number(measured.all[k], &r->layer[i].extra[k]));
+    cells_init(parts, column, n);
+    for (uint32_t l = 0; l < r->workload->n_layer; l++) {
+        cells_text(parts, r->layer[l].layer);
+        for (size_t i = 0; i < n_measured; i++)
+            if (!is_inline(measured[i]))
+                measured_cell(parts, measured[i], &r->layer[l].extra[i]);
     }
-    text_append(out, "\n");
-    table_print(&table, out);
-    table_free(&table);
 }
 
-void map_report_table(const struct map_report *r, struct text_buffer *out)
+static void add_words(const struct map_report *r, struct report *report)
 {
-    const char *header[16 + MEASURE_VALUE_MAX] = {"layer",  "count", "status",      "cycles", "latency",
-                                                  "energy", "edp",   "utilization", "DRAM",   "edp/bound"};
-    const struct measured measured = measured_of(r);
-    size_t n_header = 10;
-    struct table table;
     char objective[64];
-    struct layer_record total = total_row(r);
-    text_append(out, "%s on %s, batch %u, engine %s, objective %s, seed %llu\n\n", r->network->name,
-                r->arch->name, r->workload->batch, r->settings->engine->name,
+    const struct workload *w = r->workload;
+    text_append(&report->head, "%s on %s, batch %u, engine %s, objective %s, seed %llu\n", r->network->name,
+                r->arch->name, w->batch, r->settings->engine->name,
                 objective_print(&r->settings->objective, objective, sizeof objective),
                 (unsigned long long)r->settings->seed);
-    for (size_t i = 0; i < measured.n; i++)
-        if (is_inline(&measured, i))
-            header[n_header++] = measured.all[i]->name;
-    header[n_header++] = "evaluations";
-    header[n_header++] = "stop";
-    table_init(&table, header, n_header, 1u << 0 | 1u << 2 | 1u << (n_header - 1));
-    for (uint32_t i = 0; i < r->workload->n_layer; i++) {
-        table_cell(&table, "%s", r->layer[i].layer);
-        count_cell(&table, r->layer[i].count);
-        metric_cells(r, &table, &r->layer[i]);
-    }
-    table_cell(&table, "total");
-    count_cell(&table, r->point->n_layer_mapped);
-    metric_cells(r, &table, &total);
-    table_print(&table, out);
-    table_free(&table);
-    for (uint32_t i = 0; i < r->workload->n_layer; i++)
+    for (uint32_t i = 0; i < w->n_layer; i++)
         if (r->layer[i].reason)
-            text_append(out, "%s: %s\n", r->layer[i].layer, r->layer[i].reason);
-    for (uint32_t i = 0; i < r->workload->n_layer; i++)
+            text_append(&report->foot, "%s: %s\n", r->layer[i].layer, r->layer[i].reason);
+    for (uint32_t i = 0; i < w->n_layer; i++)
         if (r->layer[i].padded && r->layer[i].padded[0])
-            text_append(out, "%s: mapped with %s\n", r->layer[i].layer, r->layer[i].padded);
-    print_terms(r, out);
-    if (r->workload->n_skipped)
-        text_append(out, "%u layer%s without multiply-accumulates %s not mapped.\n", r->workload->n_skipped,
-                    text_plural(r->workload->n_skipped), r->workload->n_skipped == 1 ? "is" : "are");
+            text_append(&report->foot, "%s: mapped with %s\n", r->layer[i].layer, r->layer[i].padded);
+    if (w->n_skipped)
+        text_append(&report->foot, "%u layer%s without multiply-accumulates %s not mapped.\n", w->n_skipped,
+                    text_plural(w->n_skipped), w->n_skipped == 1 ? "is" : "are");
+    cells_text(&report->about, "network");
+    cells_text(&report->about, r->network->name);
+    cells_text(&report->about, "architecture");
+    cells_text(&report->about, r->arch->name);
+    cells_text(&report->about, "batch");
+    cells_count(&report->about, w->batch);
+    cells_text(&report->about, "engine");
+    cells_text(&report->about, r->settings->engine->name);
 }
 
-void map_report_csv(const struct map_report *r, struct text_buffer *out)
+enum dse_status map_report_print(const struct map_report *r, enum report_format format,
+                                 struct text_buffer *out, struct dse_error *err)
 {
-    char number[40];
-    const struct measured measured = measured_of(r);
-    text_append(
-        out,
-        "layer,count,status,latency_cycle,latency_s,energy_j,edp_js,utilization,dram_byte,bound_edp_ratio,");
-    for (size_t k = 0; k < measured.n; k++)
-        text_append(out, "%s,", measured.all[k]->name);
-    text_append(out, "evaluations,stop,padded\n");
-    struct layer_record total = total_row(r);
-    for (uint32_t i = 0; i <= r->workload->n_layer; i++) {
-        const struct layer_record *row = i < r->workload->n_layer ? &r->layer[i] : &total;
-        uint64_t count = i < r->workload->n_layer ? row->count : r->point->n_layer_mapped;
-        const double value[] = {row->latency_s,   row->energy_j,  row->edp_js,
-                                row->utilization, row->dram_byte, row->bound_edp_ratio};
-        text_append(out, "%s,%llu,%s,", row->layer, (unsigned long long)count,
-                    result_status_text(row->outcome));
-        if (row->latency_cycle != METRIC_U64_MISSING)
-            text_append(out, "%llu", (unsigned long long)row->latency_cycle);
-        for (size_t k = 0; k < 6; k++)
-            text_append(out, ",%s", isnan(value[k]) ? "" : text_double(value[k], number, sizeof number));
-        for (size_t k = 0; k < measured.n; k++) {
-            double one = metric_number(measured.all[k], &row->extra[k]);
-            text_append(out, ",%s", isnan(one) ? "" : text_double(one, number, sizeof number));
-        }
-        text_append(out, ",");
-        if (row->evaluations != METRIC_U64_MISSING)
-            text_append(out, "%llu", (unsigned long long)row->evaluations);
-        text_append(out, ",%s,", row->stop ? row->stop : "");
-        if (row->padded && row->padded[0])
-            text_append(out, "\"%s\"", row->padded); /* "P 53->54, Q 53->54" holds commas */
-        text_append(out, "\n");
-    }
-}
-
-static json_t *number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *json_row(const struct map_report *r, const struct layer_record *row, uint64_t count)
-{
-    const struct measured measured = measured_of(r);
-    json_t *object = json_pack(
-        "{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "layer", row->layer, "count", (json_int_t)count,
-        "status", result_status_text(row->outcome), "latency_cycle",
-        row->latency_cycle == METRIC_U64_MISSING ? json_null() : json_integer((json_int_t)row->latency_cycle),
-        "latency_s", number_or_null(row->latency_s), "energy_j", number_or_null(row->energy_j), "edp_js",
-        number_or_null(row->edp_js), "utilization", number_or_null(row->utilization), "dram_byte",
-        number_or_null(row->dram_byte), "bound_edp_ratio", number_or_null(row->bound_edp_ratio));
-    for (size_t k = 0; object && k < measured.n; k++)
-        json_object_set_new(object, measured.all[k]->name,
-                            number_or_null(metric_number(measured.all[k], &row->extra[k])));
-    if (object && row->reason)
-        json_object_set_new(object, "reason", json_string(row->reason));
-    if (object && row->mapping)
-        json_object_set_new(object, "mapping", json_string(row->mapping));
-    if (object && row->padded && row->padded[0])
-        json_object_set_new(object, "padded", json_string(row->padded));
-    return object;
-}
-
-enum dse_status map_report_json(const struct map_report *r, struct text_buffer *out, struct dse_error *err)
-{
-    struct layer_record total = total_row(r);
-    json_t *rows = json_array();
-    int good = 1;
+    const struct metric *measured[MEASURE_VALUE_MAX];
+    struct cell_column column[COLUMN_MAX], part[1 + MEASURE_VALUE_MAX];
+    size_t n_measured = measure_columns(&r->settings->measure, false, measured);
+    struct report report;
+    report_init(&report, "mappings");
+    report.rows_name = "layers";
+    report.has_total = 1;
+    memcpy(column, before, sizeof before);
+    for (size_t i = 0; i < n_measured; i++)
+        column[N_BEFORE + i] = measured_column(measured[i], is_inline(measured[i]));
+    memcpy(column + N_BEFORE + n_measured, behind, sizeof behind);
+    cells_init(&report.rows, column, N_BEFORE + n_measured + N_BEHIND);
     for (uint32_t i = 0; i < r->workload->n_layer; i++)
-        good = json_array_append_new(rows, json_row(r, &r->layer[i], r->layer[i].count)) == 0 && good;
-    json_t *root =
-        json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "network", r->network->name, "architecture",
-                  r->arch->name, "batch", (json_int_t)r->workload->batch, "engine", r->settings->engine->name,
-                  "layers", rows, "total", json_row(r, &total, r->point->n_layer_mapped));
-    return json_text_append(root, good, out, err);
+        add_row(&r->layer[i], measured, n_measured, &report.rows);
+    const struct layer_record total = total_row(r, measured, n_measured);
+    add_row(&total, measured, n_measured, &report.rows);
+    add_parts(r, measured, n_measured, part, &report.parts);
+    add_words(r, &report);
+    enum dse_status status = report_print(&report, format, out, err);
+    report_free(&report);
+    return status;
 }
 
 /* The one mapping; for padded bounds with what `dse eval` needs to read it. */

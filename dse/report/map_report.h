@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/network.h"
+#include "dse/console/report_print.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
 #include "results/record/schema.h"
@@ -23,17 +24,12 @@ struct map_report {
     const struct layer_record *layer;  /* (workload->n_layer) */
 };
 
-/* All append to `out`; out of memory shows in out->failed. */
+/* Append the report: a row per layer and a total; for people with reasons and padding below, as JSON with
+ * reasons and mappings. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status map_report_print(const struct map_report *r, enum report_format format,
+                                                struct text_buffer *out, struct dse_error *err);
 
-/* Aligned columns, one row per layer and a total, then reasons and padding. */
-void map_report_table(const struct map_report *r, struct text_buffer *out);
-
-/* A row per layer and a total. */
-void map_report_csv(const struct map_report *r, struct text_buffer *out);
-
-/* The same as one object, with reasons and mappings. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status map_report_json(const struct map_report *r, struct text_buffer *out,
-                                               struct dse_error *err);
+/* The following append to `out`; out of memory shows in out->failed. */
 
 /* The mapping of the only distinct layer as `dse eval` reads it; nothing when there is none. */
 void map_report_yaml(const struct map_report *r, struct text_buffer *out);

@@ -77,7 +77,8 @@ static void level_row(const struct mapping_report *r, uint32_t l, uint32_t t, st
     double energy_j = c->access_energy_j + c->address_energy_j;
     cells_text(rows, r->arch->level[l].name);
     cells_text(rows, r->problem->tensor[t].name);
-    counts(rows, (const uint64_t[]){c->keep, c->instances_used, c->clusters_used, c->capacity_word}, 4);
+    cells_switch(rows, c->keep);
+    counts(rows, (const uint64_t[]){c->instances_used, c->clusters_used, c->capacity_word}, 3);
     cells_real(rows, share((double)c->capacity_word, usable == ARCH_UNLIMITED ? 0 : (double)usable));
     counts(rows,
            (const uint64_t[]){c->partition_word, c->reads, c->fills, c->updates, c->temporal_reductions,

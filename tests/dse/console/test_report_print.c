@@ -65,14 +65,16 @@ static void test_report_list_is_an_object(void **state)
     cells_text(&report.about, "tiny6");
     cells_text(&report.rows, "latency_cycle");
     cells_whole(&report.rows, -1);
+    cells_text(&report.rows, "keep");
+    cells_switch(&report.rows, 7);
     cells_text(&report.rows, "edp_js");
     cells_real(&report.rows, NAN);
     text_append(&report.head, "head\n");
     expect(&report, REPORT_TABLE, "head\n");
-    expect(&report, REPORT_CSV, "key,value\nlatency_cycle,-1\nedp_js,\n");
+    expect(&report, REPORT_CSV, "key,value\nlatency_cycle,-1\nkeep,1\nedp_js,\n");
     expect(&report, REPORT_JSON,
            "{\n  \"report\": \"summary\",\n  \"network\": \"tiny6\",\n  \"summary\": {\n"
-           "    \"latency_cycle\": -1,\n    \"edp_js\": null\n  }\n}\n");
+           "    \"latency_cycle\": -1,\n    \"keep\": true,\n    \"edp_js\": null\n  }\n}\n");
     report_free(&report);
 }
 
