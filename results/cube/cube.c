@@ -194,6 +194,6 @@ enum dse_status cube_build(const char *h5_path, const struct result_schema *sche
     if (status != DSE_OK)
         unlink(temporary);
     else
-        sync_folder(h5_path);
+        status = sync_folder(h5_path, err);
     return status;
 }

@@ -112,7 +112,7 @@ enum dse_status merge_files_rename(const char *out, bool *whole, struct dse_erro
         /* One that is not there any more was renamed before the kill. */
         if (rename(from, to) != 0 && errno != ENOENT)
             return fail_write(to, err);
-        sync_folder(to);
+        DSE_TRY(sync_folder(to, err));
     }
     return DSE_OK;
 }

@@ -9,6 +9,7 @@
 #include "results/journal/journal_parts.h"
 #include "results/journal/journal_rewrite.h"
 #include "results/journal/journal_step.h"
+#include "results/journal/sync_folder.h"
 #include "results/record/cell_set.h"
 #include "results/record/csv_line.h"
 
@@ -79,7 +80,7 @@ static enum dse_status settle_both(struct journal *journal, struct dse_error *er
                         &changed, err);
     text_free(&header);
     atomic_store(&journal->unsynced, changed);
-    return status == DSE_OK && made ? folder_sync(journal->csv_path, err) : status;
+    return status == DSE_OK && made ? sync_folder(journal->csv_path, err) : status;
 }
 
 /* ---------------------------------------- what goes */

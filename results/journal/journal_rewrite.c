@@ -3,12 +3,12 @@
 #include "results/journal/journal_rewrite.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "results/journal/sync_folder.h"
 #include "results/record/csv_line.h"
 
 enum { ASIDE_MAX = 100000, COPY_BYTE = 1 << 16 };
@@ -18,21 +18,6 @@ static const char ending[] = ".new";
 static enum dse_status fail_errno(const char *path, const char *what, struct dse_error *err)
 {
     return dse_fail_at(err, DSE_IO, path, 0, "%s: %s", what, strerror(errno));
-}
-
-enum dse_status folder_sync(const char *path, struct dse_error *err)
-{
-    char folder[REWRITE_PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return DSE_OK; /* a folder that may be written and not read: nothing to be done */
-    /* Some file systems cannot sync a folder, and say EINVAL (man 2 fsync). */
-    enum dse_status status =
-        fsync(fd) == 0 || errno != EIO ? DSE_OK : fail_errno(folder, "cannot be synced", err);
-    close(fd);
-    return status;
 }
 
 /* "PATH.new". */
@@ -232,7 +217,7 @@ static enum dse_status give_name(const char *path, struct dse_error *err)
     DSE_TRY(new_name(name, sizeof name, path, err));
     if (rename(name, path) != 0)
         return fail_errno(path, "cannot be replaced", err);
-    return folder_sync(path, err);
+    return sync_folder(path, err);
 }
 
 static enum dse_status settle_pair(struct journal_pair *pair, struct dse_error *err)

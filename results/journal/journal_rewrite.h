@@ -57,7 +57,4 @@ void journal_rewrite_abandon(struct journal_rewrite *rewrite);
 /* Remove what a process left that was killed. */
 void journal_rewrite_clean(const char *out);
 
-/* Make the names in the folder of `path` safe against power failure. DSE_IO. */
-DSE_MUST_CHECK enum dse_status folder_sync(const char *path, struct dse_error *err);
-
 #endif
