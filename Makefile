@@ -49,7 +49,7 @@ EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 # ------------------------------------------------------------------------------------------- compiler and flags
 
 # A new library: its pkg-config name here (or -lNAME in LIBS), its Debian package in scripts/packages-build.txt.
-PKGS := yaml-0.1 libxxhash jansson hdf5-serial gsl
+PKGS := yaml-0.1 libxxhash hdf5-serial gsl
 # pkg-config and the packages may be missing when this file is read (a fresh machine), so nothing is asked until a
 # compile needs it; then once.
 pkg = $(if $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo missing),$(error a library of these is missing: \
@@ -291,7 +291,7 @@ $(PROGRAM): $(OBJ)/dse/main.o $(LIBRARY)
 $(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka -ljansson
 
 # Our own requests for memory go through the test, which lets them fail.
 $(OUT)/tests/dse/command/test_no_memory: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc

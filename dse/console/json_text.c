@@ -1,21 +1,9 @@
-/* jansson trees as indented text; and quoting (bytes that are no UTF-8 are replaced) and numbers for those
- * who write their JSON themselves. */
+/* Quoting, with bytes that are no UTF-8 replaced, and numbers, for all that writes JSON. */
 #include "dse/console/json_text.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
-
-enum dse_status json_text_append(json_t *root, int good, struct text_buffer *out, struct dse_error *err)
-{
-    char *text = good && root ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
-    json_decref(root);
-    if (!text)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the JSON output");
-    text_append(out, "%s\n", text);
-    free(text);
-    return DSE_OK;
-}
+#include <stddef.h>
 
 /* Bytes of the UTF-8 letter at `at`; 0 when it is none (RFC 3629: no overlong forms, no surrogates, at most
  * U+10FFFF). */

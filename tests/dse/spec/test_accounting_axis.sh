@@ -15,9 +15,10 @@ refused() {
     check "$1" code 2 "$DSE" check "$folder/$2.yaml"
     check 'is told' grep -qF -e "$2.yaml:$3" "$folder/err"
 }
-# Column $2 of table $1.
+# Column $2 of table $1, in the order of the cells: the first two columns are the axes.
 column() {
-    awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at[name] }' "$folder/$1.csv"
+    awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $1, $2, $at[name] }' "$folder/$1.csv" |
+        sed 's/^false/soma/; s/^true/soma-compat/' | sort | cut -d ' ' -f 3
 }
 
 with chosen <<END
