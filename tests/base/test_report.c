@@ -100,7 +100,7 @@ static void test_long_formatted_text_is_cut(void **state)
     cells_free(&cells);
 }
 
-/* As when an append got no memory: a text without its bytes is a missing one, and a cell without room is none. */
+/* As when an append got no memory: a text without its bytes is missing, a cell without room is none. */
 static void test_cells_without_memory_are_not_there(void **state)
 {
     struct cells cells;
