@@ -2,6 +2,7 @@
 #include "base/metric.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct metric shared[] = {METRIC_LIST(METRIC_ROW, metrics)};
 
@@ -13,8 +14,7 @@ const struct metric *metric_all(size_t *n)
 
 void metrics_init(struct metrics *metrics)
 {
-    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-        metric_clear(&shared[i], (char *)metrics + shared[i].offset);
+    memset(metrics, 0xff, sizeof *metrics); /* missing as a number of either kind */
 }
 
 void metric_clear(const struct metric *metric, void *place)
@@ -59,6 +59,18 @@ void metric_fold(const struct metric *metric, void *place, const void *one, uint
         *total += count * value;
     else if (value > *total)
         *total = value;
+}
+
+void metrics_fold_begin(struct metrics *total)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+        metric_fold_begin(&shared[i], (char *)total + shared[i].offset);
+}
+
+void metrics_fold(struct metrics *total, const struct metrics *one, uint64_t count)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+        metric_fold(&shared[i], (char *)total + shared[i].offset, (const char *)one + shared[i].offset, count);
 }
 
 double metric_number(const struct metric *metric, const void *place)

@@ -108,6 +108,10 @@ void metric_fold_begin(const struct metric *metric, void *place);
  * METRIC_NONE. */
 void metric_fold(const struct metric *metric, void *place, const void *one, uint64_t count);
 
+/* The same for all shared metrics. */
+void metrics_fold_begin(struct metrics *total);
+void metrics_fold(struct metrics *total, const struct metrics *one, uint64_t count);
+
 /* The value as a number; NaN when it is missing or a text. */
 double metric_number(const struct metric *metric, const void *place);
 

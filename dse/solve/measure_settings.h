@@ -16,7 +16,7 @@
 #include "costmodel/model/measure.h"
 #include "costmodel/model/problem.h"
 
-enum { MEASURE_MAX = 8, MEASURE_VALUE_MAX = 24 };
+enum { MEASURE_MAX = 4, MEASURE_VALUE_MAX = 24 };
 
 /* What is asked for. All zero: nothing. */
 struct measure_settings {

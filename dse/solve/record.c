@@ -83,7 +83,8 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         return DSE_OK;
     }
     evaluation_metrics(e, source->arch, &row->metrics);
-    memcpy(row->extra, result->measured.value, sizeof result->measured.value);
+    if (source->measure->what)
+        memcpy(row->extra, result->measured.value, sizeof result->measured.value);
     if (result->bounded) {
         row->bound_latency_ratio = e->latency_s / result->bound.latency_s;
         row->bound_energy_ratio = e->energy_j / result->bound.energy_j;
@@ -169,16 +170,12 @@ static void fold(const struct record_source *source, struct point_record *point,
                  const struct layer_record *row)
 {
     const struct metric *measured[MEASURE_VALUE_MAX];
-    size_t n, at = 0;
-    const struct metric *metric = metric_all(&n);
-    for (size_t i = 0; i < n; i++) {
-        void *place = (char *)&point->metrics + metric[i].offset;
-        if (row)
-            metric_fold(&metric[i], place, (const char *)&row->metrics + metric[i].offset, row->count);
-        else
-            metric_fold_begin(&metric[i], place);
-    }
-    n = measure_columns(source->measure, false, measured);
+    size_t at = 0;
+    if (row)
+        metrics_fold(&point->metrics, &row->metrics, row->count);
+    else
+        metrics_fold_begin(&point->metrics);
+    size_t n = source->measure->what ? measure_columns(source->measure, false, measured) : 0;
     for (size_t i = 0; i < n; i++) {
         if (measured[i]->fold == METRIC_NONE)
             continue;

@@ -121,9 +121,11 @@ int result_status_find(const char *word, enum result_status *status)
 static void record_clear(void *record, enum result_table table)
 {
     struct result_column column[RESULT_COLUMN_MAX];
-    for (size_t i = 0, n = schema_columns(NULL, table, column); i < n; i++)
+    size_t n = add_columns(column, 0, layout[table].before, layout[table].n_before, 0);
+    n = add_columns(column, n, layout[table].behind, layout[table].n_behind, 0);
+    for (size_t i = 0; i < n; i++)
         metric_clear(column[i].metric, (char *)record + column[i].offset);
-    /* missing as a number of either kind */
+    metrics_init((struct metrics *)((char *)record + layout[table].metrics));
     memset((char *)record + layout[table].extra, 0xff, RESULT_EXTRA_MAX * sizeof(union metric_value));
 }
 
