@@ -70,7 +70,8 @@ void metrics_fold_begin(struct metrics *total)
 void metrics_fold(struct metrics *total, const struct metrics *one, uint64_t count)
 {
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-        metric_fold(&shared[i], (char *)total + shared[i].offset, (const char *)one + shared[i].offset, count);
+        metric_fold(&shared[i], (char *)total + shared[i].offset, (const char *)one + shared[i].offset,
+                    count);
 }
 
 double metric_number(const struct metric *metric, const void *place)

@@ -126,7 +126,7 @@ static void add_group(const struct metric_group *group, const struct metric **po
     for (size_t i = 0; i < *n_point; i++)
         if (point[i] == &group->metric[0])
             return;
-    for (size_t i = 0; i < group->n && *n_point < RESULT_EXTRA_MAX; i++)
+    for (size_t i = 0; i < group->n; i++)
         point[(*n_point)++] = &group->metric[i];
     text_append(names, "%s%s", names->length ? " " : "", group->name);
 }
@@ -134,7 +134,8 @@ static void add_group(const struct metric_group *group, const struct metric **po
 enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err)
 {
     const struct measure_settings *measure = &sweep->spec->measure;
-    const struct metric **point = arena_alloc(&sweep->arena, RESULT_EXTRA_MAX, sizeof *point);
+    const size_t most = MEASURE_VALUE_MAX + (sweep->n_engine + 1) * METRIC_GROUP_MAX;
+    const struct metric **point = arena_alloc(&sweep->arena, most, sizeof *point);
     const struct metric **layer = arena_alloc(&sweep->arena, MEASURE_VALUE_MAX, sizeof *layer);
     struct text_buffer names;
     size_t n_measure;

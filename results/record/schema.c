@@ -70,6 +70,14 @@ static const struct {
                        offsetof(struct layer_record, metrics), offsetof(struct layer_record, extra)},
 };
 
+_Static_assert(COUNT(point_before) + COUNT(point_behind) +
+                           sizeof(struct metrics) / sizeof(union metric_value) + RESULT_EXTRA_MAX <=
+                       RESULT_COLUMN_MAX &&
+                   COUNT(layer_before) + COUNT(layer_behind) +
+                           sizeof(struct metrics) / sizeof(union metric_value) + RESULT_EXTRA_MAX <=
+                       RESULT_COLUMN_MAX,
+               "a struct result_column for each column of a table");
+
 static size_t add_columns(struct result_column *column, size_t at, const struct metric *metric, size_t n,
                           size_t offset)
 {

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/checker.h"
+#include "costmodel/model/measure.h"
+#include "dse/solve/measure_settings.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/mapping_same.h"
@@ -405,6 +408,37 @@ static void test_documentation_has_every_option(void **state)
     }
 }
 
+static void check_group(const struct metric_group *group)
+{
+    assert_true(group->name[0] && strchr(group->name, ' ') == NULL && group->n >= 1);
+    assert_true(group->n <= METRIC_GROUP_MAX);
+    for (size_t i = 0; i < group->n; i++) {
+        assert_true(group->metric[i].name[0] && group->metric[i].unit[0] && group->metric[i].sentence[0]);
+        assert_true(group->metric[i].type != METRIC_TEXT);
+    }
+}
+
+/* What only some results have fits into its places (dse/solve/measure_settings.h). */
+static void test_groups_of_metrics_are_sane(void **state)
+{
+    (void)state;
+    size_t n_engine, n_measure, n_value = 0;
+    const struct engine *const *engine = engine_all(&n_engine);
+    const struct measure *const *measure = measure_all(&n_measure);
+    assert_true(n_measure <= MEASURE_MAX);
+    for (size_t i = 0; i < n_measure; i++) {
+        check_group(&measure[i]->group);
+        n_value += measure[i]->group.n;
+        assert_true(measure[i]->compute != NULL &&
+                    (measure[i]->limit == NULL) == (measure[i]->limit_unit == NULL));
+    }
+    assert_true(n_value <= MEASURE_VALUE_MAX);
+    for (size_t i = 0; i < n_engine; i++)
+        if (engine[i]->group)
+            check_group(engine[i]->group);
+    check_group(&schedule_group);
+}
+
 static void test_wrong_tasks_are_refused(void **state)
 {
     (void)state;
@@ -445,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_constraints_hold_in_the_answer),
         cmocka_unit_test(test_option_tables_are_sane),
         cmocka_unit_test(test_efforts_are_sane),
+        cmocka_unit_test(test_groups_of_metrics_are_sane),
         cmocka_unit_test(test_documentation_has_every_option),
         cmocka_unit_test(test_wrong_tasks_are_refused),
     };
