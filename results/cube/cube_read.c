@@ -119,27 +119,43 @@ static enum dse_status read_names(hid_t file, const char *group, const char *nam
     return status;
 }
 
-/* A metric that not every result has, as its dataset describes it. */
-static enum dse_status read_metric(hid_t dataset, const char *name, struct arena *arena,
-                                   const struct metric **out, struct dse_error *err)
+/* The numbers of a dataset over as many axes: METRIC_F64 or METRIC_U64; else METRIC_TEXT. */
+static enum metric_type type_of(hid_t dataset, size_t rank)
 {
-    struct metric *metric = arena_alloc(arena, 1, sizeof *metric);
-    const char *better;
-    if (!metric)
-        return no_memory(err);
-    metric->name = arena_copy_text(arena, name, strlen(name));
-    DSE_TRY(hdf5_read_word(dataset, "units", arena, &metric->unit, err));
-    DSE_TRY(hdf5_read_word(dataset, "long_name", arena, &metric->sentence, err));
-    DSE_TRY(hdf5_read_word(dataset, "better", arena, &better, err));
-    metric->better = strcmp(better, "less") == 0   ? METRIC_LESS
-                     : strcmp(better, "more") == 0 ? METRIC_MORE
-                                                   : METRIC_NEITHER;
-    hid_t type = H5Dget_type(dataset);
-    metric->type = type >= 0 && H5Tget_class(type) == H5T_INTEGER ? METRIC_U64 : METRIC_F64;
+    hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
+    H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == (int)rank;
+    if (space >= 0)
+        H5Sclose(space);
     if (type >= 0)
         H5Tclose(type);
-    *out = metric;
-    return metric->name ? DSE_OK : no_memory(err);
+    if (!fits || (class != H5T_INTEGER && class != H5T_FLOAT))
+        return METRIC_TEXT;
+    return class == H5T_INTEGER ? METRIC_U64 : METRIC_F64;
+}
+
+/* A metric that not every result has, as its dataset describes it; `*out` stays NULL when it is no such thing
+ * but something that a user has put into the file. */
+static enum dse_status read_metric(hid_t dataset, const char *name, size_t rank, struct arena *arena,
+                                   const struct metric **out, struct dse_error *err)
+{
+    struct metric metric = {.type = type_of(dataset, rank)};
+    const char *better;
+    *out = NULL;
+    DSE_TRY(hdf5_read_word(dataset, "units", arena, &metric.unit, err));
+    DSE_TRY(hdf5_read_word(dataset, "long_name", arena, &metric.sentence, err));
+    DSE_TRY(hdf5_read_word(dataset, "better", arena, &better, err));
+    if (metric.type == METRIC_TEXT || !metric.sentence[0])
+        return DSE_OK;
+    if (better[0])
+        metric.better = strcmp(better, "less") == 0 ? METRIC_LESS : METRIC_MORE;
+    struct metric *kept = arena_alloc(arena, 1, sizeof *kept);
+    metric.name = arena_copy_text(arena, name, strlen(name));
+    if (!kept || !metric.name)
+        return no_memory(err);
+    *kept = metric;
+    *out = kept;
+    return DSE_OK;
 }
 
 /* Whether every file has a dataset of this name in the table, or the files use it for themselves. */
@@ -152,37 +168,40 @@ static bool is_usual(enum result_table table, const char *name)
     return strcmp(name, "status") == 0 || strcmp(name, "point_key") == 0 || strncmp(name, "level_", 6) == 0;
 }
 
-/* Datasets of a group behind `status`, in the order of their making, that not every result has. */
-static enum dse_status read_extra(hid_t file, const char *group, enum result_table table, struct arena *arena,
-                                  struct result_schema *schema, struct dse_error *err)
+/* Datasets of a group behind `status`, in the order of their making, that not every result has; they are over
+ * `rank` axes. */
+static enum dse_status read_extra(hid_t file, const char *group, enum result_table table, size_t rank,
+                                  struct arena *arena, struct result_schema *schema, struct dse_error *err)
 {
-    const struct metric **extra = arena_alloc(arena, RESULT_EXTRA_MAX, sizeof *extra);
+    const struct metric *metric, **extra = arena_alloc(arena, RESULT_EXTRA_MAX, sizeof *extra);
     bool behind = false;
     if (!extra)
         return no_memory(err);
     schema->extra[table] = extra;
-    if (H5Lexists(file, group, H5P_DEFAULT) <= 0 && strcmp(group, ".") != 0)
+    if (strcmp(group, ".") != 0 && H5Lexists(file, group, H5P_DEFAULT) <= 0)
         return DSE_OK;
     for (hsize_t i = 0;; i++) {
         char name[256], path[300];
+        H5O_info_t info;
         ssize_t length = H5Lget_name_by_idx(file, group, H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
                                             sizeof name, H5P_DEFAULT);
         if (length < 0 || (size_t)length >= sizeof name)
             return DSE_OK;
         behind = behind || strcmp(name, "status") == 0;
         snprintf(path, sizeof path, "%s/%s", group, name);
-        H5O_info_t info;
         if (!behind || is_usual(table, name) || H5Oget_info_by_name(file, path, &info, H5P_DEFAULT) < 0 ||
             info.type != H5O_TYPE_DATASET)
             continue;
-        if (schema->n_extra[table] == RESULT_EXTRA_MAX)
-            return dse_fail(err, DSE_LIMIT, "more than %d metrics beside the usual ones", RESULT_EXTRA_MAX);
         hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
         if (dataset < 0)
             return dse_fail(err, DSE_BAD_INPUT, "dataset %s cannot be read (damaged?)", path);
-        enum dse_status status = read_metric(dataset, name, arena, &extra[schema->n_extra[table]++], err);
+        enum dse_status status = read_metric(dataset, name, rank, arena, &metric, err);
         H5Dclose(dataset);
         DSE_TRY(status);
+        if (metric && schema->n_extra[table] == RESULT_EXTRA_MAX)
+            return dse_fail(err, DSE_LIMIT, "more than %d metrics beside the usual ones", RESULT_EXTRA_MAX);
+        if (metric)
+            extra[schema->n_extra[table]++] = metric;
     }
 }
 
@@ -199,8 +218,8 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     DSE_TRY(hdf5_read_word(file, "specification_hash", arena, &hash, err));
     schema->specification_hash = strtoull(hash, NULL, 16);
     DSE_TRY(hdf5_read_word(file, "measures", arena, &schema->measures, err));
-    DSE_TRY(read_extra(file, ".", RESULT_POINTS, arena, schema, err));
-    DSE_TRY(read_extra(file, "layers", RESULT_LAYERS, arena, schema, err));
+    DSE_TRY(read_extra(file, ".", RESULT_POINTS, reader.n_axis, arena, schema, err));
+    DSE_TRY(read_extra(file, "layers", RESULT_LAYERS, reader.n_axis + 1, arena, schema, err));
     schema->n_point = hdf5_read_count(file, "n_point");
     DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
     DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));

@@ -185,6 +185,33 @@ static void test_cube_has_datasets_of_what_is_measured(void **state)
     arena_free(&arena);
 }
 
+/* What a user puts into the file besides, whatever its name and shape, is no column and no fault. */
+static void test_cube_reads_past_what_others_added(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"my note", "speedup"};
+    char out[600];
+    struct arena arena;
+    struct dse_error err = {0};
+    struct result_schema back;
+    const hsize_t length[] = {SAMPLE_BUFFER, SAMPLE_BANDWIDTH, SAMPLE_NETWORK};
+    arena_init(&arena);
+    make_sample(out, sizeof out, 1);
+    hid_t file = H5Fopen(out, H5F_ACC_RDWR, H5P_DEFAULT);
+    for (int i = 0; i < 2; i++) { /* of the axes' shape, and a single number */
+        hid_t space = i == 0 ? H5Screate_simple(3, length, NULL) : H5Screate(H5S_SCALAR);
+        hid_t dataset =
+            H5Dcreate2(file, name[i], H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        assert_true(file >= 0 && space >= 0 && dataset >= 0);
+        H5Dclose(dataset);
+        H5Sclose(space);
+    }
+    H5Fclose(file);
+    assert_int_equal(cube_read_schema(out, &arena, &back, &err), DSE_OK);
+    assert_int_equal(back.n_extra[RESULT_POINTS], 0);
+    arena_free(&arena);
+}
+
 /* Every dataset but wall times is the same in whatever order the points came. */
 static void test_cube_does_not_depend_on_the_order_of_points(void **state)
 {
@@ -337,6 +364,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cube_groups_have_layers_levels_and_traces),
         cmocka_unit_test(test_cube_reads_back_its_schema),
         cmocka_unit_test(test_cube_has_datasets_of_what_is_measured),
+        cmocka_unit_test(test_cube_reads_past_what_others_added),
         cmocka_unit_test(test_cube_does_not_depend_on_the_order_of_points),
         cmocka_unit_test(test_cube_without_points_has_axes_and_holes),
         cmocka_unit_test(test_cube_without_axes_is_a_scalar),
