@@ -3,6 +3,8 @@
  * cube_trace.c. */
 #include "tests/results/files.h"
 
+#include <hdf5.h>
+
 #include "base/arena.h"
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
