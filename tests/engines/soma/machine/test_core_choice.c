@@ -1,0 +1,166 @@
+/* The names of core schedulers, their lines in a schedule's text (docs/core-array.md, "Another scheduler"),
+ * and what is opened on machines that suit one of them or none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/readers/readers.h"
+#include "engines/soma/machine/core_choice.h"
+
+static const struct core_tile tile = {
+    .b = 1, .k = 8, .c = 8, .h = 4, .w = 4, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1, .groups = 1};
+
+static enum dse_status read_text(const char *text, struct soma_core_choice *choice, struct dse_error *err)
+{
+    return soma_core_read("s.yaml", text, strlen(text), choice, err);
+}
+
+static void test_names_are_found_and_written(void **state)
+{
+    (void)state;
+    for (enum soma_core core = SOMA_CORE_ARRAY; core < SOMA_N_CORE; core++) {
+        struct soma_core_choice back;
+        struct text_buffer text;
+        struct dse_error err;
+        enum soma_core found;
+        char accounting[64];
+        assert_int_equal(soma_core_find(soma_core_names[core], &found, &err), DSE_OK);
+        assert_int_equal(found, core);
+        snprintf(accounting, sizeof accounting, "soma%s%s", core ? "-" : "",
+                 core ? soma_core_names[core] : "");
+        assert_string_equal(soma_core_accounting(core, false), accounting);
+        text_init(&text);
+        text_append(&text, "network: n\n");
+        soma_core_write((struct soma_core_choice){core, 70 + core}, &text);
+        assert_int_equal(read_text(text.data, &back, &err), DSE_OK);
+        assert_int_equal(back.core, core);
+        /* the built-in search has no number, and nothing to write */
+        assert_int_equal(back.max_evaluations, core ? 70 + core : SOMA_CORE_EVALUATIONS);
+        assert_int_equal(strchr(text.data, '\n')[1] == '\0', core == SOMA_CORE_ARRAY);
+        text_free(&text);
+    }
+    assert_string_equal(soma_core_accounting(SOMA_CORE_ARRAY, true), "soma-compat");
+}
+
+static void test_texts_that_choose(void **state)
+{
+    static const struct {
+        const char *text;
+        struct soma_core_choice choice;
+    } good[] = {
+        {"{}", {SOMA_CORE_ARRAY, 4000}},
+        {"core: array", {SOMA_CORE_ARRAY, 4000}},
+        {"core: cosa-best", {SOMA_CORE_COSA_BEST, 4000}},
+        {"core_evaluations: 0\ncore: genetic", {SOMA_CORE_GENETIC, 0}},
+    };
+    static const struct {
+        const char *text;
+        int line;
+        const char *message;
+    } bad[] = {
+        {"a: 1\ncore: sundial", 2,
+         "core is \"sundial\"; there are array, descent, cosa, cosa-best, random, hybrid, annealing and "
+         "genetic"},
+        {"core_evaluations: 5", 1, "core_evaluations belongs to a mapper as core"},
+        {"core: array\ncore_evaluations: 5", 2, "core_evaluations belongs to a mapper as core"},
+    };
+    struct soma_core_choice choice;
+    struct dse_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(read_text(good[i].text, &choice, &err), DSE_OK);
+        assert_int_equal(choice.core, good[i].choice.core);
+        assert_int_equal(choice.max_evaluations, good[i].choice.max_evaluations);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(read_text(bad[i].text, &choice, &err), DSE_BAD_INPUT);
+        assert_string_equal(err.file, "s.yaml");
+        assert_int_equal(err.line, bad[i].line);
+        assert_string_equal(err.text, bad[i].message);
+    }
+    assert_int_equal(read_text("core: cosa\ncore_evaluations: 1000000001", &choice, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "core_evaluations"));
+}
+
+struct fixture {
+    struct architecture arch;
+    struct core_cache *cache;
+    struct soma_core_machine made;
+    struct dse_error err;
+};
+
+static enum dse_status open_on(struct fixture *f, const char *arch, enum soma_core core, bool compat)
+{
+    char path[128];
+    memset(f, 0, sizeof *f);
+    snprintf(path, sizeof path, "experiments/architectures/%s.yaml", arch);
+    assert_int_equal(architecture_read(path, &f->arch, &f->err), DSE_OK);
+    assert_int_equal(core_cache_new(1000, &f->cache, &f->err), DSE_OK);
+    return soma_core_open(&f->arch, (struct soma_core_choice){core, 50}, compat, f->cache, &f->made, &f->err);
+}
+
+/* Asked twice, once past the cache: the answers are those of the scheduler itself. */
+static void assert_answers(struct fixture *f, struct core_cost wanted)
+{
+    for (int i = 0; i < 2; i++) {
+        struct core_cost cost;
+        assert_int_equal(f->made.scheduler.cost(f->made.scheduler.self, &tile, &cost, &f->err), DSE_OK);
+        assert_true(cost.cycle == wanted.cycle && cost.energy_j == wanted.energy_j);
+    }
+    assert_true(wanted.cycle > 0 && wanted.energy_j > 0);
+    core_cache_free(f->cache);
+}
+
+static void test_scheduler_is_the_one_chosen(void **state)
+{
+    static struct fixture f;
+    struct core_cost cost;
+    (void)state;
+    for (int compat = 0; compat < 2; compat++) {
+        assert_int_equal(open_on(&f, "soma_edge", SOMA_CORE_ARRAY, compat), DSE_OK);
+        assert_int_equal(core_array_cost(&f.made.array.core, &tile, compat, &cost, &f.err), DSE_OK);
+        assert_int_equal(f.made.word_byte, 1);
+        assert_answers(&f, cost);
+    }
+    assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_RANDOM, false), DSE_OK);
+    assert_int_equal(mapper_core_cost(&f.made.mapper, &tile, &cost, &f.err), DSE_OK);
+    assert_answers(&f, cost);
+}
+
+static void test_machines_that_do_not_go_with_it(void **state)
+{
+    static const char hint[] =
+        "; with a mapper for its tiles it is one: engine option core=cosa, or --core cosa "
+        "of dse eval";
+    static struct fixture f;
+    (void)state;
+    assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_ARRAY, false), DSE_BAD_INPUT);
+    assert_string_equal(f.err.text + strlen(f.err.text) - strlen(hint), hint);
+    core_cache_free(f.cache);
+    assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_COSA, true), DSE_BAD_USAGE);
+    assert_string_equal(f.err.text,
+                        "the published program's rules (compat) go with core array, not with core cosa");
+    core_cache_free(f.cache);
+    f.arch.level[f.arch.n_level - 1].is_dram = false; /* then no mapper will do, either */
+    assert_int_equal(core_cache_new(1000, &f.cache, &f.err), DSE_OK);
+    assert_int_equal(soma_core_open(&f.arch, (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, false, f.cache,
+                                    &f.made, &f.err),
+                     DSE_BAD_INPUT);
+    assert_null(strstr(f.err.text, hint));
+    core_cache_free(f.cache);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_are_found_and_written),
+        cmocka_unit_test(test_texts_that_choose),
+        cmocka_unit_test(test_scheduler_is_the_one_chosen),
+        cmocka_unit_test(test_machines_that_do_not_go_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* The joint search on a network of six layers: the price it reports is that of the scheme it reports, and it
+ * depends on the stream alone. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engines/soma/search/plus_price.h"
+#include "engines/soma/search/plus_search.h"
+#include "engines/soma/search/plus_start.h"
+#include "tests/support/soma_case.h"
+
+enum { KB = 1 << 10, ROUNDS = 400 };
+
+struct fixture {
+    struct soma_case c;
+    struct soma_search search;
+    struct arena scratch;
+    struct soma_lfa start;
+    struct soma_price start_price; /* of the joint search */
+    struct plus_options options;
+};
+
+static struct soma_price price_of(struct fixture *f, const struct soma_lfa *lfa, const int32_t *lead,
+                                  double *bound)
+{
+    struct fused_schedule schedule;
+    struct soma_price price;
+    arena_reset(&f->scratch);
+    if (plus_price(&f->search, lfa, lead, INFINITY, &f->scratch, &schedule, &price, bound, &f->c.err) !=
+        DSE_OK)
+        fail_msg("%s", f->c.err.text);
+    return price;
+}
+
+static int open_fixture(void **state)
+{
+    static struct fixture f;
+    struct soma_price price;
+    double bound;
+    soma_case_open(&f.c, "tests/known/soma/tiny6.yaml", 64 * KB);
+    soma_case_cache(&f.c);
+    f.search = soma_case_search(&f.c, 64 * KB, 4);
+    f.options = (struct plus_options){.n_round = ROUNDS, .first_temperature = 0.002, .alpha = 8};
+    arena_init(&f.scratch);
+    soma_lfa_new(f.c.network.n_layer, &f.c.arena, &f.start);
+    if (plus_start(&f.search, 16, &f.scratch, &f.start, &price, &f.c.err) != DSE_OK || isinf(price.cost))
+        return 1;
+    f.start_price = price_of(&f, &f.start, NULL, &bound);
+    *state = &f;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    struct fixture *f = *state;
+    arena_free(&f->scratch);
+    soma_case_close(&f->c);
+    return 0;
+}
+
+static struct plus_search *new_search(struct fixture *f, uint64_t seed)
+{
+    struct plus_search *search;
+    if (plus_search_new(&f->search, &f->options, &f->start, NULL, random_stream_make(seed, 1, RANDOM_TEST),
+                        &f->c.arena, &search, &f->c.err) != DSE_OK)
+        fail_msg("%s", f->c.err.text);
+    return search;
+}
+
+/* To the end, `n` rounds at a time. */
+static void run(struct fixture *f, struct plus_search *search, uint64_t n)
+{
+    bool done = false;
+    for (double cost = plus_search_cost(search); !done; cost = plus_search_cost(search)) {
+        assert_int_equal(plus_search_step(search, n, &done, &f->c.err), DSE_OK);
+        assert_true(plus_search_cost(search) <= cost); /* of the best */
+    }
+}
+
+static void test_search_begins_at_its_start(void **state)
+{
+    struct fixture *f = *state;
+    struct plus_search *search = new_search(f, 1);
+    assert_true(plus_search_cost(search) == f->start_price.cost);
+    assert_int_equal(plus_search_rounds(search), 0);
+    plus_search_free(search);
+    plus_search_free(NULL);
+}
+
+static void test_best_is_priced_as_it_says(void **state)
+{
+    struct fixture *f = *state;
+    struct soma_price price, again;
+    struct soma_lfa lfa;
+    struct plus_point point;
+    const int32_t *lead;
+    double bound;
+    soma_lfa_new(f->c.network.n_layer, &f->c.arena, &lfa);
+    plus_point_new(f->c.network.n_layer, &f->c.arena, &point);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct plus_search *search = new_search(f, seed);
+        run(f, search, 50);
+        assert_true(plus_search_rounds(search) > 0 && plus_search_rounds(search) <= ROUNDS);
+        plus_search_best(search, &lfa, &lead, &price);
+        assert_true(price.cost == plus_search_cost(search));
+        assert_true(price.cost < f->start_price.cost);
+        again = price_of(f, &lfa, lead, &bound);
+        assert_true(again.cost == price.cost && again.cycle == price.cycle &&
+                    again.energy_j == price.energy_j);
+        assert_true(bound <= price.cost && price.buffer_max_byte <= 64 * KB);
+        plus_search_point(search, &point);
+        plus_point_lfa(&point, &lfa);
+        assert_true(price_of(f, &lfa, point.lead, &bound).cost == price.cost);
+        plus_search_free(search);
+    }
+}
+
+static void test_same_stream_is_the_same_search(void **state)
+{
+    struct fixture *f = *state;
+    struct plus_search *one = new_search(f, 5), *two = new_search(f, 5);
+    run(f, one, 7);
+    run(f, two, 7);
+    assert_true(plus_search_cost(one) == plus_search_cost(two));
+    assert_int_equal(plus_search_rounds(one), plus_search_rounds(two));
+    plus_search_free(one);
+    plus_search_free(two);
+}
+
+/* A cancelled search is over with the best so far, here the start. */
+static void test_cancelled_search_is_over(void **state)
+{
+    struct fixture *f = *state;
+    const atomic_int cancel = 1;
+    f->search.cancel = &cancel;
+    struct plus_search *search = new_search(f, 1);
+    bool done;
+    assert_int_equal(plus_search_step(search, 100, &done, &f->c.err), DSE_OK);
+    assert_true(done);
+    assert_true(plus_search_cost(search) == f->start_price.cost);
+    plus_search_free(search);
+    f->search.cancel = NULL;
+}
+
+/* A donor that is far better is taken over: grafts reach what moves from this start have not reached. */
+static void test_donors_are_used(void **state)
+{
+    struct fixture *f = *state;
+    struct plus_point donor;
+    struct plus_search *search = new_search(f, 1), *alone;
+    run(f, search, 100);
+    plus_point_new(f->c.network.n_layer, &f->c.arena, &donor);
+    plus_search_point(search, &donor);
+    plus_search_free(search);
+    const struct plus_options options = f->options;
+    f->options.n_round = 30;
+    alone = new_search(f, 9);
+    run(f, alone, 30);
+    f->options.donor = &donor;
+    f->options.n_donor = 1;
+    search = new_search(f, 9);
+    run(f, search, 30);
+    assert_true(plus_search_cost(search) < plus_search_cost(alone));
+    plus_search_free(search);
+    plus_search_free(alone);
+    f->options = options;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_search_begins_at_its_start),
+        cmocka_unit_test(test_best_is_priced_as_it_says),
+        cmocka_unit_test(test_same_stream_is_the_same_search),
+        cmocka_unit_test(test_cancelled_search_is_over),
+        cmocka_unit_test(test_donors_are_used),
+    };
+    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}
