@@ -318,7 +318,8 @@ class Disk:
     # ---------------------------------------------------------------------------------------------- two writers
 
     def two_writers(self):
-        spec = self.folder.write("slow.yaml", SLOW)
+        # 300 points of two searches of 20 ms: it still writes when each of three refused commands has waited a second for its lock
+        spec = self.folder.write("slow.yaml", SLOW.replace("0.005", "0.02"))
         whole = self.folder.join("slow.h5")
         self.must_succeed("run", spec, "-o", whole)
         _, out = self.fresh()
