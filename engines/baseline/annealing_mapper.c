@@ -126,7 +126,7 @@ const struct engine engine_annealing = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {3e-5, 40000, 1.5e-6, {"moves"}},
+    .effort = {.fixed_s = 3e-5, .evaluations = 40000, .evaluation_s = 1.5e-6, .option = {"moves"}},
     .state_byte = sizeof(struct state),
     .init = annealing_init,
     .step = annealing_run,

@@ -223,7 +223,7 @@ const struct engine engine_descent = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {3e-5, 26000, 1.6e-6, {"patience"}},
+    .effort = {.fixed_s = 3e-5, .evaluations = 26000, .evaluation_s = 1.6e-6, .option = {"patience"}},
     .state_byte = sizeof(struct state),
     .init = descent_init_engine,
     .step = descent_run,

@@ -76,7 +76,7 @@ const struct engine engine_exhaustive = {
     .accounting = accounting,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {3e-5, 1000000, 0.5e-6},
+    .effort = {.fixed_s = 3e-5, .evaluations = 1000000, .evaluation_s = 0.5e-6},
     .state_byte = sizeof(struct state),
     .init = exhaustive_init,
     .step = exhaustive_step,

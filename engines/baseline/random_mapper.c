@@ -83,7 +83,7 @@ const struct engine engine_random = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {3e-5, 10000, 4.4e-6, {"search_size"}},
+    .effort = {.fixed_s = 3e-5, .evaluations = 10000, .evaluation_s = 4.4e-6, .option = {"search_size"}},
     .state_byte = sizeof(struct state),
     .init = random_init,
     .step = random_step,

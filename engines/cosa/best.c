@@ -286,7 +286,7 @@ const struct engine engine_cosa_best = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {0.17, 7000, 4e-6},
+    .effort = {.fixed_s = 0.17, .evaluations = 7000, .evaluation_s = 4e-6},
     .state_byte = sizeof(struct state),
     .init = best_init,
     .step = best_step,

@@ -44,7 +44,7 @@ const struct engine engine_cosa = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = COSA_OPTION_COUNT,
-    .effort = {0.01, 1, 4e-6},
+    .effort = {.fixed_s = 0.01, .evaluations = 1, .evaluation_s = 4e-6},
     .state_byte = sizeof(struct state),
     .init = cosa_init,
     .step = cosa_step,

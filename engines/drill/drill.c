@@ -163,7 +163,7 @@ const struct engine engine_drill = {
     .kind = ENGINE_MAPPER,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {3e-5, 1, 4e-6, .seconds = "work"},
+    .effort = {.fixed_s = 3e-5, .evaluations = 1, .evaluation_s = 4e-6, .seconds = "work"},
     .state_byte = sizeof(struct state),
     .init = drill_init,
     .step = drill_step,

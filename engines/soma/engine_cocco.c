@@ -171,7 +171,7 @@ const struct engine engine_cocco = {
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {7e-5, 100, 4e-6, {"rounds", "starts"}},
+    .effort = {.fixed_s = 7e-5, .evaluations = 100, .evaluation_s = 4e-6, .option = {"rounds", "starts"}},
     .state_byte = sizeof(struct state),
     .init = cocco_init,
     .step = cocco_step,

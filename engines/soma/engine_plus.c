@@ -507,7 +507,7 @@ const struct engine engine_soma_plus = {
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {7e-5, 1000, 6e-6, {"rounds", "starts"}},
+    .effort = {.fixed_s = 7e-5, .evaluations = 1000, .evaluation_s = 6e-6, .option = {"rounds", "starts"}},
     .state_byte = sizeof(struct state),
     .init = plus_init,
     .step = plus_step,

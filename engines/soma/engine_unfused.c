@@ -63,7 +63,7 @@ const struct engine engine_unfused = {
     .group = &soma_group,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {7e-5, 0, 0},
+    .effort = {.fixed_s = 7e-5, .evaluations = 0, .evaluation_s = 0},
     .state_byte = sizeof(struct state),
     .init = unfused_init,
     .step = unfused_step,
