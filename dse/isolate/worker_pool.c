@@ -103,10 +103,17 @@ static void drain(struct slot *slot)
 
 /* ---------------------------------------- waiting for it */
 
+/* Is the worker's resident memory beyond what the search may add to it? */
+static bool is_too_large(const struct exchange *x, uint64_t resident)
+{
+    uint64_t before = x->slot->resident + look_margin, most = x->pool->setup.max_memory;
+    return resident > before && resident - before > most + most / 8;
+}
+
 /* Clock, cancel flag and memory, once a slice. ANSWERED: nothing to say. */
 static enum verdict look(struct exchange *x)
 {
-    uint64_t space, resident, before = x->slot->resident, most = x->pool->setup.max_memory;
+    uint64_t space, resident;
     double limit_s = x->job->seconds_max + x->pool->limits.grace_s;
     double now_s = clock_wall_s(), step_s = now_s - x->last_s;
     x->used_s += step_s > stopped_s ? stopped_s : step_s;
@@ -120,8 +127,7 @@ static enum verdict look(struct exchange *x)
     x->looked_s = now_s;
     if (!process_memory(x->slot->worker.pid, &space, &resident) || space == 0)
         return DIED; /* also when a process that it forked keeps its socket open */
-    bool too_large = resident > before + look_margin && resident - before - look_margin > most + most / 8;
-    return too_large ? TOO_LARGE : ANSWERED;
+    return is_too_large(x, resident) ? TOO_LARGE : ANSWERED;
 }
 
 /* Receive `size` bytes from the worker. */
@@ -182,6 +188,8 @@ static enum verdict read_answer(struct exchange *x, struct solve_result *result)
         return verdict;
     if (!worker_answer_is_sound(&answer, x->slot->number))
         return NONSENSE;
+    if (is_too_large(x, answer.resident)) /* it was quicker than our looks */
+        return TOO_LARGE;
     verdict = await(x, result, sizeof *result);
     result->schedule = NULL; /* pointers are the worker's */
     result->found.schedule.text = result->found.schedule.accounting = NULL;

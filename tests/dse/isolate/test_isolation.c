@@ -68,7 +68,7 @@ static enum dse_status search(void *user, size_t point, uint32_t task, int n_thr
     }
     if (journal->trouble == LEAVE)
         _exit(3);
-    for (volatile int i = 0; journal->trouble == HANG; i++)
+    for (volatile unsigned i = 0; journal->trouble == HANG; i++)
         continue;
     return DSE_OK;
 }
