@@ -140,7 +140,9 @@ end = events[-1]
 assert end["exit"] == "interrupted" and end["signal"] == "SIGINT" and end["exit_code"] == 130, end
 second = [e for e in events if e["run"] == begin[1]["run"] and e["event"] == "point"]
 assert len(second) == end["ok"] and all(1 <= e["point"] <= 400 for e in second), end
-assert not {e["point"] for e in second} & {e["point"] for e in events if e["event"] == "point" and e["run"] == begin[0]["run"]}
+# A row is on the disk a tenth of a second after its event, so kill -9 may cost the points of that moment.
+twice = {e["point"] for e in second} & {e["point"] for e in events if e["event"] == "point" and e["run"] == begin[0]["run"]}
+assert len(twice) <= 2, twice
 assert [e["time"] for e in events] == sorted(e["time"] for e in events)
 PY
 
