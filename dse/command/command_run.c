@@ -279,9 +279,9 @@ static void join_command(const struct cli_args *args, char *text, size_t size)
 static enum dse_status read_isolation(const struct cli_args *args, const struct loaded *loaded,
                                       struct run_options *options, struct dse_error *err)
 {
-    static const char *const words[] = {"auto", "thread", "process"};
     size_t choice;
-    DSE_TRY(cli_choice(args, "isolation", words, 3, (size_t)options->isolation, &choice, err));
+    DSE_TRY(cli_choice(args, "isolation", isolation_word, ISOLATION_COUNT, (size_t)options->isolation,
+                       &choice, err));
     options->isolation = (enum isolation)choice;
     if (options->isolation == ISOLATION_THREAD && loaded->sweep.max_memory_byte > 0)
         return dse_fail(err, DSE_BAD_USAGE,

@@ -33,13 +33,10 @@ static enum dse_status check_axis(const struct sweep *sweep, const char *key, si
     *dimension = NO_DIMENSION;
     if (!node)
         return DSE_OK;
-    for (size_t d = 0; d < spec->n_dimension; d++)
-        for (size_t k = 0; k < spec->dimension[d].n_variable; k++) {
-            size_t v = spec->dimension[d].variable[k];
-            if (strcmp(node->text, spec->variable[v].name) == 0 ||
-                strcmp(node->text, sweep->variable[v].column) == 0)
-                *dimension = d;
-        }
+    for (size_t v = 0; v < spec->n_variable; v++)
+        if (strcmp(node->text, spec->variable[v].name) == 0 ||
+            strcmp(node->text, sweep->variable[v].column) == 0)
+            *dimension = spec->variable[v].dimension;
     if (*dimension != NO_DIMENSION)
         return DSE_OK;
     snprintf(what, sizeof what, "plot.%s", key);

@@ -27,15 +27,6 @@ static enum dse_status find_variable(const struct sweep *sweep, const char *name
                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-static size_t dimension_of(const struct sweep_spec *spec, size_t v)
-{
-    for (size_t d = 0; d < spec->n_dimension; d++)
-        for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
-            if (spec->dimension[d].variable[k] == v)
-                return d;
-    return 0;
-}
-
 /* A value as the specification writes it, in any unit, or the number that the tables have. */
 static long find_value(const struct sweep *sweep, size_t v, const char *text)
 {
@@ -71,16 +62,11 @@ static enum dse_status narrow(const struct sweep *sweep, const char *part, bool 
     if (first < 0)
         return dse_fail(err, DSE_BAD_USAGE, "--point: axis %s has no value %s", name,
                         text_excerpt(value, shown, sizeof shown));
-    size_t d = dimension_of(sweep->spec, v);
     for (size_t p = 0; p < sweep->n_point; p++) {
-        struct sweep_point point;
-        sweep_point(sweep, p, &point);
-        const struct sweep_variable *variable = &sweep->variable[v];
-        size_t i = point.index[d], k = (size_t)first;
-        bool same = variable->numeric ? !(variable->number[i] < variable->number[k]) &&
-                                            !(variable->number[i] > variable->number[k])
-                                      : strcmp(variable->text[i], variable->text[k]) == 0;
-        chosen[p] = chosen[p] && same;
+        uint32_t index[SPEC_VARIABLE_MAX];
+        sweep_index(sweep, p, index);
+        chosen[p] = chosen[p] && sweep_same_value(&sweep->variable[v],
+                                                  index[sweep->spec->variable[v].dimension], (size_t)first);
     }
     return DSE_OK;
 }

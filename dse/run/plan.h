@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "dse/run/queue.h"
-#include "dse/spec/machine.h"
+#include "dse/spec/keys.h"
 #include "dse/spec/sweep.h"
 
 /* So many uses of searches by points make a window: about 150 bytes each. */

@@ -13,7 +13,7 @@ static void find_networks(struct queue *queue)
     queue->n_network = queue->stride = 1;
     for (size_t d = spec->n_dimension; d-- > 0; stride *= (uint32_t)spec->dimension[d].n_value)
         if (spec->dimension[d].n_variable == 1 &&
-            spec->variable[spec->dimension[d].variable[0]].kind->target == SPEC_NETWORK) {
+            spec->variable[spec->dimension[d].first].kind->target == SPEC_NETWORK) {
             queue->n_network = (uint32_t)spec->dimension[d].n_value;
             queue->at_network = (uint32_t)d;
             queue->stride = stride;

@@ -18,7 +18,7 @@
 #include "dse/run/runner.h"
 #include "dse/run/search_time.h"
 #include "dse/solve/solve_cache.h"
-#include "dse/spec/machine.h"
+#include "dse/spec/keys.h"
 #include "results/journal/journal.h"
 #include "results/record/provenance.h"
 

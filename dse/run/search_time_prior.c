@@ -109,7 +109,7 @@ static bool option_counts(const struct sweep *sweep, const char *name)
 static bool dimension_counts(const struct sweep *sweep, const struct spec_dimension *dimension)
 {
     for (size_t k = 0; k < dimension->n_variable; k++) {
-        const struct spec_variable *v = &sweep->spec->variable[dimension->variable[k]];
+        const struct spec_variable *v = &sweep->spec->variable[dimension->first + k];
         if (v->kind->target == SPEC_ENGINE || v->kind->target == SPEC_NETWORK ||
             v->kind->target == SPEC_BATCH || v->kind->target == SPEC_OBJECTIVE ||
             (v->kind->target == SPEC_OPTION && option_counts(sweep, v->name + sizeof "option." - 1)))
@@ -162,7 +162,7 @@ static void make_class(const struct time_prior *prior, const struct sweep *sweep
         at[i] = rest % prior->length[i];
         rest /= prior->length[i];
         for (size_t k = 0; k < dimension->n_variable; k++) {
-            enum spec_target target = spec->variable[dimension->variable[k]].kind->target;
+            enum spec_target target = spec->variable[dimension->first + k].kind->target;
             engine = target == SPEC_ENGINE ? at[i] : engine;
             network = target == SPEC_NETWORK ? at[i] : network;
             batch = target == SPEC_BATCH ? at[i] : batch;
@@ -172,7 +172,7 @@ static void make_class(const struct time_prior *prior, const struct sweep *sweep
     for (size_t i = 0; i < prior->n_dim; i++) {
         const struct spec_dimension *dimension = &spec->dimension[prior->dim[i]];
         for (size_t k = 0; k < dimension->n_variable; k++) {
-            const struct spec_variable *v = &spec->variable[dimension->variable[k]];
+            const struct spec_variable *v = &spec->variable[dimension->first + k];
             const char *text = v->value[at[i]].text;
             enum dse_status status = DSE_OK; /* an engine that does not have an option keeps what it has */
             if (v->kind->target == SPEC_OPTION)

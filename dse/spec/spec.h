@@ -27,15 +27,15 @@ struct spec_variable {
     const char *name;             /* as written: "GlobalBuffer.capacity", "option.patience" */
     const struct axis_kind *kind; /* what it changes */
     int line;
+    size_t dimension; /* on which it lies */
     size_t n_value;
     const struct spec_text *value;   /* (n_value) */
     const struct ynode *const *list; /* (n_value) SPEC_CONSTRAINTS: what the names stand for; else NULL */
 };
 
-/* One dimension of the sweep: one variable, or linked ones of equal length. */
+/* One dimension of the sweep: one variable, or linked ones of equal length, which follow one another. */
 struct spec_dimension {
-    size_t n_variable;
-    size_t variable[SPEC_VARIABLE_MAX]; /* (n_variable) */
+    size_t first, n_variable; /* variable[first] ... */
     size_t n_value;
 };
 
@@ -51,6 +51,18 @@ struct spec_override {
     struct spec_text value;
 };
 
+/* The keys of `limits`: of one layer search, of all those of a point, and what contains a search. */
+enum spec_limit {
+    SPEC_EVALUATIONS,
+    SPEC_POINT_EVALUATIONS,
+    SPEC_SECONDS,
+    SPEC_POINT_SECONDS,
+    SPEC_GRACE,
+    SPEC_MEMORY,
+    SPEC_LIMIT_COUNT
+};
+extern const char *const spec_limit_key[SPEC_LIMIT_COUNT];
+
 struct sweep_spec {
     struct yaml_doc doc;
     const char *path;     /* as given */
@@ -62,9 +74,8 @@ struct sweep_spec {
     const char *name;
     const char *title;
     struct spec_text fixed[AXIS_KIND_MAX]; /* of the kinds of axes that are keys too, in their order */
-    struct spec_text max_evaluations, max_seconds;             /* of one layer search */
-    struct spec_text point_max_evaluations, point_max_seconds; /* of all layer searches of a point */
-    struct spec_text isolation, max_memory, grace_seconds; /* where searches run, and what contains them */
+    struct spec_text limit[SPEC_LIMIT_COUNT];
+    struct spec_text isolation; /* where searches run */
     struct measure_settings measure;
     int measure_line;
     size_t n_layer;
@@ -77,7 +88,7 @@ struct sweep_spec {
     const struct ynode *skip, *only; /* lists of mappings, or NULL */
     const struct ynode *plot;        /* or NULL */
     size_t n_variable;
-    struct spec_variable variable[SPEC_VARIABLE_MAX]; /* (n_variable) */
+    struct spec_variable variable[SPEC_VARIABLE_MAX]; /* (n_variable) dimension by dimension */
     size_t n_dimension;
     struct spec_dimension dimension[SPEC_VARIABLE_MAX]; /* (n_dimension) in declared order */
     struct arena arena;
@@ -98,9 +109,6 @@ void spec_free(struct sweep_spec *spec);
 
 /* Read `axes`, `zip` and `points` into variables and dimensions (spec_axes.c). */
 DSE_MUST_CHECK enum dse_status spec_read_axes(struct sweep_spec *spec, struct dse_error *err);
-
-/* Read `measure` (spec_measure.c). */
-DSE_MUST_CHECK enum dse_status spec_read_measure(struct sweep_spec *spec, struct dse_error *err);
 
 /* The one value of a setting that may be an axis, `name` as in axis_kinds.h; its text is NULL when not given.
  */

@@ -1,5 +1,4 @@
 /* The variables of a specification: axes, linked axes, explicit points. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,18 +17,6 @@ const struct spec_variable *spec_find_variable(const struct sweep_spec *spec, co
         if (strcmp(spec->variable[i].name, name) == 0)
             return &spec->variable[i];
     return NULL;
-}
-
-__attribute__((format(printf, 4, 5))) static enum dse_status fail_line(const struct sweep_spec *spec,
-                                                                       int line, struct dse_error *err,
-                                                                       const char *format, ...)
-{
-    char words[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(words, sizeof words, format, args);
-    va_end(args);
-    return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line, "%s", words);
 }
 
 /* A thing is either fixed or swept. */
@@ -56,16 +43,17 @@ static enum dse_status add_variable(struct sweep_spec *spec, const char *name, i
     if (spec->n_variable == SPEC_VARIABLE_MAX)
         return dse_fail_at(err, DSE_LIMIT, spec->path, line, "more than %d axes", SPEC_VARIABLE_MAX);
     if (spec_find_variable(spec, name))
-        return fail_line(spec, line, err, "axis %s is given twice", name);
+        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line, "axis %s is given twice", name);
     if (strcmp(name, "option.") == 0 || name[0] == '\0')
-        return fail_line(spec, line, err,
-                         "\"%s\" names nothing; write option.NAME or a path such as DRAM.bandwidth", name);
+        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
+                           "\"%s\" names nothing; write option.NAME or a path such as DRAM.bandwidth", name);
     DSE_TRY(check_not_fixed(spec, name, line, err));
     *value = arena_alloc(&spec->arena, n_value, sizeof **value);
     if (!*value)
         return dse_fail_at(err, DSE_NO_MEMORY, spec->path, line, "out of memory");
     struct spec_variable *v = &spec->variable[spec->n_variable++];
-    *v = (struct spec_variable){name, axis_kind_of(name), line, n_value, *value, NULL};
+    *v = (struct spec_variable){
+        .name = name, .kind = axis_kind_of(name), .line = line, .n_value = n_value, .value = *value};
     return DSE_OK;
 }
 
@@ -85,7 +73,8 @@ static enum dse_status read_constraints_axis(struct sweep_spec *spec, const char
         return yaml_fail(&spec->doc, node, err, "axis constraints has more than %d values", SPEC_VALUE_MAX);
     for (size_t i = 0; i < node->n_item; i++) {
         if (node->key[i][0] == '\0' || strpbrk(node->key[i], "\r\n"))
-            return fail_line(spec, node->key_line[i], err, "axis %s: a name is one line and not empty", name);
+            return dse_fail_at(err, DSE_BAD_INPUT, spec->path, node->key_line[i],
+                               "axis %s: a name is one line and not empty", name);
         if (node->item[i]->kind != YNODE_SEQUENCE)
             return yaml_fail(&spec->doc, node->item[i], err,
                              "axis constraints: %.60s is a list of constraints, [] for none", node->key[i]);
@@ -111,7 +100,8 @@ static enum dse_status read_axis(struct sweep_spec *spec, const char *name, int 
     if (node->n_item > SPEC_VALUE_MAX)
         return yaml_fail(&spec->doc, node, err, "axis %s has more than %d values", name, SPEC_VALUE_MAX);
     if (strcmp(name, "point") == 0)
-        return fail_line(spec, line, err, "axis name %s is kept for explicit points (the key points)", name);
+        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
+                           "axis name %s is kept for explicit points (the key points)", name);
     DSE_TRY(add_variable(spec, name, line, node->n_item, &value, err));
     for (size_t i = 0; i < node->n_item; i++) {
         DSE_TRY(yaml_text(&spec->doc, node->item[i], name, &value[i].text, err));
@@ -170,20 +160,26 @@ static enum dse_status read_zip(const struct sweep_spec *spec, size_t *group, st
     return DSE_OK;
 }
 
-/* Dimensions in the order of their first axis. */
+/* Dimensions in the order of their first axis, and the variables in the order of the dimensions. */
 static void make_dimensions(struct sweep_spec *spec, const size_t *group)
 {
+    struct spec_variable declared[SPEC_VARIABLE_MAX];
+    bool placed[SPEC_VARIABLE_MAX] = {false};
+    size_t n = 0;
+    memcpy(declared, spec->variable, sizeof declared);
     for (size_t v = 0; v < spec->n_variable; v++) {
-        bool is_first = true;
-        for (size_t k = 0; k < v; k++)
-            is_first = is_first && !(group[v] && group[k] == group[v]);
-        if (!is_first)
+        if (placed[v])
             continue;
-        struct spec_dimension *d = &spec->dimension[spec->n_dimension++];
-        d->n_value = spec->variable[v].n_value;
+        struct spec_dimension *d = &spec->dimension[spec->n_dimension];
+        *d = (struct spec_dimension){.first = n, .n_value = declared[v].n_value};
         for (size_t k = v; k < spec->n_variable; k++)
-            if (k == v || (group[v] && group[k] == group[v]))
-                d->variable[d->n_variable++] = k;
+            if (k == v || (group[v] && group[k] == group[v])) {
+                spec->variable[n] = declared[k];
+                spec->variable[n++].dimension = spec->n_dimension;
+                placed[k] = true;
+            }
+        d->n_variable = n - d->first;
+        spec->n_dimension++;
     }
 }
 
@@ -227,12 +223,12 @@ static enum dse_status read_points(struct sweep_spec *spec, const struct ynode *
     }
     for (size_t k = 0; k < first->n_item; k++) {
         if (strcmp(first->key[k], "point") == 0)
-            return fail_line(spec, first->key_line[k], err,
-                             "%s is the number of the point and is not written", "point");
+            return dse_fail_at(err, DSE_BAD_INPUT, spec->path, first->key_line[k],
+                               "%s is the number of the point and is not written", "point");
         if (axis_kind_of(first->key[k])->target == SPEC_CONSTRAINTS)
-            return fail_line(spec, first->key_line[k], err,
-                             "%s cannot vary from point to point; list them by name under axes",
-                             "constraints");
+            return dse_fail_at(err, DSE_BAD_INPUT, spec->path, first->key_line[k],
+                               "%s cannot vary from point to point; list them by name under axes",
+                               "constraints");
         DSE_TRY(add_variable(spec, first->key[k], first->key_line[k], points->n_item, &value, err));
         for (size_t i = 0; i < points->n_item; i++) {
             const struct ynode *node = yaml_find(points->item[i], first->key[k]);
@@ -240,11 +236,7 @@ static enum dse_status read_points(struct sweep_spec *spec, const struct ynode *
             value[i].line = node->line;
         }
     }
-    struct spec_dimension *d = &spec->dimension[spec->n_dimension++];
-    d->n_value = points->n_item;
-    d->n_variable = spec->n_variable;
-    for (size_t v = 0; v < spec->n_variable; v++)
-        d->variable[v] = v;
+    spec->dimension[spec->n_dimension++] = (struct spec_dimension){0, spec->n_variable, points->n_item};
     return DSE_OK;
 }
 

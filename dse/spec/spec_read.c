@@ -16,6 +16,9 @@ static const char *const top_keys[] = {"experiment",  "title", "source",  "layer
 
 enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
 
+const char *const spec_limit_key[] = {"max_evaluations",   "point_max_evaluations", "max_seconds",
+                                      "point_max_seconds", "grace_seconds",         "max_memory"};
+
 enum dse_status spec_fail(const struct sweep_spec *spec, const struct spec_text *text, struct dse_error *err,
                           const char *format, ...)
 {
@@ -154,32 +157,26 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
 
 static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *err)
 {
-    enum { N_COUNT = 2, N_NUMBER = 5, N_KEY = 6 }; /* counts, then seconds, then a text with a unit */
-    static const char *const keys[] = {"max_evaluations",   "point_max_evaluations", "max_seconds",
-                                       "point_max_seconds", "grace_seconds",         "max_memory"};
-    struct spec_text *const out[] = {&spec->max_evaluations, &spec->point_max_evaluations,
-                                     &spec->max_seconds,     &spec->point_max_seconds,
-                                     &spec->grace_seconds,   &spec->max_memory};
     const struct ynode *limits = yaml_find(spec->doc.root, "limits");
     if (!limits)
         return DSE_OK;
-    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", keys, N_KEY, err));
-    for (size_t i = 0; i < N_KEY; i++) {
-        const struct ynode *node = yaml_find(limits, keys[i]);
+    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", spec_limit_key, SPEC_LIMIT_COUNT, err));
+    for (size_t i = 0; i < SPEC_LIMIT_COUNT; i++) {
+        const struct ynode *node = yaml_find(limits, spec_limit_key[i]);
         char name[40];
         const char *text;
         uint64_t count;
         double seconds;
         if (!node)
             continue;
-        snprintf(name, sizeof name, "limits.%s", keys[i]);
-        if (i < N_COUNT)
+        snprintf(name, sizeof name, "limits.%s", spec_limit_key[i]);
+        if (i == SPEC_EVALUATIONS || i == SPEC_POINT_EVALUATIONS)
             DSE_TRY(yaml_u64(&spec->doc, node, name, 0, UINT64_MAX / 2, &count, err));
-        else if (i < N_NUMBER)
+        else if (i != SPEC_MEMORY)
             DSE_TRY(yaml_double(&spec->doc, node, name, 0, 1e9, &seconds, err));
         else
             DSE_TRY(yaml_text(&spec->doc, node, name, &text, err));
-        *out[i] = (struct spec_text){node->text, node->line};
+        spec->limit[i] = (struct spec_text){node->text, node->line};
     }
     return DSE_OK;
 }
@@ -207,24 +204,65 @@ static enum dse_status read_lists(struct sweep_spec *spec, struct dse_error *err
     return DSE_OK;
 }
 
+static enum dse_status add_measure(struct sweep_spec *spec, const char *word, int line, struct dse_error *err)
+{
+    struct dse_error inner = {0};
+    enum dse_status status = measure_add(&spec->measure, word, &inner);
+    return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, spec->path, line, "%s", inner.text);
+}
+
+/* What stands behind a word; nothing at all is fine. */
+static enum dse_status read_measure_settings(struct sweep_spec *spec, const char *word,
+                                             const struct ynode *node, struct dse_error *err)
+{
+    size_t n;
+    char what[64];
+    const int i = measure_find(word);
+    const struct measure *measure = measure_all(&n)[i];
+    if (node->kind == YNODE_SCALAR && node->text[0] == '\0')
+        return DSE_OK;
+    if (!measure->limit) {
+        if (node->kind == YNODE_MAPPING && node->n_item == 0)
+            return DSE_OK;
+        return yaml_fail(&spec->doc, node, err, "measure: %s has no settings; write {%s: }", word, word);
+    }
+    snprintf(what, sizeof what, "measure.%s", word);
+    DSE_TRY(yaml_check_keys(&spec->doc, node, what, &measure->limit, 1, err));
+    const struct ynode *limit = yaml_find(node, measure->limit);
+    return limit ? yaml_u64(&spec->doc, limit, measure->limit, 0, UINT32_MAX, &spec->measure.limit[i], err)
+                 : DSE_OK;
+}
+
+/* measure: [noc, cosa], or {noc: {max_steps: N}, cosa: } where something is to be said about one of them. */
+static enum dse_status read_measure(struct sweep_spec *spec, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(spec->doc.root, "measure");
+    if (!node)
+        return DSE_OK;
+    spec->measure_line = node->line;
+    if (node->kind == YNODE_SCALAR)
+        return yaml_fail(&spec->doc, node, err, "measure: a list is expected, as in measure: [noc]");
+    for (size_t i = 0; i < node->n_item; i++) {
+        const char *word;
+        if (node->kind == YNODE_SEQUENCE) {
+            DSE_TRY(yaml_text(&spec->doc, node->item[i], "measure", &word, err));
+            DSE_TRY(add_measure(spec, word, node->item[i]->line, err));
+        } else {
+            DSE_TRY(add_measure(spec, node->key[i], node->key_line[i], err));
+            DSE_TRY(read_measure_settings(spec, node->key[i], node->item[i], err));
+        }
+    }
+    return DSE_OK;
+}
+
 /* The setting of that name, or NULL. */
 static struct spec_text *setting(struct sweep_spec *spec, const char *key)
 {
-    const struct {
-        const char *key;
-        struct spec_text *text;
-    } table[] = {
-        {"limits.max_evaluations", &spec->max_evaluations},
-        {"limits.max_seconds", &spec->max_seconds},
-        {"limits.point_max_evaluations", &spec->point_max_evaluations},
-        {"limits.point_max_seconds", &spec->point_max_seconds},
-        {"limits.grace_seconds", &spec->grace_seconds},
-        {"limits.max_memory", &spec->max_memory},
-        {"isolation", &spec->isolation},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i].key, key) == 0)
-            return table[i].text;
+    if (strcmp(key, "isolation") == 0)
+        return &spec->isolation;
+    for (size_t i = 0; i < SPEC_LIMIT_COUNT; i++)
+        if (strncmp(key, "limits.", 7) == 0 && strcmp(key + 7, spec_limit_key[i]) == 0)
+            return &spec->limit[i];
     size_t n;
     const struct axis_kind *kind = axis_kind_of(key);
     return kind->is_key ? &spec->fixed[kind - axis_kind_all(&n)] : NULL;
@@ -284,7 +322,7 @@ static enum dse_status read_all(struct sweep_spec *spec, const char *const *set,
     DSE_TRY(read_overrides(spec, n_set, err));
     DSE_TRY(read_limits(spec, err));
     DSE_TRY(read_lists(spec, err));
-    DSE_TRY(spec_read_measure(spec, err));
+    DSE_TRY(read_measure(spec, err));
     DSE_TRY(spec_read_axes(spec, err));
     for (size_t i = 0; i < n_set; i++)
         DSE_TRY(apply_set(spec, set[i], err));

@@ -1,10 +1,12 @@
-/* From the number of a point to its settings, workload and machine, and to its words; checks and look-ups
- * happen once, in sweep_init. */
+/* From the number of a point to its settings, workload and machine, and to its words, and the sweep in words;
+ * checks and look-ups happen once, in sweep_init. */
 #include "dse/spec/sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "dse/console/table.h"
 
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err)
 {
@@ -17,7 +19,6 @@ enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, s
     sweep->spec = spec;
     arena_init(&sweep->arena);
     DSE_TRY(sweep_load(sweep, err));
-    DSE_TRY(sweep_isolation(sweep, err));
     DSE_TRY(sweep_variables(sweep, err));
     DSE_TRY(sweep_cells(sweep, err));
     DSE_TRY(sweep_plot(sweep, err));
@@ -40,10 +41,9 @@ void sweep_free(struct sweep *sweep)
     memset(sweep, 0, sizeof *sweep);
 }
 
-/* Value i of variable v. */
-static void apply(const struct sweep *sweep, size_t v, size_t i, struct sweep_point *out)
+/* Value i of a variable. */
+static void apply(const struct spec_variable *variable, size_t i, struct sweep_point *out)
 {
-    const struct spec_variable *variable = &sweep->spec->variable[v];
     const struct axis_value value = {variable, i, variable->value[i].text};
     if (variable->kind->target == SPEC_QUANTITY)
         out->override[out->n_override++] = (struct arch_override){variable->name, value.text};
@@ -84,16 +84,14 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
     size_t choice[SPEC_TARGET_COUNT] = {0}; /* of what was looked up */
     out->n_override = 0;
     sweep_index(sweep, p, out->index);
-    for (size_t d = 0; d < spec->n_dimension; d++)
-        for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
-            choice[spec->variable[spec->dimension[d].variable[k]].kind->target] = out->index[d];
+    for (size_t v = 0; v < spec->n_variable; v++)
+        choice[spec->variable[v].kind->target] = out->index[spec->variable[v].dimension];
     out->settings = sweep->engine[choice[SPEC_ENGINE]];
     for (size_t i = 0; i < spec->n_override; i++)
         out->override[out->n_override++] =
             (struct arch_override){spec->override[i].path, spec->override[i].value.text};
-    for (size_t d = 0; d < spec->n_dimension; d++)
-        for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
-            apply(sweep, spec->dimension[d].variable[k], out->index[d], out);
+    for (size_t v = 0; v < spec->n_variable; v++)
+        apply(&spec->variable[v], out->index[spec->variable[v].dimension], out);
     enum dse_status settled = solve_settings_settle(&out->settings, NULL);
     (void)settled; /* sweep_check tried each point */
     out->arch = &sweep->arch[choice[SPEC_ARCHITECTURE]];
@@ -132,16 +130,84 @@ enum dse_status sweep_point_build(const struct sweep_point *point, struct archit
 
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size)
 {
-    struct sweep_point point;
+    uint32_t index[SPEC_VARIABLE_MAX];
     size_t used = 0;
-    sweep_point(sweep, p, &point);
+    sweep_index(sweep, p, index);
     buffer[0] = '\0';
-    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
-        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable && used < size; k++) {
-            const struct spec_variable *v = &sweep->spec->variable[sweep->spec->dimension[d].variable[k]];
-            int n = snprintf(buffer + used, size - used, "%s%s=%s", used ? " " : "", v->name,
-                             v->value[point.index[d]].text);
+    for (size_t i = 0; i < sweep->spec->n_variable && used < size; i++) {
+        const struct spec_variable *v = &sweep->spec->variable[i];
+        int n = snprintf(buffer + used, size - used, "%s%s=%s", used ? " " : "", v->name,
+                         v->value[index[v->dimension]].text);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return buffer;
+}
+
+static void print_axes(const struct sweep *sweep, struct text_buffer *out)
+{
+    static const char *const header[] = {"axis", "values", ""};
+    struct table table;
+    if (sweep->spec->n_dimension == 0)
+        return;
+    table_init(&table, header, 3, 1 | 4);
+    for (size_t k = 0; k < sweep->spec->n_variable; k++) {
+        const struct spec_variable *v = &sweep->spec->variable[k];
+        char list[TABLE_CELL_MAX];
+        size_t used = 0;
+        list[0] = '\0';
+        for (size_t i = 0; i < v->n_value && used + 8 < sizeof list; i++) {
+            int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", v->value[i].text);
             used += n > 0 ? (size_t)n : 0;
         }
-    return buffer;
+        table_cell(&table, "%s%s", k > sweep->spec->dimension[v->dimension].first ? "  with " : "", v->name);
+        table_cell(&table, "%zu", v->n_value);
+        table_cell(&table, "%s", list);
+    }
+    table_print(&table, out);
+    table_free(&table);
+    text_append(out, "\n");
+}
+
+/* "WHAT   50,000 evaluations, 60 s", or nothing when there are no limits. */
+static void print_limits(struct text_buffer *out, const char *what, uint64_t evaluations, double seconds,
+                         const char *remark)
+{
+    char a[48];
+    if (evaluations == 0 && seconds <= 0)
+        return;
+    text_append(out, "%-17s", what);
+    if (evaluations)
+        text_append(out, "%s evaluation%s%s", text_thousands(evaluations, a, sizeof a),
+                    evaluations == 1 ? "" : "s", seconds > 0 ? ", " : "");
+    if (seconds > 0)
+        text_append(out, "%.3g s", seconds);
+    text_append(out, "%s\n", remark);
+}
+
+void sweep_print(const struct sweep *sweep, struct text_buffer *out)
+{
+    char a[48], b[48];
+    struct sweep_point first;
+    const struct workload *w = &sweep->workload[0];
+    text_append(out, "%s: %s\n\n", sweep->spec->name, sweep->spec->title);
+    print_axes(sweep, out);
+    text_append(out, "points           %s", text_thousands(sweep->n_point, a, sizeof a));
+    if (sweep->n_point < sweep->n_cell)
+        text_append(out, " of %s cells", text_thousands(sweep->n_cell, b, sizeof b));
+    const char *which = sweep->n_network > 1 ? " (first network)" : "";
+    text_append(out, "\n");
+    if (sweep->n_scheduler < sweep->n_engine)
+        text_append(out, "layers           %u mapped, %u different, %u without multiply-accumulates%s\n",
+                    w->n_layer, w->n_problem, w->n_skipped, which);
+    if (sweep->n_scheduler)
+        text_append(out, "layers           %u scheduled together%s\n", w->network->n_layer, which);
+    if (sweep->spec->measure.what) {
+        text_append(out, "measured         ");
+        measure_print(&sweep->spec->measure, out);
+        text_append(out, "\n");
+    }
+    sweep_point(sweep, 0, &first);
+    print_limits(out, "point limits", sweep->point_max_evaluations, sweep->point_max_seconds, "");
+    print_limits(out, "search limits", first.settings.max_evaluations, first.settings.max_seconds,
+                 sweep->n_network > 1 ? " (first point)" : "");
 }

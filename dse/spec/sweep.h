@@ -24,9 +24,11 @@ enum { SWEEP_CELL_MAX = 100000000, SWEEP_OVERRIDE_MAX = 96 };
 enum isolation {
     /* in threads, under a supervisor; in worker processes when they cannot be contained there */
     ISOLATION_AUTO,
-    ISOLATION_THREAD, /* in threads, come what may */
-    ISOLATION_PROCESS /* all in worker processes */
+    ISOLATION_THREAD,  /* in threads, come what may */
+    ISOLATION_PROCESS, /* all in worker processes */
+    ISOLATION_COUNT
 };
+extern const char *const isolation_word[ISOLATION_COUNT];
 
 /* A variable with its values understood. Numbers are SI. */
 struct sweep_variable {
@@ -113,30 +115,26 @@ DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point
 /* "GlobalBuffer.capacity=64 KiB PE.mesh=4x4" of point p. Returns `buffer`. */
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
 
-/* Axes, points, layers and limits as lines of text (sweep_print.c). */
+/* Axes, points, layers and limits as lines of text. */
 void sweep_print(const struct sweep *sweep, struct text_buffer *out);
 
-/* The steps of sweep_init. */
-DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err); /* sweep_load.c */
-DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep,
-                                               struct dse_error *err); /* sweep_variables.c */
-DSE_MUST_CHECK enum dse_status sweep_isolation(struct sweep *sweep,
-                                               struct dse_error *err); /* sweep_isolation.c */
-DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err); /* sweep_cells.c */
-DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err); /* sweep_check.c */
-DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep,
-                                          struct dse_error *err);                        /* sweep_plot.c */
-DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
-/* The metrics that not every result has: what is measured of mappings, and what the schedulers have. */
-DSE_MUST_CHECK enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err); /* sweep_schema.c */
+/* The steps of sweep_init, each in the file of its name. */
+DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err);
 
-/* Set `bit` in mark (n_cell) for the cells that agree with an entry of `list`, which is called `what` in the
- * file (sweep_filter.c). */
-DSE_MUST_CHECK enum dse_status sweep_filter(struct sweep *sweep, const char *what, const struct ynode *list,
-                                            unsigned char bit, unsigned char *mark, struct dse_error *err);
+/* The metrics that not every result has: what is measured of mappings, and what the schedulers have
+ * (sweep_schema.c). */
+DSE_MUST_CHECK enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err);
 
 /* The position of a value written as `text` on variable v, or -1. */
 long sweep_find_value(const struct sweep *sweep, size_t v, const char *text);
+
+/* Whether a variable has the same value at positions i and k. */
+bool sweep_same_value(const struct sweep_variable *variable, size_t i, size_t k);
 
 /* DSE_NO_MEMORY about the sweep. */
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err);

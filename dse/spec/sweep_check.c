@@ -36,7 +36,7 @@ static enum dse_status try_position(const struct sweep *sweep, const struct yaml
     const struct spec_text *blamed = NULL;
     size_t n = fixed_overrides(sweep, list);
     for (size_t k = 0; k < d->n_variable; k++) {
-        const struct spec_variable *variable = &sweep->spec->variable[d->variable[k]];
+        const struct spec_variable *variable = &sweep->spec->variable[d->first + k];
         if (variable->kind->target != SPEC_QUANTITY)
             continue;
         list[n++] = (struct arch_override){variable->name, variable->value[i].text};
@@ -48,20 +48,9 @@ static enum dse_status try_position(const struct sweep *sweep, const struct yaml
     return spec_blame(sweep->spec, blamed, &inner, err);
 }
 
-/* The dimension that chooses the machine, or NULL. */
-static const struct spec_dimension *machine_dimension(const struct sweep *sweep)
-{
-    for (size_t d = 0; d < sweep->spec->n_dimension; d++)
-        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
-            if (sweep->spec->variable[sweep->spec->dimension[d].variable[k]].kind->target ==
-                SPEC_ARCHITECTURE)
-                return &sweep->spec->dimension[d];
-    return NULL;
-}
-
 static enum dse_status try_machines(const struct sweep *sweep, struct dse_error *err)
 {
-    const struct spec_dimension *machines = machine_dimension(sweep);
+    const struct spec_variable *machines = spec_find_variable(sweep->spec, "architecture");
     if (sweep->spec->n_override + sweep->spec->n_variable > SWEEP_OVERRIDE_MAX)
         return dse_fail_at(err, DSE_LIMIT, sweep->spec->path, 0, "more than %d quantities are set or swept",
                            SWEEP_OVERRIDE_MAX);
@@ -69,21 +58,10 @@ static enum dse_status try_machines(const struct sweep *sweep, struct dse_error 
         DSE_TRY(try_fixed(sweep, &sweep->arch[a], err));
         for (size_t d = 0; d < sweep->spec->n_dimension; d++)
             for (size_t i = 0; i < sweep->spec->dimension[d].n_value; i++)
-                if (&sweep->spec->dimension[d] != machines || i == a)
+                if (!machines || machines->dimension != d || i == a)
                     DSE_TRY(try_position(sweep, &sweep->arch[a], &sweep->spec->dimension[d], i, err));
     }
     return DSE_OK;
-}
-
-/* The number of the point's value of a variable; 0 for NULL. */
-static size_t position_of(const struct sweep *sweep, const struct sweep_point *point,
-                          const struct spec_variable *variable)
-{
-    for (size_t d = 0; variable && d < sweep->spec->n_dimension; d++)
-        for (size_t k = 0; k < sweep->spec->dimension[d].n_variable; k++)
-            if (&sweep->spec->variable[sweep->spec->dimension[d].variable[k]] == variable)
-                return point->index[d];
-    return 0;
 }
 
 /* The accounting is one of the engine's, and no option says otherwise, at every point: each of them may be an
@@ -97,8 +75,8 @@ static enum dse_status try_accountings(const struct sweep *sweep, struct dse_err
         struct dse_error inner = {0};
         sweep_point(sweep, p, &point);
         if (solve_settings_settle(&point.settings, &inner) != DSE_OK)
-            return spec_blame(sweep->spec, axis ? &axis->value[position_of(sweep, &point, axis)] : fixed,
-                              &inner, err);
+            return spec_blame(sweep->spec, axis ? &axis->value[point.index[axis->dimension]] : fixed, &inner,
+                              err);
     }
     return DSE_OK;
 }
@@ -133,7 +111,7 @@ static enum dse_status try_all_constraints(const struct sweep *sweep, struct dse
         sweep_point(sweep, p, &point);
         size_t at =
             (size_t)(point.arch - sweep->arch) * n_workload + (size_t)(point.workload - sweep->workload);
-        at = at * n_list + position_of(sweep, &point, lists);
+        at = at * n_list + (lists ? point.index[lists->dimension] : 0);
         if (!tried[at])
             status = try_constraints(sweep, &point, err);
         tried[at] = true;
@@ -160,10 +138,10 @@ static enum dse_status try_measures(const struct sweep *sweep, struct dse_error 
 /* The first number of the simulated network on dimension d, or NULL. */
 static const struct spec_variable *network_variable(const struct sweep *sweep, size_t d)
 {
-    const struct spec_dimension *dimension = &sweep->spec->dimension[d];
-    for (size_t k = 0; k < dimension->n_variable; k++)
-        if (strncmp(sweep->spec->variable[dimension->variable[k]].name, "noc.", 4) == 0)
-            return &sweep->spec->variable[dimension->variable[k]];
+    const struct spec_variable *variable = sweep->spec->variable;
+    for (size_t v = 0; v < sweep->spec->n_variable; v++)
+        if (variable[v].dimension == d && strncmp(variable[v].name, "noc.", 4) == 0)
+            return &variable[v];
     return NULL;
 }
 

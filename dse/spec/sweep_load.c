@@ -1,10 +1,14 @@
-/* Looking up what a specification names: architectures, networks, engines and their options. */
+/* Looking up what a specification names: architectures, networks, engines and their options; the limits of
+ * its searches, where they run, and what contains them there. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "dse/inputs/resolve.h"
 #include "dse/spec/sweep.h"
+
+const char *const isolation_word[ISOLATION_COUNT] = {"auto", "thread", "process"};
 
 /* The values of one setting: those of its axis, or the fixed one. */
 struct setting_values {
@@ -196,20 +200,23 @@ static enum dse_status check_option_engines(const struct sweep *sweep, struct ds
 }
 
 /* A limit; `value` stays as it is when it is not given. */
-static enum dse_status read_count(const struct sweep_spec *spec, const char *name,
-                                  const struct spec_text *given, uint64_t *value, struct dse_error *err)
+static enum dse_status read_count(const struct sweep_spec *spec, enum spec_limit limit, uint64_t *value,
+                                  struct dse_error *err)
 {
+    const struct spec_text *given = &spec->limit[limit];
     if (given->text && !text_parse_u64(given->text, value))
-        return spec_fail(spec, given, err, "limits.%s %.60s: a whole number is expected", name, given->text);
+        return spec_fail(spec, given, err, "limits.%s %.60s: a whole number is expected",
+                         spec_limit_key[limit], given->text);
     return DSE_OK;
 }
 
-static enum dse_status read_seconds(const struct sweep_spec *spec, const char *name,
-                                    const struct spec_text *given, double *value, struct dse_error *err)
+static enum dse_status read_seconds(const struct sweep_spec *spec, enum spec_limit limit, double *value,
+                                    struct dse_error *err)
 {
+    const struct spec_text *given = &spec->limit[limit];
     if (given->text && (!text_parse_double(given->text, value) || !(*value >= 0)))
-        return spec_fail(spec, given, err, "limits.%s %.60s: a number of seconds is expected", name,
-                         given->text);
+        return spec_fail(spec, given, err, "limits.%s %.60s: a number of seconds is expected",
+                         spec_limit_key[limit], given->text);
     return DSE_OK;
 }
 
@@ -225,8 +232,8 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
         if (kind[i].set && value.text && kind[i].set(&value, settings, &inner) != DSE_OK)
             return spec_blame(spec, &spec->fixed[i], &inner, err);
     }
-    DSE_TRY(read_count(spec, "max_evaluations", &spec->max_evaluations, &settings->max_evaluations, err));
-    DSE_TRY(read_seconds(spec, "max_seconds", &spec->max_seconds, &settings->max_seconds, err));
+    DSE_TRY(read_count(spec, SPEC_EVALUATIONS, &settings->max_evaluations, err));
+    DSE_TRY(read_seconds(spec, SPEC_SECONDS, &settings->max_seconds, err));
     settings->doc = &spec->doc;
     settings->constraints = spec->constraints;
     settings->measure = spec->measure;
@@ -286,11 +293,10 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
 static enum dse_status load_point_limits(struct sweep *sweep, struct dse_error *err)
 {
     const struct sweep_spec *spec = sweep->spec;
-    const struct spec_text *given = &spec->point_max_evaluations;
+    const struct spec_text *given = &spec->limit[SPEC_POINT_EVALUATIONS];
     uint64_t *most = &sweep->point_max_evaluations;
-    DSE_TRY(read_count(spec, "point_max_evaluations", given, most, err));
-    DSE_TRY(
-        read_seconds(spec, "point_max_seconds", &spec->point_max_seconds, &sweep->point_max_seconds, err));
+    DSE_TRY(read_count(spec, SPEC_POINT_EVALUATIONS, most, err));
+    DSE_TRY(read_seconds(spec, SPEC_POINT_SECONDS, &sweep->point_max_seconds, err));
     for (size_t w = 0; *most && w < sweep->n_network * sweep->n_batch; w++)
         if (*most < sweep->workload[w].n_problem)
             return spec_fail(
@@ -298,6 +304,48 @@ static enum dse_status load_point_limits(struct sweep *sweep, struct dse_error *
                 "limits.point_max_evaluations %.40s: %s has %u different layers, and each needs at "
                 "least one evaluation",
                 given->text, sweep->workload[w].network->name, sweep->workload[w].n_problem);
+    return DSE_OK;
+}
+
+/* Where searches run: "auto", "thread" or "process". */
+static enum dse_status load_isolation(struct sweep *sweep, struct dse_error *err)
+{
+    const struct spec_text *given = &sweep->spec->isolation;
+    char shown[96];
+    size_t i = 0;
+    while (given->text && i < ISOLATION_COUNT && strcmp(isolation_word[i], given->text) != 0)
+        i++;
+    if (i == ISOLATION_COUNT)
+        return spec_fail(sweep->spec, given, err, "isolation %s: auto, thread or process is expected",
+                         text_excerpt(given->text, shown, sizeof shown));
+    sweep->isolation = (enum isolation)i;
+    return DSE_OK;
+}
+
+/* What contains them there. */
+static enum dse_status load_containment(struct sweep *sweep, struct dse_error *err)
+{
+    const double grace_standard_s = 10, memory_lowest_byte = 1 << 20, memory_highest_byte = 1e15;
+    const struct sweep_spec *spec = sweep->spec;
+    const struct spec_text *memory = &spec->limit[SPEC_MEMORY];
+    struct dse_error inner = {0};
+    double byte = 0;
+    char shown[96];
+    sweep->grace_s = grace_standard_s;
+    DSE_TRY(read_seconds(spec, SPEC_GRACE, &sweep->grace_s, err));
+    if (!memory->text)
+        return DSE_OK;
+    if (quantity_parse(memory->text, UNIT_BYTE, "limits.max_memory", &byte, &inner) != DSE_OK)
+        return spec_blame(spec, memory, &inner, err);
+    if (!(byte >= memory_lowest_byte && byte <= memory_highest_byte))
+        return spec_fail(
+            spec, memory, err,
+            "limits.max_memory %s: from 1 MiB to 1000 TB is expected; without the key there is no limit",
+            text_excerpt(memory->text, shown, sizeof shown));
+    if (sweep->isolation == ISOLATION_THREAD)
+        return spec_fail(spec, memory, err,
+                         "limits.max_memory needs worker processes; isolation: thread forbids them");
+    sweep->max_memory_byte = (uint64_t)byte;
     return DSE_OK;
 }
 
@@ -325,5 +373,7 @@ enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
     DSE_TRY(load_engines(sweep, err));
     DSE_TRY(load_workloads(sweep, err));
     DSE_TRY(load_point_limits(sweep, err));
-    return try_values(sweep, err);
+    DSE_TRY(try_values(sweep, err));
+    DSE_TRY(load_isolation(sweep, err));
+    return load_containment(sweep, err);
 }

@@ -29,7 +29,7 @@ static enum dse_status make_axes(struct sweep *sweep, struct dse_error *err)
     for (size_t d = 0; d < spec->n_dimension; d++) {
         axis[d] = (struct result_axis){spec->dimension[d].n_value, spec->dimension[d].n_variable, coordinate};
         for (size_t k = 0; k < spec->dimension[d].n_variable; k++)
-            fill_coordinate(sweep, spec->dimension[d].variable[k], coordinate++);
+            fill_coordinate(sweep, spec->dimension[d].first + k, coordinate++);
     }
     sweep->schema.n_axis = spec->n_dimension;
     sweep->schema.axis = axis;

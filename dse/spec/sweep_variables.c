@@ -97,7 +97,7 @@ static enum dse_status understand(struct sweep *sweep, size_t v, struct dse_erro
     return name_column(sweep, variable, out, err);
 }
 
-static bool same_value(const struct sweep_variable *variable, size_t i, size_t k)
+bool sweep_same_value(const struct sweep_variable *variable, size_t i, size_t k)
 {
     if (variable->numeric)
         return !(variable->number[i] < variable->number[k]) && !(variable->number[i] > variable->number[k]);
@@ -106,9 +106,9 @@ static bool same_value(const struct sweep_variable *variable, size_t i, size_t k
 
 static bool same_position(const struct sweep *sweep, const struct spec_dimension *d, size_t i, size_t k)
 {
-    for (size_t m = 0; m < d->n_variable; m++)
-        if (sweep->spec->variable[d->variable[m]].kind->target != SPEC_POINT &&
-            !same_value(&sweep->variable[d->variable[m]], i, k))
+    for (size_t v = d->first; v < d->first + d->n_variable; v++)
+        if (sweep->spec->variable[v].kind->target != SPEC_POINT &&
+            !sweep_same_value(&sweep->variable[v], i, k))
             return false;
     return true;
 }
@@ -117,7 +117,7 @@ static bool same_position(const struct sweep *sweep, const struct spec_dimension
 static enum dse_status check_repeats(const struct sweep *sweep, const struct spec_dimension *d,
                                      struct dse_error *err)
 {
-    const struct spec_variable *first = &sweep->spec->variable[d->variable[0]];
+    const struct spec_variable *first = &sweep->spec->variable[d->first];
     for (size_t i = 1; i < d->n_value; i++)
         for (size_t k = 0; k < i; k++) {
             if (!same_position(sweep, d, i, k))

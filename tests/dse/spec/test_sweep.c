@@ -1,7 +1,6 @@
 /* From a specification to its points. Expected counts and values are read off the specifications below by
  * hand.
- * Tests: spec_axes.c, spec_measure.c, spec_read.c, sweep_load.c, sweep_check.c, sweep_variables.c,
- * sweep_schema.c, keys.c, machine.c. */
+ * Tests: spec_axes.c, spec_read.c, sweep_load.c, sweep_check.c, sweep_variables.c, sweep_schema.c, keys.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

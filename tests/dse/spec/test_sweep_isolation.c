@@ -1,5 +1,6 @@
 /* Where searches run, from a specification. Defaults and messages as in docs/isolation.md and the
- * specifications below. */
+ * specifications below.
+ * Tests: sweep_load.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* A sweep in words. Counts are made by hand from the specifications; conv1 and fc of ResNet-50 differ. */
+/* A sweep in words. Counts are made by hand from the specifications; conv1 and fc of ResNet-50 differ.
+ * Tests: sweep.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* The cells that skip and only leave. Expected cells are read off the specifications by hand, or follow the
- * definition cell by cell.
- * Tests: sweep_cells.c. */
+ * definition cell by cell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
