@@ -5,12 +5,12 @@ void evaluation_metrics(const struct evaluation *e, const struct architecture *a
 {
     metrics_init(out);
     out->latency_s = e->latency_s;
-    out->latency_cycle = e->cycle;
+    out->latency_cycle = e->latency_cycle;
     out->energy_j = e->energy_j;
     out->edp_js = e->edp_js;
     out->utilization = e->utilization;
     out->n_mac = (uint64_t)e->n_compute;
-    out->energy_mac_j = e->mac_energy_j;
+    out->energy_mac_j = e->energy_mac_j;
     out->energy_buffer_j = out->energy_noc_j = out->energy_dram_j = 0;
     out->dram_byte = out->onchip_byte = 0;
     for (uint32_t l = 0; l < arch->n_level; l++) {

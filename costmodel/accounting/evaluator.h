@@ -20,17 +20,17 @@
 /* Totals of one mapping. Levels innermost first. Valid only when `fit.what == FITS`. */
 struct evaluation {
     struct misfit_info fit;
-    uint64_t cycle;         /* bandwidth-limited, including network fill/drain latency */
+    uint64_t latency_cycle; /* bandwidth-limited, including network fill/drain latency */
     uint64_t compute_cycle; /* product of the temporal bounds */
     uint64_t n_mac_used;    /* product of the spatial bounds */
     double n_compute;       /* MAC operations */
-    double utilization;     /* n_compute / (MACs * cycle) */
+    double utilization;     /* n_compute / (MACs * latency_cycle) */
     double energy_j;        /* MACs + levels + networks */
-    double mac_energy_j;
+    double energy_mac_j;
     double level_energy_j[ARCH_LEVEL_MAX];   /* (n_level) accesses + address generation */
     double network_energy_j[ARCH_LEVEL_MAX]; /* (n_level) the network below level l */
     double level_byte[ARCH_LEVEL_MAX];       /* (n_level) bytes read, filled and updated, all instances */
-    double latency_s;                        /* cycle / clock */
+    double latency_s;                        /* latency_cycle / clock */
     double edp_js;                           /* energy_j * latency_s */
 };
 

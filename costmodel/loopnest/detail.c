@@ -124,7 +124,7 @@ static enum dse_status check_invariants(const struct compiled *evaluator,
 {
     const struct evaluation *total = &detail->total;
     const uint64_t wrapped = (uint64_t)1 << 62;
-    double sum = total->mac_energy_j;
+    double sum = total->energy_mac_j;
     for (uint32_t l = 0; l < evaluator->base.arch.n_level; l++) {
         sum += total->level_energy_j[l] + total->network_energy_j[l];
         for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++) {
@@ -140,7 +140,7 @@ static enum dse_status check_invariants(const struct compiled *evaluator,
         fabs(sum - total->energy_j) > 1e-9 * total->energy_j)
         return dse_fail(err, DSE_INTERNAL, "energy %g J is not the sum of its parts %g J", total->energy_j,
                         sum);
-    if (total->cycle < total->compute_cycle || total->cycle > wrapped)
+    if (total->latency_cycle < total->compute_cycle || total->latency_cycle > wrapped)
         return dse_fail(err, DSE_INTERNAL, "cycle count out of range");
     return DSE_OK;
 }
@@ -204,20 +204,20 @@ enum dse_status plain_detail(const struct evaluator *base, const struct mapping 
     for (uint32_t t = 0; t < problem->n_tensor; t++)
         DSE_TRY(detail_tensor(evaluator, mapping, &nest, t, arena, out, err));
     uint64_t latency = 0;
-    total->compute_cycle = total->cycle = nest.compute_cycle;
+    total->compute_cycle = total->latency_cycle = nest.compute_cycle;
     total->n_mac_used = nest.mac_x_used * nest.mac_y_used;
     total->n_compute = (double)total->compute_cycle * (double)total->n_mac_used;
-    total->mac_energy_j = total->energy_j = total->n_compute * arch->mac.energy_j;
+    total->energy_mac_j = total->energy_j = total->n_compute * arch->mac.energy_j;
     for (uint32_t l = 0; l < arch->n_level; l++) {
         time_level(&arch->level[l], nest.compute_cycle, problem->n_tensor, &out->level[l]);
-        if (out->level[l].cycle > total->cycle)
-            total->cycle = out->level[l].cycle;
+        if (out->level[l].cycle > total->latency_cycle)
+            total->latency_cycle = out->level[l].cycle;
         latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;
         total->energy_j += total->level_energy_j[l] + total->network_energy_j[l];
     }
-    total->cycle += latency;
-    total->utilization = total->n_compute / (double)arch->mac.instances / (double)total->cycle;
-    total->latency_s = (double)total->cycle / arch->clock_hz;
+    total->latency_cycle += latency;
+    total->utilization = total->n_compute / (double)arch->mac.instances / (double)total->latency_cycle;
+    total->latency_s = (double)total->latency_cycle / arch->clock_hz;
     total->edp_js = total->energy_j * total->latency_s;
     return check_invariants(evaluator, out, err);
 }

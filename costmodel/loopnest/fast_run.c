@@ -116,21 +116,21 @@ bool fast_run(const struct evaluator *base, struct eval_workspace *scratch, cons
     for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++)
         fast_traffic(evaluator, mapping, nest, t, &workspace->mesh, workspace->counts[t]);
     out->fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};
-    out->compute_cycle = out->cycle = nest->compute_cycle;
+    out->compute_cycle = out->latency_cycle = nest->compute_cycle;
     out->n_mac_used = nest->mac_used;
     out->n_compute = (double)nest->compute_cycle * (double)nest->mac_used;
-    out->mac_energy_j = out->energy_j = out->n_compute * arch->mac.energy_j;
+    out->energy_mac_j = out->energy_j = out->n_compute * arch->mac.energy_j;
     uint64_t latency = 0;
     for (uint32_t l = 0; l < arch->n_level; l++) {
         uint64_t cycle = price_level(evaluator, workspace, l, mapping->level[l].keep, out);
-        if (cycle > out->cycle)
-            out->cycle = cycle;
+        if (cycle > out->latency_cycle)
+            out->latency_cycle = cycle;
         latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;
         out->energy_j += out->level_energy_j[l] + out->network_energy_j[l];
     }
-    out->cycle += latency;
-    out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->cycle);
-    out->latency_s = (double)out->cycle / arch->clock_hz;
+    out->latency_cycle += latency;
+    out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->latency_cycle);
+    out->latency_s = (double)out->latency_cycle / arch->clock_hz;
     out->edp_js = out->energy_j * out->latency_s;
     return true;
 }

@@ -67,7 +67,7 @@ static bool keep_values(struct sample_job *job, const struct sample_row *row)
         return false;
     job->value = grown;
     double *value = job->value[job->n++];
-    value[VALUE_CYCLE] = (double)row->evaluation->cycle;
+    value[VALUE_CYCLE] = (double)row->evaluation->latency_cycle;
     value[VALUE_ENERGY] = row->evaluation->energy_j;
     value[VALUE_EDP] = row->evaluation->edp_js;
     value[VALUE_MEASURED] = job->n_metric ? measure_number(job->metric[0], row->measured, 0) : NAN;
@@ -82,7 +82,7 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
     const double number[] = {e->latency_s, e->energy_j, e->edp_js, e->utilization};
     char text[40];
     text_clear(line);
-    text_append(line, "%llu,%llu", (unsigned long long)row->draw, (unsigned long long)e->cycle);
+    text_append(line, "%llu,%llu", (unsigned long long)row->draw, (unsigned long long)e->latency_cycle);
     for (size_t i = 0; i < 4; i++)
         text_append(line, ",%s", text_double(number[i], text, sizeof text));
     for (size_t i = 0; i < job->n_metric; i++) {

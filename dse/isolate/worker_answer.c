@@ -99,7 +99,7 @@ static bool is_solution(const struct solve_result *result, const struct worker_a
     if (answer->n_schedule > 0)
         return s->text_length == answer->n_schedule && answer->n_accounting > 0 && s->latency_cycle > 0 &&
                is_amount(s->latency_s) && is_amount(s->energy_j);
-    return is_mapping(&result->found.mapping) && e->fit.what == FITS && e->cycle > 0 &&
+    return is_mapping(&result->found.mapping) && e->fit.what == FITS && e->latency_cycle > 0 &&
            is_amount(e->latency_s) && is_amount(e->energy_j) && is_amount(e->edp_js) &&
            is_amount(e->n_compute) && e->n_compute < 1.8e19;
 }

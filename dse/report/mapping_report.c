@@ -189,13 +189,13 @@ static void list_summary(const struct mapping_report *r, struct cells *rows)
     char name[NETWORK_NAME_MAX];
     uint32_t order[ARCH_LEVEL_MAX];
     mapping_report_network_order(arch, order);
-    list(rows, "latency_cycle", total->cycle);
+    list(rows, "latency_cycle", total->latency_cycle);
     list(rows, "compute_cycle", total->compute_cycle);
     list_real(rows, "utilization", NULL, total->utilization);
     list(rows, "n_mac", (uint64_t)total->n_compute);
     list(rows, "n_mac_used", total->n_mac_used);
     list_real(rows, "energy_j", NULL, total->energy_j);
-    list_real(rows, "energy_j", arch->mac.name, total->mac_energy_j);
+    list_real(rows, "energy_j", arch->mac.name, total->energy_mac_j);
     for (uint32_t l = 0; l < arch->n_level; l++)
         list_real(rows, "energy_j", arch->level[l].name, total->level_energy_j[l]);
     for (uint32_t i = 0; i < arch->n_level; i++)
@@ -241,7 +241,7 @@ static void head_of_summary(const struct mapping_report *r, struct text_buffer *
     }
     text_append(out, "%s on %s\n", r->problem->name[0] ? r->problem->name : "problem", r->arch->name);
     text_append(out, "  %-*s  %s (%s cycles, %s of them computing)\n", label, "latency",
-                text_si(total->latency_s, "s", a, sizeof a), text_thousands(total->cycle, b, sizeof b),
+                text_si(total->latency_s, "s", a, sizeof a), text_thousands(total->latency_cycle, b, sizeof b),
                 text_thousands(total->compute_cycle, c, sizeof c));
     text_append(out, "  %-*s  %s\n", label, "energy", text_si(total->energy_j, "J", a, sizeof a));
     text_append(out, "  %-*s  %s\n", label, "edp", text_si(total->edp_js, "J s", a, sizeof a));
@@ -291,7 +291,7 @@ static void fill_parts(const struct mapping_report *r, struct cells *parts)
             blanks(parts, 3);
         }
     }
-    part_row(parts, r->arch->mac.name, total->mac_energy_j, total);
+    part_row(parts, r->arch->mac.name, total->energy_mac_j, total);
     cells_count(parts, total->compute_cycle);
     blanks(parts, 2);
 }
@@ -321,7 +321,7 @@ static void head_of_noc(const struct mapping_report *r, struct text_buffer *out)
                 r->arch->name, r->noc->columns, r->noc->pe_rows);
     text_append(out, "  latency    %s cycles (%s in the cost model)\n",
                 text_thousands(latency->cycle, a, sizeof a),
-                text_thousands(r->detail->total.cycle, b, sizeof b));
+                text_thousands(r->detail->total.latency_cycle, b, sizeof b));
     text_append(out, "  bound      %s cycles: the busiest port or PE without any waiting\n",
                 text_thousands((uint64_t)latency->bound_cycle, a, sizeof a));
     text_append(out, "  steps      %s", text_thousands(latency->n_step, a, sizeof a));
@@ -358,7 +358,7 @@ static void fill_noc(const struct mapping_report *r, struct report *report)
         uint64_t value;
     } row[] = {
         {"noc_latency_cycle", latency->cycle},
-        {"latency_cycle", r->detail->total.cycle},
+        {"latency_cycle", r->detail->total.latency_cycle},
         {"noc_bound_cycle", (uint64_t)latency->bound_cycle},
         {"n_step", latency->n_step},
         {"n_step_simulated", latency->n_step_simulated},

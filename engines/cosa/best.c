@@ -93,7 +93,7 @@ static double guide(void *self, double cost)
     if (!state->limited)
         return cost;
     double excess =
-        fmax(1, (double)e->cycle / state->cycle_limit) * fmax(1, e->energy_j / state->energy_limit_j);
+        fmax(1, (double)e->latency_cycle / state->cycle_limit) * fmax(1, e->energy_j / state->energy_limit_j);
     return cost * excess * excess;
 }
 
@@ -154,9 +154,9 @@ static void limit(struct state *state)
 {
     const struct evaluation *own = engine_context_last(state->context);
     state->limited = true;
-    state->cycle_limit = (double)own->cycle;
+    state->cycle_limit = (double)own->latency_cycle;
     state->energy_limit_j = own->energy_j;
-    engine_context_limit(state->context, own->cycle, own->energy_j);
+    engine_context_limit(state->context, own->latency_cycle, own->energy_j);
 }
 
 /* Solve number `next`: 0 is the user's own settings, to the letter. */

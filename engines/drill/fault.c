@@ -122,7 +122,7 @@ void drill_lie(enum drill_fault fault, struct engine_context *context)
     if (fault == DRILL_BELOW_BOUND) {
         struct evaluation *claimed = &result->evaluation;
         claimed->latency_s = bound->latency_s / 2;
-        claimed->cycle = (uint64_t)(claimed->latency_s * context->arch->clock_hz);
+        claimed->latency_cycle = (uint64_t)(claimed->latency_s * context->arch->clock_hz);
         claimed->energy_j = bound->energy_j / 2;
         claimed->edp_js = claimed->energy_j * claimed->latency_s;
         result->cost = objective_cost(&context->task->objective, claimed);

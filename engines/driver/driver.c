@@ -162,10 +162,10 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
     if (context->padded) {
         evaluation->n_compute = context->useful_macs;
         evaluation->utilization =
-            context->useful_macs / ((double)context->arch->mac.instances * (double)evaluation->cycle);
+            context->useful_macs / ((double)context->arch->mac.instances * (double)evaluation->latency_cycle);
     }
     *cost = objective_cost(&context->task->objective, evaluation);
-    if (evaluation->cycle > context->cycle_limit || evaluation->energy_j > context->energy_limit_j)
+    if (evaluation->latency_cycle > context->cycle_limit || evaluation->energy_j > context->energy_limit_j)
         return true;
     bool lower = !result->feasible || *cost < result->cost;
     if (lower)
@@ -289,14 +289,14 @@ static enum dse_status compare(const struct engine_context *context, const struc
         {"compute cycles", (double)said->compute_cycle, (double)plain->compute_cycle},
         {"MACs in use", (double)said->n_mac_used, (double)plain->n_mac_used},
         {"operations", said->n_compute, context->padded ? context->useful_macs : plain->n_compute},
-        {"J of MACs", said->mac_energy_j, plain->mac_energy_j},
+        {"J of MACs", said->energy_mac_j, plain->energy_mac_j},
         {"s", said->latency_s, plain->latency_s},
         {"J s", said->edp_js, plain->edp_js},
         {"utilization", said->utilization, context->padded ? said->utilization : plain->utilization},
     };
-    if (plain->fit.what != FITS || plain->cycle != said->cycle)
+    if (plain->fit.what != FITS || plain->latency_cycle != said->latency_cycle)
         return driver_refuse(err, "it says %" PRIu64 " cycles, and the plain cost model %" PRIu64,
-                             said->cycle, plain->cycle);
+                             said->latency_cycle, plain->latency_cycle);
     DSE_TRY(driver_compare(all, sizeof all / sizeof all[0], "the plain cost model", err));
     for (uint32_t l = 0; l < context->arch->n_level; l++) {
         const struct driver_compared level[] = {

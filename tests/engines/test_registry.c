@@ -278,7 +278,7 @@ static void check_bound(const struct engine *engine)
     must_solve(engine, &c, 1, (struct engine_budget){0}, &r);
     assert_int_equal(r.stop, STOP_OPTIMAL);
     assert_int_equal(r.n_evaluation, 1);
-    assert_int_equal(r.evaluation.cycle, 8 * 4 * 6);
+    assert_int_equal(r.evaluation.latency_cycle, 8 * 4 * 6);
 }
 
 static void test_reaching_the_bound_ends_the_search(void **state)

@@ -68,18 +68,18 @@ static bool run(const struct evaluator *evaluator, struct eval_workspace *worksp
     if (!nest_build(&evaluator->problem, arch, mapping, &nest, &out->fit) ||
         !nest_fits(&evaluator->problem, arch, mapping, &nest, &out->fit))
         return false;
-    out->cycle = out->compute_cycle = nest.compute_cycle;
+    out->latency_cycle = out->compute_cycle = nest.compute_cycle;
     out->n_mac_used = nest.mac_x_used * nest.mac_y_used;
     out->n_compute = (double)problem_macs(&evaluator->problem);
-    out->mac_energy_j = out->energy_j = out->n_compute * arch->mac.energy_j;
+    out->energy_mac_j = out->energy_j = out->n_compute * arch->mac.energy_j;
     for (uint32_t l = 0; l < arch->n_level; l++) {
         double words = level_words(evaluator, mapping, &nest, l);
         out->level_energy_j[l] = words * arch->level[l].read_energy_j;
         out->level_byte[l] = words * arch->level[l].word_bit / 8;
         out->energy_j += out->level_energy_j[l];
     }
-    out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->cycle);
-    out->latency_s = (double)out->cycle * ((const struct compiled_refetch *)evaluator)->clock_s;
+    out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->latency_cycle);
+    out->latency_s = (double)out->latency_cycle * ((const struct compiled_refetch *)evaluator)->clock_s;
     out->edp_js = out->energy_j * out->latency_s;
     return true;
 }

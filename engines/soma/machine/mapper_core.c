@@ -201,7 +201,7 @@ static void split_energy(const struct mapper_core *core, const struct evaluation
                          struct core_cost *cost)
 {
     uint32_t home = core->arch.n_level - 1;
-    *cost = (struct core_cost){.cycle = evaluation->cycle, .mac_energy_j = evaluation->mac_energy_j};
+    *cost = (struct core_cost){.cycle = evaluation->latency_cycle, .mac_energy_j = evaluation->energy_mac_j};
     for (uint32_t l = 0; l < home; l++)
         cost->local_energy_j += evaluation->level_energy_j[l];
     for (uint32_t l = 0; l <= home; l++)

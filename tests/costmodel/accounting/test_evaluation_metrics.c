@@ -12,11 +12,11 @@
 static struct metrics metrics_with(uint32_t n_level)
 {
     static struct architecture arch;
-    static const struct evaluation e = {.cycle = 3000,
+    static const struct evaluation e = {.latency_cycle = 3000,
                                         .n_compute = 4096,
                                         .utilization = 0.75,
                                         .energy_j = 127,
-                                        .mac_energy_j = 0.5,
+                                        .energy_mac_j = 0.5,
                                         .level_energy_j = {1, 2, 4, 8},
                                         .network_energy_j = {16, 32, 64, 128},
                                         .level_byte = {100, 200, 400, 800},

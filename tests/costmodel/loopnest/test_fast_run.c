@@ -108,7 +108,7 @@ static bool same(const struct evaluation *fast, const struct evaluation *plain, 
         return false;
     if (plain->fit.what != FITS)
         return fast->fit.needed == plain->fit.needed && fast->fit.available == plain->fit.available;
-    bool equal = fast->cycle == plain->cycle && fast->compute_cycle == plain->compute_cycle &&
+    bool equal = fast->latency_cycle == plain->latency_cycle && fast->compute_cycle == plain->compute_cycle &&
                  fast->n_mac_used == plain->n_mac_used && close_to(fast->energy_j, plain->energy_j) &&
                  close_to(fast->utilization, plain->utilization) && close_to(fast->edp_js, plain->edp_js);
     for (uint32_t l = 0; l < n_level; l++)
@@ -144,8 +144,8 @@ static void compare(const struct problem *problem, const struct architecture *ar
             text_init(&text);
             mapping_write_yaml(&mapping, problem, arch, &text);
             print_error("%s fast %d: %.17g J %llu cycles, plain %d: %.17g J %llu cycles\n%s", arch->name,
-                        fast.fit.what, fast.energy_j, (unsigned long long)fast.cycle, detail.total.fit.what,
-                        detail.total.energy_j, (unsigned long long)detail.total.cycle, text.data);
+                        fast.fit.what, fast.energy_j, (unsigned long long)fast.latency_cycle, detail.total.fit.what,
+                        detail.total.energy_j, (unsigned long long)detail.total.latency_cycle, text.data);
             text_free(&text);
             fail();
         }

@@ -186,7 +186,7 @@ static void check_summary(const char *name, const char *file, const struct test_
     while (next_row(&csv)) {
         const char *key = csv.field[0], *value = csv.field[1], *sub = strchr(key, ':');
         if (strcmp(key, "cycles") == 0)
-            same_count(name, "", key, total->cycle, value);
+            same_count(name, "", key, total->latency_cycle, value);
         else if (strcmp(key, "compute_cycles") == 0)
             same_count(name, "", key, total->compute_cycle, value);
         else if (strcmp(key, "utilization") == 0)
@@ -207,7 +207,7 @@ static void check_summary(const char *name, const char *file, const struct test_
             same_number(name, "", key, total->network_energy_j[network_level(&tc->arch, sub + 1)] * 1e12,
                         value);
         else if (strncmp(key, "energy_pJ:", 10) == 0 && strcmp(sub + 1, tc->arch.mac.name) == 0)
-            same_number(name, "", key, total->mac_energy_j * 1e12, value);
+            same_number(name, "", key, total->energy_mac_j * 1e12, value);
         else if (strncmp(key, "energy_pJ:", 10) == 0)
             same_number(name, "", key,
                         total->level_energy_j[architecture_find_level(&tc->arch, sub + 1)] * 1e12, value);
@@ -230,8 +230,8 @@ static void check_fast(const char *name, const struct test_case *tc)
     if (!evaluator_run(tc->evaluator, workspace, &tc->mapping, &fast))
         wrong(name, "fast path", "misfit", fast.fit.what, 0);
     else {
-        if (fast.cycle != plain->cycle)
-            wrong(name, "fast path", "cycles", (double)fast.cycle, (double)plain->cycle);
+        if (fast.latency_cycle != plain->latency_cycle)
+            wrong(name, "fast path", "cycles", (double)fast.latency_cycle, (double)plain->latency_cycle);
         if (fabs(fast.energy_j - plain->energy_j) > 1e-12 * plain->energy_j)
             wrong(name, "fast path", "energy", fast.energy_j, plain->energy_j);
     }

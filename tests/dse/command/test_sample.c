@@ -77,7 +77,7 @@ static enum dse_status keep_row(void *user, const struct sample_row *row, struct
     if (kept->n == ROW_MAX)
         return dse_fail(err, DSE_LIMIT, "too many");
     kept->draw[kept->n] = row->draw;
-    kept->cycle[kept->n] = row->evaluation->cycle;
+    kept->cycle[kept->n] = row->evaluation->latency_cycle;
     kept->energy_j[kept->n] = row->evaluation->energy_j;
     kept->mapping[kept->n++] = *row->mapping;
     return DSE_OK;
@@ -168,7 +168,7 @@ static void test_sample_rows_are_valid_mappings_at_their_price(void **state)
             assert_true(i == 0 || kept->draw[i] > kept->draw[i - 1]);
             assert_true(checker_accepts(problem, &f->arch, &kept->mapping[i], reason, sizeof reason));
             assert_int_equal(evaluator_detail(evaluator, &kept->mapping[i], &arena, detail, &err), DSE_OK);
-            assert_int_equal(detail->total.cycle, kept->cycle[i]);
+            assert_int_equal(detail->total.latency_cycle, kept->cycle[i]);
             assert_true(fabs(detail->total.energy_j - kept->energy_j[i]) <= 1e-12 * kept->energy_j[i]);
             arena_reset(&arena);
         }

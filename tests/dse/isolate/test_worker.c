@@ -89,7 +89,7 @@ static void assert_same(const struct solve_result *a, const struct solve_result 
     assert_int_equal(a->found.n_trace, b->found.n_trace);
     assert_memory_equal(a->found.trace, b->found.trace, a->found.n_trace * sizeof a->found.trace[0]);
     assert_memory_equal(&a->found.mapping, &b->found.mapping, sizeof a->found.mapping);
-    assert_int_equal(a->found.evaluation.cycle, b->found.evaluation.cycle);
+    assert_int_equal(a->found.evaluation.latency_cycle, b->found.evaluation.latency_cycle);
     assert_memory_equal(&a->found.evaluation.energy_j, &b->found.evaluation.energy_j, sizeof(double));
 }
 

@@ -67,7 +67,7 @@ static void good_result(size_t point, uint32_t task, struct solve_result *result
     result->found.feasible = true;
     result->found.mapping.n_level = result->found.mapping.n_dim = 1;
     result->found.mapping.level[0].temporal[0] = result->found.mapping.level[0].spatial[0] = 1;
-    result->found.evaluation.cycle = 1 + point;
+    result->found.evaluation.latency_cycle = 1 + point;
     result->found.n_evaluation = task;
 }
 
@@ -256,7 +256,7 @@ static void assert_good(struct fixture *f, size_t slot, size_t point)
     struct solve_result result = solve(f, slot, point, GOOD, 0);
     assert_int_equal(result.outcome, RESULT_OK);
     assert_string_equal(result.reason, "");
-    assert_int_equal(result.found.evaluation.cycle, 1 + point);
+    assert_int_equal(result.found.evaluation.latency_cycle, 1 + point);
 }
 
 static void test_worker_answers_many(void **state)

@@ -239,7 +239,7 @@ static int check_json(struct one_case *c)
         if (kind == MAPPING_SUMMARY) {
             const json_t *summary = json_object_get(root, "summary");
             assert_int_equal(json_integer_value(json_object_get(summary, "latency_cycle")),
-                             c->detail.total.cycle);
+                             c->detail.total.latency_cycle);
             assert_true(json_real_value(json_object_get(summary, "energy_j")) == c->detail.total.energy_j);
         } else {
             assert_int_equal(json_array_size(json_object_get(root, "rows")), n_row);

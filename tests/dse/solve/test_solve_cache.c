@@ -54,7 +54,7 @@ static void assert_same(const struct solve_result *a, const struct solve_result 
     assert_int_equal(a->found.n_trace, b->found.n_trace);
     assert_memory_equal(a->found.trace, b->found.trace, a->found.n_trace * sizeof a->found.trace[0]);
     assert_memory_equal(&a->found.mapping, &b->found.mapping, sizeof a->found.mapping);
-    assert_int_equal(x->cycle, y->cycle);
+    assert_int_equal(x->latency_cycle, y->latency_cycle);
     assert_memory_equal(&x->energy_j, &y->energy_j, sizeof x->energy_j);
     assert_memory_equal(x->level_energy_j, y->level_energy_j, sizeof x->level_energy_j);
     assert_memory_equal(x->level_byte, y->level_byte, sizeof x->level_byte);

@@ -69,7 +69,7 @@ static void test_never_worse_than_cosa(void **state)
             solve("cosa-best", &problem, &arch, objective[o], quick, 1, 0, &best);
             assert_true(own.feasible && best.feasible);
             assert_true(best.cost <= own.cost);
-            assert_true(best.evaluation.cycle <= own.evaluation.cycle);
+            assert_true(best.evaluation.latency_cycle <= own.evaluation.latency_cycle);
             assert_true(best.evaluation.energy_j <= own.evaluation.energy_j * (1 + 1e-12));
             assert_true(best.n_evaluation <= 1500 + 12 + 4 * 1000 + 1000);
         }
@@ -106,7 +106,7 @@ static void test_finds_what_the_objective_does_not_see(void **state)
     read_machine("experiments/architectures/simba_tablev.yaml", &arch);
     test_layer(1, &problem);
     solve("cosa-best", &problem, &arch, (struct objective){1, 1}, NULL, 0, 0, &best);
-    assert_true(best.evaluation.cycle <= 229376);
+    assert_true(best.evaluation.latency_cycle <= 229376);
     assert_int_equal(best.stop, STOP_CONVERGED);
 }
 

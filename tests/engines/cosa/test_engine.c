@@ -134,7 +134,7 @@ static void test_options_reach_the_model(void **state)
     solve(&c, WITH("share_input", "0.01", "share_output", "0.99"), &r);
     assert_true(r.feasible && !mapping_same(&r.mapping, &plain.mapping));
     solve(&c, WITH("form", "minmax", "halo", "all", "gap", "0.001"), &r);
-    assert_true(r.feasible && r.evaluation.cycle <= plain.evaluation.cycle);
+    assert_true(r.feasible && r.evaluation.latency_cycle <= plain.evaluation.latency_cycle);
 }
 
 /* 53 is prime and wider than any fan-out; padded to 54 = 2 * 3^3 the loops are a little longer but can be

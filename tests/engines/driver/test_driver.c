@@ -105,9 +105,9 @@ static void test_padding_prices_the_padded_loops(void **state)
     assert_true(r.feasible && r.padded);
     assert_int_equal(r.padded_bound[0], 8);
     assert_int_equal(r.padded_bound[1], 2);
-    assert_int_equal(r.evaluation.cycle, 4);
+    assert_int_equal(r.evaluation.latency_cycle, 4);
     assert_true(r.evaluation.n_compute == 10 && r.evaluation.utilization == 10.0 / 16);
-    assert_true(r.evaluation.mac_energy_j > 15.99e-12 && r.evaluation.mac_energy_j < 16.01e-12);
+    assert_true(r.evaluation.energy_mac_j > 15.99e-12 && r.evaluation.energy_mac_j < 16.01e-12);
     assert_int_equal(r.stop, STOP_OPTIMAL);
     assert_true(r.bound == r.cost);
     assert_string_equal(engine_result_padding_text(&r, &problem, text, sizeof text), "M 5->8");
@@ -130,7 +130,7 @@ static void test_equal_bounds_pad_nothing(void **state)
     small_gemm(&problem, 5, 2, 1);
     assert_int_equal(solve(&problem, value, &r, &err), DSE_OK);
     assert_true(r.feasible && !r.padded);
-    assert_int_equal(r.evaluation.cycle, 5);
+    assert_int_equal(r.evaluation.latency_cycle, 5);
     assert_string_equal(engine_result_padding_text(&r, &problem, text, sizeof text), "");
 }
 

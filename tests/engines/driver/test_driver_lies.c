@@ -51,9 +51,9 @@ static enum dse_status liar_step(void *memory, struct engine_context *context, e
     mapping_init(&mapping, engine_context_problem(context), context->arch);
     assert_true(engine_context_evaluate(context, &mapping, &cost));
     *stop = lie == LIE_STOP ? STOP_INTERRUPTED : STOP_CONVERGED;
-    said->cycle += lie == LIE_CYCLES;
+    said->latency_cycle += lie == LIE_CYCLES;
     said->energy_j *= lie == LIE_ENERGY ? 1.001 : 1;
-    said->mac_energy_j *= lie == LIE_MAC_ENERGY ? 0.5 : 1;
+    said->energy_mac_j *= lie == LIE_MAC_ENERGY ? 0.5 : 1;
     said->level_energy_j[1] *= lie == LIE_LEVEL_ENERGY ? 2 : 1;
     said->level_byte[2] += lie == LIE_LEVEL_BYTES;
     said->utilization = lie == LIE_UTILIZATION ? 1.5 : said->utilization;
