@@ -85,9 +85,7 @@ static enum dse_status set_capacity(const struct arch_spec *spec, const struct a
             return DSE_OK;
         return arch_spec_fail(
             spec, item, -1, err,
-            "storage %s lacks its \"capacity\"; write a size such as 128 KiB or 64 word, or "
-            "unlimited",
-            name);
+            "storage %s lacks its \"capacity\"; write a size such as 128 KiB or 64 word, or unlimited", name);
     }
     if (isinf(capacity->number))
         return DSE_OK;
@@ -122,8 +120,7 @@ static enum dse_status set_bandwidth(const struct arch_spec *spec, const struct 
             continue; /* the file's separate limits give way */
         return arch_spec_fail(
             spec, item, field, err,
-            "%s has both \"bandwidth\" (shared by reads and writes) and \"%s\"; give the one or the "
-            "other%s",
+            "%s has both \"bandwidth\" (shared by reads and writes) and \"%s\"; give the one or the other%s",
             item->name, architecture_schema()[field].key,
             is_override(item, field) ? ", or set the shared one" : "");
     }
@@ -184,8 +181,7 @@ static enum dse_status check_rule(const struct arch_spec *spec, const struct arc
     if (!is_set(item, STORAGE_RULE_REFERENCE))
         return arch_spec_fail(
             spec, item, blame, err,
-            "%s.energy_rule lacks the required key \"reference\", the capacity at which the energies "
-            "hold",
+            "%s.energy_rule lacks the required key \"reference\", the capacity at which the energies hold",
             name);
     if (power && step)
         return arch_spec_fail(spec, item, blame, err,

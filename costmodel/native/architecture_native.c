@@ -225,8 +225,7 @@ static enum dse_status check_order(const struct arch_spec *spec, struct dse_erro
     if (first->section != ARCH_STORAGE)
         return arch_spec_fail(
             spec, first, -1, err,
-            "the hierarchy begins with the %s \"%s\"; the outermost entry must be a storage "
-            "(such as a DRAM)",
+            "the hierarchy begins with the %s \"%s\"; the outermost entry must be a storage (such as a DRAM)",
             architecture_section_word(first->section), first->name);
     for (size_t i = 0; i + 1 < spec->n_item; i++) {
         const struct arch_item *item = spec->item[i], *below = spec->item[i + 1];

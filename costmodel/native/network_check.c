@@ -256,8 +256,7 @@ static enum dse_status check_one_operand(const struct network_reader *reader, co
     if (layer->type == LAYER_LINEAR && (uint64_t)from->h * from->w > 1)
         return fail_layer(reader, layer, err,
                           "C is %u, but its producers give %llu channels of %ux%u; accepted are C = %llu "
-                          "with the same P and Q, or "
-                          "flattened C = %.0f with P = Q = 1",
+                          "with the same P and Q, or flattened C = %.0f with P = Q = 1",
                           layer->c, (unsigned long long)channels, from->h, from->w,
                           (unsigned long long)channels, (double)channels * from->h * from->w);
     return fail_channels(reader, layer, channels, err);

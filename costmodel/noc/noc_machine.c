@@ -90,8 +90,7 @@ enum dse_status noc_config_of(const struct architecture *arch, struct noc_config
     if (level < 0)
         return dse_fail(
             err, DSE_BAD_USAGE,
-            "architecture %s has no PE array, that is, no level with a fan-out: there is no mesh to "
-            "simulate",
+            "architecture %s has no PE array, that is, no level with a fan-out: there is no mesh to simulate",
             arch->name);
     DSE_TRY(choose_mesh(arch, (uint32_t)level, &x, &y, err));
     noc_config_init(config, (uint32_t)x, (uint32_t)y);

@@ -71,8 +71,7 @@ static enum dse_status add_mac(struct builder *b, const struct timeloop_componen
 {
     if (b->mac_node != NULL)
         return yaml_fail(b->doc, component->node, err,
-                         "%s is a second compute component beside %s: only one kind of "
-                         "MAC is supported",
+                         "%s is a second compute component beside %s: only one kind of MAC is supported",
                          component->name, b->arch->mac.name);
     DSE_TRY(check_new_name(b, component->node, component->name, err));
     DSE_TRY(timeloop_mac_build(component, &b->arch->mac, &b->mac_fixed_energy, err));
@@ -407,8 +406,7 @@ static enum dse_status read_components(struct builder *b, struct dse_error *err)
         DSE_TRY(read_flat(b, top, err));
     if (b->mac_node == NULL)
         return yaml_fail(b->doc, top, err,
-                         "the architecture has no compute component (class mac, intmac, fpmac or "
-                         "compute)");
+                         "the architecture has no compute component (class mac, intmac, fpmac or compute)");
     if (b->arch->n_level == 0)
         return yaml_fail(b->doc, top, err, "the architecture has no storage level");
     turn_round(b);

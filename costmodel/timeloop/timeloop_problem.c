@@ -154,8 +154,7 @@ static enum dse_status read_term(struct shape *s, const struct ynode *node, stru
     if (node->kind == YNODE_SEQUENCE) {
         if (node->n_item < 1 || node->n_item > 2)
             return yaml_fail(s->shape_doc, node, err,
-                             "a term of a projection must be [dimension] or [dimension, "
-                             "coefficient]");
+                             "a term of a projection must be [dimension] or [dimension, coefficient]");
         dim = node->item[0];
     }
     DSE_TRY(yaml_text(s->shape_doc, dim, "a dimension in a projection", &name, err));
@@ -358,8 +357,7 @@ static enum dse_status resolve_coefficients(struct shape *s, const struct ynode 
 
                 if (c != NULL && !c->known)
                     return yaml_fail(s->doc, instance, err,
-                                     "coefficient %s has neither a default nor a value in the "
-                                     "instance",
+                                     "coefficient %s has neither a default nor a value in the instance",
                                      c->name);
                 term->coefficient = c == NULL ? 1 : c->value;
             }

@@ -136,8 +136,7 @@ static enum dse_status read_usage(const struct timeloop_component *component, st
                                       &given, err));
     if (given && level->min_utilization > 0.0 && level->size_word == ARCH_UNLIMITED)
         return yaml_fail(component->doc, component->node, err,
-                         "%s has min-utilization but no size (entries, depth or "
-                         "sizeKB) to take it of",
+                         "%s has min-utilization but no size (entries, depth or sizeKB) to take it of",
                          component->name);
     return DSE_OK;
 }
@@ -153,8 +152,7 @@ static enum dse_status read_mesh(const struct timeloop_component *component, uin
     DSE_TRY(timeloop_attribute_u64(component, SPELL("instances"), 1, UINT32_MAX, instances, &given, err));
     if (*instances == 0)
         return yaml_fail(component->doc, component->node, err,
-                         "%s needs `instances`: the flat format has no tree to "
-                         "count them by",
+                         "%s needs `instances`: the flat format has no tree to count them by",
                          component->name);
     *mesh_x = *instances;
     *mesh_y = 1;
@@ -219,9 +217,7 @@ static enum dse_status read_network(const struct timeloop_component *component, 
                                    &level->drain_latency_cycle, NULL, err));
     if (!hop_given && wire > 0.0 && !tile_given)
         return yaml_fail(component->doc, component->node, err,
-                         "%s has wire-energy but no tile-width (um), the length "
-                         "of one hop",
-                         component->name);
+                         "%s has wire-energy but no tile-width (um), the length of one hop", component->name);
     if (!hop_given)
         hop = word_bit * (tile_um / 1000) * wire;
     level->hop_energy_j = hop * J_PER_PJ;

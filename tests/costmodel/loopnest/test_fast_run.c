@@ -144,8 +144,9 @@ static void compare(const struct problem *problem, const struct architecture *ar
             text_init(&text);
             mapping_write_yaml(&mapping, problem, arch, &text);
             print_error("%s fast %d: %.17g J %llu cycles, plain %d: %.17g J %llu cycles\n%s", arch->name,
-                        fast.fit.what, fast.energy_j, (unsigned long long)fast.latency_cycle, detail.total.fit.what,
-                        detail.total.energy_j, (unsigned long long)detail.total.latency_cycle, text.data);
+                        fast.fit.what, fast.energy_j, (unsigned long long)fast.latency_cycle,
+                        detail.total.fit.what, detail.total.energy_j,
+                        (unsigned long long)detail.total.latency_cycle, text.data);
             text_free(&text);
             fail();
         }

@@ -253,7 +253,8 @@ static void test_mapper_core_fills_up_where_it_pays(void **state)
     assert_int_equal(problem.bound[problem_find_dim(&problem, "P")], 36);
     assert_int_equal(problem.bound[problem_find_dim(&problem, "R")], 3);
     /* all 8192 MACs can do it in 32 * 64 * 9 * 36 * 35 / 8192 cycles at best */
-    assert_true(result->evaluation.latency_cycle >= 2835 && result->evaluation.n_compute >= 32.0 * 64 * 9 * 36 * 35);
+    assert_true(result->evaluation.latency_cycle >= 2835 &&
+                result->evaluation.n_compute >= 32.0 * 64 * 9 * 36 * 35);
     arena_free(&f.arena);
 }
 
