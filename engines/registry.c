@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/yaml.h"
-#include "costmodel/noc/noc_measure.h"
+#include "costmodel/noc/noc.h"
 #include "engines/baseline/baseline.h"
 #include "engines/cosa/cosa_engines.h"
 #include "engines/drill/drill.h"

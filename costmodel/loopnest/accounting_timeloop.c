@@ -1,9 +1,7 @@
 /* Timeloop's accounting as the constant struct that callers choose. */
 #include "costmodel/loopnest/accounting_timeloop.h"
 
-#include "costmodel/loopnest/checker.h"
 #include "costmodel/loopnest/compiled.h"
-#include "costmodel/loopnest/lower_bound.h"
 
 const struct accounting accounting_timeloop = {
     .name = "timeloop",

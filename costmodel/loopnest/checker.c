@@ -1,6 +1,6 @@
 /* Checks shape, factors, keeps, tile sizes, meshes and thread block, in this order, with formulas of its
  * own; the first that fails becomes the sentence that users read. */
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "costmodel/loopnest/compiled.h"
-#include "costmodel/loopnest/nest.h"
-#include "costmodel/loopnest/traffic.h"
+#include "costmodel/loopnest/plain.h"
 
 /* Timeloop rounds counts half up. Below 0 lies only an output whose bounding box has words that no child
  * touches (strides in its projection), where less arrives than the partition: nothing is read back then. */

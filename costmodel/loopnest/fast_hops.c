@@ -1,6 +1,6 @@
 /* Hops as a product of sums over loops where every loop steps along one direction of the mesh; where one
  * wraps around rows that are not full, child by child. */
-#include "costmodel/loopnest/fast_hops.h"
+#include "costmodel/loopnest/fast.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Children with equal offsets are counted through a small hash table of offsets instead of by sorting;
  * groups of equal size become one class. */
-#include "costmodel/loopnest/fast_mesh.h"
+#include "costmodel/loopnest/fast.h"
 
 #include <math.h>
 #include <stdlib.h>

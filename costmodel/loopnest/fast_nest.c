@@ -1,6 +1,6 @@
 /* Builds the loops of a mapping without branches on its factors and checks on the way that it fits; the
  * first misfit ends it, without a reason. */
-#include "costmodel/loopnest/fast_nest.h"
+#include "costmodel/loopnest/fast.h"
 
 #include <string.h>
 

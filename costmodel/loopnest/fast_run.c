@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "costmodel/loopnest/compiled.h"
-#include "costmodel/loopnest/fast_mesh.h"
-#include "costmodel/loopnest/fast_nest.h"
-#include "costmodel/loopnest/fast_traffic.h"
-#include "costmodel/loopnest/nest.h"
+#include "costmodel/loopnest/fast.h"
+#include "costmodel/loopnest/plain.h"
 
 struct workspace {
     struct eval_workspace base;

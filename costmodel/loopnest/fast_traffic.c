@@ -1,11 +1,9 @@
 /* Walks the temporal loops once per tensor and serves all levels from that; the common case (no network,
  * no links, groups of one size) skips the records altogether. */
-#include "costmodel/loopnest/fast_traffic.h"
+#include "costmodel/loopnest/fast.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "costmodel/loopnest/fast_hops.h"
 
 /* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of
  * all loops inside it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the
@@ -107,7 +105,7 @@ static void add_record(struct fast_mesh *mesh, const struct group_class *class_,
         k++;
     if (k == mesh->n_record)
         mesh->record[mesh->n_record++] =
-            (struct fast_record){.multicast = class_->size, .scatter = class_->count};
+            (struct access_record){.multicast = class_->size, .scatter = class_->count};
     mesh->record[k].accesses += words * class_->count;
     mesh->record[k].hops += class_->hops * words;
 }
@@ -116,7 +114,7 @@ static void add_record(struct fast_mesh *mesh, const struct group_class *class_,
 static void sort_records(struct fast_mesh *mesh)
 {
     for (uint32_t k = 1; k < mesh->n_record; k++) {
-        struct fast_record record = mesh->record[k];
+        struct access_record record = mesh->record[k];
         uint32_t at = k;
         while (at > 0 && (mesh->record[at - 1].multicast > record.multicast ||
                           (mesh->record[at - 1].multicast == record.multicast &&
@@ -246,7 +244,7 @@ static double network_energy(const struct tensor_walk *walk, uint32_t l, uint64_
     if (first > content)
         first = content;
     for (uint32_t k = 0; k < walk->mesh->n_record; k++) {
-        const struct fast_record *record = &walk->mesh->record[k];
+        const struct access_record *record = &walk->mesh->record[k];
         double ingress = record->accesses;
         if (doubled)
             ingress = 2 * ingress - first;

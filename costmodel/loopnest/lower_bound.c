@@ -1,6 +1,6 @@
 /* Parallelism, energy per tensor, network and latency, then the search over spatial spreads that all
  * tensors must share: the least of their sums is the bound. */
-#include "costmodel/loopnest/lower_bound.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Builds the loop list with strides and extents, then asks whether spatial loops, meshes, tiles and thread
  * block fit; the first thing that does not is the misfit. */
-#include "costmodel/loopnest/nest.h"
+#include "costmodel/loopnest/plain.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Lists the offset of every child, sorts children by it, and cuts the list into groups of equal offset;
  * those that a neighbour serves can be left out. */
-#include "costmodel/loopnest/spatial_groups.h"
+#include "costmodel/loopnest/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
 /* Classes of visits to the child tile, delivered by multicast or by neighbours; then partitions, and the
  * demand that bypassed levels pass on. */
-#include "costmodel/loopnest/traffic.h"
+#include "costmodel/loopnest/plain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "costmodel/loopnest/spatial_groups.h"
 
 /* One class of visits to the child tile: `weight` visits of `size` words, each moving the tile by `move`,
  * right after a visit of `previous_size` words (0: there was none). docs/cost-model.md, "Temporal reuse"

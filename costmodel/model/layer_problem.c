@@ -1,6 +1,6 @@
 /* Convolutions, linear and matmul layers are one nest, G R S P Q C K N, with unit loops where they lack a
  * dimension; an einsum is taken as it is, its N times the batch. */
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 
 #include <string.h>
 

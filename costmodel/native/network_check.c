@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "costmodel/native/network_parts.h"
 
 /* Counts are kept in doubles in places (problem.h). */

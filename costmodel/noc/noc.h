@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
+#include "costmodel/model/measure.h"
 #include "costmodel/model/problem.h"
 
 /* DRAM behind the mesh: banks with open rows, one data bus. Times in cycles of the mesh clock. Defaults:
@@ -160,5 +161,8 @@ DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, con
                                               const struct mapping *mapping, uint64_t max_steps,
                                               const atomic_int *cancel, struct arena *arena,
                                               struct noc_latency *latency, struct dse_error *err);
+
+/* Metric noc_latency_cycle: noc_latency_of one execution; the limit is its `max_steps`. */
+extern const struct measure measure_noc;
 
 #endif

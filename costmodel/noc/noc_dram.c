@@ -1,6 +1,6 @@
 /* Banks with their rows, timing windows and refreshes; an access that has just been queued can be taken
  * back, so that a steady stream can be tried. */
-#include "costmodel/noc/noc_dram.h"
+#include "costmodel/noc/noc_mesh.h"
 
 static uint64_t later(uint64_t a, uint64_t b)
 {

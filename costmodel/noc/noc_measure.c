@@ -1,6 +1,4 @@
 /* The measure `noc`: the latency of a mapping on the simulated network-on-chip. */
-#include "costmodel/noc/noc_measure.h"
-
 #include "costmodel/noc/noc.h"
 
 static const struct metric metric[] = {

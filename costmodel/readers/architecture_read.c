@@ -1,8 +1,68 @@
-/* Architecture files of either format. */
-#include "costmodel/native/architecture_native.h"
-#include "costmodel/readers/architecture_template.h"
+/* Architecture files of either format. Of a native one a template keeps the parsed table of values, so that a
+ * build only replaces some; a Timeloop file is built anew from its tree. */
 #include "costmodel/readers/readers.h"
+
+#include <stdlib.h>
+
+#include "costmodel/native/architecture_native.h"
 #include "costmodel/timeloop/timeloop.h"
+
+struct architecture_template {
+    const struct yaml_doc *doc;
+    bool native;
+    struct arch_file file; /* when native */
+};
+
+enum dse_status architecture_template_new(const struct yaml_doc *doc, struct architecture_template **template,
+                                          struct dse_error *err)
+{
+    enum dse_status status = DSE_OK;
+    struct architecture_template *made = malloc(sizeof *made);
+    *template = NULL;
+    if (!made)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", doc->path);
+    made->doc = doc;
+    made->native = !timeloop_is_architecture(doc);
+    if (made->native)
+        status = arch_file_read(doc, &made->file, err);
+    if (status != DSE_OK)
+        free(made);
+    else
+        *template = made;
+    return status;
+}
+
+void architecture_template_free(struct architecture_template *template)
+{
+    free(template);
+}
+
+static enum dse_status build_native(const struct arch_file *file, const struct arch_override *override,
+                                    size_t n_override, struct architecture *arch, struct dse_error *err)
+{
+    struct arch_spec spec = file->spec;
+    size_t n_copy = n_override <= spec.n_item ? n_override : spec.n_item + 1;
+    struct arch_item *copy = NULL;
+    if (n_copy > 0) {
+        copy = malloc(n_copy * sizeof *copy);
+        if (!copy)
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", spec.path);
+    }
+    enum dse_status status = arch_spec_override(&spec, override, n_override, copy, err);
+    if (status == DSE_OK)
+        status = arch_spec_assemble(&spec, arch, err);
+    free(copy);
+    return status;
+}
+
+enum dse_status architecture_template_build(const struct architecture_template *template,
+                                            const struct arch_override *override, size_t n_override,
+                                            struct architecture *arch, struct dse_error *err)
+{
+    if (template->native)
+        return build_native(&template->file, override, n_override, arch, err);
+    return timeloop_architecture_build(template->doc, NULL, override, n_override, arch, err);
+}
 
 enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const struct yaml_doc *ert,
                                             const struct arch_override *override, size_t n_override,

@@ -36,4 +36,21 @@ DSE_MUST_CHECK enum dse_status architecture_read(const char *path, struct archit
 DSE_MUST_CHECK enum dse_status architecture_path_unit(const struct yaml_doc *doc, const char *path, int *unit,
                                                       struct dse_error *err);
 
+struct architecture_template;
+
+/* Read a parsed native or Timeloop file, which is borrowed. Of a native file all errors but those of putting
+ * the levels together show here, with the message of architecture_build. Release with
+ * architecture_template_free. Const once made: threads may share it. */
+DSE_MUST_CHECK enum dse_status architecture_template_new(const struct yaml_doc *doc,
+                                                         struct architecture_template **template,
+                                                         struct dse_error *err);
+void architecture_template_free(struct architecture_template *template);
+
+/* As architecture_build with the template's file: the same machine, or the same message. Some microseconds
+ * for a native file; a Timeloop file is read anew. */
+DSE_MUST_CHECK enum dse_status architecture_template_build(const struct architecture_template *template,
+                                                           const struct arch_override *override,
+                                                           size_t n_override, struct architecture *arch,
+                                                           struct dse_error *err);
+
 #endif

@@ -32,35 +32,6 @@ DSE_MUST_CHECK enum dse_status timeloop_architecture_build(const struct yaml_doc
 DSE_MUST_CHECK enum dse_status timeloop_architecture_check_path(const struct yaml_doc *doc, const char *path,
                                                                 struct dse_error *err);
 
-/* The file must be a mapping whose top-level keys mean something here; others are refused by name with the
- * reason. */
-DSE_MUST_CHECK enum dse_status timeloop_check_root(const struct yaml_doc *doc, struct dse_error *err);
-
-/* A node of the tree must not carry a YAML tag such as !Component: those make a v4 hierarchy. */
-DSE_MUST_CHECK enum dse_status timeloop_check_tag(const struct yaml_doc *doc, const struct ynode *node,
-                                                  struct dse_error *err);
-
-/* Split "PE[0..15]" into "PE" (at most `size` bytes) and 16; "PE" gives 1. `node` is the name's scalar. */
-DSE_MUST_CHECK enum dse_status timeloop_name(const struct yaml_doc *doc, const struct ynode *node,
-                                             const char *what, char *name, size_t size, uint64_t *count,
-                                             struct dse_error *err);
-
-/* Blame `line`: unknown `what` `word`, did you mean the nearest of `known` (n_known), which are listed when
- * few. */
-enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct dse_error *err,
-                                 const char *what, const char *word, const char *const *known,
-                                 size_t n_known);
-
-/* Is the value left out (`key:`, ~ or null)? True for NULL too. */
-bool timeloop_is_null(const struct ynode *node);
-
-/* Energies of an Energy Reference Table (`ert`: version, tables of actions in pJ) for the levels where
- * `fixed[l]` is false, and for the MACs unless `mac_fixed`. Which action prices what: docs/timeloop.md,
- * "Energy Reference Table". A table that belongs to no level and not to the MACs is an error. */
-DSE_MUST_CHECK enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynode *ert,
-                                                  const bool *fixed, bool mac_fixed,
-                                                  struct architecture *arch, struct dse_error *err);
-
 /* Read a Timeloop v3 problem (shape + instance). */
 DSE_MUST_CHECK enum dse_status problem_read(const char *path, struct problem *problem, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status problem_build(const struct yaml_doc *doc, struct problem *problem,

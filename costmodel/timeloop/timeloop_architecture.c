@@ -6,8 +6,7 @@
 
 #include "base/text.h"
 #include "costmodel/timeloop/timeloop.h"
-#include "costmodel/timeloop/timeloop_attribute.h"
-#include "costmodel/timeloop/timeloop_storage.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 enum { NODE_MAX = 32 };
 

@@ -1,11 +1,9 @@
 /* One table of rules for attributes, and their look-up as text, count or number; what is not in the table
  * is an error with the nearest name. */
-#include "costmodel/timeloop/timeloop_attribute.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "costmodel/timeloop/timeloop.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 enum effect { COUNTS, NO_EFFECT, REFUSED };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/timeloop/timeloop.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 static const double J_PER_PJ = 1e-12;
 

@@ -1,12 +1,10 @@
 /* Small tokenizers for "C=4 K8" and "KCP" or "K, C, P", each with an error that quotes the token. */
-#include "costmodel/timeloop/timeloop_loops.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/timeloop/timeloop.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 static const char DIGITS[] = "0123456789";

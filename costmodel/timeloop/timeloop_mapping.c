@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "costmodel/timeloop/timeloop.h"
-#include "costmodel/timeloop/timeloop_loops.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 /* One mapping being read. */
 struct builder {

@@ -1,12 +1,11 @@
 /* What all Timeloop readers share: names with counts ("PE[0..15]"), tags, unknown words, and top-level
  * keys with the reason why they are refused. */
-#include "costmodel/timeloop/timeloop.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/text.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 bool timeloop_is_null(const struct ynode *node)
 {

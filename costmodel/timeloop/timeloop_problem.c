@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 enum { COEFFICIENT_MAX = 32 };
 

@@ -1,13 +1,12 @@
 /* Word, size, mesh, bandwidth, network and energy of one component, from whichever of Timeloop's
  * attributes say them; two that contradict each other are an error. */
-#include "costmodel/timeloop/timeloop_storage.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "costmodel/model/problem.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 static const double J_PER_PJ = 1e-12;
 static const double ENERGY_MAX_PJ = 1e15;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/inputs/resolve.h"
 

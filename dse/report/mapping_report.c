@@ -241,7 +241,8 @@ static void head_of_summary(const struct mapping_report *r, struct text_buffer *
     }
     text_append(out, "%s on %s\n", r->problem->name[0] ? r->problem->name : "problem", r->arch->name);
     text_append(out, "  %-*s  %s (%s cycles, %s of them computing)\n", label, "latency",
-                text_si(total->latency_s, "s", a, sizeof a), text_thousands(total->latency_cycle, b, sizeof b),
+                text_si(total->latency_s, "s", a, sizeof a),
+                text_thousands(total->latency_cycle, b, sizeof b),
                 text_thousands(total->compute_cycle, c, sizeof c));
     text_append(out, "  %-*s  %s\n", label, "energy", text_si(total->energy_j, "J", a, sizeof a));
     text_append(out, "  %-*s  %s\n", label, "edp", text_si(total->edp_js, "J s", a, sizeof a));

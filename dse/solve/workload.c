@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "dse/inputs/inputs.h"
 
 static int is_chosen(const struct layer *layer, const char *const *name, size_t n_name)

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/model/network.h"
-#include "costmodel/readers/architecture_template.h"
 #include "costmodel/readers/readers.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"

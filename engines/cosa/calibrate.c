@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "engines/cosa/cosa.h"
 
 /* Weights tried beside the traffic's 1. The authors' program has 0.1 and 10 (the default). */

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/checker.h"
 #include "costmodel/model/measure.h"
 #include "dse/solve/measure_settings.h"
 #include "engines/mapspace/mapspace_constraints.h"

@@ -1,7 +1,6 @@
 /* Networks: any bytes give a network or an error, and each of its layers gives a checked loop nest or an
  * error. */
 #include "base/yaml.h"
-#include "costmodel/model/layer_problem.h"
 #include "costmodel/model/network.h"
 #include "tests/fuzz/fuzz.h"
 

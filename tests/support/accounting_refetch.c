@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "costmodel/accounting/evaluator.h"
-#include "costmodel/loopnest/checker.h"
-#include "costmodel/loopnest/nest.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
+#include "costmodel/loopnest/plain.h"
 
 struct compiled_refetch {
     struct evaluator base;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 
 enum dse_status conv4_case_init(struct conv4_case *conv4, const char *path, bool links, struct dse_error *err)

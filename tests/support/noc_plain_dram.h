@@ -1,5 +1,5 @@
 /* A DRAM that is stepped cycle by cycle, one command at a time: the plain counterpart of
- * costmodel/noc/noc_dram.h. */
+ * costmodel/noc/noc_mesh.h. */
 #ifndef TESTS_SUPPORT_NOC_PLAIN_DRAM_H
 #define TESTS_SUPPORT_NOC_PLAIN_DRAM_H
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 
 /* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873
  * and 0.018 pJ. */

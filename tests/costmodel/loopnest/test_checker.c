@@ -10,7 +10,6 @@
 
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/checker.h"
 #include "tests/support/random_case.h"
 
 enum { N_RANDOM = 20000, SEED = 99, REASON_MAX = 400 };

@@ -11,7 +11,6 @@
 
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/lower_bound.h"
 #include "costmodel/loopnest/lower_bound_need.h"
 #include "tests/support/random_case.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/model/layer_problem.h"
 #include "costmodel/model/network.h"
 
 enum { LINE_MAX_BYTE = 256, N_DIM = 7, N_COLUMN = 2 + N_DIM + 2 };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 
 /* The problem of layer `index` of `text`; the network is released. */
 static enum dse_status problem_of(const char *text, uint32_t index, uint32_t batch, struct problem *problem,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/mapping.h"
 #include "tests/support/random_case.h"
 

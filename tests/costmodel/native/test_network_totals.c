@@ -12,7 +12,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/model/layer_problem.h"
 #include "costmodel/model/network.h"
 
 enum { LINE_MAX_BYTE = 1024, N_COLUMN = 8 };

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "costmodel/noc/noc_dram.h"
+#include "costmodel/noc/noc_mesh.h"
 #include "tests/support/noc_case.h"
 
 struct access_row {

@@ -8,7 +8,6 @@
 
 #include "base/yaml.h"
 #include "costmodel/noc/noc.h"
-#include "costmodel/noc/noc_measure.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 

@@ -1,4 +1,5 @@
-/* A machine made from a template is the one that reading the file anew gives, message for message. */
+/* A machine made from a template is the one that reading the file anew gives, message for message.
+ * Tests: architecture_read.c. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/readers/architecture_template.h"
+#include "costmodel/readers/readers.h"
 
 /* Good and bad ones, of native and Timeloop files; what a file does not have is an error with the nearest
  * path. */

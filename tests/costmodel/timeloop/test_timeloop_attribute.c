@@ -10,8 +10,7 @@
 #include <cmocka.h>
 
 #include "base/yaml.h"
-#include "costmodel/timeloop/timeloop.h"
-#include "costmodel/timeloop/timeloop_attribute.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 static void test_timeloop_attribute_override_beats_the_file(void **state)
 {

@@ -9,6 +9,7 @@
 
 #include "base/yaml.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 static enum dse_status apply(const char *text, bool fixed_rf, struct architecture *arch,
                              struct dse_error *err)

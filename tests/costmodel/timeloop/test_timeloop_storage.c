@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/yaml.h"
-#include "costmodel/timeloop/timeloop_storage.h"
+#include "costmodel/timeloop/timeloop_parts.h"
 
 /* Build a level of class `class_name` with 16 instances from the text of its attributes. */
 static enum dse_status build(const char *class_name, const char *attributes, struct storage_level *level,

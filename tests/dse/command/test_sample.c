@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/checker.h"
 #include "costmodel/readers/readers.h"
 #include "dse/command/sample.h"
 #include "dse/solve/workload.h"

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "costmodel/model/layer_problem.h"
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/baseline/all_orders.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/driver/engine.h"
 

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/checker.h"
 #include "tests/engines/small_cases.h"
 
 enum { PLACE_MAX = 3 * ARCH_LEVEL_MAX, OPTION_MAX = 16 };

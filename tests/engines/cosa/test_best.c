@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "engines/cosa/polish.h"
 #include "tests/engines/small_cases.h"

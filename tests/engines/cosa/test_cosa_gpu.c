@@ -8,9 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/loopnest/gpu_schedule.h"
-#include "costmodel/model/layer_problem.h"
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/checker.h"
 #include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"
 #include "engines/cosa/cosa_options.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/cosa/formulation.h"
 #include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"

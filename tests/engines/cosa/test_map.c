@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "engines/cosa/cosa.h"
 #include "engines/mapspace/mapspace.h"

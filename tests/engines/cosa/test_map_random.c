@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/cosa/formulation.h"
 #include "engines/mapspace/mapspace.h"
 #include "tests/support/random_case.h"

@@ -7,8 +7,6 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/loopnest/checker.h"
-#include "costmodel/loopnest/lower_bound.h"
 #include "engines/driver/driver.h"
 #include "tests/engines/small_cases.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
+#include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace_enumerate.h"
 #include "engines/mapspace/mapspace_order.h"
 #include "tests/engines/small_cases.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "costmodel/loopnest/checker.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "engines/mapspace/mapspace_move.h"
 #include "tests/engines/small_cases.h"

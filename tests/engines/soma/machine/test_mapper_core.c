@@ -14,7 +14,7 @@
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/fused/core_machine.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/model/layer_problem.h"
+#include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/soma/machine/mapper_core.h"
 #include "engines/soma/notation/tile_plan.h"
