@@ -130,5 +130,4 @@ const struct engine engine_annealing = {
     .state_byte = sizeof(struct state),
     .init = annealing_init,
     .step = annealing_run,
-    .free = NULL,
 };

@@ -227,5 +227,4 @@ const struct engine engine_descent = {
     .state_byte = sizeof(struct state),
     .init = descent_init_engine,
     .step = descent_run,
-    .free = NULL,
 };

@@ -80,5 +80,4 @@ const struct engine engine_exhaustive = {
     .state_byte = sizeof(struct state),
     .init = exhaustive_init,
     .step = exhaustive_step,
-    .free = NULL,
 };

@@ -76,5 +76,4 @@ const struct engine engine_genetic = {
     .state_byte = sizeof(struct state),
     .init = genetic_init,
     .step = genetic_run,
-    .free = NULL,
 };

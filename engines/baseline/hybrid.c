@@ -175,5 +175,4 @@ const struct engine engine_hybrid = {
     .state_byte = sizeof(struct state),
     .init = hybrid_init,
     .step = hybrid_step,
-    .free = NULL,
 };

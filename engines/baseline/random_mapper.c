@@ -87,5 +87,4 @@ const struct engine engine_random = {
     .state_byte = sizeof(struct state),
     .init = random_init,
     .step = random_step,
-    .free = NULL,
 };

@@ -48,5 +48,4 @@ const struct engine engine_cosa = {
     .state_byte = sizeof(struct state),
     .init = cosa_init,
     .step = cosa_step,
-    .free = NULL,
 };

@@ -59,10 +59,6 @@ const struct evaluation *engine_context_last(const struct engine_context *contex
  * 1e-12 of it). What became the best before stays. Prices are given as ever. */
 void engine_context_limit(struct engine_context *context, uint64_t cycle, double energy_j);
 
-/* Of the mapping priced last, what decides between equal costs: its energy-delay product (lower is
- * better). */
-double engine_context_tie(const struct engine_context *context);
-
 /* Count `n` candidates that were thrown away before pricing, with one reason (may be NULL). */
 void engine_context_reject(struct engine_context *context, uint64_t n, const struct misfit_info *fit);
 

@@ -38,29 +38,8 @@ struct engine_context {
     struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
 };
 
-/* A number that was said, and what comes out when it is computed another way. */
-struct driver_compared {
-    const char *name; /* its unit, "J of MACs" */
-    double found, again;
-};
-
-/* DSE_INTERNAL: "the engine's answer does not hold: ...; this is a fault of the engine". */
-__attribute__((format(printf, 2, 3))) enum dse_status driver_refuse(struct dse_error *err, const char *format,
-                                                                    ...);
-
-/* Refuse the answer when one of the n pairs differs; `who` computed `again`. */
-DSE_MUST_CHECK enum dse_status driver_compare(const struct driver_compared *all, size_t n, const char *who,
-                                              struct dse_error *err);
-
-/* Refuse a cost that is not `cost`, that of what was found, or, when the bound holds for it, below it. */
-DSE_MUST_CHECK enum dse_status driver_check_cost(const struct engine_context *context, double cost,
-                                                 bool bounded, struct dse_error *err);
-
-/* A better cost was found after so many evaluations as are counted now; sets it and adds it to the trace. */
-void driver_improve(struct engine_context *context, double cost);
-
-/* The best schedule's text into the arena, then its text form read back and evaluated again: DSE_INTERNAL
- * when it disagrees. */
-DSE_MUST_CHECK enum dse_status driver_confirm_schedule(struct engine_context *context, struct dse_error *err);
+/* Price with `evaluator` from now on: the task's, or the padded one. */
+DSE_MUST_CHECK enum dse_status driver_use_evaluator(struct engine_context *context,
+                                                    const struct evaluator *evaluator, struct dse_error *err);
 
 #endif

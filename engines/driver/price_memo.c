@@ -53,6 +53,7 @@ const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct e
         return known;
     if (!engine_context_evaluate(context, mapping, &cost))
         return NULL;
-    *known = (struct price_memo_entry){hash, guide ? guide(self, cost) : cost, engine_context_tie(context)};
+    *known = (struct price_memo_entry){hash, guide ? guide(self, cost) : cost,
+                                       engine_context_last(context)->edp_js};
     return known;
 }

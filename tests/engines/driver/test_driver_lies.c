@@ -1,6 +1,6 @@
 /* Engines that hand over what does not hold: each false number, a mapping outside of the constraints, a
  * cancel that was none, a cost below a scheduler's own bound.
- * Tests: driver.c, driver_schedule.c. */
+ * Tests: driver.c, driver_context.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The contract of every scheduler in the registry, on a network of six layers and the edge core of SoMa.
  * Nothing here is a known value: an engine is compared with itself (seeds, threads, caches) and with its
  * budget. That what it finds is what it says is for the driver, which reads every answer back.
- * Tests: driver_schedule.c. */
+ * Tests: driver_context.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -358,10 +358,55 @@ static void test_driver_refuses_another_accounting(void **state)
     }
 }
 
+/* As many improvements as the budget has evaluations: one offer after the other, each of less energy. */
+static enum dse_status improving_step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                                      struct dse_error *err)
+{
+    (void)memory;
+    (void)stop;
+    struct engine_schedule schedule = schedule_of(0, "number 0");
+    engine_context_count(context, 1);
+    schedule.energy_j = 1.0 / (double)engine_context_evaluations(context);
+    return engine_context_offer(context, &schedule, err);
+}
+
+static enum dse_status agree(const struct engine_task *task, const struct engine_schedule *found,
+                             struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+{
+    (void)task;
+    (void)arena;
+    (void)err;
+    *again = *found;
+    return DSE_OK;
+}
+
+static void test_driver_thins_the_trace_but_keeps_its_ends(void **state)
+{
+    (void)state;
+    static const uint64_t n[] = {1, ENGINE_TRACE_MAX, ENGINE_TRACE_MAX + 1, 5000};
+    struct engine engine = fake_engine;
+    engine.step = improving_step;
+    engine.verify = agree;
+    for (size_t i = 0; i < sizeof n / sizeof n[0]; i++) {
+        struct found f;
+        setup(&f);
+        assert_int_equal(solve(&engine, f.value, n[i], NULL, &f.arena, &f.result, &f.err), DSE_OK);
+        const struct engine_result *r = &f.result;
+        assert_true(r->n_trace <= ENGINE_TRACE_MAX &&
+                    (r->n_trace == n[i] || r->n_trace > ENGINE_TRACE_MAX / 4));
+        assert_int_equal(r->trace[0].evaluation, 1);
+        assert_int_equal(r->trace[r->n_trace - 1].evaluation, n[i]);
+        for (uint32_t k = 1; k < r->n_trace; k++)
+            assert_true(r->trace[k].evaluation > r->trace[k - 1].evaluation);
+        arena_free(&f.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_driver_refuses_another_accounting),
+        cmocka_unit_test(test_driver_thins_the_trace_but_keeps_its_ends),
         cmocka_unit_test(test_driver_keeps_the_first_of_the_best),
         cmocka_unit_test(test_driver_stops_at_the_budget_and_takes_what_finish_offers),
         cmocka_unit_test(test_driver_finishes_after_a_cancel),
