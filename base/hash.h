@@ -16,8 +16,8 @@ struct hash_state {
     unsigned char byte[HASH_KEPT_MAX];
 };
 
-/* A fresh state; returns 0 when out of memory, else 1. Release with hash_end. */
-int hash_begin(struct hash_state *state);
+/* A fresh state. Release with hash_end. */
+void hash_begin(struct hash_state *state);
 void hash_bytes(struct hash_state *state, const void *bytes, size_t length);
 /* The text with its length, so that "ab"+"c" and "a"+"bc" differ. NULL counts as the empty text. */
 void hash_text(struct hash_state *state, const char *text);

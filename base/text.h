@@ -46,6 +46,9 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
 /* "133,888": decimal with thousands separators. Returns `buffer`. */
 char *text_thousands(uint64_t value, char *buffer, size_t size);
 
+/* Letters on a screen: UTF-8 continuation bytes take none. */
+size_t text_letters(const char *text);
+
 /* The ending of a plural: "" for 1, else "s". */
 const char *text_plural(unsigned long long n);
 

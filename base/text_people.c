@@ -4,6 +4,14 @@
 
 #include "base/text.h"
 
+size_t text_letters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
 const char *text_plural(unsigned long long n)
 {
     return n == 1 ? "" : "s";

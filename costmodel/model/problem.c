@@ -143,8 +143,7 @@ enum dse_status problem_check(const struct problem *problem, struct dse_error *e
 uint64_t problem_hash(const struct problem *problem)
 {
     struct hash_state hash;
-    if (!hash_begin(&hash))
-        return 0;
+    hash_begin(&hash);
     hash_u64(&hash, problem->n_dim);
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         hash_text(&hash, problem->dim_name[d]);

@@ -114,7 +114,7 @@ static enum dse_status measure(const struct cli_args *args, size_t kind, const s
     DSE_TRY(measure_check(&settings, report->arch, err));
     DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, NULL, arena, &values, err));
     for (size_t i = 0, n = measure_columns(&settings, false, metric); i < n; i++) {
-        double value = measure_number(metric[i], &values, i);
+        double value = metric_number(metric[i], &values.value[i]);
         cells_text(measured, metric[i]->name);
         if (metric[i]->type == METRIC_U64 && !isnan(value))
             cells_count(measured, (uint64_t)value);

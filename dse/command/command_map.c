@@ -47,7 +47,7 @@ static enum dse_status read_options(const struct cli_args *args, struct solve_se
     settings->max_evaluations = max_evaluations;
     settings->max_seconds = (double)max_seconds;
     if (cli_value(args, "accounting"))
-        DSE_TRY(solve_settings_price(settings, cli_value(args, "accounting"), err));
+        DSE_TRY(accounting_named(cli_value(args, "accounting"), &settings->accounting, err));
     for (size_t i = 0; i < args->n_value; i++) {
         if (strcmp(args->value[i].option->name, "option") != 0)
             continue;
@@ -102,7 +102,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     job->n_thread = threads ? (int)threads : threads_available();
     if (solve_is_scheduler(&job->settings)) {
         DSE_TRY(map_network_check(args, &job->settings, err));
-        return workload_init_whole(&job->workload, &job->network, (uint32_t)batch, err);
+        workload_init_whole(&job->workload, &job->network, (uint32_t)batch);
+        return DSE_OK;
     }
     for (size_t i = 0; i < args->n_value; i++)
         if (strcmp(args->value[i].option->name, "layer") == 0)

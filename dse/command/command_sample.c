@@ -70,7 +70,7 @@ static bool keep_values(struct sample_job *job, const struct sample_row *row)
     value[VALUE_CYCLE] = (double)row->evaluation->latency_cycle;
     value[VALUE_ENERGY] = row->evaluation->energy_j;
     value[VALUE_EDP] = row->evaluation->edp_js;
-    value[VALUE_MEASURED] = job->n_metric ? measure_number(job->metric[0], row->measured, 0) : NAN;
+    value[VALUE_MEASURED] = job->n_metric ? metric_number(job->metric[0], &row->measured->value[0]) : NAN;
     return true;
 }
 
@@ -86,7 +86,7 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
     for (size_t i = 0; i < 4; i++)
         text_append(line, ",%s", text_double(number[i], text, sizeof text));
     for (size_t i = 0; i < job->n_metric; i++) {
-        double value = measure_number(job->metric[i], row->measured, i);
+        double value = metric_number(job->metric[i], &row->measured->value[i]);
         text_append(line, ",%s", isnan(value) ? "" : text_double(value, text, sizeof text));
     }
     if (job->with_mapping) {

@@ -7,18 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns on the screen: UTF-8 continuation bytes take none. */
-static size_t shown_width(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
 static void add_cell(struct table *table, const char *text)
 {
-    size_t column = table->n_cell % table->n_column, width = shown_width(text);
+    size_t column = table->n_cell % table->n_column, width = text_letters(text);
     if (width > table->width[column])
         table->width[column] = width;
     text_append_bytes(&table->cells, text, strlen(text) + 1);
@@ -72,7 +63,7 @@ void table_print(const struct table *table, struct text_buffer *out)
     const char *cell = table->cells.data;
     for (size_t i = 0; i < table->n_cell; i++) {
         size_t c = i % table->n_column;
-        int pad = (int)(table->width[c] - shown_width(cell));
+        int pad = (int)(table->width[c] - text_letters(cell));
         int is_left = (int)(table->left >> c & 1), is_last = c + 1 == table->n_column;
         text_append(out, "%s%*s%s%*s", c ? "  " : "", is_left ? 0 : pad, "", cell,
                     is_left && !is_last ? pad : 0, "");

@@ -128,11 +128,6 @@ size_t measure_columns(const struct measure_settings *settings, bool folded,
     return n;
 }
 
-double measure_number(const struct metric *metric, const struct measure_values *values, size_t i)
-{
-    return metric_number(metric, &values->value[i]);
-}
-
 enum dse_status measure_mapping(const struct measure_settings *settings, const struct problem *problem,
                                 const struct architecture *arch, const struct mapping *mapping,
                                 const atomic_int *cancel, struct arena *arena, struct measure_values *values,

@@ -61,9 +61,6 @@ void measure_values_init(struct measure_values *values);
 size_t measure_columns(const struct measure_settings *settings, bool folded,
                        const struct metric *metric[MEASURE_VALUE_MAX]);
 
-/* Value number `i` of what is asked for, as a number; NaN: missing. */
-double measure_number(const struct metric *metric, const struct measure_values *values, size_t i);
-
 /* Compute what is asked for; what a mapping does not have is missing. Memory from `arena`. DSE_INTERRUPTED
  * soon after `cancel` (may be NULL) is set; DSE_NO_MEMORY, DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status measure_mapping(const struct measure_settings *settings,

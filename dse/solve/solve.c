@@ -59,12 +59,6 @@ enum dse_status solve_settings_option(struct solve_settings *settings, const cha
     return DSE_OK;
 }
 
-enum dse_status solve_settings_price(struct solve_settings *settings, const char *accounting,
-                                     struct dse_error *err)
-{
-    return accounting_named(accounting, &settings->accounting, err);
-}
-
 enum dse_status solve_settings_settle(struct solve_settings *settings, struct dse_error *err)
 {
     double option[SOLVE_OPTION_MAX];
@@ -144,8 +138,7 @@ static void hash_settings(const struct solve_settings *s, struct hash_state *sta
 uint64_t solve_settings_key(const struct solve_settings *settings)
 {
     struct hash_state state;
-    if (!hash_begin(&state))
-        return 0;
+    hash_begin(&state);
     hash_settings(settings, &state);
     return hash_end(&state);
 }
@@ -153,8 +146,7 @@ uint64_t solve_settings_key(const struct solve_settings *settings)
 uint64_t solve_arch_key(const struct architecture *arch)
 {
     struct hash_state state;
-    if (!hash_begin(&state))
-        return 0;
+    hash_begin(&state);
     hash_u64(&state, architecture_hash(arch));
     for (uint32_t l = 0; l < arch->n_level; l++)
         hash_text(&state, arch->level[l].name);
@@ -164,8 +156,7 @@ uint64_t solve_arch_key(const struct architecture *arch)
 uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key)
 {
     struct hash_state state;
-    if (!hash_begin(&state))
-        return 0;
+    hash_begin(&state);
     hash_u64(&state, settings_key);
     hash_u64(&state, problem_key);
     hash_u64(&state, arch_key);

@@ -67,10 +67,6 @@ DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settin
 DSE_MUST_CHECK enum dse_status solve_settings_option(struct solve_settings *settings, const char *name,
                                                      const char *text, struct dse_error *err);
 
-/* Choose an accounting by its name. DSE_BAD_INPUT: unknown, with the nearest. */
-DSE_MUST_CHECK enum dse_status solve_settings_price(struct solve_settings *settings, const char *accounting,
-                                                    struct dse_error *err);
-
 /* All is set: the accounting chosen, if any, sets the option that is the same choice. DSE_BAD_INPUT: it is
  * none of the engine's, or that option was set to say otherwise. May be called again. */
 DSE_MUST_CHECK enum dse_status solve_settings_settle(struct solve_settings *settings, struct dse_error *err);

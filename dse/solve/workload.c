@@ -46,11 +46,10 @@ static enum dse_status add_layer(struct workload *w, uint32_t index, struct dse_
     return DSE_OK;
 }
 
-static enum dse_status hash_workload(struct workload *w, struct dse_error *err)
+static void hash_workload(struct workload *w)
 {
     struct hash_state state;
-    if (!hash_begin(&state))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the hash of network %s", w->network->name);
+    hash_begin(&state);
     hash_u64(&state, w->batch);
     for (uint32_t i = 0; i < w->n_layer; i++) {
         const struct layer *layer = &w->network->layer[w->layer[i]];
@@ -59,7 +58,6 @@ static enum dse_status hash_workload(struct workload *w, struct dse_error *err)
         hash_u64(&state, w->problem_key[w->problem_of[i]]);
     }
     w->hash = hash_end(&state);
-    return DSE_OK;
 }
 
 static void hash_layer(struct hash_state *state, const struct layer *l)
@@ -97,12 +95,11 @@ static void hash_layer(struct hash_state *state, const struct layer *l)
 }
 
 /* Everything a scheduler can see of the network. */
-static enum dse_status hash_network(struct workload *w, struct dse_error *err)
+static void hash_network(struct workload *w)
 {
     const struct network *network = w->network;
     struct hash_state state;
-    if (!hash_begin(&state))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the hash of network %s", network->name);
+    hash_begin(&state);
     hash_u64(&state, w->batch);
     hash_text(&state, network->name);
     hash_u64(&state, network->is_graph);
@@ -118,18 +115,15 @@ static enum dse_status hash_network(struct workload *w, struct dse_error *err)
         hash_layer(&state, &network->layer[i]);
     w->network_hash = hash_end(&state);
     w->network_hash += w->network_hash == 0;
-    return DSE_OK;
 }
 
-enum dse_status workload_init_whole(struct workload *w, const struct network *network, uint32_t batch,
-                                    struct dse_error *err)
+void workload_init_whole(struct workload *w, const struct network *network, uint32_t batch)
 {
     memset(w, 0, sizeof *w);
     w->network = network;
     w->batch = batch;
-    DSE_TRY(hash_network(w, err));
+    hash_network(w);
     w->hash = w->network_hash;
-    return DSE_OK;
 }
 
 enum dse_status workload_init(struct workload *w, const struct network *network, uint32_t batch,
@@ -160,8 +154,9 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
         else
             w->n_skipped++;
     }
-    DSE_TRY(hash_network(w, err));
-    return hash_workload(w, err);
+    hash_network(w);
+    hash_workload(w);
+    return DSE_OK;
 }
 
 void workload_free(struct workload *workload)

@@ -35,9 +35,8 @@ DSE_MUST_CHECK enum dse_status workload_init(struct workload *workload, const st
                                              uint32_t batch, const char *const *name, size_t n_name,
                                              int lenient, struct dse_error *err);
 
-/* The whole network only, for schedulers: no layers and no problems. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status workload_init_whole(struct workload *workload, const struct network *network,
-                                                   uint32_t batch, struct dse_error *err);
+/* The whole network only, for schedulers: no layers and no problems. */
+void workload_init_whole(struct workload *workload, const struct network *network, uint32_t batch);
 void workload_free(struct workload *workload);
 
 /* How many executions of problem `p` the network has (the sum of its layers' counts). */

@@ -38,7 +38,7 @@ static enum dse_status set_option(const struct axis_value *value, struct solve_s
 static enum dse_status set_accounting(const struct axis_value *value, struct solve_settings *settings,
                                       struct dse_error *err)
 {
-    return solve_settings_price(settings, value->text, err);
+    return accounting_named(value->text, &settings->accounting, err);
 }
 
 static enum dse_status set_objective(const struct axis_value *value, struct solve_settings *settings,

@@ -127,8 +127,10 @@ static enum dse_status load_workload(struct sweep *sweep, size_t n, size_t b, co
                                      struct dse_error *err)
 {
     struct workload *workload = &sweep->workload[n * sweep->n_batch + b];
-    if (sweep->n_scheduler == sweep->n_engine)
-        return workload_init_whole(workload, &sweep->network[n], sweep->batch[b], err);
+    if (sweep->n_scheduler == sweep->n_engine) {
+        workload_init_whole(workload, &sweep->network[n], sweep->batch[b]);
+        return DSE_OK;
+    }
     return workload_init(workload, &sweep->network[n], sweep->batch[b], name, sweep->spec->n_layer, 1, err);
 }
 

@@ -112,11 +112,10 @@ static enum dse_status keep_specification(struct sweep *sweep, struct dse_error 
     schema->set = spec->set;
     schema->n_set = spec->n_set;
     schema->input = input_store_all(spec->inputs, &schema->n_input);
-    if (!hash_begin(&state))
-        return sweep_no_memory(sweep, err);
+    hash_begin(&state);
     input_hash(&state, spec->text, schema->set, schema->n_set, schema->input, schema->n_input);
     schema->specification_hash = hash_end(&state);
-    return DSE_OK;
+    return schema->specification_hash ? DSE_OK : sweep_no_memory(sweep, err);
 }
 
 /* Add the metrics of a group to the columns of points, and its name to `names`, unless it is there. */

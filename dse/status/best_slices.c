@@ -269,8 +269,7 @@ static char *place_of(const struct best_slices *best, const struct best_source *
 static uint64_t hash_slice(const struct best_slices *best, const struct csv_row *row)
 {
     struct hash_state state;
-    if (!hash_begin(&state))
-        return 0;
+    hash_begin(&state);
     for (size_t i = 0; i < best->n_by; i++)
         hash_text(&state, row->field[best->column[i]]);
     return hash_end(&state);

@@ -208,18 +208,9 @@ static const char *value_text(const struct best_slices *best, double value, char
     return buffer;
 }
 
-/* Letters on the screen: UTF-8 continuation bytes take none. */
-static size_t width_of(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
 static void pad_left(struct text_buffer *out, const char *text, size_t width)
 {
-    size_t n = width_of(text);
+    size_t n = text_letters(text);
     text_append(out, "%*s%s  ", (int)(n < width ? width - n : 0), "", text);
 }
 
@@ -228,13 +219,13 @@ static void measure(const struct best_slices *best, size_t *width)
 {
     char text[64];
     for (size_t i = 0; i < best->n_by; i++)
-        width[i] = width_of(best->by[i]);
-    width[best->n_by] = width_of(best->metric);
+        width[i] = text_letters(best->by[i]);
+    width[best->n_by] = text_letters(best->metric);
     for (size_t s = 0; s < best->n; s++) {
         const char *at = best->slice[s].text;
         for (size_t i = 0; i < best->n_by; i++, at += strlen(at) + 1)
-            width[i] = width_of(at) > width[i] ? width_of(at) : width[i];
-        size_t n = width_of(value_text(best, best->slice[s].value, text, sizeof text));
+            width[i] = text_letters(at) > width[i] ? text_letters(at) : width[i];
+        size_t n = text_letters(value_text(best, best->slice[s].value, text, sizeof text));
         width[best->n_by] = n > width[best->n_by] ? n : width[best->n_by];
     }
 }

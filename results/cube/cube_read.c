@@ -125,10 +125,8 @@ static enum metric_type type_of(hid_t dataset, size_t rank)
     hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
     H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == (int)rank;
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
+    hdf5_close(space);
+    hdf5_close(type);
     if (!fits || (class != H5T_INTEGER && class != H5T_FLOAT))
         return METRIC_TEXT;
     return class == H5T_INTEGER ? METRIC_U64 : METRIC_F64;
@@ -305,10 +303,8 @@ static enum dse_status read_cell(hid_t dataset, const uint32_t *index, size_t n_
         else
             status = hdf5_read_numbers(dataset, memory, space, *n, arena, value, err);
     }
-    if (memory >= 0)
-        H5Sclose(memory);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(memory);
+    hdf5_close(space);
     return status;
 }
 

@@ -105,8 +105,7 @@ void stored_rows_close(struct stored_rows *rows)
     close_all(rows->layer_level, LEVEL_METRIC_MOST);
     hid_t other[] = {rows->status, rows->key, rows->layer_status, rows->evaluation, rows->cost};
     close_all(other, sizeof other / sizeof *other);
-    if (rows->text_type >= 0)
-        H5Tclose(rows->text_type);
+    hdf5_close(rows->text_type);
     H5Fclose(rows->file);
     free(rows);
 }
@@ -129,10 +128,8 @@ struct block {
 
 static void block_close(const struct block *block)
 {
-    if (block->memory >= 0)
-        H5Sclose(block->memory);
-    if (block->space >= 0)
-        H5Sclose(block->space);
+    hdf5_close(block->memory);
+    hdf5_close(block->space);
 }
 
 /* Select the cell; `extra` dimensions stand behind the axes. Returns 0 when the shape is another one. */
@@ -175,8 +172,7 @@ static int has_class(hid_t dataset, enum metric_type type)
     int good = type == METRIC_TEXT  ? class == H5T_STRING && H5Tis_variable_str(stored) > 0
                : type == METRIC_F64 ? class == H5T_FLOAT
                                     : class == H5T_INTEGER;
-    if (stored >= 0)
-        H5Tclose(stored);
+    hdf5_close(stored);
     return good;
 }
 

@@ -8,6 +8,12 @@
 
 #include "base/text.h"
 
+void hdf5_close(hid_t id)
+{
+    if (id >= 0)
+        H5Idec_ref(id);
+}
+
 hid_t hdf5_create(const char *path)
 {
     hid_t file = -1, create = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
@@ -16,10 +22,8 @@ hid_t hdf5_create(const char *path)
         H5Pset_attr_creation_order(create, order) >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
         H5Pset_file_locking(access, false, true) >= 0)
         file = H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    if (create >= 0)
-        H5Pclose(create);
-    if (access >= 0)
-        H5Pclose(access);
+    hdf5_close(create);
+    hdf5_close(access);
     return file;
 }
 
@@ -32,8 +36,7 @@ enum dse_status hdf5_open(const char *path, hid_t *file, struct dse_error *err)
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list >= 0 && H5Pset_file_locking(list, false, true) >= 0)
         *file = H5Fopen(path, H5F_ACC_RDONLY, list);
-    if (list >= 0)
-        H5Pclose(list);
+    hdf5_close(list);
     return *file >= 0 ? DSE_OK : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file");
 }
 
@@ -42,8 +45,7 @@ hid_t hdf5_create_group(hid_t parent, const char *name)
     hid_t group = -1, list = H5Pcreate(H5P_GROUP_CREATE);
     if (list >= 0 && H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
         group = H5Gcreate2(parent, name, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (list >= 0)
-        H5Pclose(list);
+    hdf5_close(list);
     return group;
 }
 

@@ -10,6 +10,10 @@
 #include "base/arena.h"
 #include "base/status.h"
 
+/* Close whatever HDF5 has opened: a file, group, dataset, space, type, list; < 0, what could not be opened,
+ * is fine. */
+void hdf5_close(hid_t id);
+
 /* A new file: links and attributes in the order of their making, no times, no lock, since it is ours until it
  * is renamed. */
 hid_t hdf5_create(const char *path);

@@ -62,10 +62,9 @@ static enum dse_status hash_of(int file, const char *path, uint64_t n, uint64_t 
 {
     struct hash_state state;
     char *block = malloc(BLOCK_BYTE);
-    if (!block || !hash_begin(&state)) {
-        free(block);
+    if (!block)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for reading %s", path);
-    }
+    hash_begin(&state);
     enum dse_status status = DSE_OK;
     for (uint64_t done = 0; status == DSE_OK && done < n;) {
         size_t part = n - done < BLOCK_BYTE ? (size_t)(n - done) : BLOCK_BYTE;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "results/hdf5/hdf5_file.h"
 #include "results/hdf5/hdf5_guard.h"
 
 enum {
@@ -191,10 +192,8 @@ static hid_t create_file(struct hdf5_output *output)
         H5Pset_small_data_block_size(access, SMALL_DATA_BYTE) >= 0 &&
         H5Pset_driver(access, output->driver, &info) >= 0)
         file = H5Fcreate(output->path, H5F_ACC_TRUNC, create, access);
-    if (create >= 0)
-        H5Pclose(create);
-    if (access >= 0)
-        H5Pclose(access);
+    hdf5_close(create);
+    hdf5_close(access);
     return file;
 }
 

@@ -49,14 +49,10 @@ enum dse_status hdf5_read_attribute(hid_t object, const char *name, struct arena
         }
         free(raw);
     }
-    if (type >= 0)
-        H5Tclose(type);
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    hdf5_close(type);
+    hdf5_close(stored);
+    hdf5_close(space);
+    hdf5_close(attribute);
     return status;
 }
 
@@ -84,8 +80,7 @@ static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct a
     else
         status = keep_texts(type, space, raw, n, arena, text, err);
     free(raw);
-    if (type >= 0)
-        H5Tclose(type);
+    hdf5_close(type);
     return status;
 }
 
@@ -99,8 +94,7 @@ enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size
     *number = value;
     hid_t stored = H5Dget_type(dataset);
     H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
-    if (stored >= 0)
-        H5Tclose(stored);
+    hdf5_close(stored);
     if (class == H5T_FLOAT) {
         if (H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value) < 0)
             return dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
@@ -126,12 +120,9 @@ uint64_t hdf5_read_count(hid_t object, const char *name)
     if (space >= 0 && stored >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
         H5Tget_class(stored) == H5T_INTEGER && H5Aread(attribute, H5T_NATIVE_UINT64, &value) < 0)
         value = 0;
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    hdf5_close(stored);
+    hdf5_close(space);
+    hdf5_close(attribute);
     return value;
 }
 
@@ -157,9 +148,7 @@ enum dse_status hdf5_read_dataset(hid_t dataset, struct arena *arena, const char
         status = hdf5_read_numbers(dataset, H5S_ALL, H5S_ALL, *n, arena, number, err);
     else
         status = dse_fail(err, DSE_BAD_INPUT, "a dataset is neither text nor number");
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(stored);
+    hdf5_close(space);
     return status;
 }

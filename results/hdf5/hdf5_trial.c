@@ -49,10 +49,8 @@ static bool read_attribute(hid_t attribute)
     }
     if (reading.text && reading.type >= 0)
         H5Tclose(reading.type);
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(stored);
+    hdf5_close(space);
     return fine;
 }
 
@@ -62,8 +60,7 @@ static herr_t on_attribute(hid_t object, const char *name, const H5A_info_t *inf
     (void)user;
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     bool fine = attribute >= 0 && read_attribute(attribute);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    hdf5_close(attribute);
     return fine ? 0 : -1;
 }
 
@@ -116,8 +113,7 @@ static bool read_window(hid_t dataset, hid_t space, const struct reading *readin
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, w->start, NULL, w->count, NULL) >= 0 &&
                 H5Dread(dataset, reading->type, memory, space, H5P_DEFAULT, value) >= 0 &&
                 (!reading->text || H5Dvlen_reclaim(reading->type, memory, H5P_DEFAULT, value) >= 0);
-    if (memory >= 0)
-        H5Sclose(memory);
+    hdf5_close(memory);
     return fine;
 }
 
@@ -157,10 +153,8 @@ static bool read_dataset(hid_t dataset)
         fine = read_values(dataset, space, &reading);
     if (reading.text && reading.type >= 0)
         H5Tclose(reading.type);
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(stored);
+    hdf5_close(space);
     return fine;
 }
 

@@ -107,7 +107,7 @@ const char *plot_title(const struct plot_job *job)
 /* A letter of the 12 point title is up to 9.6 wide, of the 8 point line 5.8 (DejaVu Sans). */
 double plot_head_width(const struct plot_job *job)
 {
-    double title = 9.6 * (double)plot_letters(plot_title(job));
+    double title = 9.6 * (double)text_letters(plot_title(job));
     double fixed = 5.8 * (double)plot_fixed_letters(&job->data);
     return (title > fixed ? title : fixed) + 20;
 }
@@ -179,7 +179,7 @@ size_t plot_longest(const char *const *label, size_t n)
 {
     size_t longest = 0;
     for (size_t i = 0; i < n; i++)
-        longest = plot_letters(label[i]) > longest ? plot_letters(label[i]) : longest;
+        longest = text_letters(label[i]) > longest ? text_letters(label[i]) : longest;
     return longest;
 }
 

@@ -300,7 +300,7 @@ size_t plot_fixed_letters(const struct plot_data *data)
     struct text_buffer text;
     text_init(&text);
     plot_fixed_text(data, &text);
-    size_t n = text.data ? plot_letters(text.data) : 0;
+    size_t n = text.data ? text_letters(text.data) : 0;
     text_free(&text);
     return n;
 }
@@ -384,12 +384,4 @@ enum dse_status plot_ticks(struct plot_data *data, const struct plot_axis *axis,
     for (size_t i = 0; i < n && unit; i++)
         text[i] = arena_copy_text(&data->arena, text[i], strcspn(text[i], " "));
     return arena_check(&data->arena, "the figure", err);
-}
-
-size_t plot_letters(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
 }

@@ -87,7 +87,4 @@ DSE_MUST_CHECK enum dse_status plot_ticks(struct plot_data *data, const struct p
                                           const char ***label, char *title, size_t size,
                                           struct dse_error *err);
 
-/* Width of a text in letters (UTF-8 aware). */
-size_t plot_letters(const char *text);
-
 #endif

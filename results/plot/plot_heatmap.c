@@ -185,10 +185,10 @@ static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_lett
     layout->panel_width = fmax(layout->panel_width, clamp(6.6 * (double)title_letters, 0, 400));
     layout->panel_height = clamp((double)map->n_y * 26, 112, 420);
     /* In a single row of panels the titles at the sides want their room. */
-    double side = letter * (double)(plot_letters(data->metric->sentence) + 9);
+    double side = letter * (double)(text_letters(data->metric->sentence) + 9);
     if (map->n_panel <= 3)
         layout->panel_height =
-            fmax(layout->panel_height, fmax(side, letter * (double)plot_letters(map->y_title)));
+            fmax(layout->panel_height, fmax(side, letter * (double)text_letters(map->y_title)));
     double cell_width = layout->panel_width / (double)map->n_x;
     double cell_height = layout->panel_height / (double)map->n_y;
     map->print_values = cell_width >= 29 && cell_height >= 13;
@@ -201,7 +201,7 @@ static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_lett
     size_t fixed = plot_fixed_letters(data);
     layout->top = (fixed > 0 ? 44 : 30) + (data->n_facet > 0 ? 18 : 2);
     layout->bottom = x_tick_height + 22 + 42;
-    layout->least_width = fmax(plot_head_width(job), 5.8 * (double)plot_letters(map->foot) + 20);
+    layout->least_width = fmax(plot_head_width(job), 5.8 * (double)text_letters(map->foot) + 20);
     double y_title_offset = layout->left - 10; /* plot_layout may move the panels */
     plot_layout(layout, map->n_panel, columns);
     text_append(&job->script, "dse_x_title_offset = %.4g\ndse_y_title_offset = %.4g\n", x_tick_height,

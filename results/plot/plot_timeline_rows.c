@@ -40,7 +40,7 @@ static void clip(const struct drawing *d, double *x0, double *x1)
 
 static double width_of(const char *word, double size)
 {
-    return letter_width * size * (double)plot_letters(word) + 1.5;
+    return letter_width * size * (double)text_letters(word) + 1.5;
 }
 
 /* A word in the middle of a box of a row, lying or standing, when there is room. */

@@ -50,10 +50,8 @@ static hid_t put_vector(hid_t group, const char *name, hid_t type, const void *v
         H5Dclose(dataset);
         dataset = -1;
     }
-    if (list >= 0)
-        H5Pclose(list);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(list);
+    hdf5_close(space);
     return dataset;
 }
 
@@ -77,10 +75,8 @@ static int put_column(hid_t group, const struct timeline_table *table, const str
         result = hdf5_put_text(dataset, "units", column->unit);
     if (result >= 0)
         result = hdf5_put_text(dataset, "long_name", column->sentence);
-    if (dataset >= 0)
-        H5Dclose(dataset);
-    if (type >= 0)
-        H5Tclose(type);
+    hdf5_close(dataset);
+    hdf5_close(type);
     return result;
 }
 
@@ -101,10 +97,8 @@ static int put_table(hid_t file, const struct timeline_table *table, const struc
         result = hdf5_put_text(scale, "long_name", table->index_sentence);
     for (size_t c = 0; result >= 0 && c < table->n_column; c++)
         result = put_column(group, table, &table->column[c], row, n, scale, store);
-    if (scale >= 0)
-        H5Dclose(scale);
-    if (group >= 0)
-        H5Gclose(group);
+    hdf5_close(scale);
+    hdf5_close(group);
     free(store);
     return result;
 }

@@ -16,12 +16,9 @@ static enum dse_status read_text_attribute(hid_t at, const char *name, struct ar
     if (type >= 0 && space >= 0 && stored >= 0 && H5Tis_variable_str(stored) > 0 &&
         H5Sget_simple_extent_npoints(space) == 1 && H5Aread(at, type, &raw) >= 0)
         status = hdf5_keep_texts(type, space, &raw, 1, arena, text, err);
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
+    hdf5_close(stored);
+    hdf5_close(space);
+    hdf5_close(type);
     return status;
 }
 
@@ -32,10 +29,8 @@ static bool read_number_attribute(hid_t at, enum timeline_type type, void *value
     bool fine = space >= 0 && stored >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
                 H5Tget_class(stored) == (type == TIMELINE_WHOLE ? H5T_INTEGER : H5T_FLOAT) &&
                 H5Aread(at, type == TIMELINE_WHOLE ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, value) >= 0;
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(stored);
+    hdf5_close(space);
     return fine;
 }
 
@@ -73,8 +68,7 @@ static enum dse_status open_vector(hid_t group, const char *name, hid_t *dataset
     hid_t space = H5Dget_space(*dataset);
     bool fine = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
                 H5Sget_simple_extent_dims(space, n, NULL) == 1;
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(space);
     bool held = fine && can_hold(*dataset, *n);
     if (held)
         return DSE_OK;
@@ -93,8 +87,7 @@ static enum dse_status read_values(hid_t dataset, const struct timeline_column *
     hid_t stored = H5Dget_type(dataset);
     bool text = stored >= 0 && H5Tis_variable_str(stored) > 0;
     bool whole = stored >= 0 && H5Tget_class(stored) == H5T_INTEGER;
-    if (stored >= 0)
-        H5Tclose(stored);
+    hdf5_close(stored);
     if (column->type == TIMELINE_TEXT ? !text : !whole)
         return dse_fail(err, DSE_BAD_INPUT, "the dataset %s is not %s", column->name,
                         column->type == TIMELINE_TEXT ? "text" : "of whole numbers");
@@ -108,10 +101,8 @@ static enum dse_status read_values(hid_t dataset, const struct timeline_column *
         dse_fail(err, DSE_BAD_INPUT, "the dataset %s cannot be read (damaged?)", column->name);
     if (raw && type >= 0 && space >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) >= 0)
         status = hdf5_keep_texts(type, space, raw, n, arena, store, err);
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
+    hdf5_close(space);
+    hdf5_close(type);
     free(raw);
     return status;
 }
@@ -178,8 +169,7 @@ static bool is_timeline(hid_t file)
     hid_t at = H5Aexists(file, "format") > 0 ? H5Aopen(file, "format", H5P_DEFAULT) : -1;
     bool found = at >= 0 && read_text_attribute(at, "format", &arena, &text, NULL) == DSE_OK &&
                  strcmp(text, TIMELINE_FORMAT) == 0;
-    if (at >= 0)
-        H5Aclose(at);
+    hdf5_close(at);
     arena_free(&arena);
     return found;
 }
