@@ -217,8 +217,9 @@ void cube_chunk(int rank, const hsize_t *length, hsize_t *chunk)
 {
     hsize_t room = CHUNK_VALUE_MAX;
     for (int i = rank - 1; i >= 0; i--) {
-        chunk[i] = length[i] < room ? length[i] : room;
-        room /= chunk[i] < length[i] ? room : chunk[i];
+        hsize_t n = (length[i] + room - 1) / room;
+        chunk[i] = n > 1 ? (length[i] + n - 1) / n : length[i];
+        room = n > 1 ? 1 : room / chunk[i];
         if (room == 0)
             room = 1;
     }
