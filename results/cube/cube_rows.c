@@ -22,29 +22,46 @@ static enum dse_status index_rows(struct cube_rows *rows, struct dse_error *err)
             return cube_index_finish(&rows->index, err);
         if (row.cell == JOURNAL_NO_CELL)
             continue;
-        const struct cube_entry entry = {row.cell,       row.line,         row.offset,      row.length,
-                                         row.layer_line, row.layer_offset, row.layer_length};
+        const struct cube_entry entry = {row.cell,         row.line,        row.offset,
+                                         row.length,       row.layer_line,  row.layer_offset,
+                                         row.layer_length, row.split->plain};
         DSE_TRY(cube_index_add(&rows->index, &entry, err));
     }
+}
+
+static enum dse_status open_rows(struct cube_rows *rows, const char *out, const struct result_schema *schema,
+                                 bool sorted, struct dse_error *err)
+{
+    rows->schema = schema;
+    csv_row_init(&rows->split);
+    csv_row_init(&rows->layer);
+    enum dse_status status = schema_check(schema, err);
+    if (status == DSE_OK)
+        status = journal_scan_open(out, schema, &rows->scan, err);
+    if (status == DSE_OK && !sorted)
+        status = index_rows(rows, err);
+    rows->n = rows->index.n_all;
+    if (status != DSE_OK)
+        cube_rows_close(rows);
+    return status;
 }
 
 enum dse_status cube_rows_open(struct cube_rows *rows, const char *out, const struct result_schema *schema,
                                size_t n_entry, const char *near, struct dse_error *err)
 {
     memset(rows, 0, sizeof *rows);
-    rows->schema = schema;
-    csv_row_init(&rows->split);
-    csv_row_init(&rows->layer);
     cube_index_init(&rows->index, n_entry, near);
-    DSE_TRY(schema_check(schema, err));
-    rows->n_cell = schema_n_cell(schema);
-    enum dse_status status = journal_scan_open(out, schema, &rows->scan, err);
-    if (status == DSE_OK)
-        status = index_rows(rows, err);
-    rows->n = rows->index.n_all;
-    if (status != DSE_OK)
-        cube_rows_close(rows);
-    return status;
+    return open_rows(rows, out, schema, false, err);
+}
+
+enum dse_status cube_rows_open_sorted(struct cube_rows *rows, const char *out,
+                                      const struct result_schema *schema, struct cube_index *index,
+                                      struct dse_error *err)
+{
+    memset(rows, 0, sizeof *rows);
+    rows->index = *index;
+    *index = (struct cube_index){0};
+    return open_rows(rows, out, schema, true, err);
 }
 
 void cube_rows_close(struct cube_rows *rows)
@@ -93,7 +110,7 @@ enum dse_status cube_rows_next(struct cube_rows *rows, bool *more, struct dse_er
 {
     DSE_TRY(cube_rows_step(rows, more, err));
     return *more ? journal_scan_point_at(rows->scan, rows->at.offset, rows->at.length, rows->at.line,
-                                         &rows->split, err)
+                                         rows->at.plain, &rows->split, err)
                  : DSE_OK;
 }
 

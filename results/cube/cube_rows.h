@@ -11,16 +11,15 @@
 #include "results/journal/journal_scan.h"
 #include "results/record/schema.h"
 
-/* Entries of a journal's index that are in memory, by default: 14 MiB. */
+/* Entries of a journal's index that are in memory, by default: 16 MiB. */
 enum { CUBE_ROWS_ENTRY_MAX = 256 * 1024 };
 
 /* A journal opened for reading in cell order. */
 struct cube_rows {
     const struct result_schema *schema; /* borrowed */
     struct journal_scan *scan;
-    struct cube_index index;
+    struct cube_index index;        /* owned */
     uint64_t n;                     /* rows that are on the axes */
-    uint64_t n_cell;                /* of the cube */
     uint64_t last_cell, last_line;  /* of the row before, to find twins */
     struct csv_row split, layer;    /* the current lines */
     struct cube_entry at;           /* the current row */
@@ -34,6 +33,12 @@ struct cube_rows {
 DSE_MUST_CHECK enum dse_status cube_rows_open(struct cube_rows *rows, const char *out,
                                               const struct result_schema *schema, size_t n_entry,
                                               const char *near, struct dse_error *err);
+
+/* The same when the order is known: `index`, finished, is moved into `rows`, also on failure. Lines are still
+ * checked when they are read. */
+DSE_MUST_CHECK enum dse_status cube_rows_open_sorted(struct cube_rows *rows, const char *out,
+                                                     const struct result_schema *schema,
+                                                     struct cube_index *index, struct dse_error *err);
 void cube_rows_close(struct cube_rows *rows);
 
 /* Go to the next row: `at`, `cell` and `split` are about it until the next call. `*more` is false at the end.
