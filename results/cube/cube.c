@@ -175,8 +175,10 @@ static enum dse_status build(const char *temporary, const struct result_schema *
     return status;
 }
 
-enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,
-                           const struct provenance *provenance, struct dse_error *err)
+/* `index`: NULL when the rows must be looked for. */
+static enum dse_status build_renamed(const char *h5_path, const struct result_schema *schema,
+                                     const struct provenance *provenance, struct cube_index *index,
+                                     struct dse_error *err)
 {
     char temporary[4096];
     struct cube_rows rows;
@@ -185,7 +187,10 @@ enum dse_status cube_build(const char *h5_path, const struct result_schema *sche
     int written = snprintf(temporary, sizeof temporary, "%s.tmp", h5_path);
     if (written < 0 || (size_t)written >= sizeof temporary)
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    DSE_TRY(cube_rows_open(&rows, h5_path, schema, CUBE_ROWS_ENTRY_MAX, temporary, err));
+    if (index)
+        DSE_TRY(cube_rows_open_sorted(&rows, h5_path, schema, index, err));
+    else
+        DSE_TRY(cube_rows_open(&rows, h5_path, schema, CUBE_ROWS_ENTRY_MAX, temporary, err));
     err->file[0] = '\0';
     enum dse_status status = build(temporary, schema, provenance, &rows, err);
     cube_rows_close(&rows);
@@ -196,4 +201,17 @@ enum dse_status cube_build(const char *h5_path, const struct result_schema *sche
     else
         status = sync_folder(h5_path, err);
     return status;
+}
+
+enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,
+                           const struct provenance *provenance, struct dse_error *err)
+{
+    return build_renamed(h5_path, schema, provenance, NULL, err);
+}
+
+enum dse_status cube_build_sorted(const char *h5_path, const struct result_schema *schema,
+                                  const struct provenance *provenance, struct cube_index *index,
+                                  struct dse_error *err)
+{
+    return build_renamed(h5_path, schema, provenance, index, err);
 }

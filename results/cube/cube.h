@@ -5,6 +5,7 @@
 #define RESULTS_CUBE_CUBE_H
 
 #include "base/status.h"
+#include "results/cube/cube_index.h"
 #include "results/record/provenance.h"
 #include "results/record/schema.h"
 
@@ -15,5 +16,11 @@
  * journal line (file, line) or two rows for one cell. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,
                                           const struct provenance *provenance, struct dse_error *err);
+
+/* The same from a journal whose rows stand at the places of `index`, which is taken over: a merge knows them,
+ * and they need not be looked for. */
+DSE_MUST_CHECK enum dse_status cube_build_sorted(const char *h5_path, const struct result_schema *schema,
+                                                 const struct provenance *provenance,
+                                                 struct cube_index *index, struct dse_error *err);
 
 #endif

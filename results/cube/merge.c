@@ -128,7 +128,8 @@ static enum dse_status write_merged(struct merge *merge, const char *out, const 
     if (status == DSE_OK)
         status = merge_files_close(&merge->files, err);
     if (status == DSE_OK)
-        status = cube_build(merge->files.h5_path, &merge->schema, provenance, err);
+        status =
+            cube_build_sorted(merge->files.h5_path, &merge->schema, provenance, &merge->files.index, err);
     if (status != DSE_OK) {
         merge_files_discard(&merge->files);
         return status;

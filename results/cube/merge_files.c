@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "results/journal/sync_folder.h"
 #include "results/record/csv_line.h"
 
@@ -51,6 +50,9 @@ enum dse_status merge_files_open(struct merge_files *files, const char *out,
     text_init(&layer);
     csv_point_header(&point, schema);
     csv_layer_header(&layer, schema);
+    files->end =
+        (struct cube_entry){.line = 2, .offset = point.length, .layer_line = 2, .layer_offset = layer.length};
+    cube_index_init(&files->index, CUBE_ROWS_ENTRY_MAX, files->h5_path);
     enum dse_status status = begin(files->csv_path, &point, &files->csv, err);
     if (status == DSE_OK)
         status = begin(files->layer_path, &layer, &files->layers, err);
@@ -74,10 +76,50 @@ static enum dse_status end(FILE **file, const char *path, struct dse_error *err)
     return fail_write(path, err);
 }
 
+static uint64_t count_lines(const struct text_buffer *text)
+{
+    uint64_t n = 0;
+    const char *at = text->data, *end = text->data + text->length;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+static enum dse_status append(const struct text_buffer *text, FILE *file, const char *path,
+                              struct dse_error *err)
+{
+    errno = 0;
+    if (text->length && fwrite(text->data, 1, text->length, file) != text->length)
+        return fail_write(path, err);
+    return DSE_OK;
+}
+
+enum dse_status merge_files_add(struct merge_files *files, const struct cube_entry *row,
+                                const struct text_buffer *point, const struct text_buffer *layers,
+                                struct dse_error *err)
+{
+    struct cube_entry *end = &files->end;
+    DSE_TRY(append(layers, files->layers, files->layer_path, err));
+    DSE_TRY(append(point, files->csv, files->csv_path, err));
+    end->cell = row->cell;
+    end->plain = row->plain;
+    end->length = point->length;
+    end->layer_length = layers->length;
+    DSE_TRY(cube_index_add(&files->index, end, err));
+    end->line++;
+    end->offset += point->length;
+    end->layer_line += count_lines(layers);
+    end->layer_offset += layers->length;
+    return DSE_OK;
+}
+
 enum dse_status merge_files_close(struct merge_files *files, struct dse_error *err)
 {
     DSE_TRY(end(&files->csv, files->csv_path, err));
-    return end(&files->layers, files->layer_path, err);
+    DSE_TRY(end(&files->layers, files->layer_path, err));
+    return cube_index_finish(&files->index, err);
 }
 
 void merge_files_discard(struct merge_files *files)
@@ -90,6 +132,7 @@ void merge_files_discard(struct merge_files *files)
     unlink(files->h5_path);
     unlink(files->csv_path);
     unlink(files->layer_path);
+    cube_index_free(&files->index);
 }
 
 bool merge_files_begun(const char *out)

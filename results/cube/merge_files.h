@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "base/text.h"
+#include "results/cube/cube_rows.h"
 #include "results/record/schema.h"
 
 enum { MERGE_PATH_MAX = 4096 };
@@ -14,6 +16,8 @@ enum { MERGE_PATH_MAX = 4096 };
 struct merge_files {
     char h5_path[MERGE_PATH_MAX], csv_path[MERGE_PATH_MAX], layer_path[MERGE_PATH_MAX]; /* temporary */
     FILE *csv, *layers;                                                                 /* owned */
+    struct cube_entry end;   /* where the next row goes */
+    struct cube_index index; /* of the rows, for the cube */
 };
 
 /* Begin both tables with their headers; what is left of an earlier merge is overwritten. DSE_IO,
@@ -21,10 +25,15 @@ struct merge_files {
 DSE_MUST_CHECK enum dse_status merge_files_open(struct merge_files *files, const char *out,
                                                 const struct result_schema *schema, struct dse_error *err);
 
-/* Close the tables and bring them to the disk. DSE_IO. */
+/* Append a row: its line and those of its layers. `row` says its cell. DSE_IO, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status merge_files_add(struct merge_files *files, const struct cube_entry *row,
+                                               const struct text_buffer *point,
+                                               const struct text_buffer *layers, struct dse_error *err);
+
+/* Close the tables and bring them to the disk; the index may be read then. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status merge_files_close(struct merge_files *files, struct dse_error *err);
 
-/* Close and remove everything. */
+/* Close and remove everything; the index as well. */
 void merge_files_discard(struct merge_files *files);
 
 /* Was a merge into `out` killed while it wrote its tables? */

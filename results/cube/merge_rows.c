@@ -231,16 +231,7 @@ static enum dse_status compare(struct merge_rows *rows, struct merge_shard *a, s
     return status;
 }
 
-static enum dse_status write_line(const struct text_buffer *line, FILE *file, const char *path,
-                                  struct dse_error *err)
-{
-    errno = 0;
-    if (line->length && fwrite(line->data, 1, line->length, file) != line->length)
-        return dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno ? errno : EIO));
-    return DSE_OK;
-}
-
-enum dse_status merge_rows_next(struct merge_rows *rows, const struct merge_files *files, uint64_t *cell,
+enum dse_status merge_rows_next(struct merge_rows *rows, struct merge_files *files, uint64_t *cell,
                                 uint64_t *n_twin, uint64_t *n_chosen, struct dse_error *err)
 {
     bool same, second;
@@ -261,8 +252,7 @@ enum dse_status merge_rows_next(struct merge_rows *rows, const struct merge_file
     }
     struct merge_shard *shard = &rows->shard[lowest];
     DSE_TRY(read_row(shard, LAYERS, &rows->line[1], err));
-    DSE_TRY(write_line(&rows->line[1], files->layers, files->layer_path, err));
     DSE_TRY(read_row(shard, POINT, &rows->line[0], err));
-    DSE_TRY(write_line(&rows->line[0], files->csv, files->csv_path, err));
+    DSE_TRY(merge_files_add(files, &shard->rows.at, &rows->line[0], &rows->line[1], err));
     return step(rows, lowest, err);
 }

@@ -39,7 +39,7 @@ DSE_MUST_CHECK enum dse_status merge_rows_add(struct merge_rows *rows, size_t i,
  * compared and passed over: equal ones are counted in `*n_twin`; of two that differ, one of which failed,
  * timed out or was ended by max_seconds, the better stays, else the first, and `*n_chosen` counts them.
  * DSE_BAD_INPUT: they differ otherwise, or a line does not check any more. DSE_IO, DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status merge_rows_next(struct merge_rows *rows, const struct merge_files *files,
+DSE_MUST_CHECK enum dse_status merge_rows_next(struct merge_rows *rows, struct merge_files *files,
                                                uint64_t *cell, uint64_t *n_twin, uint64_t *n_chosen,
                                                struct dse_error *err);
 
