@@ -78,9 +78,9 @@ static enum dse_status add_mac(struct builder *b, const struct timeloop_componen
     return DSE_OK;
 }
 
-static bool contains_any(const char *text, const char *const *word)
+static bool contains_any(const char *text, const char *const *word, size_t n_word)
 {
-    for (size_t i = 0; word[i] != NULL; i++)
+    for (size_t i = 0; i < n_word; i++)
         if (strstr(text, word[i]) != NULL)
             return true;
     return false;
@@ -90,27 +90,25 @@ static bool contains_any(const char *text, const char *const *word)
 static enum dse_status classify(const struct builder *b, const struct ynode *node, const char *name,
                                 const char *class_name, enum timeloop_kind *kind, struct dse_error *err)
 {
-    static const char *const storage[] = {"DRAM", "SRAM", "regfile", "smartbuffer", "storage", NULL};
-    static const char *const mac[] = {"mac", "intmac", "fpmac", "compute", NULL};
-    static const char *const network[] = {"NoC",     "Multicast", "ReductionTree", "Legacy", "Network",
-                                          "network", NULL};
-    static const char *const known[] = {"DRAM", "SRAM",   "regfile", "smartbuffer", "storage",
-                                        "mac",  "intmac", "fpmac",   "compute"};
-
-    if (contains_any(class_name, storage)) {
+    enum { N_STORAGE = 5, N_KNOWN = 9, N_NETWORK = 6 };
+    static const char *const known[N_KNOWN] = {"DRAM", "SRAM",   "regfile", "smartbuffer", "storage",
+                                               "mac",  "intmac", "fpmac",   "compute"};
+    static const char *const network[N_NETWORK] = {"NoC",    "Multicast", "ReductionTree",
+                                                   "Legacy", "Network",   "network"};
+    if (contains_any(class_name, known, N_STORAGE)) {
         *kind = TIMELOOP_STORAGE;
         return DSE_OK;
     }
-    if (contains_any(class_name, network))
+    if (contains_any(class_name, network, N_NETWORK))
         return yaml_fail(b->doc, node, err,
                          "%s is a user-defined network (class %s), which is not supported: only "
                          "the networks Timeloop infers itself are modelled",
                          name, class_name);
-    if (contains_any(class_name, mac)) {
+    if (contains_any(class_name, known + N_STORAGE, N_KNOWN - N_STORAGE)) {
         *kind = TIMELOOP_MAC;
         return DSE_OK;
     }
-    const char *nearest = text_nearest(class_name, known, sizeof known / sizeof known[0]);
+    const char *nearest = text_nearest(class_name, known, N_KNOWN);
     return yaml_fail(
         b->doc, node, err,
         "%s has class \"%s\", which is no storage (DRAM, SRAM, regfile, smartbuffer, "
@@ -120,15 +118,31 @@ static enum dse_status classify(const struct builder *b, const struct ynode *nod
         nearest != NULL ? "\"?" : "");
 }
 
+/* A component without a name or attributes so far. */
+static struct timeloop_component component_of(const struct builder *b, const struct ynode *node,
+                                              enum timeloop_kind kind)
+{
+    return (struct timeloop_component){
+        .doc = b->doc, .node = node, .kind = kind, .override = b->override, .n_override = b->n_override};
+}
+
+/* Its attributes are those under the key of that name. */
+static enum dse_status take_attributes(struct timeloop_component *component, struct dse_error *err)
+{
+    const struct ynode *attributes = yaml_find(component->node, "attributes");
+    if (timeloop_is_null(attributes))
+        return DSE_OK;
+    component->attributes = attributes;
+    return yaml_is_mapping(component->doc, attributes, "attributes", err);
+}
+
 static enum dse_status add_local(struct builder *b, const struct ynode *item, struct dse_error *err)
 {
     static const char *const allowed[] = {"name", "class", "attributes"};
-    struct timeloop_component component = {
-        .doc = b->doc, .node = item, .override = b->override, .n_override = b->n_override};
+    struct timeloop_component component = component_of(b, item, TIMELOOP_STORAGE);
     const struct ynode *value;
     const char *class_name;
     uint64_t count;
-
     DSE_TRY(timeloop_check_tag(b->doc, item, err));
     DSE_TRY(yaml_is_mapping(b->doc, item, "a component under `local`", err));
     if (yaml_find(item, "sparse_optimizations") != NULL)
@@ -140,11 +154,7 @@ static enum dse_status add_local(struct builder *b, const struct ynode *item, st
     DSE_TRY(yaml_require(b->doc, item, component.name, "class", &value, err));
     DSE_TRY(yaml_text(b->doc, value, "class", &class_name, err));
     DSE_TRY(classify(b, value, component.name, class_name, &component.kind, err));
-    value = yaml_find(item, "attributes");
-    if (!timeloop_is_null(value)) {
-        DSE_TRY(yaml_is_mapping(b->doc, value, "attributes", err));
-        component.attributes = value;
-    }
+    DSE_TRY(take_attributes(&component, err));
     if (b->multiplicity > UINT32_MAX / count)
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, item->line, "%s has more than %u instances",
                            component.name, (unsigned)UINT32_MAX);
@@ -154,65 +164,40 @@ static enum dse_status add_local(struct builder *b, const struct ynode *item, st
     return add_storage(b, &component, class_name, err);
 }
 
-/* The n of NAME[0..n-1], replaced by an override NAME.count. */
-static enum dse_status node_count(struct builder *b, const struct ynode *name, uint64_t *count,
-                                  struct dse_error *err)
-{
-    char *own;
-    struct timeloop_component component = {.doc = b->doc,
-                                           .node = name,
-                                           .kind = TIMELOOP_NODE,
-                                           .override = b->override,
-                                           .n_override = b->n_override};
-
-    DSE_TRY(timeloop_name(b->doc, name, "subtree node", component.name, sizeof component.name, count, err));
-    if (b->n_node == NODE_MAX)
-        return dse_fail_at(err, DSE_LIMIT, b->doc->path, name->line, "more than %d nested subtrees",
-                           (int)NODE_MAX);
-    own = b->node_name[b->n_node++];
-    text_copy(own, ARCH_NAME_MAX, component.name);
-    return timeloop_attribute_u64(&component, (const char *const[]){"count", NULL}, 1, UINT32_MAX, count,
-                                  NULL, err);
-}
-
 /* Attributes of a node are not passed on to its components: only those without effect may stand there. */
-static enum dse_status check_node_attributes(const struct yaml_doc *doc, const struct ynode *node,
-                                             const char *name, struct dse_error *err)
+static enum dse_status check_node_attributes(struct timeloop_component *node, struct dse_error *err)
 {
-    const struct ynode *attributes = yaml_find(node, "attributes");
-    struct timeloop_component component = {
-        .doc = doc, .node = node, .kind = TIMELOOP_NODE, .attributes = attributes};
-
-    if (timeloop_is_null(attributes))
-        return DSE_OK;
-    DSE_TRY(yaml_is_mapping(doc, attributes, "attributes", err));
-    text_copy(component.name, sizeof component.name, name);
-    return timeloop_attribute_check(&component, err);
+    DSE_TRY(take_attributes(node, err));
+    return timeloop_attribute_check(node, err);
 }
 
 static enum dse_status add_node(struct builder *b, const struct ynode *node, struct dse_error *err)
 {
     static const char *const allowed[] = {"name", "local", "subtree", "attributes"};
+    struct timeloop_component self = component_of(b, node, TIMELOOP_NODE);
     const struct ynode *value;
-    uint64_t count;
-
+    uint64_t count; /* the n of NAME[0..n-1], replaced by an override NAME.count */
     DSE_TRY(timeloop_check_tag(b->doc, node, err));
     DSE_TRY(yaml_check_keys(b->doc, node, "a subtree node", allowed, 4, err));
     DSE_TRY(yaml_require(b->doc, node, "a subtree node", "name", &value, err));
-    DSE_TRY(node_count(b, value, &count, err));
+    DSE_TRY(timeloop_name(b->doc, value, "subtree node", self.name, sizeof self.name, &count, err));
+    if (b->n_node == NODE_MAX)
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, value->line, "more than %d nested subtrees",
+                           (int)NODE_MAX);
+    text_copy(b->node_name[b->n_node++], ARCH_NAME_MAX, self.name);
+    DSE_TRY(timeloop_attribute_u64(&self, SPELL("count"), 1, UINT32_MAX, &count, NULL, err));
     if (b->multiplicity > UINT32_MAX / count)
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "more than %u instances of %s",
-                           (unsigned)UINT32_MAX, b->node_name[b->n_node - 1]);
+                           (unsigned)UINT32_MAX, self.name);
     b->multiplicity *= count;
-    DSE_TRY(check_node_attributes(b->doc, node, b->node_name[b->n_node - 1], err));
+    DSE_TRY(check_node_attributes(&self, err));
     value = yaml_find(node, "local");
     if (timeloop_is_null(value))
         return DSE_OK;
     DSE_TRY(yaml_is_sequence(b->doc, value, "local", err));
     if (b->mac_node != NULL && value->n_item > 0)
         return yaml_fail(b->doc, value, err,
-                         "%s lies inside the node of the MACs, which must be the innermost one",
-                         b->node_name[b->n_node - 1]);
+                         "%s lies inside the node of the MACs, which must be the innermost one", self.name);
     for (size_t i = 0; i < value->n_item; i++)
         DSE_TRY(add_local(b, value->item[i], err));
     return DSE_OK;
@@ -223,6 +208,7 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
 {
     static const char *const allowed[] = {"version", "name", "subtree", "attributes"};
     static const char *const version[] = {"0.2", "0.3", "0.4"};
+    struct timeloop_component whole = component_of(b, top, TIMELOOP_NODE);
     const struct ynode *node = top, *value = yaml_find(top, "version");
     const char *text;
     size_t which;
@@ -235,7 +221,8 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
         DSE_TRY(yaml_text(b->doc, value, "architecture.name", &text, err));
         text_excerpt(text, b->arch->name, sizeof b->arch->name);
     }
-    DSE_TRY(check_node_attributes(b->doc, top, "architecture", err));
+    text_copy(whole.name, sizeof whole.name, "architecture");
+    DSE_TRY(check_node_attributes(&whole, err));
     b->multiplicity = 1;
     for (;;) {
         value = yaml_find(node, "subtree");
@@ -255,15 +242,9 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
 static enum dse_status add_flat(struct builder *b, const struct ynode *node, enum timeloop_kind kind,
                                 struct dse_error *err)
 {
-    struct timeloop_component component = {
-        .doc = b->doc, .node = node, .kind = kind, .override = b->override, .n_override = b->n_override};
-    const char *key[64];
-    const struct ynode *item[64];
-    int key_line[64];
-    struct ynode attributes = *node;
+    struct timeloop_component component = component_of(b, node, kind);
     const struct ynode *name = yaml_find(node, "name");
     uint64_t count;
-
     DSE_TRY(yaml_is_mapping(b->doc, node, kind == TIMELOOP_MAC ? "arithmetic" : "a storage level", err));
     text_copy(component.name, sizeof component.name, "MACs");
     if (kind == TIMELOOP_STORAGE)
@@ -271,21 +252,8 @@ static enum dse_status add_flat(struct builder *b, const struct ynode *node, enu
     if (name != NULL)
         DSE_TRY(
             timeloop_name(b->doc, name, "storage level", component.name, sizeof component.name, &count, err));
-    if (node->n_item > sizeof key / sizeof key[0])
-        return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "%s has more than 64 attributes",
-                           component.name);
-    attributes.n_item = 0;
-    for (size_t i = 0; i < node->n_item; i++) {
-        if (strcmp(node->key[i], "name") == 0)
-            continue;
-        key[attributes.n_item] = node->key[i];
-        key_line[attributes.n_item] = node->key_line[i];
-        item[attributes.n_item++] = node->item[i];
-    }
-    attributes.key = key;
-    attributes.key_line = key_line;
-    attributes.item = item;
-    component.attributes = &attributes;
+    component.attributes = node;
+    component.named_inside = true;
     return kind == TIMELOOP_MAC ? add_mac(b, &component, err) : add_storage(b, &component, "", err);
 }
 
@@ -453,8 +421,7 @@ enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const st
                                             struct architecture *arch, struct dse_error *err)
 {
     struct builder b;
-    enum dse_status status;
-
+    struct dse_error inner;
     start(&b, doc, arch);
     b.override = override;
     b.n_override = n_override;
@@ -463,10 +430,9 @@ enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const st
         DSE_TRY(check_override(&b, override[i].path, err));
     DSE_TRY(apply_ert(&b, ert_doc, err));
     DSE_TRY(check_meshes(&b, err));
-    status = architecture_check(arch, err);
-    if (status != DSE_OK && err != NULL && err->file[0] == '\0')
-        text_copy(err->file, sizeof err->file, doc->path);
-    return status;
+    if (architecture_check(arch, &inner) != DSE_OK)
+        return dse_fail_at(err, inner.status, doc->path, 0, "%s", inner.text);
+    return DSE_OK;
 }
 
 enum dse_status timeloop_architecture_check_path(const struct yaml_doc *doc, const char *path,

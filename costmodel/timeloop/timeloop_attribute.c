@@ -150,7 +150,8 @@ enum dse_status timeloop_attribute_check(const struct timeloop_component *compon
         const char *key = attributes->key[i];
         const struct attribute_rule *rule = find_rule(key, component->kind);
         int line = attributes->key_line[i];
-
+        if (component->named_inside && strcmp(key, "name") == 0)
+            continue;
         if (strncmp(key, "metadata", strlen("metadata")) == 0)
             return dse_fail_at(err, DSE_BAD_INPUT, component->doc->path, line, "%s.%s is not supported: %s",
                                component->name, key, SPARSE_REASON);
@@ -242,19 +243,12 @@ enum dse_status timeloop_attribute_double(const struct timeloop_component *compo
 }
 
 enum dse_status timeloop_attribute_positive(const struct timeloop_component *component,
-                                            const char *const *spelling, double *value, bool *given,
-                                            struct dse_error *err)
+                                            const char *const *spelling, double *value, struct dse_error *err)
 {
     struct timeloop_value found;
-    const double highest = 1e15;
-
+    DSE_TRY(timeloop_attribute_double(component, spelling, 1e15, value, NULL, err));
     DSE_TRY(timeloop_attribute_find(component, spelling, &found, err));
-    if (given != NULL)
-        *given = found.node != NULL;
-    if (found.node == NULL)
-        return DSE_OK;
-    DSE_TRY(yaml_double(component->doc, found.node, found.what, 0.0, highest, value, err));
-    if (*value <= 0.0)
+    if (found.node != NULL && *value <= 0.0)
         return yaml_fail(component->doc, found.node, err, "%s is 0: it must be greater than 0", found.what);
     return DSE_OK;
 }

@@ -11,17 +11,6 @@ static const char DIGITS[] = "0123456789";
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 static const char SPACE[] = " \t\r\n";
 
-/* Blame `node`: no dimension `name` in the problem. */
-static enum dse_status unknown_dim(const struct yaml_doc *doc, const struct ynode *node,
-                                   const struct problem *problem, const char *name, struct dse_error *err)
-{
-    const char *known[PROBLEM_DIM_MAX];
-
-    for (uint32_t d = 0; d < problem->n_dim; d++)
-        known[d] = problem->dim_name[d];
-    return timeloop_unknown(doc, node->line, err, "dimension", name, known, problem->n_dim);
-}
-
 /* Factors of one directive as they are found. */
 struct factor_reader {
     const struct yaml_doc *doc;
@@ -39,7 +28,7 @@ static enum dse_status take_factor(struct factor_reader *r, const char *name, co
     char excerpt[64];
 
     if (d < 0)
-        return unknown_dim(r->doc, r->node, r->problem, name, err);
+        return timeloop_unknown_dim(r->doc, r->node->line, err, "dimension", name, r->problem);
     if (strchr(number, ',') != NULL)
         return yaml_fail(r->doc, r->node, err,
                          "factor %s=%s has a residual: imperfect factors are not supported, the "
@@ -151,7 +140,7 @@ static enum dse_status take_dim(struct order_reader *r, const char *name, struct
     int d = problem_find_dim(r->problem, name);
 
     if (d < 0)
-        return unknown_dim(r->doc, r->node, r->problem, name, err);
+        return timeloop_unknown_dim(r->doc, r->node->line, err, "dimension", name, r->problem);
     if (r->seen[d])
         return yaml_fail(r->doc, r->node, err, "dimension %s appears twice in the permutation", name);
     r->seen[d] = true;
@@ -168,7 +157,8 @@ static enum dse_status take_token(struct order_reader *r, const char *token, str
         char letter[2] = {*p, '\0'};
 
         if (problem_find_dim(r->problem, letter) < 0)
-            return unknown_dim(r->doc, r->node, r->problem, p == token && p[1] != '\0' ? token : letter, err);
+            return timeloop_unknown_dim(r->doc, r->node->line, err, "dimension",
+                                        p == token && p[1] != '\0' ? token : letter, r->problem);
         DSE_TRY(take_dim(r, letter, err));
     }
     return DSE_OK;

@@ -52,6 +52,15 @@ enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct ds
                        list[0] != '\0' ? ")" : "");
 }
 
+enum dse_status timeloop_unknown_dim(const struct yaml_doc *doc, int line, struct dse_error *err,
+                                     const char *what, const char *name, const struct problem *problem)
+{
+    const char *known[PROBLEM_DIM_MAX];
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        known[d] = problem->dim_name[d];
+    return timeloop_unknown(doc, line, err, what, name, known, problem->n_dim);
+}
+
 enum dse_status timeloop_name(const struct yaml_doc *doc, const struct ynode *node, const char *what,
                               char *name, size_t size, uint64_t *count, struct dse_error *err)
 {

@@ -31,6 +31,10 @@ enum dse_status timeloop_unknown(const struct yaml_doc *doc, int line, struct ds
                                  const char *what, const char *word, const char *const *known,
                                  size_t n_known);
 
+/* The same for a dimension, those of `problem` being known. */
+enum dse_status timeloop_unknown_dim(const struct yaml_doc *doc, int line, struct dse_error *err,
+                                     const char *what, const char *name, const struct problem *problem);
+
 /* Is the value left out (`key:`, ~ or null)? True for NULL too. */
 bool timeloop_is_null(const struct ynode *node);
 
@@ -47,6 +51,7 @@ struct timeloop_component {
     const struct yaml_doc *doc;
     const struct ynode *node;       /* blamed when something is missing */
     const struct ynode *attributes; /* a mapping, or NULL when there are none */
+    bool named_inside;              /* the flat format: `name` is one of the attributes */
     enum timeloop_kind kind;
     char name[ARCH_NAME_MAX];
     /* instances by the ranges of the tree; 0: unknown, the attribute `instances` is required */
@@ -72,6 +77,9 @@ DSE_MUST_CHECK enum dse_status timeloop_attribute_check(const struct timeloop_co
 /* Names of the attributes that count for a kind: at most `max` into `name`; returns how many. */
 size_t timeloop_attribute_names(enum timeloop_kind kind, const char **name, size_t max);
 
+/* The spellings of an attribute. */
+#define SPELL(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Find an attribute under one of its spellings (NULL-terminated). An override beats the file; two spellings
  * in the file that disagree are an error. */
 DSE_MUST_CHECK enum dse_status timeloop_attribute_find(const struct timeloop_component *component,
@@ -91,7 +99,7 @@ DSE_MUST_CHECK enum dse_status timeloop_attribute_double(const struct timeloop_c
 /* Like timeloop_attribute_double, but 0 is refused too. */
 DSE_MUST_CHECK enum dse_status timeloop_attribute_positive(const struct timeloop_component *component,
                                                            const char *const *spelling, double *value,
-                                                           bool *given, struct dse_error *err);
+                                                           struct dse_error *err);
 
 /* Fill `level` from a storage component of class `class_name` ("" in the flat format). `*fixed_energy`: the
  * file gives vector-access-energy, which an ERT does not change. */

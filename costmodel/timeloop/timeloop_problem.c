@@ -58,25 +58,24 @@ static struct coefficient *find_coefficient(struct shape *s, const char *name)
 
 static enum dse_status read_dimensions(struct shape *s, const struct ynode *shape, struct dse_error *err)
 {
+    const struct yaml_doc *doc = s->shape_doc;
     struct problem *problem = s->problem;
     const struct ynode *list;
     const char *name;
-
-    DSE_TRY(yaml_require(s->shape_doc, shape, "problem.shape", "dimensions", &list, err));
-    DSE_TRY(yaml_is_sequence(s->shape_doc, list, "dimensions", err));
+    DSE_TRY(yaml_require(doc, shape, "problem.shape", "dimensions", &list, err));
+    DSE_TRY(yaml_is_sequence(doc, list, "dimensions", err));
     if (list->n_item == 0)
-        return yaml_fail(s->shape_doc, list, err, "the problem has no dimensions");
+        return yaml_fail(doc, list, err, "the problem has no dimensions");
     if (list->n_item > PROBLEM_DIM_MAX)
-        return dse_fail_at(err, DSE_LIMIT, s->shape_doc->path, list->line,
-                           "%zu dimensions, at most %d are supported", list->n_item, (int)PROBLEM_DIM_MAX);
+        return dse_fail_at(err, DSE_LIMIT, doc->path, list->line, "%zu dimensions, at most %d are supported",
+                           list->n_item, PROBLEM_DIM_MAX);
     for (size_t i = 0; i < list->n_item; i++) {
-        DSE_TRY(yaml_text(s->shape_doc, list->item[i], "a dimension", &name, err));
+        DSE_TRY(yaml_text(doc, list->item[i], "a dimension", &name, err));
         if (!is_word(name) || strlen(name) >= PROBLEM_DIM_NAME_MAX)
-            return yaml_fail(s->shape_doc, list->item[i], err,
-                             "dimension \"%s\" must be a word of at most %d letters", name,
-                             (int)PROBLEM_DIM_NAME_MAX - 1);
+            return yaml_fail(doc, list->item[i], err, "dimension \"%s\" must be a word of at most %d letters",
+                             name, PROBLEM_DIM_NAME_MAX - 1);
         if (problem_find_dim(problem, name) >= 0)
-            return yaml_fail(s->shape_doc, list->item[i], err, "dimension %s appears twice", name);
+            return yaml_fail(doc, list->item[i], err, "dimension %s appears twice", name);
         text_copy(problem->dim_name[problem->n_dim++], PROBLEM_DIM_NAME_MAX, name);
     }
     return DSE_OK;
@@ -101,29 +100,29 @@ static enum dse_status coefficient_value(const struct yaml_doc *doc, const struc
 
 static enum dse_status read_coefficients(struct shape *s, const struct ynode *shape, struct dse_error *err)
 {
+    const struct yaml_doc *doc = s->shape_doc;
     static const char *const allowed[] = {"name", "default"};
     const struct ynode *list = yaml_find(shape, "coefficients"), *value;
-
     if (timeloop_is_null(list))
         return DSE_OK;
-    DSE_TRY(yaml_is_sequence(s->shape_doc, list, "coefficients", err));
+    DSE_TRY(yaml_is_sequence(doc, list, "coefficients", err));
     for (size_t i = 0; i < list->n_item; i++) {
         struct coefficient *c = &s->coefficient[s->n_coefficient];
         const char *name;
 
         if (s->n_coefficient == COEFFICIENT_MAX)
-            return dse_fail_at(err, DSE_LIMIT, s->shape_doc->path, list->item[i]->line,
-                               "more than %d coefficients", (int)COEFFICIENT_MAX);
-        DSE_TRY(yaml_check_keys(s->shape_doc, list->item[i], "a coefficient", allowed, 2, err));
-        DSE_TRY(yaml_require(s->shape_doc, list->item[i], "a coefficient", "name", &value, err));
-        DSE_TRY(yaml_text(s->shape_doc, value, "the name of a coefficient", &name, err));
+            return dse_fail_at(err, DSE_LIMIT, doc->path, list->item[i]->line, "more than %d coefficients",
+                               (int)COEFFICIENT_MAX);
+        DSE_TRY(yaml_check_keys(doc, list->item[i], "a coefficient", allowed, 2, err));
+        DSE_TRY(yaml_require(doc, list->item[i], "a coefficient", "name", &value, err));
+        DSE_TRY(yaml_text(doc, value, "the name of a coefficient", &name, err));
         if (find_coefficient(s, name) != NULL || problem_find_dim(s->problem, name) >= 0)
-            return yaml_fail(s->shape_doc, value, err,
+            return yaml_fail(doc, value, err,
                              "coefficient %s has the name of another coefficient or dimension", name);
         *c = (struct coefficient){.name = name};
         value = yaml_find(list->item[i], "default");
         if (value != NULL) {
-            DSE_TRY(coefficient_value(s->shape_doc, value, name, &c->value, err));
+            DSE_TRY(coefficient_value(doc, value, name, &c->value, err));
             c->known = true;
         }
         s->n_coefficient++;
@@ -131,43 +130,33 @@ static enum dse_status read_coefficients(struct shape *s, const struct ynode *sh
     return DSE_OK;
 }
 
-static enum dse_status unknown_name(const struct shape *s, const struct ynode *node, const char *what,
-                                    struct dse_error *err)
-{
-    const char *known[PROBLEM_DIM_MAX];
-
-    for (uint32_t d = 0; d < s->problem->n_dim; d++)
-        known[d] = s->problem->dim_name[d];
-    return timeloop_unknown(s->shape_doc, node->line, err, what, node->text, known, s->problem->n_dim);
-}
-
 /* One term of a rank: "P", [P] or [P, Wstride]. Its coefficient is filled in once the instance is read; until
  * then the field holds the coefficient's index + 1, or 0 for none. */
 static enum dse_status read_term(struct shape *s, const struct ynode *node, struct projection_term *term,
                                  struct dse_error *err)
 {
+    const struct yaml_doc *doc = s->shape_doc;
     const struct ynode *dim = node;
     const struct coefficient *c;
     const char *name;
     int d;
-
     term->coefficient = 0;
     if (node->kind == YNODE_SEQUENCE) {
         if (node->n_item < 1 || node->n_item > 2)
-            return yaml_fail(s->shape_doc, node, err,
+            return yaml_fail(doc, node, err,
                              "a term of a projection must be [dimension] or [dimension, coefficient]");
         dim = node->item[0];
     }
-    DSE_TRY(yaml_text(s->shape_doc, dim, "a dimension in a projection", &name, err));
+    DSE_TRY(yaml_text(doc, dim, "a dimension in a projection", &name, err));
     d = problem_find_dim(s->problem, name);
     if (d < 0)
-        return unknown_name(s, dim, "dimension in a projection", err);
+        return timeloop_unknown_dim(doc, dim->line, err, "dimension in a projection", name, s->problem);
     term->dim = (uint32_t)d;
     if (node->kind == YNODE_SEQUENCE && node->n_item == 2) {
-        DSE_TRY(yaml_text(s->shape_doc, node->item[1], "a coefficient in a projection", &name, err));
+        DSE_TRY(yaml_text(doc, node->item[1], "a coefficient in a projection", &name, err));
         c = find_coefficient(s, name);
         if (c == NULL)
-            return yaml_fail(s->shape_doc, node->item[1], err,
+            return yaml_fail(doc, node->item[1], err,
                              "\"%s\" is not one of the shape's coefficients; name "
                              "it under `coefficients` with a default",
                              name);
@@ -179,9 +168,10 @@ static enum dse_status read_term(struct shape *s, const struct ynode *node, stru
 static enum dse_status read_projection(struct shape *s, const struct ynode *list, struct tensor *tensor,
                                        struct dse_error *err)
 {
-    DSE_TRY(yaml_is_sequence(s->shape_doc, list, "projection", err));
+    const struct yaml_doc *doc = s->shape_doc;
+    DSE_TRY(yaml_is_sequence(doc, list, "projection", err));
     if (list->n_item == 0 || list->n_item > PROBLEM_RANK_MAX)
-        return dse_fail_at(err, list->n_item == 0 ? DSE_BAD_INPUT : DSE_LIMIT, s->shape_doc->path, list->line,
+        return dse_fail_at(err, list->n_item == 0 ? DSE_BAD_INPUT : DSE_LIMIT, doc->path, list->line,
                            "%s has %zu ranks, 1 to %d are supported", tensor->name, list->n_item,
                            (int)PROBLEM_RANK_MAX);
     for (size_t r = 0; r < list->n_item; r++) {
@@ -193,11 +183,11 @@ static enum dse_status read_projection(struct shape *s, const struct ynode *list
             DSE_TRY(read_term(s, node, &rank->term[0], err));
             continue;
         }
-        DSE_TRY(yaml_is_sequence(s->shape_doc, node, "a rank of a projection", err));
+        DSE_TRY(yaml_is_sequence(doc, node, "a rank of a projection", err));
         if (node->n_item == 0 || node->n_item > PROBLEM_TERM_MAX)
-            return dse_fail_at(err, node->n_item == 0 ? DSE_BAD_INPUT : DSE_LIMIT, s->shape_doc->path,
-                               node->line, "a rank of %s adds up %zu terms, 1 to %d are supported",
-                               tensor->name, node->n_item, (int)PROBLEM_TERM_MAX);
+            return dse_fail_at(err, node->n_item == 0 ? DSE_BAD_INPUT : DSE_LIMIT, doc->path, node->line,
+                               "a rank of %s adds up %zu terms, 1 to %d are supported", tensor->name,
+                               node->n_item, (int)PROBLEM_TERM_MAX);
         for (size_t t = 0; t < node->n_item; t++)
             DSE_TRY(read_term(s, node->item[t], &rank->term[rank->n_term++], err));
     }
@@ -234,32 +224,32 @@ static enum dse_status find_spelling(const struct shape *s, const struct ynode *
 
 static enum dse_status read_tensor(struct shape *s, const struct ynode *node, struct dse_error *err)
 {
+    const struct yaml_doc *doc = s->shape_doc;
     static const char *const allowed[] = {"name", "projection", "read-write", "read_write"};
     struct tensor *tensor = &s->problem->tensor[s->problem->n_tensor];
     const struct ynode *value, *projection;
     const char *name;
-
-    DSE_TRY(yaml_is_mapping(s->shape_doc, node, "a data-space", err));
+    DSE_TRY(yaml_is_mapping(doc, node, "a data-space", err));
     value = yaml_find(node, "density");
     if (value != NULL)
-        return yaml_fail(s->shape_doc, value, err, "density is not supported: the cost model is dense");
-    DSE_TRY(yaml_check_keys(s->shape_doc, node, "a data-space", allowed, 4, err));
-    DSE_TRY(yaml_require(s->shape_doc, node, "a data-space", "name", &value, err));
-    DSE_TRY(yaml_text(s->shape_doc, value, "the name of a data-space", &name, err));
+        return yaml_fail(doc, value, err, "density is not supported: the cost model is dense");
+    DSE_TRY(yaml_check_keys(doc, node, "a data-space", allowed, 4, err));
+    DSE_TRY(yaml_require(doc, node, "a data-space", "name", &value, err));
+    DSE_TRY(yaml_text(doc, value, "the name of a data-space", &name, err));
     if (!text_is_name(name) || strlen(name) >= PROBLEM_NAME_MAX)
         return yaml_fail(
-            s->shape_doc, value, err,
+            doc, value, err,
             "the name of a data-space must have 1 to %d letters, digits and _ . + / -, beginning with a "
             "letter",
             (int)PROBLEM_NAME_MAX - 1);
     if (problem_find_tensor(s->problem, name) >= 0)
-        return yaml_fail(s->shape_doc, value, err, "two data-spaces are named %s", name);
+        return yaml_fail(doc, value, err, "two data-spaces are named %s", name);
     text_copy(tensor->name, sizeof tensor->name, name);
     DSE_TRY(find_spelling(s, node, "read-write", "read_write", &value, err));
     if (value != NULL)
-        DSE_TRY(yaml_bool(s->shape_doc, value, "read-write", &tensor->read_write, err));
+        DSE_TRY(yaml_bool(doc, value, "read-write", &tensor->read_write, err));
     tensor->role = role_of(tensor);
-    DSE_TRY(yaml_require(s->shape_doc, node, name, "projection", &projection, err));
+    DSE_TRY(yaml_require(doc, node, name, "projection", &projection, err));
     DSE_TRY(read_projection(s, projection, tensor, err));
     s->problem->n_tensor++;
     return DSE_OK;
@@ -267,27 +257,26 @@ static enum dse_status read_tensor(struct shape *s, const struct ynode *node, st
 
 static enum dse_status read_shape(struct shape *s, const struct ynode *shape, struct dse_error *err)
 {
+    const struct yaml_doc *doc = s->shape_doc;
     static const char *const allowed[] = {"version",      "name",        "dimensions",
                                           "coefficients", "data-spaces", "data_spaces"};
     const struct ynode *list, *value;
     const char *name = "problem";
-
-    DSE_TRY(yaml_is_mapping(s->shape_doc, shape, "problem.shape", err));
-    DSE_TRY(yaml_check_keys(s->shape_doc, shape, "problem.shape", allowed, 6, err));
+    DSE_TRY(yaml_is_mapping(doc, shape, "problem.shape", err));
+    DSE_TRY(yaml_check_keys(doc, shape, "problem.shape", allowed, 6, err));
     value = yaml_find(shape, "name");
     if (!timeloop_is_null(value))
-        DSE_TRY(yaml_text(s->shape_doc, value, "problem.shape.name", &name, err));
+        DSE_TRY(yaml_text(doc, value, "problem.shape.name", &name, err));
     text_excerpt(name, s->problem->name, sizeof s->problem->name);
     DSE_TRY(read_dimensions(s, shape, err));
     DSE_TRY(read_coefficients(s, shape, err));
     DSE_TRY(find_spelling(s, shape, "data-spaces", "data_spaces", &list, err));
     if (list == NULL)
-        DSE_TRY(yaml_require(s->shape_doc, shape, "problem.shape", "data-spaces", &list, err));
-    DSE_TRY(yaml_is_sequence(s->shape_doc, list, "data-spaces", err));
+        DSE_TRY(yaml_require(doc, shape, "problem.shape", "data-spaces", &list, err));
+    DSE_TRY(yaml_is_sequence(doc, list, "data-spaces", err));
     if (list->n_item > PROBLEM_TENSOR_MAX)
-        return dse_fail_at(err, DSE_LIMIT, s->shape_doc->path, list->line,
-                           "%zu data-spaces, at most %d are supported", list->n_item,
-                           (int)PROBLEM_TENSOR_MAX);
+        return dse_fail_at(err, DSE_LIMIT, doc->path, list->line, "%zu data-spaces, at most %d are supported",
+                           list->n_item, (int)PROBLEM_TENSOR_MAX);
     for (size_t i = 0; i < list->n_item; i++)
         DSE_TRY(read_tensor(s, list->item[i], err));
     return DSE_OK;
@@ -372,8 +361,7 @@ static enum dse_status build(struct shape *s, const struct ynode *top, const str
     static const char *const keys[] = {"version", "name", "shape", "instance"};
     const struct ynode *instance = yaml_find(top, "instance"), *name;
     const char *text;
-    enum dse_status status;
-
+    struct dse_error inner;
     DSE_TRY(read_shape(s, shape, err));
     if (instance != NULL) {
         DSE_TRY(yaml_check_keys(s->doc, top, "problem", keys, 4, err));
@@ -387,12 +375,9 @@ static enum dse_status build(struct shape *s, const struct ynode *top, const str
         DSE_TRY(yaml_text(s->doc, name, "problem.name", &text, err));
         text_excerpt(text, s->problem->name, sizeof s->problem->name);
     }
-    status = problem_check(s->problem, err);
-    if (status != DSE_OK && err != NULL && err->file[0] == '\0') {
-        text_copy(err->file, sizeof err->file, s->doc->path);
-        err->line = top->line;
-    }
-    return status;
+    if (problem_check(s->problem, &inner) != DSE_OK)
+        return dse_fail_at(err, inner.status, s->doc->path, top->line, "%s", inner.text);
+    return DSE_OK;
 }
 
 enum dse_status problem_build(const struct yaml_doc *doc, struct problem *problem, struct dse_error *err)

@@ -12,8 +12,6 @@ static const double J_PER_PJ = 1e-12;
 static const double ENERGY_MAX_PJ = 1e15;
 static const uint64_t WORD_MAX = (uint64_t)1 << 53; /* counts stay exact in doubles */
 
-#define SPELL(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static enum dse_status read_technology(const struct timeloop_component *component, const char *class_name,
                                        bool *is_dram, struct dse_error *err)
 {
@@ -129,8 +127,8 @@ static enum dse_status read_usage(const struct timeloop_component *component, st
 
     level->multiple_buffering = 1.0;
     level->min_utilization = 0.0;
-    DSE_TRY(timeloop_attribute_positive(component, SPELL("multiple-buffering"), &level->multiple_buffering,
-                                        NULL, err));
+    DSE_TRY(
+        timeloop_attribute_positive(component, SPELL("multiple-buffering"), &level->multiple_buffering, err));
     DSE_TRY(timeloop_attribute_double(component, SPELL("min-utilization"), 1.0, &level->min_utilization,
                                       &given, err));
     if (given && level->min_utilization > 0.0 && level->size_word == ARCH_UNLIMITED)
@@ -181,15 +179,15 @@ static enum dse_status read_bandwidth(const struct timeloop_component *component
     double both = INFINITY;
 
     level->shared_bandwidth_word_per_cycle = INFINITY;
-    DSE_TRY(timeloop_attribute_positive(component, SPELL("bandwidth"), &both, NULL, err));
+    DSE_TRY(timeloop_attribute_positive(component, SPELL("bandwidth"), &both, err));
     level->read_bandwidth_word_per_cycle = both / 2;
     level->write_bandwidth_word_per_cycle = both / 2;
     DSE_TRY(timeloop_attribute_positive(component, SPELL("read_bandwidth"),
-                                        &level->read_bandwidth_word_per_cycle, NULL, err));
+                                        &level->read_bandwidth_word_per_cycle, err));
     DSE_TRY(timeloop_attribute_positive(component, SPELL("write_bandwidth"),
-                                        &level->write_bandwidth_word_per_cycle, NULL, err));
+                                        &level->write_bandwidth_word_per_cycle, err));
     return timeloop_attribute_positive(component, SPELL("shared_bandwidth"),
-                                       &level->shared_bandwidth_word_per_cycle, NULL, err);
+                                       &level->shared_bandwidth_word_per_cycle, err);
 }
 
 /* The network below the level: docs/cost-model.md, "Energy of networks". Energies per hop come directly or
