@@ -324,7 +324,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
-    enum dse_status status = input_file_text(args->operand[2], &text, &length, err);
+    enum dse_status status = yaml_load(args->operand[2], &text, &length, err);
     if (status != DSE_OK && (cli_has(args, "compat") || cli_has(args, "timeline")))
         return status;
     if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */

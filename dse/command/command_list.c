@@ -100,26 +100,30 @@ static void print_options(const struct engine *engine, struct text_buffer *out)
     table_free(&table);
 }
 
+static void add_row(struct table *table, const char *name, const char *kind, const char *sentence)
+{
+    table_cell(table, "%s", name);
+    table_cell(table, "%s", kind);
+    table_cell(table, "%s", sentence);
+}
+
 static void print_engines(bool verbose, struct text_buffer *out)
 {
     static const char *const header[] = {"engine", "kind", "summary"};
     size_t n;
     const struct engine *const *engine = engine_all(&n);
-    for (size_t i = 0; verbose && i < n; i++) {
-        text_append(out, "%s%s (%s): %s\n", i ? "\n" : "", engine[i]->name,
-                    engine[i]->kind == ENGINE_MAPPER ? "mapper" : "scheduler", engine[i]->summary);
-        print_options(engine[i], out);
-    }
-    if (verbose)
-        return;
     struct table table;
     table_init(&table, header, 3, 7);
     for (size_t i = 0; i < n; i++) {
-        table_cell(&table, "%s", engine[i]->name);
-        table_cell(&table, "%s", engine[i]->kind == ENGINE_MAPPER ? "mapper" : "scheduler");
-        table_cell(&table, "%s", engine[i]->summary);
+        const char *kind = engine[i]->kind == ENGINE_MAPPER ? "mapper" : "scheduler";
+        add_row(&table, engine[i]->name, kind, engine[i]->summary);
+        if (!verbose)
+            continue;
+        text_append(out, "%s%s (%s): %s\n", i ? "\n" : "", engine[i]->name, kind, engine[i]->summary);
+        print_options(engine[i], out);
     }
-    table_print(&table, out);
+    if (!verbose)
+        table_print(&table, out);
     table_free(&table);
 }
 
@@ -130,11 +134,9 @@ static void print_accountings(struct text_buffer *out)
     const struct accounting *const *accounting = accounting_all(&n);
     struct table table;
     table_init(&table, header, 3, 7);
-    for (size_t i = 0; i < n; i++) {
-        table_cell(&table, "%s", accounting[i]->name);
-        table_cell(&table, "%s", accounting[i]->kind == ACCOUNTING_MAPPING ? "mappings" : "schedules");
-        table_cell(&table, "%s", accounting[i]->summary);
-    }
+    for (size_t i = 0; i < n; i++)
+        add_row(&table, accounting[i]->name,
+                accounting[i]->kind == ACCOUNTING_MAPPING ? "mappings" : "schedules", accounting[i]->summary);
     table_print(&table, out);
     table_free(&table);
 }
@@ -198,22 +200,22 @@ static void experiment_row(void *user, const char *name, const char *path)
     yaml_doc_free(&doc);
 }
 
-static enum dse_status print_files(size_t what, struct text_buffer *out, struct dse_error *err)
+static enum dse_status print_files(enum resolve_kind kind, struct text_buffer *out, struct dse_error *err)
 {
     static const char *const arch_header[] = {"architecture", "MACs", "levels", "title"};
     static const char *const network_header[] = {"network", "layers", "per sample", "weights", "title"};
     static const char *const experiment_header[] = {"experiment", "file", "title"};
     struct table table;
     enum dse_status status;
-    if (what == 1) {
+    if (kind == RESOLVE_ARCHITECTURE) {
         table_init(&table, arch_header, 4, 1 | 8);
-        status = resolve_each(RESOLVE_ARCHITECTURE, architecture_row, &table, err);
-    } else if (what == 2) {
+        status = resolve_each(kind, architecture_row, &table, err);
+    } else if (kind == RESOLVE_NETWORK) {
         table_init(&table, network_header, 5, 1 | 16);
-        status = resolve_each(RESOLVE_NETWORK, network_row, &table, err);
+        status = resolve_each(kind, network_row, &table, err);
     } else {
         table_init(&table, experiment_header, 3, 7);
-        status = resolve_each(RESOLVE_EXPERIMENT, experiment_row, &table, err);
+        status = resolve_each(kind, experiment_row, &table, err);
     }
     table_print(&table, out);
     table_free(&table);
@@ -228,17 +230,11 @@ static void print_reports(struct text_buffer *out)
     size_t n;
     const struct schedule_format *const *format = schedule_format_all(&n);
     table_init(&table, header, 3, 7);
-    for (size_t i = 0; i < MAPPING_N_REPORT; i++) {
-        table_cell(&table, "%s", mapping_report_name[i]);
-        table_cell(&table, "mapping");
-        table_cell(&table, "%s", mapping_report_sentence[i]);
-    }
+    for (size_t i = 0; i < MAPPING_N_REPORT; i++)
+        add_row(&table, mapping_report_name[i], "mapping", mapping_report_sentence[i]);
     for (size_t f = 0; f < n; f++)
-        for (size_t i = 0; i < format[f]->n_report; i++) {
-            table_cell(&table, "%s", format[f]->report[i].name);
-            table_cell(&table, "%s", format[f]->name);
-            table_cell(&table, "%s", format[f]->report[i].sentence);
-        }
+        for (size_t i = 0; i < format[f]->n_report; i++)
+            add_row(&table, format[f]->report[i].name, format[f]->name, format[f]->report[i].sentence);
     table_print(&table, out);
     table_free(&table);
 }
@@ -258,7 +254,7 @@ static enum dse_status unknown_list(const char *word, struct dse_error *err)
 
 static enum dse_status print_list(const struct cli_args *args, struct text_buffer *out, struct dse_error *err)
 {
-    static const char *const words[] = {"engines", "architectures", "networks", "experiments"};
+    static const char *const words[] = {"architectures", "networks", "experiments"};
     const char *word = args->operand[0];
     if (strcmp(word, "engine") == 0 || strcmp(word, "engines") == 0) {
         struct solve_settings settings;
@@ -283,9 +279,9 @@ static enum dse_status print_list(const struct cli_args *args, struct text_buffe
         print_reports(out);
         return DSE_OK;
     }
-    for (size_t i = 1; i < 4; i++)
+    for (size_t i = 0; i < 3; i++)
         if (strcmp(word, words[i]) == 0)
-            return print_files(i, out, err);
+            return print_files((enum resolve_kind)i, out, err);
     return unknown_list(word, err);
 }
 

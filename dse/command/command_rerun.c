@@ -13,9 +13,7 @@ static enum dse_status read_options(const struct cli_args *args, const char **po
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(cli_number(args, "random", 1, 1ULL << 40, &n_random, err));
     DSE_TRY(cli_number(args, "seed", 0, 1ULL << 53, &seed, err));
-    for (size_t i = 0; i < args->n_value; i++)
-        if (strcmp(args->value[i].option->name, "point") == 0)
-            point[options->n_point++] = args->value[i].text;
+    options->n_point = cli_values(args, "point", point);
     options->h5 = args->operand[0];
     options->point = point;
     options->all = cli_has(args, "all");

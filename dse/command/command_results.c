@@ -82,11 +82,11 @@ static void print_missing(const char *out, struct merge_summary *summary, FILE *
     struct result_schema schema;
     arena_init(&arena);
     look_into(out, &arena, summary, &schema);
-    fprintf(to, "dse: %s point%s missing", text_thousands(summary->n_missing, n, sizeof n),
-            summary->n_missing == 1 ? " is" : "s are");
-    if (summary->n_example)
-        fputs(summary->n_example < summary->n_missing ? ", the first of them:" : ":", to);
-    fputs("\n", to);
+    fprintf(to, "dse: %s point%s missing%s\n", text_thousands(summary->n_missing, n, sizeof n),
+            summary->n_missing == 1 ? " is" : "s are",
+            !summary->n_example                       ? ""
+            : summary->n_example < summary->n_missing ? ", the first of them:"
+                                                      : ":");
     for (size_t i = 0; i < summary->n_example; i++)
         print_place(&schema, summary->example[i], to);
     if (summary->n_absent) {
@@ -103,16 +103,12 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
                              struct dse_error *err)
 {
     struct provenance provenance;
-    const char *shard[1024], *out = args->operand[0];
-    size_t n = args->n_operand - 1;
-    if (n > sizeof shard / sizeof shard[0])
-        return dse_fail(err, DSE_LIMIT, "more than %zu shards in one merge", sizeof shard / sizeof shard[0]);
-    for (size_t i = 0; i < n; i++)
-        shard[i] = args->operand[i + 1];
+    const char *out = args->operand[0];
     struct merge_summary summary;
     provenance_make(&provenance);
     snprintf(provenance.command, sizeof provenance.command, "dse merge %s", out);
-    DSE_TRY(merge_shards(out, shard, n, &provenance, &summary, err));
+    DSE_TRY(merge_shards(out, (const char *const *)args->operand + 1, args->n_operand - 1, &provenance,
+                         &summary, err));
     fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " point%s in %s", summary.n_point,
             summary.n_expected, text_plural(summary.n_expected), out);
     if (summary.n_duplicate)
@@ -180,6 +176,16 @@ static const char *where_of(const struct result_schema *schema, const char *text
     return copy ? copy : text;
 }
 
+/* What both the specification and the command line may say. */
+enum { N_PLOT_TEXT = 4 };
+static const char *const plot_text_key[N_PLOT_TEXT] = {"x", "y", "metric", "title"};
+
+static const char **plot_text(struct plot_options *options, size_t i)
+{
+    const char **const out[N_PLOT_TEXT] = {&options->x, &options->y, &options->metric, &options->title};
+    return out[i];
+}
+
 /* What the specification in the file says about its figure. Anything odd in it was checked when it ran, and
  * is passed over. */
 static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *doc,
@@ -189,15 +195,10 @@ static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *
     if (!text || yaml_parse(doc, "specification", text, strlen(text), NULL) != DSE_OK)
         return;
     const struct ynode *plot = yaml_find(doc->root, "plot");
-    const struct {
-        const char *key;
-        const char **out;
-    } table[] = {
-        {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        const struct ynode *node = yaml_find(plot, table[i].key);
+    for (size_t i = 0; i < N_PLOT_TEXT; i++) {
+        const struct ynode *node = yaml_find(plot, plot_text_key[i]);
         if (node && node->kind == YNODE_SCALAR)
-            *table[i].out = node->text;
+            *plot_text(options, i) = node->text;
     }
     const struct ynode *kind = yaml_find(plot, "kind");
     if (kind && kind->kind == YNODE_SCALAR)
@@ -222,25 +223,20 @@ static enum dse_status read_plot_options(const struct cli_args *args, const stru
                                          struct arena *arena, const char **where,
                                          struct plot_options *options, struct dse_error *err)
 {
-    const struct {
-        const char *name;
-        const char **out;
-    } table[] = {
-        {"x", &options->x}, {"y", &options->y}, {"metric", &options->metric}, {"title", &options->title}};
     unsigned long long facets = 0;
     DSE_TRY(read_kind(args, options, err));
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (cli_value(args, table[i].name))
-            *table[i].out = cli_value(args, table[i].name);
+    for (size_t i = 0; i < N_PLOT_TEXT; i++)
+        if (cli_value(args, plot_text_key[i]))
+            *plot_text(options, i) = cli_value(args, plot_text_key[i]);
     DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
     options->x = column_of(schema, options->x);
     options->y = column_of(schema, options->y);
     options->where = where;
-    for (size_t i = 0; i < args->n_value; i++)
-        if (strcmp(args->value[i].option->name, "where") == 0)
-            where[options->n_where++] = where_of(schema, args->value[i].text, arena);
+    options->n_where = cli_values(args, "where", where);
+    for (size_t i = 0; i < options->n_where; i++)
+        where[i] = where_of(schema, where[i], arena);
     return DSE_OK;
 }
 

@@ -1,8 +1,6 @@
 /* dse run SPEC and dse check SPEC */
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,13 +26,9 @@ static enum dse_status load(const struct cli_args *args, struct loaded *loaded, 
 {
     const char *set[CLI_VALUE_MAX];
     char path[RESOLVE_PATH_MAX];
-    size_t n_set = 0;
-    for (size_t i = 0; i < args->n_value; i++)
-        if (strcmp(args->value[i].option->name, "set") == 0)
-            set[n_set++] = args->value[i].text;
     memset(loaded, 0, sizeof *loaded);
     DSE_TRY(resolve_name(RESOLVE_EXPERIMENT, args->operand[0], NULL, path, sizeof path, err));
-    DSE_TRY(spec_read(&loaded->spec, path, set, n_set, err));
+    DSE_TRY(spec_read(&loaded->spec, path, set, cli_values(args, "set", set), err));
     return sweep_init(&loaded->sweep, &loaded->spec, err);
 }
 
@@ -73,13 +67,11 @@ static enum dse_status read_out(const struct cli_args *args, const struct sweep_
                                 const struct run_options *options, char *out, size_t size,
                                 struct dse_error *err)
 {
-    char ending[64], name[SPEC_NAME_MAX + 8], shown[128];
+    char ending[64] = ".h5", name[SPEC_NAME_MAX + 8], shown[128];
     snprintf(name, sizeof name, "./%s.h5", spec->name);
     const char *given = cli_value(args, "output") ? cli_value(args, "output") : name;
     if (options->n_shard > 1)
         snprintf(ending, sizeof ending, ".%u-of-%u.h5", options->shard, options->n_shard);
-    else
-        snprintf(ending, sizeof ending, ".h5");
     if (!given[0] || !result_path(out, size, given, ending))
         return dse_fail(err, DSE_BAD_USAGE, "--output: the path is empty or too long");
     const char *slash = strrchr(given, '/'), *base = slash ? slash + 1 : given;
@@ -120,47 +112,6 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
     text_append(out, "estimated disk   %s\n", text_bytes(e.byte, a, sizeof a));
     text_append(out, "output           %s\n", options->out);
     return DSE_OK;
-}
-
-static size_t n_written(const struct run_summary *s)
-{
-    size_t n = 0;
-    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
-        n += s->n_status[i];
-    return n;
-}
-
-static void print_summary(const struct run_summary *s, const struct run_options *options, FILE *err)
-{
-    char time[48];
-    size_t n = n_written(s);
-    fprintf(err, "dse: %zu point%s in %s", n, text_plural(n), table_duration(s->seconds, time, sizeof time));
-    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
-        if (s->n_status[i])
-            fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
-    if (s->n_reused)
-        fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
-    fprintf(err, "; results in %s\n", options->out);
-    if (s->n_dropped)
-        fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
-                s->dropped_path);
-}
-
-/* How well the threads were used: what is lost at the end shows whether long points came last. */
-static void print_efficiency(const struct run_summary *s, FILE *err)
-{
-    char tail[48], all[48];
-    if (s->n_task == 0 || s->work_s < 1)
-        return;
-    fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread,
-            text_plural((unsigned long long)s->n_thread), 100 * s->busy_s / (s->work_s * s->n_thread),
-            table_duration(s->work_s, all, sizeof all));
-    if (s->n_thread > 1 && !s->interrupted)
-        fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
-    if (s->n_shared > 0)
-        fprintf(err, "; %.0f %% of the searches were shared",
-                100 * (double)s->n_shared / (double)(s->n_task + s->n_shared));
-    fputs("\n", err);
 }
 
 /* Which layers cost nothing in this sweep, as information, in one line. */
@@ -230,11 +181,8 @@ static void print_report(struct run_report *report, const struct run_summary *su
 /* Failed and timed-out points count when the sweep is through, also those of earlier runs. */
 static int exit_code_of(const struct run_summary *summary, const struct run_report *report)
 {
-    if (summary->interrupted)
-        return EXIT_INTERRUPTED;
-    return run_report_count(report, RESULT_FAILED) + run_report_count(report, RESULT_TIMEOUT) > 0
-               ? EXIT_SOME_FAILED
-               : EXIT_DONE;
+    uint64_t n_bad = run_report_count(report, RESULT_FAILED) + run_report_count(report, RESULT_TIMEOUT);
+    return summary->interrupted ? EXIT_INTERRUPTED : n_bad > 0 ? EXIT_SOME_FAILED : EXIT_DONE;
 }
 
 static enum dse_status run_sweep(const struct sweep *sweep, const struct run_options *options,
@@ -253,14 +201,13 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
                       : status == DSE_INTERRUPTED ? EXIT_INTERRUPTED
                                                   : EXIT_BAD_USE);
     DSE_TRY(status);
-    print_summary(&summary, options, console->err);
-    print_efficiency(&summary, console->err);
+    size_t n_written = run_summary_print(&summary, options->out, console->err);
     print_report(audience->report, &summary, console->err);
     if (*code == EXIT_SOME_FAILED && !options->retry)
         fputs("dse: --retry computes failed and timed-out points again\n", console->err);
     if (summary.interrupted)
         fprintf(console->err, "dse: interrupted with %zu of %zu points to go; the same command resumes%s\n",
-                summary.n_point - summary.n_reused - n_written(&summary), summary.n_point,
+                summary.n_point - summary.n_reused - n_written, summary.n_point,
                 summary.cube_is_old ? ", and builds the cube, which is older than the table" : "");
     return DSE_OK;
 }
@@ -367,32 +314,26 @@ static int command_run_main(const struct cli_args *args, const struct console *c
     struct dse_error err = {0};
     struct run_options options = {.err = console->err};
     char out[OUT_PATH_MAX], line[COMMAND_MAX];
-    struct loaded *loaded = calloc(1, sizeof *loaded);
-    if (!loaded)
-        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    struct loaded loaded;
     join_command(args, line, sizeof line);
     options.command = line;
-    enum dse_status status = load(args, loaded, &err);
+    enum dse_status status = load(args, &loaded, &err);
     if (status == DSE_OK)
-        status = prepare_run(args, loaded, out, &options, &err);
-    int code = status == DSE_OK ? run_or_estimate(args, &loaded->sweep, &options, console)
+        status = prepare_run(args, &loaded, out, &options, &err);
+    int code = status == DSE_OK ? run_or_estimate(args, &loaded.sweep, &options, console)
                                 : cli_report(console, status, &err);
-    unload(loaded);
-    free(loaded);
+    unload(&loaded);
     return code;
 }
 
 static int command_check_main(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
-    struct loaded *loaded = calloc(1, sizeof *loaded);
-    if (!loaded)
-        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
-    enum dse_status status = load(args, loaded, &err);
+    struct loaded loaded;
+    enum dse_status status = load(args, &loaded, &err);
     if (status == DSE_OK)
-        status = print_dry_run(&loaded->sweep, NULL, console, &err);
-    unload(loaded);
-    free(loaded);
+        status = print_dry_run(&loaded.sweep, NULL, console, &err);
+    unload(&loaded);
     return cli_report(console, status, &err);
 }
 
@@ -422,9 +363,7 @@ const struct cli_command command_run = {
             "Points that are in OUT.csv already are not computed again, whatever order the specification now "
             "has them in.\n"
             "Ctrl-C (SIGINT), SIGTERM, SIGUSR1 and a closed terminal (SIGHUP, unless under nohup) end a run "
-            "within seconds; the "
-            "same command resumes it. "
-            "Results do not depend\n"
+            "within seconds; the same command resumes it. Results do not depend\n"
             "on the number of threads, on interruptions or on shards. Infeasible points are results; failed "
             "and timed-out ones\n"
             "are listed and give exit code 1. Limits in the specification hold per layer search "

@@ -27,16 +27,6 @@ struct request {
     const char *set[CLI_VALUE_MAX], *run[CLI_VALUE_MAX], *sbatch[CLI_VALUE_MAX];
 };
 
-/* All values of an option, in the order given; returns how many. */
-static size_t values_of(const struct cli_args *args, const char *name, const char **value)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < args->n_value; i++)
-        if (strcmp(args->value[i].option->name, name) == 0)
-            value[n++] = args->value[i].text;
-    return n;
-}
-
 /* A line feed would end a comment or an #SBATCH line: no text of the script may have one. */
 static enum dse_status check_text(const char *what, const char *text, struct dse_error *err)
 {
@@ -146,31 +136,21 @@ static enum dse_status check_run(const struct request *request, char *spec, stru
     const struct slurm_job *job = &request->job;
     char *argv[CLI_VALUE_MAX + 2], name[] = "run";
     struct cli_args args;
-    argv[0] = name;
-    for (size_t i = 0; i < job->n_run; i++) {
-        DSE_TRY(check_text("--run", job->run[i], err));
-        argv[i + 1] = strdup(job->run[i]); /* getopt wants to change the order of its own */
-        if (!argv[i + 1]) {
-            while (i > 0)
-                free(argv[i--]);
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory");
-        }
-    }
-    argv[job->n_run + 1] = spec;
-    char *copy[CLI_VALUE_MAX + 2];
-    memcpy(copy, argv, sizeof copy);
-    enum dse_status status = cli_parse(&command_run, (int)job->n_run + 2, argv, &args, err);
-    if (status == DSE_OK && args.help)
-        status = dse_fail(err, DSE_BAD_USAGE, "--run: --help is no option of a run");
-    for (size_t i = 0; i < sizeof own / sizeof own[0] && status == DSE_OK; i++)
-        if (cli_has(&args, own[i]))
-            status = dse_fail(err, DSE_BAD_USAGE, "--run --%s: the script %s", own[i],
-                              strcmp(own[i], "fresh") == 0 || strcmp(own[i], "dry-run") == 0
-                                  ? "resumes after each restart, which this would undo"
-                                  : "sets this itself");
     for (size_t i = 0; i < job->n_run; i++)
-        free(copy[i + 1]);
-    return status;
+        DSE_TRY(check_text("--run", job->run[i], err));
+    argv[0] = name;
+    memcpy(argv + 1, job->run, job->n_run * sizeof *argv); /* getopt reorders the pointers only */
+    argv[job->n_run + 1] = spec;
+    DSE_TRY(cli_parse(&command_run, (int)job->n_run + 2, argv, &args, err));
+    if (args.help)
+        return dse_fail(err, DSE_BAD_USAGE, "--run: --help is no option of a run");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (cli_has(&args, own[i]))
+            return dse_fail(err, DSE_BAD_USAGE, "--run --%s: the script %s", own[i],
+                            strcmp(own[i], "fresh") == 0 || strcmp(own[i], "dry-run") == 0
+                                ? "resumes after each restart, which this would undo"
+                                : "sets this itself");
+    return DSE_OK;
 }
 
 /* The program, the current folder, the specification and OUT.h5, as absolute paths. */
@@ -242,9 +222,9 @@ static enum dse_status read_request(const struct cli_args *args, struct request 
     DSE_TRY(read_word(args, "partition", "_-.,", &job->partition, err));
     DSE_TRY(read_word(args, "account", "_-.", &job->account, err));
     DSE_TRY(read_word(args, "qos", "_-.", &job->qos, err));
-    job->n_set = values_of(args, "set", request->set);
-    job->n_run = values_of(args, "run", request->run);
-    job->n_sbatch = values_of(args, "sbatch", request->sbatch);
+    job->n_set = cli_values(args, "set", request->set);
+    job->n_run = cli_values(args, "run", request->run);
+    job->n_sbatch = cli_values(args, "sbatch", request->sbatch);
     job->set = request->set;
     job->run = request->run;
     job->sbatch = request->sbatch;
@@ -284,49 +264,40 @@ static enum dse_status fill_job(const struct cli_args *args, const struct sweep_
 static enum dse_status print_script(const struct cli_args *args, struct request *request,
                                     const struct console *console, struct dse_error *err)
 {
-    struct sweep_spec *spec = calloc(1, sizeof *spec);
-    struct sweep *sweep = calloc(1, sizeof *sweep);
+    struct sweep_spec spec;
+    struct sweep sweep = {0};
     struct text_buffer text;
+    DSE_TRY(read_request(args, request, err));
     text_init(&text);
-    enum dse_status status =
-        spec && sweep ? read_request(args, request, err) : dse_fail(err, DSE_NO_MEMORY, "out of memory");
-    if (status == DSE_OK) {
-        status = spec_read(spec, request->path.spec, request->set, request->job.n_set, err);
-        if (status == DSE_OK)
-            status = sweep_init(sweep, spec, err);
-        if (status == DSE_OK)
-            status = fill_job(args, spec, sweep, request, err);
-        if (status == DSE_OK)
-            status = slurm_print(&request->job, &text, err);
-        if (status == DSE_OK && (text.failed || request->command.failed))
-            status = dse_fail(err, DSE_NO_MEMORY, "out of memory");
-        if (status == DSE_OK)
-            fputs(text.data, console->out);
-        sweep_free(sweep);
-        spec_free(spec);
-    }
+    enum dse_status status = spec_read(&spec, request->path.spec, request->set, request->job.n_set, err);
+    if (status == DSE_OK)
+        status = sweep_init(&sweep, &spec, err);
+    if (status == DSE_OK)
+        status = fill_job(args, &spec, &sweep, request, err);
+    if (status == DSE_OK)
+        status = slurm_print(&request->job, &text, err);
+    if (status == DSE_OK && (text.failed || request->command.failed))
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory");
+    if (status == DSE_OK)
+        fputs(text.data, console->out);
+    sweep_free(&sweep);
+    spec_free(&spec);
     text_free(&text);
-    free(sweep);
-    free(spec);
     return status;
 }
 
 static int slurm_main(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
-    struct request *request = calloc(1, sizeof *request);
-    if (!request)
-        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
-    text_init(&request->command);
-    join_command(args, &request->command);
+    struct request request = {0};
+    join_command(args, &request.command);
     enum dse_status status = DSE_OK;
     for (int i = 0; i < args->argc && status == DSE_OK; i++)
         status = check_text("dse slurm:", args->argv[i], &err);
-    request->job.command = request->command.data;
+    request.job.command = request.command.data;
     if (status == DSE_OK)
-        status = print_script(args, request, console, &err);
-    text_free(&request->command);
-    free(request);
+        status = print_script(args, &request, console, &err);
+    text_free(&request.command);
     return cli_report(console, status, &err);
 }
 

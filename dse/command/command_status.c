@@ -36,11 +36,8 @@ static enum dse_status view_open(struct view *view, const struct cli_args *args,
 {
     static const char *const formats[] = {"table", "json"};
     const char *by[CLI_VALUE_MAX], *metric = cli_value(args, "metric");
-    size_t n_by = 0, format;
+    size_t n_by = cli_values(args, "by", by), format;
     memset(view, 0, sizeof *view);
-    for (size_t i = 0; i < args->n_value; i++)
-        if (strcmp(args->value[i].option->name, "by") == 0)
-            by[n_by++] = args->value[i].text;
     DSE_TRY(cli_choice(args, "format", formats, 2, 0, &format, err));
     DSE_TRY(best_slices_init(&view->best, by, n_by, metric ? metric : standard_metric, err));
     view->json = format == 1;
@@ -101,10 +98,8 @@ static enum dse_status print_status(const struct cli_args *args, const struct co
     struct text_buffer text;
     unsigned long long most = 0;
     text_init(&text);
-    enum dse_status status = cli_number(args, "list", 1, SIZE_MAX, &most, err);
-    if (status != DSE_OK)
-        return status;
-    status = view_open(&view, args, err);
+    DSE_TRY(cli_number(args, "list", 1, SIZE_MAX, &most, err));
+    enum dse_status status = view_open(&view, args, err);
     if (status == DSE_OK)
         status = look(&view, &text, err);
     if (status == DSE_OK)

@@ -177,10 +177,17 @@ const char *cli_value(const struct cli_args *args, const char *name)
 
 bool cli_has(const struct cli_args *args, const char *name)
 {
+    const char *value[CLI_VALUE_MAX];
+    return cli_values(args, name, value) > 0;
+}
+
+size_t cli_values(const struct cli_args *args, const char *name, const char **value)
+{
+    size_t n = 0;
     for (size_t i = 0; i < args->n_value; i++)
         if (strcmp(args->value[i].option->name, name) == 0)
-            return true;
-    return false;
+            value[n++] = args->value[i].text;
+    return n;
 }
 
 enum dse_status cli_choice(const struct cli_args *args, const char *name, const char *const *choice, size_t n,

@@ -65,6 +65,9 @@ DSE_MUST_CHECK enum dse_status cli_parse(const struct cli_command *command, int 
 const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_has(const struct cli_args *args, const char *name);
 
+/* All values of an option in `value` (CLI_VALUE_MAX), in the order given; returns how many. */
+size_t cli_values(const struct cli_args *args, const char *name, const char **value);
+
 /* One of `choice` (n): the index of the option's value, `standard` when it is not given. DSE_BAD_USAGE with
  * the nearest. */
 DSE_MUST_CHECK enum dse_status cli_choice(const struct cli_args *args, const char *name,

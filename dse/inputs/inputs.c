@@ -201,8 +201,3 @@ enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const 
                            "a list of constraints is expected, or a key \"constraints\" that has one");
     return yaml_is_sequence(doc, *list, "constraints", err);
 }
-
-enum dse_status input_file_text(const char *path, char **text, size_t *length, struct dse_error *err)
-{
-    return yaml_load(path, text, length, err);
-}

@@ -49,9 +49,4 @@ DSE_MUST_CHECK enum dse_status input_layer(const struct network *network, const 
 DSE_MUST_CHECK enum dse_status input_constraints(const char *path, struct yaml_doc *doc,
                                                  const struct ynode **list, struct dse_error *err);
 
-/* The text of a YAML file as it stands (owned by the caller). DSE_IO, DSE_NO_MEMORY, DSE_LIMIT above 64
- * MiB. */
-DSE_MUST_CHECK enum dse_status input_file_text(const char *path, char **text, size_t *length,
-                                               struct dse_error *err);
-
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/data_folder.h"
 #include "base/text.h"
 
@@ -100,35 +101,31 @@ static int try_shipped(const char *folder, const char *name, char *path, size_t 
 
 struct name_list {
     size_t n;
-    char *name[NAME_LIST_MAX];
-    char *path[NAME_LIST_MAX];
+    struct named {
+        const char *name, *path;
+    } file[NAME_LIST_MAX];
+    struct arena arena; /* of the texts */
 };
 
 static void name_list_free(struct name_list *list)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        free(list->name[i]);
-        free(list->path[i]);
-    }
+    arena_free(&list->arena);
     free(list);
 }
 
 static int is_known(const struct name_list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->name[i], name) == 0)
+        if (strcmp(list->file[i].name, name) == 0)
             return 1;
     return 0;
 }
 
-/* Add PREFIX NAME for each DIR/NAME.yaml that is not yet in the list; returns 0 when out of memory. */
-static int collect(struct name_list *list, const char *dir, const char *prefix)
+/* Add PREFIX NAME for each DIR/NAME.yaml that is not yet in the list. */
+static void collect(struct name_list *list, const char *dir, const char *prefix)
 {
     DIR *stream = opendir(dir);
-    int good = 1;
-    if (!stream)
-        return 1;
-    for (struct dirent *entry; good && list->n < NAME_LIST_MAX && (entry = readdir(stream)) != NULL;) {
+    for (struct dirent *entry; stream && list->n < NAME_LIST_MAX && (entry = readdir(stream)) != NULL;) {
         char name[512], path[RESOLVE_PATH_MAX + 256];
         if (!has_ending(entry->d_name, ".yaml"))
             continue;
@@ -136,23 +133,21 @@ static int collect(struct name_list *list, const char *dir, const char *prefix)
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (is_known(list, name))
             continue;
-        list->name[list->n] = strdup(name);
-        list->path[list->n] = strdup(path);
-        good = list->name[list->n] && list->path[list->n];
-        list->n++;
+        struct named file = {arena_copy_text(&list->arena, name, strlen(name)),
+                             arena_copy_text(&list->arena, path, strlen(path))};
+        if (list->arena.failed)
+            break;
+        list->file[list->n++] = file;
     }
-    closedir(stream);
-    return good;
+    if (stream)
+        closedir(stream);
 }
 
 /* The folders of papers below `dir`. */
-static int collect_folders(struct name_list *list, const char *dir)
+static void collect_folders(struct name_list *list, const char *dir)
 {
     DIR *stream = opendir(dir);
-    int good = 1;
-    if (!stream)
-        return 1;
-    for (struct dirent *entry; good && (entry = readdir(stream)) != NULL;) {
+    for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
         char prefix[300], path[RESOLVE_PATH_MAX];
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, kind_folder[0]) == 0 ||
             strcmp(entry->d_name, kind_folder[1]) == 0)
@@ -160,22 +155,15 @@ static int collect_folders(struct name_list *list, const char *dir)
         snprintf(prefix, sizeof prefix, "%s/", entry->d_name);
         int n = snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (n > 0 && (size_t)n < sizeof path)
-            good = collect(list, path, prefix); /* plain files have no entries */
+            collect(list, path, prefix); /* plain files have no entries */
     }
-    closedir(stream);
-    return good;
+    if (stream)
+        closedir(stream);
 }
 
-static void sort_names(struct name_list *list)
+static int by_name(const void *a, const void *b)
 {
-    for (size_t i = 1; i < list->n; i++)
-        for (size_t k = i; k > 0 && strcmp(list->name[k - 1], list->name[k]) > 0; k--) {
-            char *name = list->name[k], *path = list->path[k];
-            list->name[k] = list->name[k - 1];
-            list->path[k] = list->path[k - 1];
-            list->name[k - 1] = name;
-            list->path[k - 1] = path;
-        }
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
 /* `folder` NULL: all experiments. */
@@ -184,20 +172,24 @@ static enum dse_status list_all(const char *folder, struct name_list **out, stru
     char shipped[RESOLVE_PATH_MAX];
     const char *const root[] = {"experiments", shipped};
     struct name_list *list = calloc(1, sizeof *list);
-    int good = list != NULL;
+    if (!list)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a list of names");
+    arena_init(&list->arena);
     (void)data_folder_find("experiments", shipped, sizeof shipped); /* no folder, no names */
-    for (size_t i = 0; good && i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         char dir[RESOLVE_PATH_MAX];
         snprintf(dir, sizeof dir, "%.*s%s%s", RESOLVE_PATH_MAX - 64, root[i], folder ? "/" : "",
                  folder ? folder : "");
-        good = collect(list, dir, "") && (folder || collect_folders(list, dir));
+        collect(list, dir, "");
+        if (!folder)
+            collect_folders(list, dir);
     }
-    if (!good) {
-        if (list)
-            name_list_free(list);
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a list of names");
+    enum dse_status status = arena_check(&list->arena, "a list of names", err);
+    if (status != DSE_OK) {
+        name_list_free(list);
+        return status;
     }
-    sort_names(list);
+    qsort(list->file, list->n, sizeof list->file[0], by_name);
     *out = list;
     return DSE_OK;
 }
@@ -207,20 +199,22 @@ enum dse_status resolve_each(enum resolve_kind kind, resolve_visit *visit, void 
     struct name_list *list;
     DSE_TRY(list_all(kind_folder[kind], &list, err));
     for (size_t i = 0; i < list->n; i++)
-        visit(user, list->name[i], list->path[i]);
+        visit(user, list->file[i].name, list->file[i].path);
     name_list_free(list);
     return DSE_OK;
 }
 
-/* The name in a folder whose last part is `name`, or NULL. */
-static const char *same_in_folder(const struct name_list *list, const char *name)
+/* The name in a folder whose last part is `name`, else the nearest, or NULL. */
+static const char *nearest_of(const struct name_list *list, const char *name)
 {
+    const char *known[NAME_LIST_MAX];
     for (size_t i = 0; i < list->n; i++) {
-        const char *slash = strrchr(list->name[i], '/');
+        known[i] = list->file[i].name;
+        const char *slash = strrchr(known[i], '/');
         if (slash && strcmp(slash + 1, name) == 0)
-            return list->name[i];
+            return known[i];
     }
-    return NULL;
+    return text_nearest(name, known, list->n);
 }
 
 static enum dse_status not_found(enum resolve_kind kind, const char *name, struct dse_error *err)
@@ -228,9 +222,7 @@ static enum dse_status not_found(enum resolve_kind kind, const char *name, struc
     struct name_list *list;
     char shown[128];
     DSE_TRY(list_all(kind_folder[kind], &list, err));
-    const char *nearest = same_in_folder(list, name);
-    if (!nearest)
-        nearest = text_nearest(name, (const char *const *)list->name, list->n);
+    const char *nearest = nearest_of(list, name);
     text_excerpt(name, shown, sizeof shown);
     if (list->n == 0) {
         name_list_free(list);

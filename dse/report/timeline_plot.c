@@ -52,7 +52,7 @@ static bool is_schedule(const char *path)
 {
     char *text;
     size_t length;
-    if (is_hdf5(path) || input_file_text(path, &text, &length, NULL) != DSE_OK)
+    if (is_hdf5(path) || yaml_load(path, &text, &length, NULL) != DSE_OK)
         return false;
     bool found = schedule_format_of(text, length) != NULL;
     free(text);
@@ -133,7 +133,7 @@ static enum dse_status evaluate(const struct cli_args *args, const char *path, s
         return dse_fail(err, DSE_BAD_USAGE, "%s is a schedule: --arch says on what machine", path);
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(arch_name, &overrides, &arch, err));
-    DSE_TRY(input_file_text(path, &text, &length, err));
+    DSE_TRY(yaml_load(path, &text, &length, err));
     enum dse_status status = evaluate_text(args, path, &arch, text, length, arena, timeline, err);
     free(text);
     return status;

@@ -1,5 +1,5 @@
-/* Hands each event to several observers, and collects what the end of a run prints: reason groups and the
- * slowest points. */
+/* Hands each event to several observers, and collects what the end of a run prints: counts, reason groups and
+ * the slowest points. */
 #include "dse/run/run_report.h"
 
 #include <stdlib.h>
@@ -163,4 +163,41 @@ void run_report_print(struct run_report *report, const struct run_summary *summa
     for (size_t i = 0; i < report->n_slow; i++)
         text_append(out, "  %10s  %s\n", table_duration(report->slow[i].seconds, time, sizeof time),
                     report->slow[i].place);
+}
+
+/* How well the threads were used: what is lost at the end shows whether long points came last. */
+static void print_efficiency(const struct run_summary *s, FILE *err)
+{
+    char tail[48], all[48];
+    if (s->n_task == 0 || s->work_s < 1)
+        return;
+    fprintf(err, "dse: %d thread%s busy %.1f %% of %s", s->n_thread,
+            text_plural((unsigned long long)s->n_thread), 100 * s->busy_s / (s->work_s * s->n_thread),
+            table_duration(s->work_s, all, sizeof all));
+    if (s->n_thread > 1 && !s->interrupted)
+        fprintf(err, ", not all of them in the last %s", table_duration(s->tail_s, tail, sizeof tail));
+    if (s->n_shared > 0)
+        fprintf(err, "; %.0f %% of the searches were shared",
+                100 * (double)s->n_shared / (double)(s->n_task + s->n_shared));
+    fputs("\n", err);
+}
+
+size_t run_summary_print(const struct run_summary *s, const char *out, FILE *err)
+{
+    char time[48];
+    size_t n = 0;
+    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
+        n += s->n_status[i];
+    fprintf(err, "dse: %zu point%s in %s", n, text_plural(n), table_duration(s->seconds, time, sizeof time));
+    for (int i = 0; i < RESULT_STATUS_COUNT; i++)
+        if (s->n_status[i])
+            fprintf(err, ", %zu %s", s->n_status[i], result_status_text((enum result_status)i));
+    if (s->n_reused)
+        fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
+    fprintf(err, "; results in %s\n", out);
+    if (s->n_dropped)
+        fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
+                s->dropped_path);
+    print_efficiency(s, err);
+    return n;
 }

@@ -1,5 +1,4 @@
-/* What is said at the end of `dse run` besides counts: failures by reason and the slowest points. Constant
- * memory. */
+/* What is said at the end of `dse run`: counts, failures by reason, the slowest points. Constant memory. */
 #ifndef DSE_RUN_RUN_REPORT_H
 #define DSE_RUN_RUN_REPORT_H
 
@@ -27,6 +26,10 @@ struct run_observer run_report_observer(struct run_report *report);
 
 /* Points with this status, those of earlier runs included. */
 uint64_t run_report_count(const struct run_report *report, enum result_status status);
+
+/* What was computed, in what time, and how busy the threads were; `out` is the result file. Returns how many
+ * points were written. */
+size_t run_summary_print(const struct run_summary *summary, const char *out, FILE *err);
 
 /* Append the lines; none when all points are ok and the run was short. */
 void run_report_print(struct run_report *report, const struct run_summary *summary, struct text_buffer *out);

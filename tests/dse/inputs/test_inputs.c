@@ -191,12 +191,12 @@ static void test_text_of_a_file_as_it_stands(void **state)
     char *back;
     size_t length;
     (void)state;
-    assert_int_equal(input_file_text(path, &back, &length, &err), DSE_OK);
+    assert_int_equal(yaml_load(path, &back, &length, &err), DSE_OK);
     assert_int_equal(length, strlen(text));
     assert_memory_equal(back, text, length);
     free(back);
     unlink(path);
-    assert_int_equal(input_file_text(path, &back, &length, &err), DSE_IO);
+    assert_int_equal(yaml_load(path, &back, &length, &err), DSE_IO);
 }
 
 int main(void)

@@ -185,8 +185,8 @@ static int check_case(struct one_case *c)
         char path[512], *want;
         size_t length;
         struct dse_error err = {0};
-        assert_int_equal(
-            input_file_text(in_folder(c->field[4 + kind], path, sizeof path), &want, &length, &err), DSE_OK);
+        assert_int_equal(yaml_load(in_folder(c->field[4 + kind], path, sizeof path), &want, &length, &err),
+                         DSE_OK);
         struct text_buffer got = print(c, kind, REPORT_CSV);
         n_wrong += compare(c->field[4 + kind], got.data, want);
         text_free(&got);

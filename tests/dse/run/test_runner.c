@@ -149,7 +149,7 @@ static char *stable_rows(const char *name)
     bool unstable[128] = {false};
     size_t length, n = 0, used = 0;
     struct dse_error err = {0};
-    assert_int_equal(input_file_text(in_folder(name, path), &text, &length, &err), DSE_OK);
+    assert_int_equal(yaml_load(in_folder(name, path), &text, &length, &err), DSE_OK);
     assert_true(unstable_columns(text, unstable, 128) > 5);
     for (char *save = NULL, *line = strtok_r(text, "\n", &save); line && n < ROW_MAX;
          line = strtok_r(NULL, "\n", &save))
