@@ -29,17 +29,6 @@ static const char *si_text(double value, const char *unit, char *buffer, size_t 
     return buffer;
 }
 
-static const char *byte_text(double value, char *buffer, size_t size)
-{
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t i = 0;
-    for (; value >= 1023.95 && i + 1 < sizeof unit / sizeof unit[0]; i++)
-        value /= 1024;
-    snprintf(buffer, size, i == 0 || fabs(value - round(value)) < 0.005 ? "%.0f %s" : "%.1f %s", value,
-             unit[i]);
-    return buffer;
-}
-
 static bool same_head(const struct timeline *a, const struct timeline *b)
 {
     return strcmp(a->network, b->network) == 0 && strcmp(a->architecture, b->architecture) == 0 &&
@@ -61,9 +50,9 @@ static void note_text(const struct timeline *t, char *buffer, size_t size)
              "%s, %s; core array busy %.1f %%, DRAM %.1f %%; buffer %s on average, %s at most, of %s",
              si_text((double)t->cycle / t->clock_hz, "s", time, sizeof time),
              si_text(t->energy_j, "J", energy, sizeof energy), 100 * (double)t->compute_cycle / cycle,
-             100 * (double)t->dram_cycle / cycle, byte_text(t->buffer_average_byte, average, sizeof average),
-             byte_text((double)t->buffer_max_byte, most, sizeof most),
-             byte_text((double)t->buffer_byte, room, sizeof room));
+             100 * (double)t->dram_cycle / cycle, text_bytes(t->buffer_average_byte, average, sizeof average),
+             text_bytes((double)t->buffer_max_byte, most, sizeof most),
+             text_bytes((double)t->buffer_byte, room, sizeof room));
 }
 
 /* The buffer's scale: all of the largest, or, where little of it is used, of what is used. */
@@ -118,7 +107,7 @@ static void put_panels(struct drawing *d)
     for (size_t p = 0; p < d->n; p++)
         for (double at = 0; at <= d->top_byte * (1 + 1e-9); at += tick)
             text_append(d->script, "%s'%s' %.3f", p > 0 || at > 0 ? ", " : "",
-                        at > 0 ? byte_text(at, byte, sizeof byte) : "0", plot_timeline_foot(d, p) + k * at);
+                        at > 0 ? text_bytes(at, byte, sizeof byte) : "0", plot_timeline_foot(d, p) + k * at);
     text_append(d->script, ")\"\n");
     if (same)
         head_text(&d->timeline[0], word, sizeof word);

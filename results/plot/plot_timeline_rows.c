@@ -1,4 +1,5 @@
-/* Transfers, tiles, stalls, buffer and groups, with labels where there is room for them. */
+/* Transfers, tiles, stalls, buffer and groups, with labels where there is room for them. Boxes wait until
+ * they are as wide as a pixel together; then one is written with the look of most of them. */
 #include "results/plot/plot_timeline_rows.h"
 
 #include <inttypes.h>
@@ -6,8 +7,8 @@
 #include <string.h>
 
 #include "results/plot/plot_data.h"
-#include "results/plot/plot_timeline_lane.h"
 
+static const double pixel_pt = 0.36;                /* of a PNG of 200 per inch */
 static const double letter_width = 0.78;            /* of a font's size, on average (DejaVu Sans) */
 static const double word_size = 5.5, head_size = 7; /* fonts of labels; as in timeline.gp */
 
@@ -17,6 +18,68 @@ enum dram_look { LOOK_IFMAP, LOOK_WEIGHTS, LOOK_OFMAP };
 static double x_of(const struct drawing *d, int64_t cycle)
 {
     return ((double)cycle - d->low) / (d->high - d->low) * d->width;
+}
+
+/* ---- boxes ---- */
+
+enum { LANE_LOOK_MAX = 32 };
+
+/* Boxes go out as lines "x0 x1 y0 y1 look" into `out`. Lengths in points. */
+struct lane {
+    struct text_buffer *out;
+    double high; /* what lies outside of 0 .. high is cut off */
+    double y0, y1;
+    /* of narrow boxes not yet written: where they begin, and how wide each look is */
+    double from, share[LANE_LOOK_MAX];
+};
+
+static void lane_begin(struct lane *lane, double high, double y0, double y1, struct text_buffer *out)
+{
+    memset(lane, 0, sizeof *lane);
+    lane->out = out;
+    lane->high = high;
+    lane->y0 = y0;
+    lane->y1 = y1;
+}
+
+static void put_box(struct lane *lane, double x0, double x1, size_t look)
+{
+    text_append(lane->out, "%.3f %.3f %.3f %.3f %zu\n", x0, x1, lane->y0, lane->y1, look);
+}
+
+/* The narrow ones become one box, as wide as they are together, with the look of most of them. */
+static void lane_flush(struct lane *lane)
+{
+    double sum = 0;
+    size_t most = 0;
+    for (size_t i = 0; i < LANE_LOOK_MAX; i++) {
+        sum += lane->share[i];
+        if (lane->share[i] > lane->share[most])
+            most = i;
+    }
+    if (sum > 0)
+        put_box(lane, lane->from, lane->from + sum, most);
+    memset(lane->share, 0, sizeof lane->share);
+}
+
+/* Add a box behind all before it. `look` is below LANE_LOOK_MAX. */
+static void lane_add(struct lane *lane, double x0, double x1, size_t look)
+{
+    x0 = x0 < 0 ? 0 : x0;
+    x1 = x1 > lane->high ? lane->high : x1;
+    if (x1 <= x0 || look >= LANE_LOOK_MAX)
+        return;
+    if (x1 - x0 >= pixel_pt) {
+        lane_flush(lane);
+        put_box(lane, x0, x1, look);
+        lane->from = x1;
+        return;
+    }
+    if (x1 - lane->from > pixel_pt) { /* which is so for the first one, too, wherever it lies */
+        lane_flush(lane);
+        lane->from = x0;
+    }
+    lane->share[look] += x1 - x0;
 }
 
 /* ---- labels ---- */
@@ -83,7 +146,7 @@ static void put_transfers(struct drawing *d, const struct timeline *t)
         lane_add(&lane, x0, x1, look_of(r));
         label_box(d, x0, x1, DRAM_LOW, DRAM_HIGH, r->layer);
     }
-    lane_end(&lane);
+    lane_flush(&lane);
 }
 
 /* The hue says the group; the shade tells its layers apart, counted from its first tile. */
@@ -107,7 +170,7 @@ static void put_tiles(struct drawing *d, const struct timeline *t)
         lane_add(&lane, x0, x1, (size_t)(group % N_HUE) * N_SHADE + shade);
         label_box(d, x0, x1, CORE_LOW, CORE_HIGH, tile->layer);
     }
-    lane_end(&lane);
+    lane_flush(&lane);
 }
 
 static void put_stalls(struct drawing *d, const struct timeline *t)
@@ -116,7 +179,7 @@ static void put_stalls(struct drawing *d, const struct timeline *t)
     lane_begin(&lane, d->width, d->foot + CORE_LOW, d->foot + CORE_HIGH, d->script);
     for (size_t p = 0; p < t->n_tile; p++)
         lane_add(&lane, x_of(d, t->tile[p].start - t->tile[p].stall), x_of(d, t->tile[p].start), 0);
-    lane_end(&lane);
+    lane_flush(&lane);
 }
 
 static int64_t step_sum(const struct timeline_step *step)
@@ -138,7 +201,6 @@ static void put_heights(const struct drawing *d, double x0, double x1, const str
 /* Of the steps within a pixel the fullest is shown. */
 static void put_buffer(struct drawing *d, const struct timeline *t)
 {
-    const double pixel = 0.36;
     const struct timeline_step *full = NULL;
     double from = 0;
     for (size_t p = 0; p < t->n_tile; p++) {
@@ -148,7 +210,7 @@ static void put_buffer(struct drawing *d, const struct timeline *t)
             continue;
         from = full ? from : x0;
         full = !full || step_sum(&t->step[p]) > step_sum(full) ? &t->step[p] : full;
-        if (x1 - from >= pixel) {
+        if (x1 - from >= pixel_pt) {
             put_heights(d, from, x1, full);
             full = NULL;
         }

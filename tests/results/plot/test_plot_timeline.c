@@ -1,5 +1,5 @@
 /* Figures of execution graphs: what a script says, which formats come out, refusals, boxes put together.
- * Tests: plot_timeline_lane.c, plot_timeline_rows.c. */
+ * Tests: plot_timeline_rows.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,46 +11,10 @@
 #include <cmocka.h>
 
 #include "results/plot/plot_timeline.h"
-#include "results/plot/plot_timeline_lane.h"
 #include "tests/results/files.h"
 #include "tests/results/timeline/timeline_sample.h"
 
 static const char template_dir[] = "plotting"; /* tests run in the repository root */
-
-/* 100 boxes of 0.01 with as much between them, then a wide one: narrow ones keep their sum, and there are few
- * of them. */
-static void test_lane_puts_narrow_boxes_together(void **state)
-{
-    (void)state;
-    struct lane lane;
-    struct text_buffer out;
-    double x0, x1, y0, y1, narrow = 0, wide = 0;
-    size_t look;
-    int n = 0;
-    text_init(&out);
-    lane_begin(&lane, 10, 1, 2, &out);
-    for (int i = 0; i < 100; i++)
-        lane_add(&lane, 1 + 0.02 * i, 1.01 + 0.02 * i, i % 3 == 0 ? 2 : 1);
-    lane_add(&lane, 5, 7, 3);
-    lane_add(&lane, 9, 20, 4);  /* cut off at 10 */
-    lane_add(&lane, 20, 30, 4); /* outside */
-    lane_end(&lane);
-    for (const char *at = out.data; sscanf(at, "%lf %lf %lf %lf %zu\n", &x0, &x1, &y0, &y1, &look) == 5;
-         at = strchr(at, '\n') + 1) {
-        assert_true(x0 < x1 && x1 <= 10 && y0 == 1 && y1 == 2);
-        if (look <= 2)
-            assert_int_equal(look, 1); /* two of three are */
-        *(look == 1 ? &narrow : &wide) += x1 - x0;
-        n++;
-        if (!strchr(at, '\n')[1])
-            break;
-    }
-    assert_int_equal(lane.n_box, n);
-    assert_true(n < 10);
-    assert_true(fabs(narrow - 1) < 0.01);
-    assert_true(fabs(wide - 3) < 1e-6);
-    text_free(&out);
-}
 
 static int gnuplot_is_there(void)
 {
@@ -94,6 +58,54 @@ static void test_timelines_are_drawn_in_every_format(void **state)
     free(text);
 }
 
+/* 10,000 tiles of a cycle with as much between them, every third of another group, then one as long as all
+ * that: narrow ones keep their sum and the look of most, and there are about as many as pixels (0.36
+ * points). */
+static void test_narrow_boxes_are_put_together(void **state)
+{
+    (void)state;
+    enum { N_NARROW = 10000, WIDTH = 698 };
+    static struct timeline_tile tile[N_NARROW + 1];
+    static struct timeline_step step[N_NARROW + 1];
+    struct sample_timeline s;
+    struct dse_error err = {0};
+    const struct plot_timeline_options options = {.template_dir = template_dir, .keep_script = true};
+    char folder[512], path[600];
+    double from, to, low, high, sum[4] = {0};
+    size_t n = 0, look;
+    if (!gnuplot_is_there())
+        skip();
+    sample_timeline_make(&s);
+    for (int i = 0; i <= N_NARROW; i++) {
+        int64_t start = 2 * i, finish = i == N_NARROW ? 4 * N_NARROW : start + 1;
+        tile[i] = (struct timeline_tile){
+            .layer = "a", .group = i % 3 == 2 || i == N_NARROW, .start = start, .finish = finish};
+        step[i] = (struct timeline_step){.start = start, .finish = finish};
+    }
+    s.timeline.tile = tile;
+    s.timeline.step = step;
+    s.timeline.n_tile = N_NARROW + 1;
+    s.timeline.cycle = 4 * N_NARROW;
+    files_folder(folder, sizeof folder);
+    if (plot_timelines(&s.timeline, 1, files_path(path, sizeof path, folder, "n.svg"), &options, &err) !=
+        DSE_OK)
+        fail_msg("%s", err.text);
+    char *text = files_read(files_path(path, sizeof path, folder, "n.svg.gp"), NULL);
+    const char *core = strstr(text, "$core << EOD\nNaN NaN NaN NaN NaN\n");
+    assert_non_null(core);
+    for (const char *at = strchr(strchr(core, '\n') + 1, '\n') + 1; *at != '\n'; at = strchr(at, '\n') + 1) {
+        assert_int_equal(sscanf(at, "%lf %lf %lf %lf %zu", &from, &to, &low, &high, &look), 5);
+        assert_true(from < to && to <= WIDTH && low < high && (look == 0 || look == 3));
+        sum[look] += to - from;
+        n++;
+    }
+    /* looks: three shades of each group's hue; the axis is half a percent longer than the graph */
+    assert_true(n < WIDTH / 2 / 0.32); /* a pixel less what did not fit into it any more */
+    assert_true(fabs(sum[0] * 1.005 - WIDTH / 4.0) < 1);
+    assert_true(fabs(sum[3] * 1.005 - WIDTH / 2.0) < 1e-2);
+    free(text);
+}
+
 static void test_timelines_refuse_what_cannot_be_drawn(void **state)
 {
     (void)state;
@@ -110,8 +122,8 @@ static void test_timelines_refuse_what_cannot_be_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lane_puts_narrow_boxes_together),
         cmocka_unit_test(test_timelines_are_drawn_in_every_format),
+        cmocka_unit_test(test_narrow_boxes_are_put_together),
         cmocka_unit_test(test_timelines_refuse_what_cannot_be_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
