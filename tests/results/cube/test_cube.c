@@ -1,5 +1,5 @@
 /* `test_cube --sample OUT.h5` only writes the sample's files, for tests/results/cube/test_readers.py.
- * Tests: cube_column.c, cube_hdf5.c, cube_layers.c, cube_points.c, cube_read.c, cube_rows.c, cube_table.c,
+ * Tests: cube_column.c, cube_hdf5.c, cube_layers.c, cube_read.c, cube_rows.c, cube_table.c,
  * cube_trace.c. */
 #include "tests/results/files.h"
 
