@@ -16,7 +16,6 @@
 #include "dse/spec/sweep.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/merge.h"
-#include "results/cube/merge_missing.h"
 #include "results/plot/plot.h"
 
 enum { FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };

@@ -13,8 +13,8 @@
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/merge_files.h"
-#include "results/cube/merge_missing.h"
 #include "results/cube/merge_rows.h"
+#include "results/journal/journal_scan.h"
 #include "results/journal/lock.h"
 
 struct merge {
@@ -83,6 +83,32 @@ static enum dse_status open_shards(struct merge *merge, const char *const *path,
     return DSE_OK;
 }
 
+/* "axis=value axis=value" of a cell; what does not fit is left out. */
+static void describe_cell(const struct result_schema *schema, uint64_t cell, char *text, size_t size)
+{
+    uint64_t below = schema_n_cell(schema);
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t a = 0; a < schema->n_axis && used < size; a++) {
+        const struct result_axis *axis = &schema->axis[a];
+        below /= axis->n_value;
+        size_t i = (size_t)(cell / below % axis->n_value);
+        for (size_t k = 0; k < axis->n_coordinate && used < size; k++) {
+            char value[40];
+            int n = snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", axis->coordinate[k].name,
+                             coordinate_text(&axis->coordinate[k], i, value, sizeof value));
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
+}
+
+/* One more example, while there is room. */
+static void note_missing(struct merge_summary *summary, const struct result_schema *schema, uint64_t cell)
+{
+    if (summary->n_example < MERGE_MISSING_MAX)
+        describe_cell(schema, cell, summary->example[summary->n_example++], MERGE_MISSING_TEXT_MAX);
+}
+
 /* Cells from .. to - 1 have no row. */
 static void note_gap(struct merge *merge, uint64_t from, uint64_t to)
 {
@@ -90,7 +116,7 @@ static void note_gap(struct merge *merge, uint64_t from, uint64_t to)
     if (schema_n_cell(&merge->schema) != merge->schema.n_point)
         return; /* cells that are no points cannot be told from those that are missing */
     for (; from < to && summary->n_example < MERGE_MISSING_MAX; from++)
-        merge_missing_note(summary, &merge->schema, from);
+        note_missing(summary, &merge->schema, from);
 }
 
 static enum dse_status copy_rows(struct merge *merge, struct dse_error *err)
@@ -235,5 +261,29 @@ enum dse_status merge_finish(const char *out, bool *finished, struct dse_error *
     lock_release(lock);
     if (finished)
         *finished = whole;
+    return status;
+}
+
+enum dse_status merge_missing_find(const char *out, const struct result_schema *schema, const uint32_t *cell,
+                                   size_t n, struct merge_summary *summary, struct dse_error *err)
+{
+    struct journal_scan *scan;
+    struct journal_row row;
+    enum dse_status status = DSE_OK;
+    size_t next = 0;
+    summary->n_example = 0;
+    DSE_TRY(journal_scan_open(out, schema, &scan, err));
+    while (summary->n_example < MERGE_MISSING_MAX && next < n) {
+        bool more;
+        status = journal_scan_next(scan, &row, &more, err);
+        if (status != DSE_OK)
+            break;
+        /* The merged journal is in cell order; JOURNAL_NO_CELL and the end are beyond all cells. */
+        uint64_t here = more ? row.cell : JOURNAL_NO_CELL;
+        for (; next < n && cell[next] < here; next++)
+            note_missing(summary, schema, cell[next]);
+        next += next < n && cell[next] == here;
+    }
+    journal_scan_close(scan);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "results/record/provenance.h"
+#include "results/record/schema.h"
 
 enum { MERGE_MISSING_MAX = 10, MERGE_MISSING_TEXT_MAX = 512, MERGE_ABSENT_MAX = 16 };
 
@@ -41,5 +42,12 @@ DSE_MUST_CHECK enum dse_status merge_shards(const char *out, const char *const *
  * NULL): there was one. Whoever writes to `out` calls this first; it is cheap. DSE_BAD_USAGE: the merge is
  * still going on. DSE_IO, DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status merge_finish(const char *out, bool *finished, struct dse_error *err);
+
+/* Look for the first missing points of the merged journal `out`, where the specification leaves out cells:
+ * cell (n) are those of its points, ascending, as its owner knows. Fills the examples of `summary`.
+ * DSE_BAD_INPUT, DSE_IO, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status merge_missing_find(const char *out, const struct result_schema *schema,
+                                                  const uint32_t *cell, size_t n,
+                                                  struct merge_summary *summary, struct dse_error *err);
 
 #endif

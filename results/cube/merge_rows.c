@@ -126,28 +126,25 @@ static bool same_fields(const struct csv_row *header, const struct csv_row *a, c
 }
 
 /* The same for all lines of two texts. */
-static enum dse_status same_lines(const struct text_buffer *header, const struct text_buffer *one,
+static enum dse_status same_lines(const struct csv_row *names, const struct text_buffer *one,
                                   const struct text_buffer *two, bool *same, struct dse_error *err)
 {
-    struct csv_row names, a, b;
+    struct csv_row a, b;
+    enum dse_status status = DSE_OK;
     size_t i = 0, k = 0;
-    csv_row_init(&names);
     csv_row_init(&a);
     csv_row_init(&b);
-    enum dse_status status =
-        header->failed ? no_memory(err) : csv_split(header->data, header->length - 1, &names, err);
     *same = true;
     while (status == DSE_OK && *same && i < one->length && k < two->length) {
         size_t n = strcspn(one->data + i, "\n"), m = strcspn(two->data + k, "\n");
         status = csv_split(one->data + i, n, &a, err);
         if (status == DSE_OK)
             status = csv_split(two->data + k, m, &b, err);
-        *same = status == DSE_OK && same_fields(&names, &a, &b);
+        *same = status == DSE_OK && same_fields(names, &a, &b);
         i += n + 1;
         k += m + 1;
     }
     *same &= (i >= one->length) == (k >= two->length);
-    csv_row_free(&names);
     csv_row_free(&a);
     csv_row_free(&b);
     return status;
@@ -156,27 +153,23 @@ static enum dse_status same_lines(const struct text_buffer *header, const struct
 /* What a row is worth beside one of the same point that differs. */
 enum worth { WORTH_FAILED, WORTH_TIMEOUT, WORTH_TIMED, WORTH_SURE }; /* TIMED: a limit of seconds ended it */
 
-static enum dse_status worth_of(const struct text_buffer *header, const struct text_buffer *line,
+static enum dse_status worth_of(const struct csv_row *names, const struct text_buffer *line,
                                 enum worth *worth, struct dse_error *err)
 {
-    struct csv_row names, row;
-    csv_row_init(&names);
+    struct csv_row row;
     csv_row_init(&row);
-    enum dse_status status =
-        header->failed ? no_memory(err) : csv_split(header->data, header->length - 1, &names, err);
-    if (status == DSE_OK)
-        status = csv_split(line->data, line->length - 1, &row, err);
+    enum dse_status status = csv_split(line->data, line->length - 1, &row, err);
     *worth = WORTH_SURE;
-    for (size_t i = 0; status == DSE_OK && i < names.n && i < row.n; i++) {
-        if (strcmp(names.field[i], "status") == 0 && strcmp(row.field[i], "failed") == 0)
+    for (size_t i = 0; status == DSE_OK && i < names->n && i < row.n; i++) {
+        bool is_status = strcmp(names->field[i], "status") == 0;
+        if (is_status && strcmp(row.field[i], "failed") == 0)
             *worth = WORTH_FAILED;
-        else if (strcmp(names.field[i], "status") == 0 && strcmp(row.field[i], "timeout") == 0)
+        else if (is_status && strcmp(row.field[i], "timeout") == 0)
             *worth = WORTH_TIMEOUT;
-        else if (*worth == WORTH_SURE && strcmp(names.field[i], "stop") == 0 &&
+        else if (*worth == WORTH_SURE && strcmp(names->field[i], "stop") == 0 &&
                  strcmp(row.field[i], "max_seconds") == 0)
             *worth = WORTH_TIMED;
     }
-    csv_row_free(&names);
     csv_row_free(&row);
     return status;
 }
@@ -184,14 +177,14 @@ static enum dse_status worth_of(const struct text_buffer *header, const struct t
 /* Which of two rows that differ stays: the one that is worth more, else the first. When neither failed nor
  * met a limit of seconds, one of them is wrong. The line of `a` is in rows->line[0], of `b` in
  * rows->line[1]. */
-static enum dse_status choose(struct merge_rows *rows, const struct text_buffer *header,
-                              const struct merge_shard *a, const struct merge_shard *b, bool *second,
-                              struct dse_error *err)
+static enum dse_status choose(struct merge_rows *rows, const struct merge_shard *a,
+                              const struct merge_shard *b, bool *second, struct dse_error *err)
 {
     enum worth one, two;
     uint64_t line = b->rows.at.line;
-    DSE_TRY(worth_of(header, &rows->line[0], &one, err));
-    DSE_TRY(worth_of(header, &rows->line[1], &two, err));
+    const struct csv_row *names = journal_scan_header(a->rows.scan);
+    DSE_TRY(worth_of(names, &rows->line[0], &one, err));
+    DSE_TRY(worth_of(names, &rows->line[1], &two, err));
     *second = two > one;
     if (one < WORTH_SURE || two < WORTH_SURE)
         return DSE_OK;
@@ -207,27 +200,29 @@ static enum dse_status choose(struct merge_rows *rows, const struct text_buffer 
 static enum dse_status compare(struct merge_rows *rows, struct merge_shard *a, struct merge_shard *b,
                                bool *same, bool *second, struct dse_error *err)
 {
-    enum dse_status status = DSE_OK;
-    struct text_buffer header[2];
+    struct text_buffer header;
+    struct csv_row layer_names;
     *same = true;
     *second = false;
-    text_init(&header[POINT]);
-    text_init(&header[LAYERS]);
-    csv_point_header(&header[POINT], a->rows.schema);
-    csv_layer_header(&header[LAYERS], a->rows.schema);
+    text_init(&header);
+    csv_row_init(&layer_names);
+    csv_layer_header(&header, a->rows.schema);
+    enum dse_status status =
+        header.failed ? no_memory(err) : csv_split(header.data, header.length - 1, &layer_names, err);
     for (int table = LAYERS; table >= POINT && status == DSE_OK; table--) {
+        const struct csv_row *names = table == POINT ? journal_scan_header(a->rows.scan) : &layer_names;
         bool agree = true;
         status = read_row(a, table, &rows->line[0], err);
         if (status == DSE_OK)
             status = read_row(b, table, &rows->line[1], err);
         if (status == DSE_OK && *same)
-            status = same_lines(&header[table], &rows->line[0], &rows->line[1], &agree, err);
+            status = same_lines(names, &rows->line[0], &rows->line[1], &agree, err);
         *same = *same && agree;
     }
     if (status == DSE_OK && !*same)
-        status = choose(rows, &header[POINT], a, b, second, err);
-    text_free(&header[POINT]);
-    text_free(&header[LAYERS]);
+        status = choose(rows, a, b, second, err);
+    text_free(&header);
+    csv_row_free(&layer_names);
     return status;
 }
 

@@ -1,11 +1,10 @@
 /* Merging three shards gives the file of an unsharded run, byte for byte; what does not belong together is
  * refused; a kill between renames is survived.
- * Tests: merge_files.c, merge_missing.c, merge_rows.c. */
+ * Tests: merge_files.c, merge_rows.c. */
 #include "tests/results/files.h"
 
 #include "results/cube/cube.h"
 #include "results/cube/merge.h"
-#include "results/cube/merge_missing.h"
 #include "tests/results/sample.h"
 
 enum { N_SHARD = 3 };
