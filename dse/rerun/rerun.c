@@ -9,7 +9,6 @@
 #include "costmodel/fused/core_cache.h"
 #include "dse/console/table.h"
 #include "dse/isolate/worker_pool.h"
-#include "dse/rerun/rerun_compare.h"
 #include "dse/rerun/rerun_file.h"
 #include "dse/run/point_rows.h"
 #include "dse/run/runner.h"

@@ -95,16 +95,16 @@ static const char *value_of(const char *set)
 }
 
 /* The last one with the key of `set`: that is what counts. */
-static const char *find_set(const struct spec_side *side, const char *set)
+static const char *find_set(const struct result_schema *schema, const char *set)
 {
     size_t length = key_length(set);
-    for (size_t i = side->n_set; i-- > 0;)
-        if (key_length(side->set[i]) == length && strncmp(side->set[i], set, length) == 0)
-            return side->set[i];
+    for (size_t i = schema->n_set; i-- > 0;)
+        if (key_length(schema->set[i]) == length && strncmp(schema->set[i], set, length) == 0)
+            return schema->set[i];
     return NULL;
 }
 
-static void diff_sets(struct diff *diff, const struct spec_side *was, const struct spec_side *is)
+static void diff_sets(struct diff *diff, const struct result_schema *was, const struct result_schema *is)
 {
     char a[DIFF_SHOWN_MAX], b[DIFF_SHOWN_MAX], key[DIFF_SHOWN_MAX];
     for (size_t i = 0; i < is->n_set; i++) {
@@ -182,7 +182,7 @@ static void diff_content(struct diff *diff, const struct result_input *was, cons
              is->name, is->path, line, diff_show(a, shown_a), diff_show(b, shown_b));
 }
 
-static void diff_inputs(struct diff *diff, const struct spec_side *was, const struct spec_side *is)
+static void diff_inputs(struct diff *diff, const struct result_schema *was, const struct result_schema *is)
 {
     for (size_t i = 0; i < is->n_input; i++) {
         if (strcmp(is->input[i].role, INPUT_ROLE_SPECIFICATION) == 0)
@@ -213,14 +213,17 @@ static void put_together(const struct diff *diff, struct text_buffer *out)
         text_append(out, "and %zu more\n", n_all - n);
 }
 
-enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_side *is,
-                                struct text_buffer *out, struct spec_changes *changes, struct dse_error *err)
+enum dse_status spec_diff_schemas(const struct result_schema *was, const struct result_schema *is,
+                                  struct text_buffer *out, struct spec_changes *changes,
+                                  struct dse_error *err)
 {
     struct yaml_doc a, b;
     struct diff diff;
     memset(&diff, 0, sizeof diff);
-    DSE_TRY(yaml_parse(&a, "the specification in the result file", was->text, strlen(was->text), err));
-    enum dse_status status = yaml_parse(&b, "the specification", is->text, strlen(is->text), err);
+    DSE_TRY(yaml_parse(&a, "the specification in the result file", was->specification,
+                       strlen(was->specification), err));
+    enum dse_status status =
+        yaml_parse(&b, "the specification", is->specification, strlen(is->specification), err);
     if (status == DSE_OK) {
         arena_init(&diff.arena);
         diff_sets(&diff, was, is);
@@ -228,7 +231,7 @@ enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_s
         diff_inputs(&diff, was, is);
         if (diff.too_big)
             diff_add(&diff, CHANGE_RESULT, "a part that is too large to be compared");
-        else if (strcmp(was->text, is->text) != 0 && diff.n[0] + diff.n[1] + diff.n[2] == 0)
+        else if (strcmp(was->specification, is->specification) != 0 && diff.n[0] + diff.n[1] + diff.n[2] == 0)
             diff_add(&diff, CHANGE_COSMETIC, "only comments or layout differ");
         put_together(&diff, out);
         for (int k = 0; k < CHANGE_KIND_COUNT; k++) {
@@ -242,32 +245,21 @@ enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_s
             status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the comparison of specifications");
     }
     yaml_doc_free(&a);
-    if (changes)
-        *changes = (struct spec_changes){diff.n[CHANGE_RESULT], diff.n[CHANGE_AXIS], diff.n[CHANGE_COSMETIC]};
+    *changes = (struct spec_changes){diff.n[CHANGE_RESULT], diff.n[CHANGE_AXIS], diff.n[CHANGE_COSMETIC]};
     return status;
-}
-
-static enum dse_status diff_file(const char *h5, const struct sweep *now, struct arena *arena,
-                                 struct text_buffer *out, struct spec_changes *changes, struct dse_error *err)
-{
-    struct result_schema kept;
-    const struct result_schema *schema = &now->schema;
-    DSE_TRY(cube_read_schema(h5, arena, &kept, err));
-    DSE_TRY(cube_read_inputs(h5, arena, &kept, NULL, err));
-    const struct spec_side was = {kept.specification, kept.n_set, kept.set, kept.n_input, kept.input};
-    const struct spec_side is = {schema->specification, schema->n_set, schema->set, schema->n_input,
-                                 schema->input};
-    return spec_diff_sides(&was, &is, out, changes, err);
 }
 
 enum dse_status spec_diff(const char *h5, const struct sweep *now, struct text_buffer *out,
                           struct spec_changes *changes, struct dse_error *err)
 {
     struct arena arena;
+    struct result_schema kept;
     arena_init(&arena);
-    if (changes)
-        *changes = (struct spec_changes){0, 0, 0};
-    enum dse_status status = diff_file(h5, now, &arena, out, changes, err);
+    enum dse_status status = cube_read_schema(h5, &arena, &kept, err);
+    if (status == DSE_OK)
+        status = cube_read_inputs(h5, &arena, &kept, NULL, err);
+    if (status == DSE_OK)
+        status = spec_diff_schemas(&kept, &now->schema, out, changes, err);
     arena_free(&arena);
     return status;
 }

@@ -10,15 +10,6 @@
 #include "dse/spec/sweep.h"
 #include "results/record/schema.h"
 
-/* A specification with all that it takes in; all borrowed. */
-struct spec_side {
-    const char *text;
-    size_t n_set;
-    const char *const *set; /* (n_set) "KEY=VALUE" */
-    size_t n_input;
-    const struct result_input *input; /* (n_input); 0: not known */
-};
-
 /* How much of it matters. */
 struct spec_changes {
     size_t n_result;   /* what changes the results of points: settings, limits, options, inputs, --set */
@@ -26,15 +17,14 @@ struct spec_changes {
     size_t n_cosmetic; /* titles, figures, comments */
 };
 
-/* Write what differs to `out`, a line for each thing, each ended by a line break, the most important first;
- * nothing when all is the same. Twelve lines are written at most, and one that counts the rest.
- * DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status spec_diff_sides(const struct spec_side *was, const struct spec_side *is,
-                                               struct text_buffer *out, struct spec_changes *changes,
-                                               struct dse_error *err);
+/* Write what differs in specification, --set and inputs to `out`, a line for each thing, each ended by a line
+ * break, the most important first; nothing when all is the same. Twelve lines are written at most, and one
+ * that counts the rest. DSE_BAD_INPUT: one of the texts is no YAML; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status spec_diff_schemas(const struct result_schema *was,
+                                                 const struct result_schema *is, struct text_buffer *out,
+                                                 struct spec_changes *changes, struct dse_error *err);
 
-/* The same between what the result file `h5` carries and `now`. `changes` may be NULL. Also errors of
- * cube_read_schema. */
+/* The same between what the result file `h5` carries and `now`. Also errors of cube_read_schema. */
 DSE_MUST_CHECK enum dse_status spec_diff(const char *h5, const struct sweep *now, struct text_buffer *out,
                                          struct spec_changes *changes, struct dse_error *err);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dse rerun: points are computed again from the result file alone, with what it was made from changed, or gone, or elsewhere. Nothing here
 is a known value: what is computed again is compared with what the sweep wrote. RERUN_POINTS=100 takes so many random points of larger sweeps.
-Tests: rerun_compare.c, rerun_file.c, rerun_select.c."""
+Tests: rerun_file.c, rerun_select.c."""
 import os
 import shutil
 import subprocess

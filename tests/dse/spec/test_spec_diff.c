@@ -19,14 +19,14 @@
     "experiment: e\ntitle: T\narchitecture: simba\nnetwork: resnet50\nengine: random\n"                      \
     "limits: {max_evaluations: 1000}\naxes:\n  DRAM.bandwidth: [5 GB/s, 10 GB/s]\n  batch: [1, 2]\n"
 
-static struct spec_changes diff(const struct spec_side *was, const struct spec_side *is, char *text,
+static struct spec_changes diff(const struct result_schema *was, const struct result_schema *is, char *text,
                                 size_t size)
 {
     struct text_buffer out;
     struct spec_changes changes;
     struct dse_error err = {0};
     text_init(&out);
-    if (spec_diff_sides(was, is, &out, &changes, &err) != DSE_OK)
+    if (spec_diff_schemas(was, is, &out, &changes, &err) != DSE_OK)
         fail_msg("%s", err.text);
     snprintf(text, size, "%s", out.data ? out.data : "");
     text_free(&out);
@@ -36,7 +36,7 @@ static struct spec_changes diff(const struct spec_side *was, const struct spec_s
 static void check_texts(const char *was, const char *is, const char *wanted)
 {
     char text[4096];
-    struct spec_side a = {.text = was}, b = {.text = is};
+    struct result_schema a = {.specification = was}, b = {.specification = is};
     (void)diff(&a, &b, text, sizeof text);
     assert_string_equal(text, wanted);
 }
@@ -81,7 +81,7 @@ static void test_spec_diff_tells_what_does_not_matter(void **state)
 {
     (void)state;
     char text[1024];
-    struct spec_side a = {.text = BASE}, b = {.text = BASE "# a remark\n"};
+    struct result_schema a = {.specification = BASE}, b = {.specification = BASE "# a remark\n"};
     struct spec_changes changes = diff(&a, &b, text, sizeof text);
     assert_string_equal(text, "only comments or layout differ (does not change results)\n");
     assert_int_equal(changes.n_result + changes.n_axis, 0);
@@ -104,8 +104,8 @@ static void test_spec_diff_compares_set_by_key(void **state)
     static const char *const before[] = {"batch=4", "option.n=1", "seed = 2"};
     static const char *const after[] = {"batch=8", "option.n=3", "option.n=1", "clock=1 GHz"};
     char text[1024];
-    struct spec_side a = {.text = BASE, .n_set = 3, .set = before};
-    struct spec_side b = {.text = BASE, .n_set = 4, .set = after};
+    struct result_schema a = {.specification = BASE, .n_set = 3, .set = before};
+    struct result_schema b = {.specification = BASE, .n_set = 4, .set = after};
     struct spec_changes changes = diff(&a, &b, text, sizeof text);
     assert_string_equal(text, "--set batch: was 4, is 8\n--set clock=1 GHz is new\n--set seed = 2 is gone\n");
     assert_int_equal(changes.n_result, 3);
@@ -121,8 +121,8 @@ static void test_spec_diff_names_the_line_of_an_input(void **state)
     struct result_input other = {"network", "n", "b/n.yaml", is, sizeof is - 1};
     struct result_input commented = {"network", "n", "n.yaml", remark, sizeof remark - 1};
     struct result_input moved = {"network", "n", "c/n.yaml", was, sizeof was - 1};
-    struct spec_side a = {.text = BASE, .n_input = 1, .input = &old};
-    struct spec_side b = {.text = BASE, .n_input = 1, .input = &other};
+    struct result_schema a = {.specification = BASE, .n_input = 1, .input = &old};
+    struct result_schema b = {.specification = BASE, .n_input = 1, .input = &other};
     (void)diff(&a, &b, text, sizeof text);
     assert_string_equal(text, "network n (b/n.yaml): line 3 differs: was '- {K: 4}', is '- {K: 5}'\n");
     b.input = &commented;
@@ -144,7 +144,7 @@ static void test_spec_diff_counts_what_it_does_not_show(void **state)
     }
     snprintf(was + strlen(was), sizeof was - strlen(was), "}\n");
     snprintf(is + strlen(is), sizeof is - strlen(is), "}\n");
-    struct spec_side a = {.text = was}, b = {.text = is};
+    struct result_schema a = {.specification = was}, b = {.specification = is};
     assert_int_equal(diff(&a, &b, text, sizeof text).n_result, 20);
     assert_non_null(strstr(text, "options.a11: was 1, is 2\nand 8 more\n")); /* 12 lines are shown */
 }
