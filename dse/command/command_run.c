@@ -132,8 +132,7 @@ static void note_unmapped(const struct sweep *sweep, FILE *err)
 struct audience {
     struct run_report *report;
     struct event_log *log; /* NULL: there is none */
-    struct run_observer each[2], all;
-    struct observer_list list;
+    struct run_observer of_report, of_log;
 };
 
 static enum dse_status audience_open(struct audience *audience, const struct sweep *sweep,
@@ -142,9 +141,7 @@ static enum dse_status audience_open(struct audience *audience, const struct swe
 {
     memset(audience, 0, sizeof *audience);
     DSE_TRY(run_report_new(&sweep->schema, &audience->report, err));
-    audience->each[0] = run_report_observer(audience->report);
-    audience->list = (struct observer_list){1, {&audience->each[0], &audience->each[1]}};
-    audience->all = observer_of_list(&audience->list);
+    audience->of_report = run_report_observer(audience->report);
     if (!log_path)
         return DSE_OK;
     struct event_log_options log = {
@@ -157,8 +154,8 @@ static enum dse_status audience_open(struct audience *audience, const struct swe
         .err = options->err,
     };
     DSE_TRY(event_log_open(&sweep->schema, &log, &audience->log, err));
-    audience->each[1] = event_log_observer(audience->log);
-    audience->list.n = 2;
+    audience->of_log = event_log_observer(audience->log);
+    audience->of_report.next = &audience->of_log;
     return DSE_OK;
 }
 
@@ -288,7 +285,7 @@ static int run_supervised(void *user, struct crash_board *board)
     struct audience audience;
     run->options.board = board;
     enum dse_status status = audience_open(&audience, run->sweep, &run->options, run->log_path, &err);
-    run->options.observer = &audience.all;
+    run->options.observer = &audience.of_report;
     if (status == DSE_OK)
         status = run_sweep(run->sweep, &run->options, run->console, &audience, &code, &err);
     audience_close(&audience);

@@ -341,7 +341,7 @@ static void on_tick(void *user)
 
 struct run_observer event_log_observer(struct event_log *log)
 {
-    return (struct run_observer){log, on_begun, on_point, on_cube, on_tick};
+    return (struct run_observer){NULL, log, on_begun, on_point, on_cube, on_tick};
 }
 
 static const char *exit_word(const struct run_summary *summary, enum dse_status status, int exit_code)

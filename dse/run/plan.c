@@ -59,17 +59,6 @@ static bool link_point(struct plan *plan, struct task_table *table, struct machi
     return true;
 }
 
-static size_t count_links(const struct sweep *sweep, const struct queue_entry *entry, size_t n)
-{
-    size_t links = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct sweep_point point;
-        sweep_point(sweep, entry[i].point, &point);
-        links += sweep_point_n_task(&point);
-    }
-    return links;
-}
-
 /* The points of each search, in order. */
 static void link_users(struct plan *plan)
 {
@@ -133,7 +122,7 @@ static enum dse_status fill(struct plan *plan, const struct queue_entry *entry, 
                             struct dse_error *err)
 {
     struct task_table table = {16, NULL};
-    size_t n_most = count_links(plan->sweep, entry, plan->n_point);
+    size_t n_most = queue_count_links(plan->sweep, entry, plan->n_point);
     if (n_most > UINT32_MAX / 2)
         return dse_fail(err, DSE_LIMIT, "a point with more than %u searches", UINT32_MAX / 2);
     while (table.n_slot < 2 * n_most)

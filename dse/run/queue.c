@@ -101,14 +101,23 @@ void queue_sort(struct queue *queue, const struct search_time *time)
     sort_open(queue);
 }
 
+size_t queue_count_links(const struct sweep *sweep, const struct queue_entry *entry, size_t n)
+{
+    size_t links = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct sweep_point point;
+        sweep_point(sweep, entry[i].point, &point);
+        links += sweep_point_n_task(&point);
+    }
+    return links;
+}
+
 size_t queue_take(struct queue *queue, size_t link_max, const struct queue_entry **entry)
 {
     size_t n = 0, links = 0;
     *entry = queue->entry + queue->next;
     while (queue->next < queue->n) {
-        struct sweep_point point;
-        sweep_point(queue->sweep, queue->entry[queue->next].point, &point);
-        links += sweep_point_n_task(&point);
+        links += queue_count_links(queue->sweep, &queue->entry[queue->next], 1);
         if (n > 0 && links > link_max)
             break;
         queue->next++;

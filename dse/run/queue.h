@@ -41,6 +41,9 @@ float queue_expected_s(const struct queue *queue, const struct search_time *time
  * networks innermost. */
 void queue_sort(struct queue *queue, const struct search_time *time);
 
+/* Searches of n points, each counted as often as it is used. */
+size_t queue_count_links(const struct sweep *sweep, const struct queue_entry *entry, size_t n);
+
 /* Take the next points, as many as have `link_max` searches together, at least one. Returns how many;
  * `*entry` points into the queue. */
 size_t queue_take(struct queue *queue, size_t link_max, const struct queue_entry **entry);

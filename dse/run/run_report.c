@@ -1,5 +1,4 @@
-/* Hands each event to several observers, and collects what the end of a run prints: counts, reason groups and
- * the slowest points. */
+/* Collects what the end of a run prints: counts, reason groups and the slowest points. */
 #include "dse/run/run_report.h"
 
 #include <stdlib.h>
@@ -30,51 +29,6 @@ struct run_report {
     double seconds;                      /* of the points computed */
     struct slow_point slow[SLOWEST_MAX]; /* (n_slow) slowest first, of the points computed */
 };
-
-/* ---------------------------------------- observers */
-
-static void all_begun(void *user, size_t n_point, size_t n_reused, int n_thread)
-{
-    const struct observer_list *list = user;
-    for (size_t i = 0; i < list->n; i++)
-        if (list->each[i]->begun)
-            list->each[i]->begun(list->each[i]->user, n_point, n_reused, n_thread);
-}
-
-static void all_point(void *user, size_t number, const struct point_record *record, bool reused)
-{
-    const struct observer_list *list = user;
-    for (size_t i = 0; i < list->n; i++)
-        if (list->each[i]->point)
-            list->each[i]->point(list->each[i]->user, number, record, reused);
-}
-
-static void all_cube(void *user, double seconds)
-{
-    const struct observer_list *list = user;
-    for (size_t i = 0; i < list->n; i++)
-        if (list->each[i]->cube)
-            list->each[i]->cube(list->each[i]->user, seconds);
-}
-
-static void all_tick(void *user)
-{
-    const struct observer_list *list = user;
-    for (size_t i = 0; i < list->n; i++)
-        if (list->each[i]->tick)
-            list->each[i]->tick(list->each[i]->user);
-}
-
-struct run_observer observer_of_list(const struct observer_list *list)
-{
-    union {
-        const struct observer_list *given;
-        void *user; /* only read */
-    } cast = {list};
-    return (struct run_observer){cast.user, all_begun, all_point, all_cube, all_tick};
-}
-
-/* ---------------------------------------- report */
 
 enum dse_status run_report_new(const struct result_schema *schema, struct run_report **report,
                                struct dse_error *err)

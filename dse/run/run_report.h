@@ -6,15 +6,6 @@
 #include "base/text.h"
 #include "dse/run/runner.h"
 
-/* Told what happens in a run, along with others. */
-struct observer_list {
-    size_t n;
-    const struct run_observer *each[4]; /* (n) borrowed */
-};
-
-/* An observer that tells all of the list, which is borrowed. */
-struct run_observer observer_of_list(const struct observer_list *list);
-
 struct run_report; /* counts rows of this run and of earlier ones */
 
 /* The schema is borrowed. Release with run_report_free. DSE_NO_MEMORY. */

@@ -103,10 +103,7 @@ static size_t reason_column(const struct result_schema *schema)
 
 static void tell(const struct resume *resume, const struct journal_row *row, size_t number)
 {
-    const struct run_observer *observer = resume->run->options->observer;
     struct point_record record;
-    if (!observer || !observer->point)
-        return;
     point_record_init(&record);
     record.index = row->index;
     record.key = row->key;
@@ -115,7 +112,7 @@ static void tell(const struct resume *resume, const struct journal_row *row, siz
     record.reason = row->outcome != RESULT_OK && resume->at_reason < row->split->n
                         ? row->split->field[resume->at_reason]
                         : "";
-    observer->point(observer->user, number, &record, true);
+    run_tell_point(resume->run, number, &record, true);
 }
 
 static enum dse_status visit(void *user, const struct journal_row *row, enum journal_verdict *verdict,
@@ -221,9 +218,8 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
         run->summary->n_reused += mine && bits_has(&run->done, p);
     }
     run->schema.n_point_shard = run->summary->n_point;
-    const struct run_observer *observer = run->options->observer;
-    if (observer && observer->begun)
-        observer->begun(observer->user, run->summary->n_point, run->summary->n_reused,
-                        run->options->n_thread);
+    for (const struct run_observer *who = run->options->observer; who; who = who->next)
+        if (who->begun)
+            who->begun(who->user, run->summary->n_point, run->summary->n_reused, run->options->n_thread);
     return DSE_OK;
 }

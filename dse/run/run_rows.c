@@ -20,6 +20,13 @@ static void learn(struct worker *worker)
     }
 }
 
+void run_tell_point(const struct run *run, size_t number, const struct point_record *record, bool reused)
+{
+    for (const struct run_observer *who = run->options->observer; who; who = who->next)
+        if (who->point)
+            who->point(who->user, number, record, reused);
+}
+
 static void count_point(struct run *run, enum result_status outcome)
 {
     run->summary->n_status[outcome]++;
@@ -65,14 +72,12 @@ enum dse_status run_add_row(struct worker *worker, struct plan *plan, struct pla
 static enum dse_status append(struct worker *worker, struct dse_error *err)
 {
     struct run *run = worker->run;
-    const struct run_observer *observer = run->options->observer;
     DSE_TRY(run->status);
     DSE_TRY(journal_append(run->journal, &worker->lines, err));
     for (size_t i = 0; i < worker->n_row; i++) {
         struct run_row *row = &worker->row[i];
         count_point(run, row->record.outcome);
-        if (observer && observer->point)
-            observer->point(observer->user, row->point->number, &row->record, false);
+        run_tell_point(run, row->point->number, &row->record, false);
         plan_release(row->plan, row->point);
         row->plan->n_unwritten--;
     }

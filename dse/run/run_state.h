@@ -117,6 +117,9 @@ DSE_MUST_CHECK enum dse_status run_add_row(struct worker *worker, struct plan *p
  * Without the lock. */
 DSE_MUST_CHECK enum dse_status run_write_rows(struct worker *worker, struct dse_error *err);
 
+/* Tell all observers of a point. Under the lock, once threads work. */
+void run_tell_point(const struct run *run, size_t number, const struct point_record *record, bool reused);
+
 /* Note the first failure and end the run. Takes the lock. */
 void run_fail(struct run *run, enum dse_status status, const struct dse_error *err);
 
@@ -125,11 +128,5 @@ DSE_MUST_CHECK enum dse_status run_resume(struct run *run, struct dse_error *err
 
 /* Build the cube of all points so far; without the lock, one at a time. */
 DSE_MUST_CHECK enum dse_status run_build_cube(struct run *run, struct dse_error *err);
-
-/* About ten times a second in the thread that waits for signals (run_tick.c). */
-void run_tick(void *user, double now_s);
-
-/* Finished rows to the kernel, unless the lock cannot be had for a second. For the watchdog. */
-void run_flush(void *user);
 
 #endif

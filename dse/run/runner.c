@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -29,15 +30,12 @@ enum { CUBE_MANY = 10000 };
 enum dse_status runner_shard(const struct sweep *sweep, const struct run_options *options, struct bits *mine,
                              struct dse_error *err)
 {
-    struct shards *shards = NULL;
     if (!bits_init(mine, sweep->n_point))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %zu points", sweep->n_point);
     if (options->n_shard > 1)
-        DSE_TRY(shards_new(sweep, options->shard, options->n_shard, &shards, err));
+        return shards_mark(sweep, options->shard, options->n_shard, mine, err);
     for (size_t p = 0; p < sweep->n_point; p++)
-        if (!shards || shards_has(shards, p))
-            bits_set(mine, p);
-    shards_free(shards);
+        bits_set(mine, p);
     return DSE_OK;
 }
 
@@ -54,12 +52,11 @@ enum dse_status run_build_cube(struct run *run, struct dse_error *err)
     double end_s = clock_wall_s();
     run->cube_took_s = end_s - start_s;
     run->cube_n = n;
-    const struct run_observer *observer = run->options->observer;
-    if (status == DSE_OK && observer && observer->cube) {
-        pthread_mutex_lock(&run->lock);
-        observer->cube(observer->user, run->cube_took_s);
-        pthread_mutex_unlock(&run->lock);
-    }
+    pthread_mutex_lock(&run->lock);
+    for (const struct run_observer *who = run->options->observer; who && status == DSE_OK; who = who->next)
+        if (who->cube)
+            who->cube(who->user, run->cube_took_s);
+    pthread_mutex_unlock(&run->lock);
     run->cube_due_s = end_s + fmax(cube_interval_s, cube_share * run->cube_took_s);
     return status;
 }
@@ -98,6 +95,58 @@ static void work_all(struct run *run, struct worker *worker)
     run->summary->tail_s = end_s - first_s;
 }
 
+/* ---------------------------------------- beside the searches */
+
+/* Under the lock. */
+static void tell_tick(const struct run *run)
+{
+    for (const struct run_observer *who = run->options->observer; who; who = who->next)
+        if (who->tick)
+            who->tick(who->user);
+}
+
+/* Finished rows to the kernel, and to the disk from time to time: rows of a moment ago survive a kill, and
+ * those of a second ago a power failure, whatever the searches do. */
+static void save(struct run *run)
+{
+    struct dse_error err = {0};
+    pthread_mutex_lock(&run->lock);
+    enum dse_status status = run->status == DSE_OK ? journal_flush(run->journal, &err) : DSE_OK;
+    tell_tick(run);
+    pthread_mutex_unlock(&run->lock);
+    if (status == DSE_OK)
+        status = journal_sync(run->journal, &err);
+    if (status != DSE_OK)
+        run_fail(run, status, &err);
+}
+
+/* Finished rows to the kernel, unless the lock cannot be had for a second. For the watchdog. */
+static void flush(void *user)
+{
+    enum { TRY_MAX = 100, WAIT_NS = 10 * 1000 * 1000 };
+    const struct timespec wait = {0, WAIT_NS};
+    struct run *run = user;
+    for (int i = 0; i < TRY_MAX; i++) {
+        if (pthread_mutex_trylock(&run->lock) == 0) {
+            (void)!journal_flush(run->journal,
+                                 NULL); /* the process ends: what cannot be written is computed again */
+            tell_tick(run);
+            pthread_mutex_unlock(&run->lock);
+            return;
+        }
+        nanosleep(&wait, NULL);
+    }
+}
+
+/* About ten times a second in the thread that waits for signals. */
+static void tick(void *user, double now_s)
+{
+    struct run *run = user;
+    save(run);
+    /* a run that failed waits for its searches, so that it can say why: only signals count */
+    watchdog_tick(&run->watchdog, now_s, atomic_load(&run->watch.signal) != 0);
+}
+
 static void stop_watch(struct run *run)
 {
     if (run->watching)
@@ -109,7 +158,7 @@ static void stop_watch(struct run *run)
 static enum dse_status watch_again(struct run *run, bool at_work, struct dse_error *err)
 {
     stop_watch(run);
-    run->watch.tick = at_work ? run_tick : NULL;
+    run->watch.tick = at_work ? tick : NULL;
     run->watch.user = run;
     enum dse_status status = watch_start(&run->watch, at_work ? &run->progress : NULL, err);
     run->watching = status == DSE_OK;
@@ -133,7 +182,7 @@ static enum dse_status run_workers(struct run *run, struct dse_error *err)
         run->watchdog = (struct watchdog){.board = run->board,
                                           .n_slot = (size_t)run->n_worker,
                                           .grace_s = run->sweep->grace_s,
-                                          .flush = run_flush,
+                                          .flush = flush,
                                           .user = run,
                                           .err = run->options->err};
         status = watch_again(run, true, err);
@@ -144,17 +193,6 @@ static enum dse_status run_workers(struct run *run, struct dse_error *err)
         worker_free(&worker[i]);
     free(worker);
     return status == DSE_OK ? run->status : status;
-}
-
-static size_t count_uses(const struct queue *queue)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < queue->n; i++) {
-        struct sweep_point point;
-        sweep_point(queue->sweep, queue->entry[i].point, &point);
-        n += sweep_point_n_task(&point);
-    }
-    return n;
 }
 
 /* How long a cube is expected to take now. */
@@ -204,7 +242,7 @@ static enum dse_status run_open(struct run *run, struct dse_error *err)
         DSE_TRY(run_build_cube(run, err)); /* so that `dse status` knows the axes from the start */
     run->cube_due_s = run->options->n_shard > 1 ? INFINITY : clock_wall_s() + cube_interval_s;
     progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,
-                  count_uses(&run->queue));
+                  queue_count_links(run->sweep, run->queue.entry, run->queue.n));
     enum dse_status status = run_workers(run, err);
     if (status == DSE_OK)
         status = finish_cube(run, err);

@@ -17,6 +17,7 @@ struct crash_board; /* dse/isolate/crash_board.h */
 
 /* Told what happens in a run, one call at a time, from any thread; must be quick. Members may be NULL. */
 struct run_observer {
+    const struct run_observer *next; /* who is told as well; NULL: nobody; borrowed */
     void *user;
     /* The journal has been read: `n_point` of this shard, of which `n_reused` are there. */
     void (*begun)(void *user, size_t n_point, size_t n_reused, int n_thread);

@@ -7,11 +7,6 @@
 
 #include "dse/run/search_time_prior.h"
 
-struct shards {
-    size_t n_point;
-    uint64_t *bit; /* (n_point / 64, rounded up) */
-};
-
 /* Classes of equal cost are one group. */
 struct group {
     double second;
@@ -168,44 +163,33 @@ static bool take(const struct deal *deal, uint32_t g)
 }
 
 static bool deal_points(struct deal *deal, const double *second, uint32_t (*class_of)(const void *, size_t),
-                        const void *user, struct shards *shards)
+                        const void *user, struct bits *mine)
 {
     if (!make_groups(deal, second))
         return false;
-    for (size_t p = 0; p < shards->n_point; p++)
+    for (size_t p = 0; p < mine->n; p++)
         deal->group[deal->group_of[class_of(user, p)]].n_point++;
     if (!deal_leftovers(deal))
         return false;
-    for (size_t p = 0; p < shards->n_point; p++) {
+    for (size_t p = 0; p < mine->n; p++)
         if (take(deal, deal->group_of[class_of(user, p)]))
-            shards->bit[p / 64] |= (uint64_t)1 << p % 64;
-    }
+            bits_set(mine, p);
     return true;
 }
 
-enum dse_status shards_deal(size_t n_point, uint32_t n_class, const double *second,
+enum dse_status shards_deal(uint32_t n_class, const double *second,
                             uint32_t (*class_of)(const void *user, size_t p), const void *user,
-                            uint32_t shard, uint32_t n_shard, struct shards **out, struct dse_error *err)
+                            uint32_t shard, uint32_t n_shard, struct bits *mine, struct dse_error *err)
 {
     if (n_shard == 0 || shard == 0 || shard > n_shard)
         return dse_fail(err, DSE_BAD_USAGE, "shard %u of %u: the first is 1, the last is %u", shard, n_shard,
                         n_shard);
     struct deal deal = {.shard = shard - 1, .n_shard = n_shard, .n_class = n_class};
-    struct shards *shards = calloc(1, sizeof *shards);
-    bool good = shards != NULL;
-    if (good) {
-        shards->n_point = n_point;
-        shards->bit = calloc(n_point / 64 + 1, sizeof *shards->bit);
-        good = shards->bit && deal_points(&deal, second, class_of, user, shards);
-    }
+    bool good = deal_points(&deal, second, class_of, user, mine);
     free(deal.group_of);
     free(deal.group);
-    if (!good) {
-        shards_free(shards);
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the shards of %zu points", n_point);
-    }
-    *out = shards;
-    return DSE_OK;
+    return good ? DSE_OK
+                : dse_fail(err, DSE_NO_MEMORY, "out of memory for the shards of %zu points", mine->n);
 }
 
 struct sweep_classes {
@@ -220,8 +204,8 @@ static uint32_t class_of_point(const void *user, size_t p)
                                     classes->sweep->cell ? classes->sweep->cell[p] : (uint32_t)p);
 }
 
-enum dse_status shards_new(const struct sweep *sweep, uint32_t shard, uint32_t n_shard, struct shards **out,
-                           struct dse_error *err)
+enum dse_status shards_mark(const struct sweep *sweep, uint32_t shard, uint32_t n_shard, struct bits *mine,
+                            struct dse_error *err)
 {
     struct sweep_classes classes = {.sweep = sweep};
     enum dse_status status = time_prior_init(&classes.prior, sweep, err);
@@ -231,22 +215,9 @@ enum dse_status shards_new(const struct sweep *sweep, uint32_t shard, uint32_t n
     for (uint32_t c = 0; second && c < classes.prior.n_class; c++)
         second[c] = classes.prior.class[c].point_s;
     if (status == DSE_OK)
-        status = shards_deal(sweep->n_point, classes.prior.n_class, second, class_of_point, &classes, shard,
-                             n_shard, out, err);
+        status =
+            shards_deal(classes.prior.n_class, second, class_of_point, &classes, shard, n_shard, mine, err);
     free(second);
     time_prior_free(&classes.prior);
     return status;
-}
-
-void shards_free(struct shards *shards)
-{
-    if (!shards)
-        return;
-    free(shards->bit);
-    free(shards);
-}
-
-bool shards_has(const struct shards *shards, size_t p)
-{
-    return shards->bit[p / 64] >> p % 64 & 1u;
 }

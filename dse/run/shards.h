@@ -7,28 +7,23 @@
 #ifndef DSE_RUN_SHARDS_H
 #define DSE_RUN_SHARDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/status.h"
 #include "dse/spec/sweep.h"
 
-struct shards;
-
-/* The points of shard `shard` (1 .. n_shard). A bit per point is kept. DSE_BAD_USAGE, DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status shards_new(const struct sweep *sweep, uint32_t shard, uint32_t n_shard,
-                                          struct shards **out, struct dse_error *err);
-void shards_free(struct shards *shards);
-
-/* Is point p of it? p < n_point, in any order, from any thread. */
-bool shards_has(const struct shards *shards, size_t p);
+/* Set the bits of the points of shard `shard` (1 .. n_shard) in `mine` (n_point of the sweep, all clear).
+ * DSE_BAD_USAGE, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status shards_mark(const struct sweep *sweep, uint32_t shard, uint32_t n_shard,
+                                           struct bits *mine, struct dse_error *err);
 
 /* The same for any points: `class_of(user, p)` is below n_class, and class c costs second[c] (n_class), >= 0.
  * It is asked twice for each p, in order. */
-DSE_MUST_CHECK enum dse_status shards_deal(size_t n_point, uint32_t n_class, const double *second,
+DSE_MUST_CHECK enum dse_status shards_deal(uint32_t n_class, const double *second,
                                            uint32_t (*class_of)(const void *user, size_t p), const void *user,
-                                           uint32_t shard, uint32_t n_shard, struct shards **out,
+                                           uint32_t shard, uint32_t n_shard, struct bits *mine,
                                            struct dse_error *err);
 
 #endif

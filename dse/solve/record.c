@@ -31,19 +31,15 @@ char *record_mapping_line(const struct mapping *mapping, const struct problem *p
                           const struct architecture *arch, struct arena *arena)
 {
     struct text_buffer line;
-    char *copy = NULL;
     text_init(&line);
     mapping_write_line(mapping, problem, arch, &line);
-    if (!line.failed)
-        copy = arena_copy_text(arena, line.data, line.length);
-    text_free(&line);
-    return copy;
+    return text_keep(&line, arena);
 }
 
 char *record_trace_line(const struct engine_result *found, struct arena *arena)
 {
     struct text_buffer line;
-    char number[TEXT_DOUBLE_MAX], *copy = NULL;
+    char number[TEXT_DOUBLE_MAX];
     text_init(&line);
     for (uint32_t i = 0; i < found->n_trace; i++) {
         if (i)
@@ -52,10 +48,7 @@ char *record_trace_line(const struct engine_result *found, struct arena *arena)
         text_append_bytes(&line, ":", 1);
         text_append_bytes(&line, number, text_double_bytes(found->trace[i].cost, 0, number));
     }
-    if (!line.failed)
-        copy = arena_copy_text(arena, line.data ? line.data : "", line.length);
-    text_free(&line);
-    return copy;
+    return text_keep(&line, arena);
 }
 
 /* "P 53->54", or nothing. */

@@ -48,8 +48,7 @@ enum dse_status record_schedule_line(const char *text, size_t length, struct are
     DSE_TRY(yaml_parse(&doc, "schedule", text, length, err));
     text_init(&out);
     flow(doc.root, &out);
-    *line = out.failed ? NULL : arena_copy_text(arena, out.data, out.length);
-    text_free(&out);
+    *line = text_keep(&out, arena);
     yaml_doc_free(&doc);
     return *line ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the text of a schedule");
 }

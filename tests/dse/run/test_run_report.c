@@ -56,9 +56,7 @@ static void test_run_report_names_failures_and_the_slowest(void **state)
     struct run_report *report;
     struct dse_error err;
     assert_int_equal(run_report_new(&sample_schema, &report, &err), DSE_OK);
-    struct run_observer own = run_report_observer(report);
-    struct observer_list list = {1, {&own}};
-    struct run_observer observer = observer_of_list(&list);
+    struct run_observer observer = run_report_observer(report);
     tell(&observer, 20, RESULT_TIMEOUT, 99,
          true); /* of an earlier run: counts, but did not take this one's time */
     for (unsigned i = 0; i < 8; i++)

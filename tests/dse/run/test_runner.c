@@ -1,7 +1,7 @@
 /* Sweeps run in full: the same rows and cubes for any number of threads, after an interruption and a resume,
  * and from shards; shared searches; points that go wrong. Nothing here is a known value: runs are compared
  * with each other, and counts with what the specification spans (3 x 2 x 2 cells and so on).
- * Tests: run_work.c, run_rows.c, run_resume.c, run_tick.c, point_rows.c. */
+ * Tests: run_work.c, run_rows.c, run_resume.c, point_rows.c. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -30,14 +30,14 @@ static uint32_t class_of(const void *user, size_t p)
     return random_below(&stream, points->n_class);
 }
 
-static struct shards *deal(const struct points *points, uint32_t shard, uint32_t n_shard)
+static struct bits deal(const struct points *points, uint32_t shard, uint32_t n_shard)
 {
-    struct shards *shards;
+    struct bits mine;
     struct dse_error err;
-    assert_int_equal(shards_deal(points->n_point, points->n_class, points->second, class_of, points, shard,
-                                 n_shard, &shards, &err),
-                     DSE_OK);
-    return shards;
+    assert_true(bits_init(&mine, points->n_point));
+    assert_int_equal(
+        shards_deal(points->n_class, points->second, class_of, points, shard, n_shard, &mine, &err), DSE_OK);
+    return mine;
 }
 
 /* Deal to all shards: each point is in one, and loads differ by the dearest point at most. */
@@ -47,16 +47,16 @@ static void check_shards(const struct points *points, uint32_t n_shard)
     double least = INFINITY, most = 0, dearest = 0;
     assert_non_null(owners);
     for (uint32_t k = 1; k <= n_shard; k++) {
-        struct shards *shards = deal(points, k, n_shard);
+        struct bits mine = deal(points, k, n_shard);
         double second = 0;
         for (size_t p = 0; p < points->n_point; p++)
-            if (shards_has(shards, p)) {
+            if (bits_has(&mine, p)) {
                 owners[p]++;
                 second += points->second[class_of(points, p)];
             }
         least = fmin(least, second);
         most = fmax(most, second);
-        shards_free(shards);
+        bits_free(&mine);
     }
     for (size_t p = 0; p < points->n_point; p++) {
         assert_int_equal(owners[p], 1);
@@ -100,16 +100,16 @@ static void test_axis_lengths_do_not_resonate(void **state)
     struct points points = {.n_point = 40000, .n_class = 1, .second = {1}};
     enum { PERIOD = 40 };
     for (size_t i = 0; i < sizeof n_shard / sizeof n_shard[0]; i++) {
-        struct shards *shards = deal(&points, 1, n_shard[i]);
+        struct bits mine = deal(&points, 1, n_shard[i]);
         size_t n[PERIOD] = {0};
         for (size_t p = 0; p < points.n_point; p++)
-            n[p % PERIOD] += shards_has(shards, p);
+            n[p % PERIOD] += bits_has(&mine, p);
         /* binomial: 1000 draws of a chance of 1/N; five standard deviations */
         double chance = 1.0 / n_shard[i], mean = 1000 * chance, deviation = sqrt(mean * (1 - chance));
         for (size_t k = 0; k < PERIOD; k++)
             if (fabs((double)n[k] - mean) > 5 * deviation)
                 fail_msg("%u shards: phase %zu has %zu points of %g", n_shard[i], k, n[k], mean);
-        shards_free(shards);
+        bits_free(&mine);
     }
 }
 
@@ -119,11 +119,13 @@ static void test_wrong_shards_are_refused(void **state)
     struct points points = {.n_point = 10, .n_class = 1, .second = {1}};
     static const uint32_t wrong[][2] = {{0, 3}, {4, 3}, {1, 0}};
     for (size_t i = 0; i < 3; i++) {
-        struct shards *shards;
+        struct bits mine;
         struct dse_error err;
-        assert_int_equal(shards_deal(points.n_point, 1, points.second, class_of, &points, wrong[i][0],
-                                     wrong[i][1], &shards, &err),
-                         DSE_BAD_USAGE);
+        assert_true(bits_init(&mine, points.n_point));
+        assert_int_equal(
+            shards_deal(1, points.second, class_of, &points, wrong[i][0], wrong[i][1], &mine, &err),
+            DSE_BAD_USAGE);
+        bits_free(&mine);
     }
 }
 
@@ -151,21 +153,22 @@ static void test_shards_of_a_sweep(void **state)
     unsigned char *owners = calloc(sweep->n_point, 1);
     assert_non_null(owners);
     for (uint32_t k = 1; k <= 4; k++) {
-        struct shards *shards, *again;
+        struct bits mine, again;
         size_t of_engine[4] = {0};
-        assert_int_equal(shards_new(sweep, k, 4, &shards, &err), DSE_OK);
-        assert_int_equal(shards_new(sweep, k, 4, &again, &err), DSE_OK);
+        assert_true(bits_init(&mine, sweep->n_point) && bits_init(&again, sweep->n_point));
+        assert_int_equal(shards_mark(sweep, k, 4, &mine, &err), DSE_OK);
+        assert_int_equal(shards_mark(sweep, k, 4, &again, &err), DSE_OK);
         for (size_t p = 0; p < sweep->n_point; p++) {
             struct sweep_point point;
             sweep_point(sweep, p, &point);
-            assert_int_equal(shards_has(shards, p), shards_has(again, p));
-            owners[p] = (unsigned char)(owners[p] + shards_has(shards, p));
-            of_engine[point.index[0]] += shards_has(shards, p);
+            assert_int_equal(bits_has(&mine, p), bits_has(&again, p));
+            owners[p] = (unsigned char)(owners[p] + bits_has(&mine, p));
+            of_engine[point.index[0]] += bits_has(&mine, p);
         }
         for (size_t e = 0; e < 4; e++) /* 100 points of an engine, 60 of cosa */
             assert_in_range(of_engine[e], e == 2 ? 13 : 23, e == 2 ? 17 : 27);
-        shards_free(shards);
-        shards_free(again);
+        bits_free(&mine);
+        bits_free(&again);
     }
     for (size_t p = 0; p < sweep->n_point; p++)
         assert_int_equal(owners[p], 1);
