@@ -25,7 +25,6 @@ static enum dse_status keep_texts(hid_t type, hid_t space, char **raw, size_t n,
     return no_memory(err);
 }
 
-/* A text attribute, scalar or 1-D; `*text` is NULL when it is not there or not text. */
 enum dse_status hdf5_read_attribute(hid_t object, const char *name, struct arena *arena, const char ***text,
                                     size_t *n, struct dse_error *err)
 {
@@ -56,7 +55,6 @@ enum dse_status hdf5_read_attribute(hid_t object, const char *name, struct arena
     return status;
 }
 
-/* One text attribute, or "". */
 enum dse_status hdf5_read_word(hid_t object, const char *name, struct arena *arena, const char **word,
                                struct dse_error *err)
 {
@@ -67,8 +65,8 @@ enum dse_status hdf5_read_word(hid_t object, const char *name, struct arena *are
     return DSE_OK;
 }
 
-static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct arena *arena,
-                                  const char ***text, struct dse_error *err)
+enum dse_status hdf5_read_texts(hid_t dataset, hid_t space, size_t n, struct arena *arena, const char ***text,
+                                struct dse_error *err)
 {
     enum dse_status status = DSE_OK;
     hid_t type = hdf5_text_type();
@@ -84,7 +82,6 @@ static enum dse_status read_texts(hid_t dataset, hid_t space, size_t n, struct a
     return status;
 }
 
-/* Whole numbers become doubles; the missing-value mark becomes NaN. */
 enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size_t n, struct arena *arena,
                                   double **number, struct dse_error *err)
 {
@@ -110,23 +107,26 @@ enum dse_status hdf5_read_numbers(hid_t dataset, hid_t memory, hid_t space, size
     return result >= 0 ? DSE_OK : dse_fail(err, DSE_BAD_INPUT, "a dataset cannot be read (damaged?)");
 }
 
-uint64_t hdf5_read_count(hid_t object, const char *name)
+bool hdf5_read_number(hid_t object, const char *name, H5T_class_t class, hid_t type, void *value)
 {
-    uint64_t value = 0;
     hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
     hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
     hid_t stored = attribute >= 0 ? H5Aget_type(attribute) : -1;
     /* HDF5 writes as many values as the attribute has. */
-    if (space >= 0 && stored >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-        H5Tget_class(stored) == H5T_INTEGER && H5Aread(attribute, H5T_NATIVE_UINT64, &value) < 0)
-        value = 0;
+    bool good = space >= 0 && stored >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Tget_class(stored) == class && H5Aread(attribute, type, value) >= 0;
     hdf5_close(stored);
     hdf5_close(space);
     hdf5_close(attribute);
-    return value;
+    return good;
 }
 
-/* A dataset as texts or as numbers, whichever it is. */
+uint64_t hdf5_read_count(hid_t object, const char *name)
+{
+    uint64_t value;
+    return hdf5_read_number(object, name, H5T_INTEGER, H5T_NATIVE_UINT64, &value) ? value : 0;
+}
+
 enum dse_status hdf5_read_dataset(hid_t dataset, struct arena *arena, const char ***text, double **number,
                                   size_t *n, struct dse_error *err)
 {
@@ -143,7 +143,7 @@ enum dse_status hdf5_read_dataset(hid_t dataset, struct arena *arena, const char
         status =
             dse_fail(err, DSE_BAD_INPUT, "a dataset is longer than what the file holds of it (damaged?)");
     else if (class == H5T_STRING && H5Tis_variable_str(stored) > 0)
-        status = read_texts(dataset, space, *n, arena, text, err);
+        status = hdf5_read_texts(dataset, space, *n, arena, text, err);
     else if (class == H5T_FLOAT || class == H5T_INTEGER)
         status = hdf5_read_numbers(dataset, H5S_ALL, H5S_ALL, *n, arena, number, err);
     else

@@ -5,50 +5,30 @@
 
 #include "results/hdf5/hdf5_file.h"
 #include "results/hdf5/hdf5_guard.h"
+#include "results/hdf5/hdf5_read.h"
 #include "results/timeline/timeline.h"
-
-static enum dse_status read_text_attribute(hid_t at, const char *name, struct arena *arena, const char **text,
-                                           struct dse_error *err)
-{
-    char *raw = NULL;
-    enum dse_status status = dse_fail(err, DSE_BAD_INPUT, "the attribute %s cannot be read", name);
-    hid_t type = hdf5_text_type(), space = H5Aget_space(at), stored = H5Aget_type(at);
-    if (type >= 0 && space >= 0 && stored >= 0 && H5Tis_variable_str(stored) > 0 &&
-        H5Sget_simple_extent_npoints(space) == 1 && H5Aread(at, type, &raw) >= 0)
-        status = hdf5_keep_texts(type, space, &raw, 1, arena, text, err);
-    hdf5_close(stored);
-    hdf5_close(space);
-    hdf5_close(type);
-    return status;
-}
-
-/* A number's attribute: one whole number or one real one, as `type` says. */
-static bool read_number_attribute(hid_t at, enum timeline_type type, void *value)
-{
-    hid_t space = H5Aget_space(at), stored = H5Aget_type(at);
-    bool fine = space >= 0 && stored >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-                H5Tget_class(stored) == (type == TIMELINE_WHOLE ? H5T_INTEGER : H5T_FLOAT) &&
-                H5Aread(at, type == TIMELINE_WHOLE ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, value) >= 0;
-    hdf5_close(stored);
-    hdf5_close(space);
-    return fine;
-}
 
 static enum dse_status read_attribute(hid_t file, const struct timeline_column *column, struct arena *arena,
                                       struct timeline *timeline, struct dse_error *err)
 {
     void *value = (char *)timeline + column->offset;
-    enum dse_status status = DSE_OK;
-    hid_t at = H5Aexists(file, column->name) > 0 ? H5Aopen(file, column->name, H5P_DEFAULT) : -1;
-    if (at < 0)
+    const char **text;
+    size_t n;
+    if (H5Aexists(file, column->name) <= 0)
         return dse_fail(err, DSE_BAD_INPUT, "there is no attribute %s", column->name);
-    if (column->type == TIMELINE_TEXT)
-        status = read_text_attribute(at, column->name, arena, value, err);
-    else if (!read_number_attribute(at, column->type, value))
-        status = dse_fail(err, DSE_BAD_INPUT, "the attribute %s is no %s", column->name,
-                          column->type == TIMELINE_WHOLE ? "whole number" : "real number");
-    H5Aclose(at);
-    return status;
+    if (column->type == TIMELINE_TEXT) {
+        DSE_TRY(hdf5_read_attribute(file, column->name, arena, &text, &n, err));
+        if (!text || n != 1)
+            return dse_fail(err, DSE_BAD_INPUT, "the attribute %s cannot be read", column->name);
+        memcpy(value, text, sizeof *text);
+        return DSE_OK;
+    }
+    bool whole = column->type == TIMELINE_WHOLE;
+    return hdf5_read_number(file, column->name, whole ? H5T_INTEGER : H5T_FLOAT,
+                            whole ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, value)
+               ? DSE_OK
+               : dse_fail(err, DSE_BAD_INPUT, "the attribute %s is no %s", column->name,
+                          whole ? "whole number" : "real number");
 }
 
 /* Deflate makes at most 1032 bytes of one (zlib's technical details), so a longer dataset is damaged: nobody
@@ -91,20 +71,17 @@ static enum dse_status read_values(hid_t dataset, const struct timeline_column *
     if (column->type == TIMELINE_TEXT ? !text : !whole)
         return dse_fail(err, DSE_BAD_INPUT, "the dataset %s is not %s", column->name,
                         column->type == TIMELINE_TEXT ? "text" : "of whole numbers");
-    if (!text)
-        return H5Dread(dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, store) >= 0
-                   ? DSE_OK
-                   : dse_fail(err, DSE_BAD_INPUT, "the dataset %s cannot be read (damaged?)", column->name);
-    char **raw = calloc(n + 1, sizeof *raw);
-    hid_t type = hdf5_text_type(), space = H5Dget_space(dataset);
-    enum dse_status status =
-        dse_fail(err, DSE_BAD_INPUT, "the dataset %s cannot be read (damaged?)", column->name);
-    if (raw && type >= 0 && space >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) >= 0)
-        status = hdf5_keep_texts(type, space, raw, n, arena, store, err);
-    hdf5_close(space);
-    hdf5_close(type);
-    free(raw);
-    return status;
+    bool good = !text && H5Dread(dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, store) >= 0;
+    if (text) {
+        const char **read;
+        hid_t space = H5Dget_space(dataset);
+        good = space >= 0 && hdf5_read_texts(dataset, space, n, arena, &read, NULL) == DSE_OK;
+        if (good)
+            memcpy(store, read, n * sizeof *read);
+        hdf5_close(space);
+    }
+    return good ? DSE_OK
+                : dse_fail(err, DSE_BAD_INPUT, "the dataset %s cannot be read (damaged?)", column->name);
 }
 
 static enum dse_status read_column(hid_t group, const struct timeline_table *table,
@@ -166,10 +143,8 @@ static bool is_timeline(hid_t file)
     struct arena arena;
     const char *text = "";
     arena_init(&arena);
-    hid_t at = H5Aexists(file, "format") > 0 ? H5Aopen(file, "format", H5P_DEFAULT) : -1;
-    bool found = at >= 0 && read_text_attribute(at, "format", &arena, &text, NULL) == DSE_OK &&
-                 strcmp(text, TIMELINE_FORMAT) == 0;
-    hdf5_close(at);
+    bool found =
+        hdf5_read_word(file, "format", &arena, &text, NULL) == DSE_OK && strcmp(text, TIMELINE_FORMAT) == 0;
     arena_free(&arena);
     return found;
 }
