@@ -8,7 +8,6 @@
 #include "base/random.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace.h"
-#include "engines/mapspace/mapspace_sample.h"
 
 enum {
     BLOCK_DRAWS = 64, /* of one random stream */

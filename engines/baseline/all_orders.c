@@ -2,6 +2,8 @@
  * level that has had all begins anew and the next one turns, as digits of a counter do. */
 #include "engines/baseline/all_orders.h"
 
+#include "engines/mapspace/mapspace_order.h"
+
 static uint64_t start_level(struct all_orders *walk, const struct loop_constraints *fixed, uint32_t l,
                             struct mapping *mapping)
 {
@@ -38,38 +40,10 @@ uint64_t all_orders_start(struct all_orders *walk, const struct mapspace_constra
     return count;
 }
 
-static void reverse(uint8_t *item, uint32_t n)
-{
-    for (uint32_t a = 0; a + 1 < n; a++) {
-        uint8_t swap = item[a];
-        item[a] = item[--n];
-        item[n] = swap;
-    }
-}
-
-/* The next permutation in lexicographic order; false, and the first again, after the last. */
-static bool turn(uint8_t *item, uint32_t n)
-{
-    uint32_t i = n, j = n;
-    while (i >= 2 && item[i - 2] > item[i - 1])
-        i--;
-    if (i < 2) {
-        reverse(item, n);
-        return false;
-    }
-    while (item[j - 1] < item[i - 2])
-        j--;
-    uint8_t swap = item[i - 2];
-    item[i - 2] = item[j - 1];
-    item[j - 1] = swap;
-    reverse(item + i - 1, n - i + 1);
-    return true;
-}
-
 bool all_orders_next(const struct all_orders *walk, struct mapping *mapping)
 {
     for (uint32_t l = 0; l < mapping->n_level; l++)
-        if (walk->n[l] && turn(mapping->level[l].temporal_order + walk->first[l], walk->n[l]))
+        if (order_next(mapping->level[l].temporal_order + walk->first[l], walk->n[l]))
             return true;
     return false;
 }

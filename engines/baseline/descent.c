@@ -11,7 +11,7 @@
 #include "engines/mapspace/mapspace_move.h"
 
 enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_BYPASS, N_OPTION };
-enum { START_TRIES = 1000, POOL_MAX = 8, STEP_BLOCKS = 1000 };
+enum { START_TRIES = 1000, STEP_BLOCKS = 1000 };
 
 static const struct engine_option option[N_OPTION] = {
     {"samples", "random mappings of which the best is the start of a fresh descent", "mapping",
@@ -24,21 +24,14 @@ static const struct engine_option option[N_OPTION] = {
     BASELINE_OPTION_BYPASS,
 };
 
-/* A point of the search: a mapping with its cost, and what decides between equal costs. */
-struct priced {
-    struct mapping mapping;
-    double cost, tie;
-};
-
 struct state {
     const struct mapspace *space;
     struct engine_context *context;
     struct random_stream stream;
     struct price_memo memo;
     struct descent descent;
-    struct priced now;
-    struct priced pool[POOL_MAX]; /* (n_pool) the best local optima, of different cost, best first */
-    uint32_t n_pool;
+    struct priced_mapping now;
+    struct local_optima optima;
     uint64_t n_start, n_no_better, n_failed;
     uint64_t n_known,
         n_evaluation; /* descents in a row that met only known mappings; evaluations before this one */
@@ -56,7 +49,7 @@ static bool price(void *self, const struct mapping *mapping, double *cost, doubl
     return true;
 }
 
-static bool is_better(const struct priced *a, const struct priced *b)
+static bool is_better(const struct priced_mapping *a, const struct priced_mapping *b)
 {
     return a->cost < b->cost || (a->cost == b->cost && a->tie < b->tie);
 }
@@ -74,24 +67,10 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
                                    err);
 }
 
-/* Let one or two random dimensions take over a random slot: a long step that no descent finds. */
-static void take_over(struct state *state)
-{
-    uint32_t n_dim = state->now.mapping.n_dim, n = 1 + random_below(&state->stream, 2);
-    uint32_t slot = random_below(&state->stream, mapspace_slots(state->space));
-    uint32_t stay = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t d = random_below(&state->stream, n_dim);
-        (void)mapspace_gather(state->space, &state->now.mapping, d, slot);
-        stay |= 1u << d;
-    }
-    mapspace_evict(state->space, &state->stream, &state->now.mapping, slot, stay);
-}
-
 /* The best of some random mappings becomes `now`; false when none was found. */
 static bool fresh_start(struct state *state)
 {
-    struct priced drawn = state->now;
+    struct priced_mapping drawn = state->now;
     uint64_t n = (uint64_t)engine_context_option(state->context, OPTION_SAMPLES);
     state->now.cost = INFINITY;
     for (uint64_t i = 0; i < n && engine_context_left(state->context) > 0; i++) {
@@ -108,7 +87,7 @@ static bool fresh_start(struct state *state)
     if (what < 2)
         mapspace_pour(state->space, &state->stream, &state->now.mapping);
     else if (what == 2)
-        take_over(state);
+        mapspace_take_over(state->space, &state->stream, &state->now.mapping);
     return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
@@ -116,30 +95,14 @@ static bool fresh_start(struct state *state)
 static bool kicked_start(struct state *state)
 {
     uint32_t most = (uint32_t)engine_context_option(state->context, OPTION_KICK);
-    uint32_t n = 1 + random_below(&state->stream, most);
-    uint32_t i = random_below(&state->stream, 1 + random_below(&state->stream, state->n_pool));
-    struct mapping next;
-    state->now = state->pool[i];
-    if (state->n_pool > 1 && random_below(&state->stream, 10) < 3) {
-        uint32_t j = random_below(&state->stream, state->n_pool - 1);
-        j += j >= i;
-        if (mapspace_crossover(state->space, &state->stream, &state->now.mapping, &state->pool[j].mapping,
-                               &next))
-            state->now.mapping = next;
-        n = random_below(&state->stream, 3);
-    } else if (random_below(&state->stream, 2) == 0) {
-        take_over(state);
-    }
-    for (uint32_t k = 0; k < n; k++)
-        if (mapspace_neighbour(state->space, &state->stream, &state->now.mapping, &next))
-            state->now.mapping = next;
+    state->now.mapping = optima_kick(&state->optima, state->space, most, &state->stream);
     return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 static void begin(struct state *state)
 {
     bool fresh = state->n_start < (uint64_t)engine_context_option(state->context, OPTION_FRESH) ||
-                 random_below(&state->stream, 8) < 3 || state->n_pool == 0;
+                 random_below(&state->stream, 8) < 3 || state->optima.n == 0;
     state->n_evaluation = engine_context_evaluations(state->context);
     bool found = fresh ? fresh_start(state) : kicked_start(state);
     state->n_start++;
@@ -151,37 +114,6 @@ static void begin(struct state *state)
     }
 }
 
-/* Let the pool have `now`; true when it is the best by more than rounding. */
-static bool pool_add(struct state *state)
-{
-    uint32_t at = 0;
-    while (at < state->n_pool && state->pool[at].cost < state->now.cost * (1 - 1e-9))
-        at++;
-    if (at < state->n_pool && state->pool[at].cost <= state->now.cost * (1 + 1e-9)) {
-        if (is_better(&state->now, &state->pool[at]))
-            state->pool[at] = state->now;
-        return false;
-    }
-    if (at == POOL_MAX)
-        return false;
-    if (state->n_pool < POOL_MAX)
-        state->n_pool++;
-    for (uint32_t i = state->n_pool - 1; i > at; i--)
-        state->pool[i] = state->pool[i - 1];
-    state->pool[at] = state->now;
-    return at == 0;
-}
-
-/* Has the descent come to a known local optimum (or one that costs exactly the same)? Looking around it once
- * more is vain. */
-static bool in_pool(const struct state *state)
-{
-    for (uint32_t i = 0; i < state->n_pool; i++)
-        if (state->descent.cost == state->pool[i].cost && state->descent.tie == state->pool[i].tie)
-            return true;
-    return false;
-}
-
 /* A local optimum is reached. */
 static void finish(struct state *state)
 {
@@ -190,7 +122,8 @@ static void finish(struct state *state)
     state->now.tie = state->descent.tie;
     bool any_new = engine_context_evaluations(state->context) > state->n_evaluation;
     state->n_known = any_new ? 0 : state->n_known + 1;
-    state->n_no_better = pool_add(state) ? 0 : state->n_no_better + 1;
+    bool best = priced_insert(state->optima.point, &state->optima.n, OPTIMA_MAX, &state->now) == 0;
+    state->n_no_better = best ? 0 : state->n_no_better + 1;
 }
 
 static enum dse_status descent_run(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -204,7 +137,8 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
          i++) {
         if (!state->descending)
             begin(state);
-        else if (!descent_block(&state->descent, price, state) || in_pool(state))
+        else if (!descent_block(&state->descent, price, state) ||
+                 optima_have(&state->optima, &state->descent))
             finish(state);
         if (state->n_failed == START_TRIES || state->n_known == START_TRIES ||
             (double)state->n_no_better >= engine_context_option(context, OPTION_PATIENCE)) {

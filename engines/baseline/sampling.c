@@ -2,7 +2,7 @@
  * that baselines share. */
 #include "engines/baseline/sampling.h"
 
-#include "engines/mapspace/mapspace_sample.h"
+#include "engines/mapspace/mapspace.h"
 
 const char *const sampling_names[2] = {"construct", "primes"};
 

@@ -193,13 +193,13 @@ static enum dse_status solve_next(struct state *state, struct dse_error *err)
 /* Walk the loop orders of a start, as far as they differ in what they cost. */
 static void choose_orders(struct state *state, struct mapping mapping)
 {
-    struct polish_point best = {.cost = INFINITY};
+    struct priced_mapping best = {.cost = INFINITY};
     double cost, tie;
     uint64_t n = order_walk_start(&state->walk, state->space, &mapping, false);
     for (uint64_t i = 0; i < n && i < ORDER_MAX; i++) {
         if (price(state, &mapping, &cost, &tie) &&
             (cost < best.cost || (cost == best.cost && tie < best.tie)))
-            best = (struct polish_point){mapping, cost, tie};
+            best = (struct priced_mapping){mapping, cost, tie};
         (void)order_walk_next(&state->walk, &mapping);
     }
     if (best.cost < INFINITY)

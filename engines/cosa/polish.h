@@ -11,13 +11,7 @@
 #include "engines/mapspace/mapspace.h"
 #include "engines/mapspace/mapspace_descent.h"
 
-enum { POLISH_START_MAX = 32, POLISH_POOL_MAX = 8, POLISH_KICK_MAX = 6 };
-
-/* A mapping with its cost, and what decides between equal costs. */
-struct polish_point {
-    struct mapping mapping;
-    double cost, tie;
-};
+enum { POLISH_START_MAX = 32 };
 
 struct polish {
     const struct mapspace *space;
@@ -26,10 +20,9 @@ struct polish {
     struct random_stream stream;
     uint32_t patience; /* descents in a row without a better optimum that end the search */
     uint32_t n_start, next_start;
-    struct polish_point start[POLISH_START_MAX]; /* (n_start) best first, of different cost */
-    uint32_t n_pool;
-    struct polish_point pool[POLISH_POOL_MAX]; /* (n_pool) local optima of different cost, best first */
-    struct polish_point now;
+    struct priced_mapping start[POLISH_START_MAX]; /* (n_start) best first, of different cost */
+    struct local_optima optima;
+    struct priced_mapping now;
     struct descent descent;
     bool descending;
     uint32_t n_no_better, n_failed;

@@ -12,8 +12,6 @@
 #include "base/text.h"
 #include "engines/mapspace/mapspace_private.h"
 
-/* ---------------------------------------- small helpers */
-
 /* The first reason wins. */
 __attribute__((format(printf, 2, 3))) static void empty_because(struct mapspace *space, const char *format,
                                                                 ...)
@@ -29,8 +27,7 @@ __attribute__((format(printf, 2, 3))) static void empty_because(struct mapspace 
 static void empty_by_misfit(struct mapspace *space, const struct misfit_info *fit)
 {
     char text[MAPSPACE_REASON_MAX];
-    if (space->empty[0] == '\0')
-        empty_because(space, "%s", misfit_print(fit, space->problem, space->arch, text, sizeof text));
+    empty_because(space, "%s", misfit_print(fit, space->problem, space->arch, text, sizeof text));
 }
 
 static void analyse_tensors(struct mapspace *space)
@@ -38,24 +35,22 @@ static void analyse_tensors(struct mapspace *space)
     const struct problem *problem = space->problem;
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         struct tensor_shape *shape = &space->shape[t];
-        uint32_t n_use[PROBLEM_DIM_MAX] = {0}; /* ranks a dimension appears in */
+        uint32_t seen = 0, stretches = 0;
         for (uint32_t r = 0; r < problem->tensor[t].n_rank; r++) {
             const struct tensor_rank *rank = &problem->tensor[t].rank[r];
             for (uint32_t i = 0; i < rank->n_term; i++) {
-                uint32_t d = rank->term[i].dim;
+                uint32_t d = rank->term[i].dim, bit = 1u << d;
                 shape->step[d][r] += rank->term[i].coefficient;
-                shape->relevant |= 1u << d;
                 space->moved[d] |= 1u << t;
-                n_use[d]++;
-                bool scales = rank->n_term == 1 && rank->term[i].coefficient == 1 && n_use[d] == 1;
-                shape->relation[d] = scales ? SCALES : STRETCHES;
+                if (rank->n_term > 1 || rank->term[i].coefficient != 1 || (seen & bit))
+                    stretches |= bit;
                 if (rank->n_term > 1)
-                    shape->sliding |= 1u << d;
+                    shape->sliding |= bit;
+                seen |= bit;
             }
         }
-        for (uint32_t d = 0; d < problem->n_dim; d++)
-            if (shape->relation[d] == STRETCHES)
-                shape->halo = true;
+        shape->scales = seen & ~stretches;
+        shape->halo = stretches != 0;
     }
 }
 
@@ -93,13 +88,13 @@ static void open_slots(struct mapspace *space)
     for (uint32_t s = 0; s < space->n_slot; s++) {
         const struct mapspace_slot *slot = &space->slot[s];
         const struct level_constraints *c = &space->constraints.level[slot->level];
-        for (uint32_t d = 0; d < space->problem->n_dim; d++) {
-            const struct loop_constraints *loops = slot->axis == SLOT_TEMPORAL ? &c->temporal : &c->spatial;
-            bool allowed =
-                slot->axis == SLOT_TEMPORAL || ((slot->axis == SLOT_X ? c->dims_x : c->dims_y) >> d & 1u);
-            if (allowed && loops->fixed[d] == 0)
+        const struct loop_constraints *loops = slot->axis == SLOT_TEMPORAL ? &c->temporal : &c->spatial;
+        uint32_t dims = slot->axis == SLOT_TEMPORAL ? UINT32_MAX
+                        : slot->axis == SLOT_X      ? c->dims_x
+                                                    : c->dims_y;
+        for (uint32_t d = 0; d < space->problem->n_dim; d++)
+            if ((dims >> d & 1u) && loops->fixed[d] == 0)
                 space->open[d] |= 1ull << s;
-        }
     }
 }
 
@@ -176,21 +171,6 @@ static void find_base_loops(struct mapspace *space)
         }
 }
 
-/* What the fixed factors leave of dimension d; 0 when they do not divide the bound. */
-static uint32_t residue(const struct mapspace *space, uint32_t d)
-{
-    uint32_t rest = space->problem->bound[d];
-    for (uint32_t l = 0; l < space->arch->n_level; l++) {
-        uint32_t both[2] = {space->base.level[l].temporal[d], space->base.level[l].spatial[d]};
-        for (int i = 0; i < 2; i++) {
-            if (rest % both[i] != 0)
-                return 0;
-            rest /= both[i];
-        }
-    }
-    return rest;
-}
-
 /* What is fixed for dimension d over all levels; a double, as nothing bounds it. */
 static double fixed_product(const struct mapspace *space, uint32_t d)
 {
@@ -198,6 +178,14 @@ static double fixed_product(const struct mapspace *space, uint32_t d)
     for (uint32_t l = 0; l < space->arch->n_level; l++)
         product *= (double)space->base.level[l].temporal[d] * (double)space->base.level[l].spatial[d];
     return product;
+}
+
+/* What the fixed factors leave of dimension d; 0 when they do not divide the bound. */
+static uint32_t residue(const struct mapspace *space, uint32_t d)
+{
+    uint32_t bound = space->problem->bound[d];
+    double fixed = fixed_product(space, d);
+    return fixed <= bound && bound % (uint32_t)fixed == 0 ? bound / (uint32_t)fixed : 0;
 }
 
 static void add_kind(struct mapspace *space, uint32_t d, uint32_t prime)
@@ -285,6 +273,16 @@ static void set_keeps(struct mapspace *space)
     }
 }
 
+/* What level l keeps when it holds all of it. */
+static uint64_t kept_words(const struct mapspace *space, uint32_t l)
+{
+    uint64_t words = 0;
+    for (uint32_t t = 0; t < space->problem->n_tensor; t++)
+        if ((uint32_t)space->base.level[l].keep >> t & 1u)
+            words += problem_tensor_words(space->problem, t);
+    return words;
+}
+
 /* The levels that some mapping could overfill, with their base tiles. */
 static void find_rows(struct mapspace *space)
 {
@@ -294,11 +292,7 @@ static void find_rows(struct mapspace *space)
         space->usable[l] = architecture_usable_words(level);
         if (level->min_utilization > 0 && level->size_word != ARCH_UNLIMITED)
             space->has_minimum = true;
-        uint64_t most = 0;
-        for (uint32_t t = 0; t < problem->n_tensor; t++)
-            if ((uint32_t)space->base.level[l].keep >> t & 1u)
-                most += problem_tensor_words(problem, t);
-        if (most <= space->usable[l])
+        if (kept_words(space, l) <= space->usable[l])
             continue;
         struct tile_row *row = &space->row[space->n_row];
         space->row_level[space->n_row++] = (uint8_t)l;
@@ -336,10 +330,8 @@ static void check_capacity(struct mapspace *space)
         fit = (struct misfit_info){.what = MISFIT_CAPACITY,
                                    .level = (int)top,
                                    .tensors = space->base.level[top].keep,
+                                   .needed = kept_words(space, top),
                                    .available = space->usable[top]};
-        for (uint32_t t = 0; t < space->problem->n_tensor; t++)
-            if ((uint32_t)space->base.level[top].keep >> t & 1u)
-                fit.needed += problem_tensor_words(space->problem, t);
         empty_by_misfit(space, &fit);
     }
 }
@@ -368,14 +360,6 @@ const char *mapspace_is_empty(const struct mapspace *space)
     return space->empty[0] ? space->empty : NULL;
 }
 
-static bool order_of_spatial_loops_counts(const struct architecture *arch)
-{
-    bool counts = arch->link_transfers;
-    for (uint32_t l = 0; l < arch->n_level; l++)
-        counts = counts || arch->level[l].hop_energy_j > 0 || arch->level[l].router_energy_j > 0;
-    return counts;
-}
-
 enum dse_status mapspace_new(const struct problem *problem, const struct architecture *arch,
                              const struct mapspace_constraints *constraints, bool search_bypass,
                              struct arena *arena, const struct mapspace **out, struct dse_error *err)
@@ -393,7 +377,10 @@ enum dse_status mapspace_new(const struct problem *problem, const struct archite
         space->constraints.n_tensor != problem->n_tensor)
         return dse_fail(err, DSE_BAD_USAGE, "the constraints were made for another problem or architecture");
     mapping_init(&space->base, problem, arch);
-    space->spatial_order_counts = order_of_spatial_loops_counts(arch);
+    space->spatial_order_counts = arch->link_transfers;
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        if (arch->level[l].hop_energy_j > 0 || arch->level[l].router_energy_j > 0)
+            space->spatial_order_counts = true;
     analyse_tensors(space);
     make_slots(space);
     open_slots(space);

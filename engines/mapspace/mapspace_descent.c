@@ -72,7 +72,7 @@ static bool try_moves(struct descent *descent, const struct factor_move *move, u
 {
     struct move_undo undo;
     for (uint32_t i = 0; i < n; i++) {
-        if (!mapspace_apply(descent->space, descent->mapping, &move[i], &undo))
+        if (!mapspace_apply(descent->space, descent->mapping, &move[i], NULL, &undo))
             continue;
         if (better(descent, price, self))
             return true;
@@ -89,7 +89,7 @@ static bool try_trades(struct descent *descent, const struct factor_move *out, u
         for (uint32_t j = 0; j < n_back; j++) {
             if (out[i].dim == back[j].dim && out[i].factor == back[j].factor)
                 continue;
-            if (!mapspace_apply_two(descent->space, descent->mapping, &out[i], &back[j], &undo))
+            if (!mapspace_apply(descent->space, descent->mapping, &out[i], &back[j], &undo))
                 continue;
             if (better(descent, price, self))
                 return true;
@@ -217,4 +217,67 @@ bool descent_block(struct descent *descent, descent_price price, void *self)
         descent->n_idle++;
     }
     return true;
+}
+
+/* ---------------------------------------- many descents */
+
+uint32_t priced_insert(struct priced_mapping *list, uint32_t *n, uint32_t max,
+                       const struct priced_mapping *point)
+{
+    uint32_t at = 0;
+    while (at < *n && list[at].cost < point->cost * (1 - 1e-9))
+        at++;
+    if (at < *n && list[at].cost <= point->cost * (1 + 1e-9)) {
+        if (point->cost < list[at].cost || (point->cost == list[at].cost && point->tie < list[at].tie))
+            list[at] = *point;
+        return max;
+    }
+    if (at == max)
+        return max;
+    if (*n < max)
+        ++*n;
+    for (uint32_t i = *n - 1; i > at; i--)
+        list[i] = list[i - 1];
+    list[at] = *point;
+    return at;
+}
+
+bool optima_have(const struct local_optima *optima, const struct descent *descent)
+{
+    for (uint32_t i = 0; i < optima->n; i++)
+        if (descent->cost == optima->point[i].cost && descent->tie == optima->point[i].tie)
+            return true;
+    return false;
+}
+
+struct mapping optima_kick(const struct local_optima *optima, const struct mapspace *space, uint32_t most,
+                           struct random_stream *stream)
+{
+    uint32_t n = 1 + random_below(stream, most);
+    uint32_t i = random_below(stream, 1 + random_below(stream, optima->n));
+    struct mapping now = optima->point[i].mapping, next;
+    if (optima->n > 1 && random_below(stream, 10) < 3) {
+        uint32_t j = random_below(stream, optima->n - 1);
+        j += j >= i;
+        if (mapspace_crossover(space, stream, &now, &optima->point[j].mapping, &next))
+            now = next;
+        n = random_below(stream, 3);
+    } else if (random_below(stream, 2) == 0) {
+        mapspace_take_over(space, stream, &now);
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if (mapspace_neighbour(space, stream, &now, &next))
+            now = next;
+    return now;
+}
+
+void mapspace_take_over(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping)
+{
+    uint32_t n = 1 + random_below(stream, 2), slot = random_below(stream, space->n_slot), stay = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t d = random_below(stream, mapping->n_dim);
+        (void)mapspace_gather(space, mapping, d, slot);
+        stay |= 1u << d;
+    }
+    mapspace_evict(space, stream, mapping, slot, stay);
 }

@@ -9,12 +9,24 @@
 
 #include "engines/mapspace/mapspace.h"
 
-enum { DESCENT_BLOCK_MAX = 1600 };
+enum { DESCENT_BLOCK_MAX = 1600, OPTIMA_MAX = 8 };
+
+/* A mapping with its cost, and what decides between equal costs: the lower tie, which leads across plateaus. */
+struct priced_mapping {
+    struct mapping mapping;
+    double cost, tie;
+};
+
+/* The best local optima of a search from many starts, of different cost, best first. */
+struct local_optima {
+    uint32_t n;
+    struct priced_mapping point[OPTIMA_MAX]; /* (n) */
+};
 
 struct descent {
     const struct mapspace *space;
     struct mapping *mapping; /* improved in place */
-    double cost, tie; /* of the mapping; of equal costs the lower tie is better: it leads across plateaus */
+    double cost, tie;        /* of the mapping */
     struct random_stream *stream;
     uint32_t n_block, at, n_idle;      /* blocks, the next one, blocks since the last improvement */
     uint16_t block[DESCENT_BLOCK_MAX]; /* (n_block) in the order of the present round */
@@ -29,5 +41,21 @@ void descent_start(struct descent *descent, const struct mapspace *space, struct
 
 /* Look at the next block; false when the mapping is a local optimum. */
 bool descent_block(struct descent *descent, descent_price price, void *self);
+
+/* Insert a point into a list of at most `max` points, best first, in which costs differ by more than
+ * rounding. Returns its place, or `max` when it is not taken. */
+uint32_t priced_insert(struct priced_mapping *list, uint32_t *n, uint32_t max,
+                       const struct priced_mapping *point);
+
+/* Whether a descent stands at one of the optima, or where it costs exactly the same: looking around it once
+ * more is vain. */
+bool optima_have(const struct local_optima *optima, const struct descent *descent);
+
+/* One of the optima (there is one) after up to `most` random moves, or the child of two. */
+struct mapping optima_kick(const struct local_optima *optima, const struct mapspace *space, uint32_t most,
+                           struct random_stream *stream);
+
+/* Let one or two random dimensions take over a random slot: a long step that no descent finds. */
+void mapspace_take_over(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping);
 
 #endif

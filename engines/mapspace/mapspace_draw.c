@@ -53,7 +53,7 @@ static uint64_t grown_tile(const struct mapspace *space, const struct tile_row *
                            uint32_t p)
 {
     const struct tensor_shape *shape = &space->shape[t];
-    if (shape->relation[d] == SCALES)
+    if (shape->scales >> d & 1u)
         return row->tile[t] * p;
     uint64_t grown = (uint64_t)row->extent[d] * (p - 1), words = 1;
     for (uint32_t r = 0; r < space->problem->tensor[t].n_rank; r++)

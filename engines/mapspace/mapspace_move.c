@@ -117,44 +117,25 @@ void mapspace_undo(struct mapping *mapping, const struct move_undo *undo)
         mapping->level[undo->level[i]] = undo->saved[i];
 }
 
-static void save_move(const struct mapspace *space, struct move_undo *undo, const struct mapping *mapping,
-                      const struct factor_move *move)
+bool mapspace_apply(const struct mapspace *space, struct mapping *mapping, const struct factor_move *first,
+                    const struct factor_move *second, struct move_undo *undo)
 {
-    save(undo, mapping, space->slot[move->from].level);
-    save(undo, mapping, space->slot[move->to].level);
-}
-
-bool mapspace_apply(const struct mapspace *space, struct mapping *mapping, const struct factor_move *move,
-                    struct move_undo *undo)
-{
+    const struct factor_move *move[2] = {first, second};
+    int n = second ? 2 : 1;
+    bool given = true;
     undo->n = 0;
-    save_move(space, undo, mapping, move);
-    take(space, mapping, move->from, move->dim, move->factor);
-    if (give(space, mapping, move->to, move->dim, move->factor) && mapspace_fits(space, mapping, NULL))
+    for (int i = 0; i < n; i++) {
+        save(undo, mapping, space->slot[move[i]->from].level);
+        save(undo, mapping, space->slot[move[i]->to].level);
+    }
+    for (int i = 0; i < n; i++)
+        take(space, mapping, move[i]->from, move[i]->dim, move[i]->factor);
+    for (int i = 0; i < n && given; i++)
+        given = give(space, mapping, move[i]->to, move[i]->dim, move[i]->factor);
+    if (given && mapspace_fits(space, mapping, NULL))
         return true;
     mapspace_undo(mapping, undo);
     return false;
-}
-
-bool mapspace_apply_two(const struct mapspace *space, struct mapping *mapping,
-                        const struct factor_move *first, const struct factor_move *second,
-                        struct move_undo *undo)
-{
-    undo->n = 0;
-    save_move(space, undo, mapping, first);
-    save_move(space, undo, mapping, second);
-    take(space, mapping, first->from, first->dim, first->factor);
-    take(space, mapping, second->from, second->dim, second->factor);
-    if (give(space, mapping, first->to, first->dim, first->factor) &&
-        give(space, mapping, second->to, second->dim, second->factor) && mapspace_fits(space, mapping, NULL))
-        return true;
-    mapspace_undo(mapping, undo);
-    return false;
-}
-
-uint32_t mapspace_slots(const struct mapspace *space)
-{
-    return space->n_slot;
 }
 
 bool mapspace_gather(const struct mapspace *space, struct mapping *mapping, uint32_t d, uint32_t to)
@@ -191,7 +172,7 @@ void mapspace_evict(const struct mapspace *space, struct random_stream *stream, 
             continue;
         const struct factor_move *chosen = &move[random_below(stream, n)];
         if (!(stay >> chosen->dim & 1u))
-            (void)mapspace_apply(space, mapping, chosen, &undo);
+            (void)mapspace_apply(space, mapping, chosen, NULL, &undo);
     }
 }
 
@@ -247,7 +228,7 @@ static bool move_factor(const struct mapspace *space, struct mapping *mapping, s
     struct factor_move move;
     struct move_undo undo;
     return space->n_prime > 0 && pick_prime(space, mapping, stream, &move) &&
-           mapspace_apply(space, mapping, &move, &undo);
+           mapspace_apply(space, mapping, &move, NULL, &undo);
 }
 
 static bool trade_factors(const struct mapspace *space, struct mapping *mapping, struct random_stream *stream)
@@ -260,7 +241,7 @@ static bool trade_factors(const struct mapspace *space, struct mapping *mapping,
         return false;
     first.to = second.from;
     second.to = first.from;
-    return mapspace_apply_two(space, mapping, &first, &second, &undo);
+    return mapspace_apply(space, mapping, &first, &second, &undo);
 }
 
 /* Swap two random entries of a part of an order whose factors are not 1. */

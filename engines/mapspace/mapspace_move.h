@@ -7,7 +7,8 @@
 
 #include "engines/mapspace/mapspace.h"
 
-/* Take a factor of a dimension from one slot to another. Slots are the space's own numbers. */
+/* Take a factor of a dimension from one slot to another. Slots are the space's own numbers, from the outermost
+ * level's temporal loops inwards. */
 struct factor_move {
     uint8_t dim, from, to;
     uint32_t factor;
@@ -26,17 +27,10 @@ uint32_t mapspace_moves_between(const struct mapspace *space, const struct mappi
                                 uint32_t b, struct factor_move *list, uint32_t max);
 
 /* Make the move in place if the target slot may take it and the result fits; else false, and the mapping is
- * as before. */
-bool mapspace_apply(const struct mapspace *space, struct mapping *mapping, const struct factor_move *move,
-                    struct move_undo *undo);
-
-/* The same for two moves at once, of which only the result must fit (two factors trading places). */
-bool mapspace_apply_two(const struct mapspace *space, struct mapping *mapping,
-                        const struct factor_move *first, const struct factor_move *second,
-                        struct move_undo *undo);
-
-/* Slots are numbered 0 .. n-1, from the outermost level's temporal loops inwards. */
-uint32_t mapspace_slots(const struct mapspace *space);
+ * as before. With a `second` move (NULL: none) both are made at once and only the result must fit: two factors
+ * trade places. */
+bool mapspace_apply(const struct mapspace *space, struct mapping *mapping, const struct factor_move *first,
+                    const struct factor_move *second, struct move_undo *undo);
 
 /* Bring all free factors of dimension d together in slot `to`, as far as each may leave its place; else
  * false, and the mapping is as before. The caller keeps a copy if it wants to go back. False also when

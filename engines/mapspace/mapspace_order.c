@@ -56,11 +56,7 @@ static void add_order(struct order_maker *m)
 /* Tensors of `waiting` that dimension d does not index. */
 static uint32_t unmoved(const struct mapspace *space, uint32_t waiting, uint32_t d)
 {
-    uint32_t rest = 0;
-    for (uint32_t t = 0; t < space->problem->n_tensor; t++)
-        if ((waiting >> t & 1u) && !(space->shape[t].relevant >> d & 1u))
-            rest |= 1u << t;
-    return rest;
+    return waiting & ~space->moved[d];
 }
 
 /* The sets of tensors that can still be stationary after one more loop; only those contained in no other. */
@@ -172,15 +168,14 @@ static struct reach step_reach(const struct mapspace *space, struct reach inside
                                const struct mapping_level *level)
 {
     struct reach r = {level->keep, level->keep}; /* a tile kept here starts anew */
-    uint32_t loops = 0;
+    bool any = false;
     for (uint32_t d = 0; d < space->problem->n_dim; d++)
-        if (level->temporal[d] > 1)
-            loops |= 1u << d;
-    for (uint32_t t = 0; t < space->problem->n_tensor; t++)
-        if ((inside.still >> t & 1u) && !(space->shape[t].relevant & loops))
-            r.still |= 1u << t;
-    if (loops == 0)
-        r.direct |= inside.direct;
+        if (level->temporal[d] > 1) {
+            any = true;
+            inside.still = unmoved(space, inside.still, d);
+        }
+    r.still |= inside.still;
+    r.direct |= any ? 0 : inside.direct;
     return r;
 }
 
@@ -238,8 +233,7 @@ static void set_order(struct order_walk *walk, struct mapping *mapping, uint32_t
 
 /* ---------------------------------------- the walk: all orders */
 
-/* The next permutation in lexicographic order; false (and the first one again) after the last. */
-static bool next_permutation(uint8_t *item, uint32_t n)
+bool order_next(uint8_t *item, uint32_t n)
 {
     uint32_t i = n;
     while (i >= 2 && item[i - 2] >= item[i - 1])
@@ -289,13 +283,12 @@ static bool next_full_order(struct order_walk *walk, struct mapping_level *level
         uint32_t n_dim = space->problem->n_dim;
         uint32_t x = (uint32_t)__builtin_popcount(mapspace_axis_dims(level, n_dim, false));
         uint32_t y = (uint32_t)__builtin_popcount(mapspace_axis_dims(level, n_dim, true));
-        if (next_permutation(level->spatial_order, x) || next_permutation(level->spatial_order + x, y))
+        if (order_next(level->spatial_order, x) || order_next(level->spatial_order + x, y))
             return true;
     }
     if (space->order[l].complete && space->order[l].n == 1)
         return false;
-    return next_permutation(level->temporal_order + walk->fixed[l],
-                            (uint32_t)(walk->loops[l] - walk->fixed[l]));
+    return order_next(level->temporal_order + walk->fixed[l], (uint32_t)(walk->loops[l] - walk->fixed[l]));
 }
 
 static uint64_t start_full(struct order_walk *walk, struct mapping *mapping)

@@ -35,6 +35,10 @@ uint64_t order_walk_start(struct order_walk *walk, const struct mapspace *space,
  * first again). */
 bool order_walk_next(struct order_walk *walk, struct mapping *mapping);
 
+/* The next permutation of n different items in lexicographic order; false, and the first one again, after the
+ * last. */
+bool order_next(uint8_t *item, uint32_t n);
+
 /* Set combination number `index` (below the count; not for `full`). */
 void order_walk_set(struct order_walk *walk, struct mapping *mapping, uint64_t index);
 

@@ -7,16 +7,12 @@
 
 enum { POUR_MOVE_MAX = 2 * MAPSPACE_PRIME_MAX, OUTERMOST_SLOT = 0 };
 
-static void shuffle(struct random_stream *stream, uint8_t *item, uint32_t n)
+/* The numbers below n in random order. */
+static void draw_numbers(struct random_stream *stream, uint8_t *item, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         item[i] = (uint8_t)i;
-    for (uint32_t i = n; i > 1; i--) {
-        uint32_t j = random_below(stream, i);
-        uint8_t swap = item[i - 1];
-        item[i - 1] = item[j];
-        item[j] = swap;
-    }
+    mapspace_shuffle(stream, item, n);
 }
 
 /* Move factors of dimension d from the outermost slot to `to`, as many as fit, large primes first. */
@@ -29,7 +25,7 @@ static void pour(const struct mapspace *space, struct mapping *mapping, uint32_t
         uint32_t n = mapspace_moves_between(space, mapping, OUTERMOST_SLOT, to, move, POUR_MOVE_MAX);
         moved = false;
         while (n-- > 0 && !moved)
-            moved = move[n].dim == d && mapspace_apply(space, mapping, &move[n], &undo);
+            moved = move[n].dim == d && mapspace_apply(space, mapping, &move[n], NULL, &undo);
     }
 }
 
@@ -39,15 +35,15 @@ void mapspace_pour(const struct mapspace *space, struct random_stream *stream, s
     uint32_t n_dim = mapping->n_dim;
     for (uint32_t d = 0; d < n_dim; d++)
         (void)mapspace_gather(space, mapping, d, OUTERMOST_SLOT);
-    shuffle(stream, slot, space->n_slot);
+    draw_numbers(stream, slot, space->n_slot);
     for (uint32_t i = 0; i < space->n_slot; i++) {
         if (space->slot[slot[i]].axis == SLOT_TEMPORAL)
             continue;
-        shuffle(stream, dim, n_dim);
+        draw_numbers(stream, dim, n_dim);
         for (uint32_t j = 0; j < n_dim; j++)
             pour(space, mapping, dim[j], slot[i]);
     }
-    shuffle(stream, dim, n_dim);
+    draw_numbers(stream, dim, n_dim);
     for (uint32_t j = 0; j < n_dim; j++)
         for (uint32_t n = 1 + random_below(stream, 2); n > 0; n--)
             pour(space, mapping, dim[j], random_below(stream, space->n_slot));

@@ -38,14 +38,10 @@ struct tile_row {
     uint32_t extent[PROBLEM_DIM_MAX]; /* (n_dim) iterations of each dimension inside the tile */
 };
 
-/* How a dimension moves a tensor. */
-enum relation { UNRELATED, SCALES, STRETCHES };
-
 struct tensor_shape {
     bool halo;                                        /* some rank is a sum of dimensions */
-    uint8_t relation[PROBLEM_DIM_MAX];                /* (n_dim) enum relation */
     uint32_t step[PROBLEM_DIM_MAX][PROBLEM_RANK_MAX]; /* (n_dim, n_rank) coefficient of the dimension */
-    uint32_t relevant;                                /* bit d */
+    uint32_t scales;                                  /* bit d: a tile grows in proportion to the dimension */
     uint32_t sliding; /* bit d: the dimension shares a rank with another one */
 };
 
@@ -107,6 +103,16 @@ void mapspace_set_axes(const struct mapspace *space, struct mapping_level *level
 
 /* Complete `order`: after the first n entries come the missing dimensions, ascending. */
 void mapspace_complete_order(uint8_t *order, uint32_t n, uint32_t n_dim);
+
+static inline void mapspace_shuffle(struct random_stream *stream, uint8_t *item, uint32_t n)
+{
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t j = random_below(stream, i);
+        uint8_t swap = item[i - 1];
+        item[i - 1] = item[j];
+        item[j] = swap;
+    }
+}
 
 /* Fill space->order. */
 enum dse_status mapspace_orders_new(struct mapspace *space, struct arena *arena, struct dse_error *err);

@@ -1,6 +1,4 @@
 /* Every free prime goes to any open slot with equal chance; whether the result fits is asked afterwards. */
-#include "engines/mapspace/mapspace_sample.h"
-
 #include <string.h>
 
 #include "engines/mapspace/mapspace_private.h"
@@ -53,29 +51,19 @@ static bool within_limits(const struct mapspace *space, const struct mapping *ma
     return true;
 }
 
-static void shuffle(struct random_stream *stream, uint8_t *item, uint32_t n)
-{
-    for (uint32_t i = n; i > 1; i--) {
-        uint32_t j = random_below(stream, i);
-        uint8_t swap = item[i - 1];
-        item[i - 1] = item[j];
-        item[j] = swap;
-    }
-}
-
 static void draw_orders(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping)
 {
     for (uint32_t l = 0; l < mapping->n_level; l++) {
         const struct level_constraints *c = &space->constraints.level[l];
         struct mapping_level *level = &mapping->level[l];
-        shuffle(stream, level->temporal_order + c->temporal.n_order,
-                (uint32_t)mapping->n_dim - c->temporal.n_order);
+        mapspace_shuffle(stream, level->temporal_order + c->temporal.n_order,
+                         (uint32_t)mapping->n_dim - c->temporal.n_order);
         if (!space->spatial_order_counts || c->spatial.n_order)
             continue;
         uint32_t n_x = (uint32_t)__builtin_popcount(mapspace_axis_dims(level, mapping->n_dim, false));
         uint32_t n_y = (uint32_t)__builtin_popcount(mapspace_axis_dims(level, mapping->n_dim, true));
-        shuffle(stream, level->spatial_order, n_x);
-        shuffle(stream, level->spatial_order + n_x, n_y);
+        mapspace_shuffle(stream, level->spatial_order, n_x);
+        mapspace_shuffle(stream, level->spatial_order + n_x, n_y);
     }
 }
 

@@ -12,7 +12,7 @@
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/baseline/all_orders.h"
-#include "engines/mapspace/mapspace_sample.h"
+#include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/engine_case.h"
 #include "tests/support/mapping_same.h"

@@ -223,8 +223,8 @@ static void test_polish_goes_down_and_ends(void **state)
     assert_true(polish.n_start == 2 && polish.start[0].cost == 9);
     while (polish_step(&polish))
         assert_true(toy.n < 100000);
-    assert_true(polish.n_pool >= 1 && polish.pool[0].cost == 1);
-    assert_true(mapspace_contains(space, &polish.pool[0].mapping, NULL));
+    assert_true(polish.optima.n >= 1 && polish.optima.point[0].cost == 1);
+    assert_true(mapspace_contains(space, &polish.optima.point[0].mapping, NULL));
     arena_free(&arena);
 }
 

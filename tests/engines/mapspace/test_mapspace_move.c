@@ -9,6 +9,7 @@
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace_constraints.h"
 #include "engines/mapspace/mapspace_move.h"
+#include "engines/mapspace/mapspace_private.h"
 #include "tests/engines/small_cases.h"
 #include "tests/support/mapping_same.h"
 
@@ -166,12 +167,12 @@ static void test_moves_apply_and_undo(void **state)
         next_case(&c);
         assert_true(mapspace_draw(c.space, &c.stream, &mapping, NULL, NULL));
         const struct mapping before = mapping;
-        uint32_t n_slot = mapspace_slots(c.space);
+        uint32_t n_slot = c.space->n_slot;
         for (uint32_t a = 0; a < n_slot; a++)
             for (uint32_t b = 0; b < n_slot; b++) {
                 uint32_t n = a == b ? 0 : mapspace_moves_between(c.space, &mapping, a, b, move, 64);
                 for (uint32_t k = 0; k < n; k++) {
-                    if (mapspace_apply(c.space, &mapping, &move[k], &undo)) {
+                    if (mapspace_apply(c.space, &mapping, &move[k], NULL, &undo)) {
                         check(&c, &mapping);
                         mapspace_undo(&mapping, &undo);
                         n_applied++;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "engines/mapspace/mapspace_sample.h"
+#include "engines/mapspace/mapspace.h"
 #include "tests/engines/small_cases.h"
 
 static void test_sample_says_what_the_checker_says(void **state)
