@@ -7,8 +7,8 @@
 
 #include "engines/mapspace/mapspace.h"
 
-/* Take a factor of a dimension from one slot to another. Slots are the space's own numbers, from the outermost
- * level's temporal loops inwards. */
+/* Take a factor of a dimension from one slot to another. Slots are the space's own numbers, from the
+ * outermost level's temporal loops inwards. */
 struct factor_move {
     uint8_t dim, from, to;
     uint32_t factor;
@@ -27,8 +27,8 @@ uint32_t mapspace_moves_between(const struct mapspace *space, const struct mappi
                                 uint32_t b, struct factor_move *list, uint32_t max);
 
 /* Make the move in place if the target slot may take it and the result fits; else false, and the mapping is
- * as before. With a `second` move (NULL: none) both are made at once and only the result must fit: two factors
- * trade places. */
+ * as before. With a `second` move (NULL: none) both are made at once and only the result must fit: two
+ * factors trade places. */
 bool mapspace_apply(const struct mapspace *space, struct mapping *mapping, const struct factor_move *first,
                     const struct factor_move *second, struct move_undo *undo);
 
