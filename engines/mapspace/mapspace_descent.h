@@ -11,7 +11,7 @@
 
 enum { DESCENT_BLOCK_MAX = 1600, OPTIMA_MAX = 8 };
 
-/* A mapping with its cost, and what decides between equal costs: the lower tie, which leads across plateaus. */
+/* A mapping with its cost, and what decides between equal costs: the lower tie leads across plateaus. */
 struct priced_mapping {
     struct mapping mapping;
     double cost, tie;
