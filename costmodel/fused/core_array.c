@@ -1,5 +1,5 @@
 /* The tables of lanes and SRAM energies of the published program, and the unit energies of one core array
- * made from them. */
+ * made from them; then the checks of a tile, and the scheduler of its kind. */
 #include "costmodel/fused/core_array.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static const struct sram sram_table[] = {
     {32, 2048, .06326, .08034},         {32, 1024, .07952, .0981},
 };
 
-enum { WIDEST_BIT = 256, LARGEST_BYTE = 32768, VECTOR_SHARE = 16, GRID_MAX = 1024 };
+enum { WIDEST_BIT = 256, LARGEST_BYTE = 32768, VECTOR_SHARE = 16, GRID_MAX = 1024, EXTENT_BIT_MAX = 61 };
 
 /* From pJ per bit to J per byte: 8 bits, and the program's factor 0.6 on its table. */
 static const double byte_j = 8 * 0.6 * 1e-12;
@@ -122,4 +122,72 @@ enum dse_status core_array_init(const struct core_array_size *size, struct core_
         !sram_energy(16ull * lanes->k, core->output_byte, 0, &core->output_read_j, &core->output_write_j))
         return dse_fail(err, DSE_INTERNAL, "no SRAM energies for a PE of %u MAC units", size->mac_per_pe);
     return DSE_OK;
+}
+
+static enum dse_status check_tile(const struct core_tile *tile, struct dse_error *err)
+{
+    if (!tile->b || !tile->k || !tile->c || !tile->h || !tile->w || !tile->r || !tile->s || !tile->stride_h ||
+        !tile->stride_w || !tile->groups)
+        return dse_fail(err, DSE_BAD_INPUT, "a tile's extents, window, strides and groups are at least 1");
+    if (tile->operation == CORE_VECTOR && !tile->operands)
+        return dse_fail(err, DSE_BAD_INPUT, "an element-wise tile has at least 1 operand");
+    return DSE_OK;
+}
+
+/* All counts of a tile stay below 2^61. */
+static enum dse_status check_matrix(const struct core_array *core, const struct core_tile *tile,
+                                    struct dse_error *err)
+{
+    double most = (double)tile->b * tile->k * tile->c * tile->h * tile->w * core->size.pe_rows *
+                  core->size.pe_columns * 4 *
+                  ((double)core_window_reach(tile->r, tile->dilation_h) + tile->stride_h) *
+                  ((double)core_window_reach(tile->s, tile->dilation_w) + tile->stride_w);
+    if ((!tile->group_k && tile->k % tile->groups) || tile->c % tile->groups)
+        return dse_fail(err, DSE_BAD_INPUT, "%u groups do not divide %u input and %u output channels",
+                        tile->groups, tile->c, tile->k);
+    if (tile->group_k > tile->k)
+        return dse_fail(err, DSE_BAD_INPUT, "a group of %u output channels in a tile of %u", tile->group_k,
+                        tile->k);
+    if (most > (double)(1ull << EXTENT_BIT_MAX))
+        return dse_fail(err, DSE_LIMIT,
+                        "a tile of %u x %u x %u outputs and %u x %u channels is too large to count", tile->b,
+                        tile->h, tile->w, tile->c, tile->k);
+    return DSE_OK;
+}
+
+static enum dse_status vector_cost(const struct core_array *core, const struct core_tile *tile,
+                                   struct core_cost *cost, struct dse_error *err)
+{
+    double most = (double)tile->k * tile->h * tile->w * tile->b * tile->operands * tile->r * tile->s;
+    if (most > (double)(1ull << EXTENT_BIT_MAX))
+        return dse_fail(err, DSE_LIMIT, "a vector tile of %.3g operations is too large to count", most);
+    uint64_t operations =
+        (uint64_t)tile->k * tile->h * tile->w * tile->b * tile->operands * tile->r * tile->s;
+    *cost = (struct core_cost){.cycle = operations / core->vector_per_cycle +
+                                        (operations % core->vector_per_cycle != 0),
+                               .mac_energy_j = (double)operations * core->vector_j};
+    cost->energy_j = cost->mac_energy_j;
+    return DSE_OK;
+}
+
+enum dse_status core_array_cost(const struct core_array *core, const struct core_tile *tile, bool compat,
+                                struct core_cost *cost, struct dse_error *err)
+{
+    DSE_TRY(check_tile(tile, err));
+    if (tile->operation == CORE_VECTOR)
+        return vector_cost(core, tile, cost, err);
+    DSE_TRY(check_matrix(core, tile, err));
+    return core_array_matrix_cost(core, tile, compat, cost, err);
+}
+
+static enum dse_status search_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                   struct dse_error *err)
+{
+    const struct core_array_search *search = self;
+    return core_array_cost(&search->core, tile, search->compat, cost, err);
+}
+
+struct core_scheduler core_array_scheduler(const struct core_array_search *search)
+{
+    return (struct core_scheduler){search, search_cost};
 }

@@ -80,6 +80,11 @@ struct core_scheduler {
 DSE_MUST_CHECK enum dse_status core_array_cost(const struct core_array *core, const struct core_tile *tile,
                                                bool compat, struct core_cost *cost, struct dse_error *err);
 
+/* The same for a CORE_MATRIX tile that is checked; part of core_array_cost (core_array_cost.c). */
+DSE_MUST_CHECK enum dse_status core_array_matrix_cost(const struct core_array *core,
+                                                      const struct core_tile *tile, bool compat,
+                                                      struct core_cost *cost, struct dse_error *err);
+
 /* The state of the built-in scheduler. */
 struct core_array_search {
     struct core_array core;

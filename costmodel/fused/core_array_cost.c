@@ -12,7 +12,7 @@ static const uint8_t partition_table[][2] = {
     {DIM_C, DIM_K}, {DIM_C, DIM_B}, {DIM_B, DIM_K}, {DIM_C, DIM_W}, {DIM_H, DIM_K}, {DIM_H, DIM_W},
 };
 
-enum { BUS_BYTE_PER_CYCLE = 64, EXTENT_BIT_MAX = 61 };
+enum { BUS_BYTE_PER_CYCLE = 64 };
 
 /* One of the two window axes of a layer; `kernel` is the reach of a dilated one. Inputs that `n` pieces of
  * the outputs need: fresh per output, and `overlap` more for each piece but the first. (The outer border is
@@ -95,37 +95,6 @@ static uint64_t axis_inputs(const struct work *work, const struct axis *axis, ui
     if (!work->compat)
         pieces = min_of(pieces, axis->out);
     return wrap(work, axis->fresh * axis->out + axis->overlap * (pieces - 1));
-}
-
-static enum dse_status check_tile(const struct core_tile *tile, struct dse_error *err)
-{
-    if (!tile->b || !tile->k || !tile->c || !tile->h || !tile->w || !tile->r || !tile->s || !tile->stride_h ||
-        !tile->stride_w || !tile->groups)
-        return dse_fail(err, DSE_BAD_INPUT, "a tile's extents, window, strides and groups are at least 1");
-    if (tile->operation == CORE_VECTOR && !tile->operands)
-        return dse_fail(err, DSE_BAD_INPUT, "an element-wise tile has at least 1 operand");
-    return DSE_OK;
-}
-
-/* All counts of a tile stay below 2^61. */
-static enum dse_status check_matrix(const struct core_array *core, const struct core_tile *tile,
-                                    struct dse_error *err)
-{
-    double most = (double)tile->b * tile->k * tile->c * tile->h * tile->w * core->size.pe_rows *
-                  core->size.pe_columns * 4 *
-                  ((double)core_window_reach(tile->r, tile->dilation_h) + tile->stride_h) *
-                  ((double)core_window_reach(tile->s, tile->dilation_w) + tile->stride_w);
-    if ((!tile->group_k && tile->k % tile->groups) || tile->c % tile->groups)
-        return dse_fail(err, DSE_BAD_INPUT, "%u groups do not divide %u input and %u output channels",
-                        tile->groups, tile->c, tile->k);
-    if (tile->group_k > tile->k)
-        return dse_fail(err, DSE_BAD_INPUT, "a group of %u output channels in a tile of %u", tile->group_k,
-                        tile->k);
-    if (most > (double)(1ull << EXTENT_BIT_MAX))
-        return dse_fail(err, DSE_LIMIT,
-                        "a tile of %u x %u x %u outputs and %u x %u channels is too large to count", tile->b,
-                        tile->h, tile->w, tile->c, tile->k);
-    return DSE_OK;
 }
 
 static struct work make_work(const struct core_array *core, const struct core_tile *tile, bool compat)
@@ -390,8 +359,10 @@ static bool hopeless(const struct work *work, const struct partition *part, cons
     return price(work, &access).energy_j * (double)part->cycle * margin > best->cost;
 }
 
-static enum dse_status matrix_cost(const struct work *work, struct core_cost *cost, struct dse_error *err)
+enum dse_status core_array_matrix_cost(const struct core_array *core, const struct core_tile *tile,
+                                       bool compat, struct core_cost *cost, struct dse_error *err)
 {
+    const struct work tile_work = make_work(core, tile, compat), *work = &tile_work;
     struct choice best = {.cost = DBL_MAX};
     for (size_t i = 0; i < sizeof partition_table / sizeof *partition_table; i++) {
         struct partition part;
@@ -408,41 +379,4 @@ static enum dse_status matrix_cost(const struct work *work, struct core_cost *co
     *cost = price(work, &best.access);
     cost->cycle = best.cycle * work->turn;
     return DSE_OK;
-}
-
-static enum dse_status vector_cost(const struct core_array *core, const struct core_tile *tile,
-                                   struct core_cost *cost, struct dse_error *err)
-{
-    double most = (double)tile->k * tile->h * tile->w * tile->b * tile->operands * tile->r * tile->s;
-    if (most > (double)(1ull << EXTENT_BIT_MAX))
-        return dse_fail(err, DSE_LIMIT, "a vector tile of %.3g operations is too large to count", most);
-    uint64_t operations =
-        (uint64_t)tile->k * tile->h * tile->w * tile->b * tile->operands * tile->r * tile->s;
-    *cost = (struct core_cost){.cycle = ceil_div(operations, core->vector_per_cycle),
-                               .mac_energy_j = (double)operations * core->vector_j};
-    cost->energy_j = cost->mac_energy_j;
-    return DSE_OK;
-}
-
-enum dse_status core_array_cost(const struct core_array *core, const struct core_tile *tile, bool compat,
-                                struct core_cost *cost, struct dse_error *err)
-{
-    DSE_TRY(check_tile(tile, err));
-    if (tile->operation == CORE_VECTOR)
-        return vector_cost(core, tile, cost, err);
-    DSE_TRY(check_matrix(core, tile, err));
-    struct work work = make_work(core, tile, compat);
-    return matrix_cost(&work, cost, err);
-}
-
-static enum dse_status search_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
-                                   struct dse_error *err)
-{
-    const struct core_array_search *search = self;
-    return core_array_cost(&search->core, tile, search->compat, cost, err);
-}
-
-struct core_scheduler core_array_scheduler(const struct core_array_search *search)
-{
-    return (struct core_scheduler){search, search_cost};
 }

@@ -43,6 +43,11 @@ struct fast_nest {
  * The orders must be permutations. */
 bool fast_nest_build(const struct compiled *evaluator, const struct mapping *mapping, struct fast_nest *nest);
 
+/* Partition sizes (n_level) of output t from the outside in (docs/cost-model.md, "Counts"); of read-only
+ * tensors nobody asks. */
+void fast_partition_sizes(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t t,
+                          uint64_t *partition);
+
 /* Words of tensor t's box for these extents (n_dim). */
 static inline uint64_t fast_tile_words(const struct compiled *evaluator, uint32_t t, const uint32_t *extent)
 {

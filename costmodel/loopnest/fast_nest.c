@@ -195,3 +195,29 @@ bool fast_nest_build(const struct compiled *evaluator, const struct mapping *map
     count_groups(evaluator, mapping, nest);
     return true;
 }
+
+static uint64_t muldiv(uint64_t a, uint64_t b, uint64_t c)
+{
+    __extension__ typedef unsigned __int128 wide;
+    if ((a | b) >> 32 == 0)
+        return a * b / c;
+    return (uint64_t)((wide)a * b / c);
+}
+
+void fast_partition_sizes(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t t,
+                          uint64_t *partition)
+{
+    uint32_t top = evaluator->base.arch.n_level - 1;
+    uint32_t together[PROBLEM_DIM_MAX];
+    partition[top] = fast_tile_words(evaluator, t, nest->tile[top]);
+    for (uint32_t l = top; l-- > 0;) {
+        partition[l] = partition[l + 1];
+        if (nest->spatial_begin[l + 1] == nest->spatial_begin[l + 2])
+            continue;
+        memcpy(together, nest->tile[l], sizeof together);
+        for (uint32_t k = nest->spatial_begin[l + 1]; k < nest->spatial_begin[l + 2]; k++)
+            together[nest->spatial_dim[k]] *= nest->spatial_bound[k];
+        partition[l] = muldiv(partition[l + 1], fast_tile_words(evaluator, t, nest->tile[l]),
+                              fast_tile_words(evaluator, t, together));
+    }
+}

@@ -3,7 +3,6 @@
 #include "costmodel/loopnest/fast.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The temporal loops as one tensor sees them. With s_j the move of loop j and S_j the sum of the moves of
  * all loops inside it, the move when loop j advances above level l is t_j = s_j - (S_j - S_p), p being the
@@ -274,34 +273,6 @@ static double scale_flow(struct fast_mesh *mesh, double factor, double content)
     return sum;
 }
 
-static uint64_t muldiv(uint64_t a, uint64_t b, uint64_t c)
-{
-    __extension__ typedef unsigned __int128 wide;
-    if ((a | b) >> 32 == 0)
-        return a * b / c;
-    return (uint64_t)((wide)a * b / c);
-}
-
-/* Partition sizes of the output from the outside in (docs/cost-model.md, "Counts"); of read-only tensors
- * nobody asks. */
-static void partition_sizes(const struct tensor_walk *walk, uint64_t *partition)
-{
-    const struct fast_nest *nest = walk->nest;
-    uint32_t top = walk->evaluator->base.arch.n_level - 1;
-    uint32_t together[PROBLEM_DIM_MAX];
-    partition[top] = fast_tile_words(walk->evaluator, walk->t, nest->tile[top]);
-    for (uint32_t l = top; l-- > 0;) {
-        partition[l] = partition[l + 1];
-        if (nest->spatial_begin[l + 1] == nest->spatial_begin[l + 2])
-            continue;
-        memcpy(together, nest->tile[l], sizeof together);
-        for (uint32_t k = nest->spatial_begin[l + 1]; k < nest->spatial_begin[l + 2]; k++)
-            together[nest->spatial_dim[k]] *= nest->spatial_bound[k];
-        partition[l] = muldiv(partition[l + 1], fast_tile_words(walk->evaluator, walk->t, nest->tile[l]),
-                              fast_tile_words(walk->evaluator, walk->t, together));
-    }
-}
-
 /* As in detail.c: below 0 only for outputs with untouched words. */
 static uint64_t rounded(double x)
 {
@@ -399,7 +370,7 @@ void fast_traffic(const struct compiled *evaluator, const struct mapping *mappin
     walk.t = t;
     walk_init(&walk);
     if (read_write)
-        partition_sizes(&walk, partition);
+        fast_partition_sizes(evaluator, nest, t, partition);
     bool child_keeps = true; /* the MACs take what they need */
     for (uint32_t l = 0; l <= outermost; l++) {
         bool spatial = nest->spatial_begin[l] < nest->spatial_begin[l + 1];
