@@ -1,4 +1,4 @@
-/* What makes a list of layers a network: producers, order, channels and sizes. */
+/* What makes a list of layers a network: order, channels and sizes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +14,8 @@ struct shape {
     uint32_t c, h, w;
 };
 
-static enum dse_status fail_layer(const struct network_reader *reader, const struct layer *layer,
-                                  struct dse_error *err, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* An error that blames the layer's line. */
-static enum dse_status fail_layer(const struct network_reader *reader, const struct layer *layer,
-                                  struct dse_error *err, const char *format, ...)
+enum dse_status network_fail_layer(const struct network_reader *reader, const struct layer *layer,
+                                   struct dse_error *err, const char *format, ...)
 {
     char text[DSE_ERROR_TEXT_MAX];
     va_list list;
@@ -28,79 +23,6 @@ static enum dse_status fail_layer(const struct network_reader *reader, const str
     vsnprintf(text, sizeof(text), format, list);
     va_end(list);
     return dse_fail_at(err, DSE_BAD_INPUT, reader->doc->path, layer->line, "layer %s: %s", layer->name, text);
-}
-
-/* ---- producers ---- */
-
-static enum dse_status unknown_producer(const struct network_reader *reader, const struct layer *layer,
-                                        const struct ynode *node, const char *name, struct dse_error *err)
-{
-    const struct network *net = reader->net;
-    const char **known =
-        arena_alloc(&reader->net->arena, (size_t)net->n_layer + net->n_input, sizeof(*known));
-    const char *near = NULL;
-    if (known != NULL) {
-        for (uint32_t i = 0; i < net->n_input; i++)
-            known[i] = net->input[i].name;
-        for (uint32_t i = 0; i < net->n_layer; i++)
-            known[net->n_input + i] = net->layer[i].name;
-        near = text_nearest(name, known, (size_t)net->n_layer + net->n_input);
-    }
-    if (near != NULL)
-        return yaml_fail(reader->doc, node, err,
-                         "layer %s: its producer \"%.100s\" does not exist; did you mean \"%s\"?",
-                         layer->name, name, near);
-    return yaml_fail(reader->doc, node, err,
-                     "layer %s: its producer \"%.100s\" is neither a layer nor a network input (%s)",
-                     layer->name, name, net->input[0].name);
-}
-
-static enum dse_status resolve(const struct network_reader *reader, const struct layer *layer,
-                               const struct ynode *node, const char *key, int32_t *producer,
-                               struct dse_error *err)
-{
-    const char *name = NULL;
-    DSE_TRY(yaml_text(reader->doc, node, key, &name, err));
-    size_t index = 0;
-    if (!name_table_get(&reader->name, name, &index))
-        return unknown_producer(reader, layer, node, name, err);
-    size_t n_layer = reader->net->n_layer;
-    *producer = index < n_layer ? (int32_t)index : -1 - (int32_t)(index - n_layer);
-    return DSE_OK;
-}
-
-static enum dse_status link_layer(struct network_reader *reader, const struct ynode *node,
-                                  struct layer *layer, struct dse_error *err)
-{
-    const struct ynode *from = yaml_find(node, "from");
-    if (from == NULL)
-        return fail_layer(reader, layer, err, "no producer; add \"from: %s\" or another layer's name",
-                          reader->net->input[0].name);
-    size_t n = from->kind == YNODE_SEQUENCE ? from->n_item : 1;
-    if (n == 0 || n > NETWORK_LAYER_MAX)
-        return fail_layer(reader, layer, err, "from names %zu producers; from 1 to %d are supported", n,
-                          NETWORK_LAYER_MAX);
-    int32_t *producer = arena_alloc(&reader->net->arena, n, sizeof(*producer));
-    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
-    for (size_t i = 0; i < n; i++)
-        DSE_TRY(resolve(reader, layer, from->kind == YNODE_SEQUENCE ? from->item[i] : from, "from",
-                        &producer[i], err));
-    layer->producer = producer;
-    layer->n_producer = (uint32_t)n;
-    if (layer->type != LAYER_MATMUL)
-        return DSE_OK;
-    const struct ynode *weights = yaml_find(node, "weights_from");
-    if (weights == NULL)
-        return fail_layer(reader, layer, err,
-                          "a matmul needs weights_from: the producer of its second operand");
-    return resolve(reader, layer, weights, "weights_from", &layer->weight_producer, err);
-}
-
-enum dse_status network_link(struct network_reader *reader, struct dse_error *err)
-{
-    for (uint32_t i = 0; i < reader->net->n_layer; i++)
-        DSE_TRY(link_layer(reader, reader->list->item[i], &reader->layer[i], err));
-    return DSE_OK;
 }
 
 /* ---- order ---- */
@@ -219,10 +141,10 @@ static enum dse_status producer_size(const struct network_reader *reader, const 
     for (uint32_t i = 1; i < layer->n_producer; i++) {
         struct shape other = producer_shape(reader, layer->producer[i]);
         if (other.h != shape->h || other.w != shape->w)
-            return fail_layer(reader, layer, err,
-                              "its producers differ in size: %s gives %ux%u, %s gives %ux%u",
-                              producer_name(reader, layer->producer[0]), shape->h, shape->w,
-                              producer_name(reader, layer->producer[i]), other.h, other.w);
+            return network_fail_layer(reader, layer, err,
+                                      "its producers differ in size: %s gives %ux%u, %s gives %ux%u",
+                                      producer_name(reader, layer->producer[0]), shape->h, shape->w,
+                                      producer_name(reader, layer->producer[i]), other.h, other.w);
     }
     return DSE_OK;
 }
@@ -231,10 +153,11 @@ static enum dse_status fail_channels(const struct network_reader *reader, const 
                                      uint64_t given, struct dse_error *err)
 {
     if (layer->n_producer == 1)
-        return fail_layer(reader, layer, err, "C is %u, but its producer %s gives %llu channels", layer->c,
-                          producer_name(reader, layer->producer[0]), (unsigned long long)given);
-    return fail_layer(reader, layer, err, "C is %u, but its %u producers together give %llu channels",
-                      layer->c, layer->n_producer, (unsigned long long)given);
+        return network_fail_layer(reader, layer, err, "C is %u, but its producer %s gives %llu channels",
+                                  layer->c, producer_name(reader, layer->producer[0]),
+                                  (unsigned long long)given);
+    return network_fail_layer(reader, layer, err, "C is %u, but its %u producers together give %llu channels",
+                              layer->c, layer->n_producer, (unsigned long long)given);
 }
 
 /* One operand: the producers' channels side by side fill C. A linear layer may also flatten: C = channels x H
@@ -254,11 +177,12 @@ static enum dse_status check_one_operand(const struct network_reader *reader, co
         return DSE_OK;
     }
     if (layer->type == LAYER_LINEAR && (uint64_t)from->h * from->w > 1)
-        return fail_layer(reader, layer, err,
-                          "C is %u, but its producers give %llu channels of %ux%u; accepted are C = %llu "
-                          "with the same P and Q, or flattened C = %.0f with P = Q = 1",
-                          layer->c, (unsigned long long)channels, from->h, from->w,
-                          (unsigned long long)channels, (double)channels * from->h * from->w);
+        return network_fail_layer(
+            reader, layer, err,
+            "C is %u, but its producers give %llu channels of %ux%u; accepted are C = %llu "
+            "with the same P and Q, or flattened C = %.0f with P = Q = 1",
+            layer->c, (unsigned long long)channels, from->h, from->w, (unsigned long long)channels,
+            (double)channels * from->h * from->w);
     return fail_channels(reader, layer, channels, err);
 }
 
@@ -271,8 +195,8 @@ static enum dse_status count_operands(const struct network_reader *reader, struc
     for (uint32_t i = 0; i < layer->n_producer; i++) {
         uint32_t more = producer_shape(reader, layer->producer[i]).c;
         if (channels == 0 && more > layer->c)
-            return fail_layer(reader, layer, err, "C is %u, but its producer %s gives %u channels", layer->c,
-                              producer_name(reader, layer->producer[i]), more);
+            return network_fail_layer(reader, layer, err, "C is %u, but its producer %s gives %u channels",
+                                      layer->c, producer_name(reader, layer->producer[i]), more);
         channels += more;
         if (channels > layer->c)
             break;
@@ -282,13 +206,14 @@ static enum dse_status count_operands(const struct network_reader *reader, struc
         }
     }
     if (channels != 0)
-        return fail_layer(
+        return network_fail_layer(
             reader, layer, err,
             "its producers do not fill whole operands of C = %u channels (%llu channels in the last one)",
             layer->c, (unsigned long long)channels);
     if (layer->n_operand < 2)
-        return fail_layer(reader, layer, err, "%s needs two or more operands of C = %u channels, has %u",
-                          layer_type_text(layer->type), layer->c, layer->n_operand);
+        return network_fail_layer(reader, layer, err,
+                                  "%s needs two or more operands of C = %u channels, has %u",
+                                  layer_type_text(layer->type), layer->c, layer->n_operand);
     return DSE_OK;
 }
 
@@ -306,7 +231,7 @@ static enum dse_status check_window(const struct network_reader *reader, const s
     if (padded >= need && padded - need < stride)
         return DSE_OK;
     uint64_t right = padded >= reach ? (padded - reach) / stride + 1 : 0;
-    return fail_layer(
+    return network_fail_layer(
         reader, layer, err,
         "%s is %u, but %s %u with padding %u and %u gives %llu (filter reach %llu, stride %llu)",
         direction == 0 ? "P" : "Q", out, direction == 0 ? "H" : "W", have, layer->pad[direction],
@@ -324,9 +249,9 @@ static enum dse_status set_window_input(const struct network_reader *reader, str
         if (from != NULL) {
             uint32_t has = direction == 0 ? from->h : from->w;
             if (given != 0 && given != has)
-                return fail_layer(reader, layer, err, "%s is %u, but its producer %s gives %u",
-                                  direction == 0 ? "H" : "W", given,
-                                  producer_name(reader, layer->producer[0]), has);
+                return network_fail_layer(reader, layer, err, "%s is %u, but its producer %s gives %u",
+                                          direction == 0 ? "H" : "W", given,
+                                          producer_name(reader, layer->producer[0]), has);
             *size[direction] = has;
         } else if (given == 0) {
             uint32_t out = direction == 0 ? layer->p : layer->q;
@@ -357,8 +282,8 @@ static enum dse_status set_transpose_input(const struct network_reader *reader, 
         else if (layer->permute[i] == 'W')
             layer->w = out[i];
         else if (out[i] != layer->c)
-            return fail_layer(reader, layer, err, "with permute %s %c must be C = %u, is %u", layer->permute,
-                              "KPQ"[i], layer -> c, out[i]);
+            return network_fail_layer(reader, layer, err, "with permute %s %c must be C = %u, is %u",
+                                      layer->permute, "KPQ"[i], layer -> c, out[i]);
     }
     return DSE_OK;
 }
@@ -381,8 +306,9 @@ static enum dse_status set_input_size(const struct network_reader *reader, struc
         layer->w = layer->q;
     }
     if (from != NULL && (from->h != layer->h || from->w != layer->w))
-        return fail_layer(reader, layer, err, "it reads %ux%u, but its producer %s gives %ux%u", layer->h,
-                          layer->w, producer_name(reader, layer->producer[0]), from->h, from->w);
+        return network_fail_layer(reader, layer, err, "it reads %ux%u, but its producer %s gives %ux%u",
+                                  layer->h, layer->w, producer_name(reader, layer->producer[0]), from->h,
+                                  from->w);
     return DSE_OK;
 }
 
@@ -395,7 +321,7 @@ static enum dse_status check_second_operand(const struct network_reader *reader,
     double needs = (double)layer_second_operand_words(layer);
     if (has == needs)
         return DSE_OK;
-    return fail_layer(
+    return network_fail_layer(
         reader, layer, err,
         "its second operand needs K x C / groups = %.0f words, but %s gives %u x %u x %u = %.0f", needs,
         producer_name(reader, layer->weight_producer), second.c, second.h, second.w, has);

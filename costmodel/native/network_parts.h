@@ -1,5 +1,5 @@
-/* What the parts of the network reader share: network_read.c (keys and values), network_einsum.c (explicit
- * loop nests) and network_check.c (producers, order, shapes). Nobody else includes this. */
+/* What the parts of the network reader share: network_read.c (the file), network_layer.c (one layer),
+ * network_einsum.c (explicit loop nests) and network_check.c (order, shapes). Nobody else includes this. */
 #ifndef COSTMODEL_NATIVE_NETWORK_PARTS_H
 #define COSTMODEL_NATIVE_NETWORK_PARTS_H
 
@@ -19,8 +19,25 @@ struct network_reader {
 DSE_MUST_CHECK enum dse_status network_read_einsum(struct network_reader *reader, const struct ynode *node,
                                                    struct layer *layer, struct dse_error *err);
 
-/* Resolve from and weights_from of every layer of a graph to producer numbers. */
-DSE_MUST_CHECK enum dse_status network_link(struct network_reader *reader, struct dse_error *err);
+/* A name of the network, a layer or an input: letters, digits and a few signs, so that it can be a column or a
+ * key. */
+DSE_MUST_CHECK enum dse_status network_read_name(struct network_reader *reader, const struct ynode *node,
+                                                 const char *what, const char **name, struct dse_error *err);
+
+/* A dimension under `key` of `parent`, which messages call `owner`; `missing` when it is not there. */
+DSE_MUST_CHECK enum dse_status network_read_dim(const struct network_reader *reader,
+                                                const struct ynode *parent, const char *owner,
+                                                const char *key, uint32_t missing, uint32_t *value,
+                                                struct dse_error *err);
+
+/* Everything of a layer but its producers and derived sizes. */
+DSE_MUST_CHECK enum dse_status network_read_layer(struct network_reader *reader, const struct ynode *node,
+                                                  struct layer *layer, struct dse_error *err);
+
+/* An error that blames the layer's line. */
+enum dse_status network_fail_layer(const struct network_reader *reader, const struct layer *layer,
+                                   struct dse_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Fill `net->order`; a cycle is an error that names it. */
 DSE_MUST_CHECK enum dse_status network_sort(struct network_reader *reader, struct dse_error *err);

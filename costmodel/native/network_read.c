@@ -1,4 +1,4 @@
-/* The native network format: docs/networks.md. */
+/* The native network format (docs/networks.md): head, inputs, the list of layers, and who produces for whom. */
 #include "costmodel/model/network.h"
 
 #include <stdio.h>
@@ -7,80 +7,7 @@
 #include "base/text.h"
 #include "costmodel/native/network_parts.h"
 
-enum { OWNER_MAX = 112, WHAT_MAX = 200 };
-
-/* Keys a layer may have, as bits. */
-enum layer_key {
-    KEY_C = 1 << 0,
-    KEY_K = 1 << 1,
-    KEY_PQ = 1 << 2,
-    KEY_RS = 1 << 3,
-    KEY_HW = 1 << 4,
-    KEY_WINDOW = 1 << 5, /* stride, pad, dilation */
-    KEY_GROUPS = 1 << 6,
-    KEY_WEIGHTS_FROM = 1 << 7,
-    KEY_PERMUTE = 1 << 8,
-    KEY_EINSUM = 1 << 9
-};
-
-struct key_row {
-    unsigned bit; /* 0: every layer */
-    const char *key;
-};
-
-static const struct key_row key_table[] = {
-    {0, "name"},
-    {0, "type"},
-    {0, "from"},
-    {0, "count"},
-    {KEY_C, "C"},
-    {KEY_K, "K"},
-    {KEY_PQ, "P"},
-    {KEY_PQ, "Q"},
-    {KEY_RS, "R"},
-    {KEY_RS, "S"},
-    {KEY_HW, "H"},
-    {KEY_HW, "W"},
-    {KEY_WINDOW, "stride"},
-    {KEY_WINDOW, "pad"},
-    {KEY_WINDOW, "dilation"},
-    {KEY_GROUPS, "groups"},
-    {KEY_WEIGHTS_FROM, "weights_from"},
-    {KEY_PERMUTE, "permute"},
-    {KEY_EINSUM, "dims"},
-    {KEY_EINSUM, "tensors"},
-};
-
-/* The words a file may write, what they become, and what must or may be said of them. */
-struct type_row {
-    const char *word;
-    enum layer_type type;
-    unsigned keys;
-    bool needs_k; /* else K is C when absent */
-    bool keeps_c; /* K must equal C */
-};
-
-#define KEYS_POINT (KEY_C | KEY_K | KEY_PQ)
-static const struct type_row type_table[] = {
-    {"conv", LAYER_CONV, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW | KEY_GROUPS, true, false},
-    {"depthwise", LAYER_CONV, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW, false, false},
-    {"linear", LAYER_LINEAR, KEYS_POINT, true, false},
-    {"matmul", LAYER_MATMUL, KEYS_POINT | KEY_GROUPS | KEY_WEIGHTS_FROM, true, false},
-    {"pool", LAYER_POOL, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW, false, true},
-    {"add", LAYER_ADD, KEYS_POINT, false, true},
-    {"mul", LAYER_MUL, KEYS_POINT, false, true},
-    {"concat", LAYER_CONCAT, KEYS_POINT, false, true},
-    {"norm", LAYER_NORM, KEYS_POINT, false, true},
-    {"softmax", LAYER_SOFTMAX, KEYS_POINT, false, true},
-    {"activation", LAYER_ACTIVATION, KEYS_POINT, false, true},
-    {"transpose", LAYER_TRANSPOSE, KEYS_POINT | KEY_PERMUTE, true, false},
-    {"embedding", LAYER_EMBEDDING, KEYS_POINT, true, false},
-    {"einsum", LAYER_EINSUM, KEY_EINSUM, false, false},
-};
-enum {
-    N_TYPE = sizeof(type_table) / sizeof(type_table[0]),
-    N_KEY = sizeof(key_table) / sizeof(key_table[0])
-};
+enum { WHAT_MAX = 200 };
 
 static enum dse_status out_of_memory(const struct network_reader *reader, struct dse_error *err)
 {
@@ -94,10 +21,8 @@ static enum dse_status keep_text(struct network_reader *reader, const char *text
     return arena_check(&reader->net->arena, "a network", err);
 }
 
-/* A name of the network, a layer or an input: letters, digits and a few signs, so that it can be a column or
- * a key. */
-static enum dse_status read_name(struct network_reader *reader, const struct ynode *node, const char *what,
-                                 const char **name, struct dse_error *err)
+enum dse_status network_read_name(struct network_reader *reader, const struct ynode *node, const char *what,
+                                  const char **name, struct dse_error *err)
 {
     const char *text = NULL;
     DSE_TRY(yaml_text(reader->doc, node, what, &text, err));
@@ -108,181 +33,6 @@ static enum dse_status read_name(struct network_reader *reader, const struct yno
                          "%s \"%.100s\" is not a name: up to %d letters, digits and _ . + : / - are accepted",
                          what, text, PROBLEM_NAME_MAX - 1);
     return keep_text(reader, text, name, err);
-}
-
-static enum dse_status read_dim(const struct network_reader *reader, const struct ynode *parent,
-                                const char *owner, const char *key, uint32_t missing, uint32_t *value,
-                                struct dse_error *err)
-{
-    const struct ynode *node = yaml_find(parent, key);
-    if (node == NULL) {
-        *value = missing;
-        return DSE_OK;
-    }
-    char what[WHAT_MAX];
-    snprintf(what, sizeof(what), "%.150s: %s", owner, key);
-    uint64_t number = 0;
-    DSE_TRY(yaml_u64(reader->doc, node, what, 1, NETWORK_DIM_MAX, &number, err));
-    *value = (uint32_t)number;
-    return DSE_OK;
-}
-
-/* One number for both directions, [vertical, horizontal], or with n_value 4 also [top, left, bottom, right].
- * */
-static enum dse_status read_pair(const struct network_reader *reader, const struct ynode *parent,
-                                 const char *owner, const char *key, uint64_t lowest, uint32_t n_value,
-                                 uint32_t *value, struct dse_error *err)
-{
-    const struct ynode *node = yaml_find(parent, key);
-    for (uint32_t i = 0; i < n_value; i++)
-        value[i] = (uint32_t)lowest;
-    if (node == NULL)
-        return DSE_OK;
-    char what[WHAT_MAX];
-    snprintf(what, sizeof(what), "%.150s: %s", owner, key);
-    bool single = node->kind == YNODE_SCALAR;
-    size_t n_given = single ? 1 : node->n_item;
-    if (node->kind == YNODE_MAPPING || (!single && n_given != 2 && n_given != n_value))
-        return yaml_fail(reader->doc, node, err, "%s is one number, [vertical, horizontal]%s", what,
-                         n_value == 4 ? " or [top, left, bottom, right]" : "");
-    for (uint32_t i = 0; i < n_value; i++) {
-        uint64_t number = 0;
-        const struct ynode *item = single ? node : node->item[i % n_given];
-        DSE_TRY(yaml_u64(reader->doc, item, what, lowest, NETWORK_STEP_MAX, &number, err));
-        value[i] = (uint32_t)number;
-    }
-    return DSE_OK;
-}
-
-static enum dse_status read_permute(const struct network_reader *reader, const struct ynode *parent,
-                                    const char *owner, struct layer *layer, struct dse_error *err)
-{
-    const struct ynode *node = NULL;
-    const char *text = NULL;
-    DSE_TRY(yaml_require(reader->doc, parent, owner, "permute", &node, err));
-    DSE_TRY(yaml_text(reader->doc, node, "permute", &text, err));
-    if (strlen(text) != 3 || strchr(text, 'C') == NULL || strchr(text, 'H') == NULL ||
-        strchr(text, 'W') == NULL)
-        return yaml_fail(
-            reader->doc, node, err,
-            "%s: permute \"%.20s\" is not an order of C, H and W; \"HCW\" makes K = H, P = C, Q = W", owner,
-            text);
-    memcpy(layer->permute, text, 4);
-    return DSE_OK;
-}
-
-static enum dse_status find_type(const struct network_reader *reader, const struct ynode *node,
-                                 const char *owner, const struct type_row **row, struct dse_error *err)
-{
-    const char *word[N_TYPE];
-    for (size_t i = 0; i < N_TYPE; i++)
-        word[i] = type_table[i].word;
-    const struct ynode *type = NULL;
-    char what[WHAT_MAX];
-    snprintf(what, sizeof(what), "%.110s: type", owner);
-    DSE_TRY(yaml_require(reader->doc, node, owner, "type", &type, err));
-    size_t index = 0;
-    DSE_TRY(yaml_choice(reader->doc, type, what, word, N_TYPE, &index, err));
-    *row = &type_table[index];
-    return DSE_OK;
-}
-
-static enum dse_status check_layer_keys(const struct network_reader *reader, const struct ynode *node,
-                                        const char *owner, const struct type_row *row, struct dse_error *err)
-{
-    const char *allowed[N_KEY];
-    size_t n_allowed = 0;
-    for (size_t i = 0; i < N_KEY; i++)
-        if (key_table[i].bit == 0 || (key_table[i].bit & row->keys) != 0)
-            allowed[n_allowed++] = key_table[i].key;
-    char what[WHAT_MAX];
-    snprintf(what, sizeof(what), "%.110s of type %s", owner, row->word);
-    DSE_TRY(yaml_check_keys(reader->doc, node, what, allowed, n_allowed, err));
-    const struct ynode *from = yaml_find(node, "from");
-    const struct ynode *count = yaml_find(node, "count");
-    const struct ynode *weights_from = yaml_find(node, "weights_from");
-    if (reader->net->is_graph && count != NULL)
-        return yaml_fail(reader->doc, count, err,
-                         "%s: count is for lists of layers (kind: layers); in a graph write every layer",
-                         owner);
-    if (!reader->net->is_graph && (from != NULL || weights_from != NULL))
-        return yaml_fail(
-            reader->doc, from != NULL ? from : weights_from, err,
-            "%s: a list of layers (kind: layers) has no producers; drop %s, or drop kind: layers", owner,
-            from != NULL ? "from" : "weights_from");
-    return DSE_OK;
-}
-
-static enum dse_status check_channels(const struct network_reader *reader, const struct ynode *node,
-                                      const char *owner, const struct type_row *row, struct layer *layer,
-                                      struct dse_error *err)
-{
-    if (row->keeps_c && layer->k != layer->c)
-        return yaml_fail(reader->doc, yaml_find(node, "K"), err,
-                         "%s: K is %u but C is %u; a layer of type %s keeps its channels (leave K out)",
-                         owner, layer->k, layer->c, row->word);
-    if (layer->c % layer->groups != 0 || layer->k % layer->groups != 0)
-        return yaml_fail(reader->doc, node, err, "%s: C %u and K %u must both be multiples of %s %u", owner,
-                         layer->c, layer->k, strcmp(row->word, "depthwise") == 0 ? "C" : "groups",
-                         layer->groups);
-    return DSE_OK;
-}
-
-/* Everything of a layer but its name, producers and derived sizes. */
-static enum dse_status read_dims(struct network_reader *reader, const struct ynode *node, const char *owner,
-                                 const struct type_row *row, struct layer *layer, struct dse_error *err)
-{
-    const struct ynode *ignored = NULL;
-    DSE_TRY(yaml_require(reader->doc, node, owner, "C", &ignored, err));
-    if (row->needs_k)
-        DSE_TRY(yaml_require(reader->doc, node, owner, "K", &ignored, err));
-    DSE_TRY(read_dim(reader, node, owner, "C", 1, &layer->c, err));
-    DSE_TRY(read_dim(reader, node, owner, "K", layer->c, &layer->k, err));
-    DSE_TRY(read_dim(reader, node, owner, "P", 1, &layer->p, err));
-    DSE_TRY(read_dim(reader, node, owner, "Q", 1, &layer->q, err));
-    DSE_TRY(read_dim(reader, node, owner, "R", 1, &layer->r, err));
-    DSE_TRY(read_dim(reader, node, owner, "S", 1, &layer->s, err));
-    DSE_TRY(read_dim(reader, node, owner, "H", 0, &layer->h, err));
-    DSE_TRY(read_dim(reader, node, owner, "W", 0, &layer->w, err));
-    bool depthwise = strcmp(row->word, "depthwise") == 0;
-    DSE_TRY(read_dim(reader, node, owner, "groups", depthwise ? layer->c : 1, &layer->groups, err));
-    DSE_TRY(read_pair(reader, node, owner, "stride", 1, 2, layer->stride, err));
-    DSE_TRY(read_pair(reader, node, owner, "dilation", 1, 2, layer->dilation, err));
-    DSE_TRY(read_pair(reader, node, owner, "pad", 0, 4, layer->pad, err));
-    if (row->type == LAYER_TRANSPOSE)
-        DSE_TRY(read_permute(reader, node, owner, layer, err));
-    return check_channels(reader, node, owner, row, layer, err);
-}
-
-static enum dse_status read_layer(struct network_reader *reader, const struct ynode *node,
-                                  struct layer *layer, struct dse_error *err)
-{
-    const struct yaml_doc *doc = reader->doc;
-    DSE_TRY(yaml_is_mapping(doc, node, "a layer", err));
-    const struct ynode *name = NULL;
-    DSE_TRY(yaml_require(doc, node, "a layer", "name", &name, err));
-    DSE_TRY(read_name(reader, name, "layer name", &layer->name, err));
-    char owner[OWNER_MAX];
-    snprintf(owner, sizeof(owner), "layer %.100s", layer->name);
-    const struct type_row *row = NULL;
-    DSE_TRY(find_type(reader, node, owner, &row, err));
-    DSE_TRY(check_layer_keys(reader, node, owner, row, err));
-    layer->type = row->type;
-    layer->line = node->line;
-    layer->weight_producer = LAYER_NO_PRODUCER;
-    layer->n_operand = row->type == LAYER_ADD || row->type == LAYER_MUL ? 2 : 1;
-    layer->count = 1;
-    const struct ynode *count = yaml_find(node, "count");
-    if (count != NULL) {
-        char what[WHAT_MAX];
-        uint64_t number = 0;
-        snprintf(what, sizeof(what), "%.110s: count", owner);
-        DSE_TRY(yaml_u64(doc, count, what, 1, NETWORK_COUNT_MAX, &number, err));
-        layer->count = (uint32_t)number;
-    }
-    if (row->type == LAYER_EINSUM)
-        return network_read_einsum(reader, node, layer, err);
-    return read_dims(reader, node, owner, row, layer, err);
 }
 
 /* Enter a name; the index is as in struct network_reader. */
@@ -319,7 +69,7 @@ static enum dse_status read_layers(struct network_reader *reader, struct dse_err
     for (uint32_t i = 0; i < net->n_input; i++)
         DSE_TRY(enter_name(reader, reader->doc->root, net->input[i].name, net->n_layer + i, err));
     for (uint32_t i = 0; i < net->n_layer; i++) {
-        DSE_TRY(read_layer(reader, list->item[i], &reader->layer[i], err));
+        DSE_TRY(network_read_layer(reader, list->item[i], &reader->layer[i], err));
         DSE_TRY(enter_name(reader, list->item[i], reader->layer[i].name, i, err));
     }
     return DSE_OK;
@@ -336,9 +86,9 @@ static enum dse_status read_input(struct network_reader *reader, const struct yn
     const struct ynode *ignored = NULL;
     DSE_TRY(yaml_require(reader->doc, node, what, "C", &ignored, err));
     DSE_TRY(keep_text(reader, name, &input->name, err));
-    DSE_TRY(read_dim(reader, node, what, "C", 1, &input->c, err));
-    DSE_TRY(read_dim(reader, node, what, "H", 1, &input->h, err));
-    return read_dim(reader, node, what, "W", 1, &input->w, err);
+    DSE_TRY(network_read_dim(reader, node, what, "C", 1, &input->c, err));
+    DSE_TRY(network_read_dim(reader, node, what, "H", 1, &input->h, err));
+    return network_read_dim(reader, node, what, "W", 1, &input->w, err);
 }
 
 /* Keys input (one, called "input") and inputs (several by name). */
@@ -397,7 +147,7 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
                             err));
     const struct ynode *name = NULL;
     DSE_TRY(yaml_require(doc, doc->root, "a network file", "network", &name, err));
-    DSE_TRY(read_name(reader, name, "network name", &net->name, err));
+    DSE_TRY(network_read_name(reader, name, "network name", &net->name, err));
     DSE_TRY(read_optional_text(reader, "title", &net->title, err));
     DSE_TRY(read_optional_text(reader, "source", &net->source, err));
     DSE_TRY(keep_text(reader, doc->path, &net->path, err));
@@ -414,12 +164,83 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
     return read_inputs(reader, err);
 }
 
+static enum dse_status unknown_producer(const struct network_reader *reader, const struct layer *layer,
+                                        const struct ynode *node, const char *name, struct dse_error *err)
+{
+    const struct network *net = reader->net;
+    const char **known =
+        arena_alloc(&reader->net->arena, (size_t)net->n_layer + net->n_input, sizeof(*known));
+    const char *near = NULL;
+    if (known != NULL) {
+        for (uint32_t i = 0; i < net->n_input; i++)
+            known[i] = net->input[i].name;
+        for (uint32_t i = 0; i < net->n_layer; i++)
+            known[net->n_input + i] = net->layer[i].name;
+        near = text_nearest(name, known, (size_t)net->n_layer + net->n_input);
+    }
+    if (near != NULL)
+        return yaml_fail(reader->doc, node, err,
+                         "layer %s: its producer \"%.100s\" does not exist; did you mean \"%s\"?",
+                         layer->name, name, near);
+    return yaml_fail(reader->doc, node, err,
+                     "layer %s: its producer \"%.100s\" is neither a layer nor a network input (%s)",
+                     layer->name, name, net->input[0].name);
+}
+
+static enum dse_status resolve(const struct network_reader *reader, const struct layer *layer,
+                               const struct ynode *node, const char *key, int32_t *producer,
+                               struct dse_error *err)
+{
+    const char *name = NULL;
+    DSE_TRY(yaml_text(reader->doc, node, key, &name, err));
+    size_t index = 0;
+    if (!name_table_get(&reader->name, name, &index))
+        return unknown_producer(reader, layer, node, name, err);
+    size_t n_layer = reader->net->n_layer;
+    *producer = index < n_layer ? (int32_t)index : -1 - (int32_t)(index - n_layer);
+    return DSE_OK;
+}
+
+static enum dse_status link_layer(struct network_reader *reader, const struct ynode *node,
+                                  struct layer *layer, struct dse_error *err)
+{
+    const struct ynode *from = yaml_find(node, "from");
+    if (from == NULL)
+        return network_fail_layer(reader, layer, err, "no producer; add \"from: %s\" or another layer's name",
+                                  reader->net->input[0].name);
+    size_t n = from->kind == YNODE_SEQUENCE ? from->n_item : 1;
+    if (n == 0 || n > NETWORK_LAYER_MAX)
+        return network_fail_layer(reader, layer, err, "from names %zu producers; from 1 to %d are supported",
+                                  n, NETWORK_LAYER_MAX);
+    int32_t *producer = arena_alloc(&reader->net->arena, n, sizeof(*producer));
+    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
+    for (size_t i = 0; i < n; i++)
+        DSE_TRY(resolve(reader, layer, from->kind == YNODE_SEQUENCE ? from->item[i] : from, "from",
+                        &producer[i], err));
+    layer->producer = producer;
+    layer->n_producer = (uint32_t)n;
+    if (layer->type != LAYER_MATMUL)
+        return DSE_OK;
+    const struct ynode *weights = yaml_find(node, "weights_from");
+    if (weights == NULL)
+        return network_fail_layer(reader, layer, err,
+                                  "a matmul needs weights_from: the producer of its second operand");
+    return resolve(reader, layer, weights, "weights_from", &layer->weight_producer, err);
+}
+
+static enum dse_status link_layers(struct network_reader *reader, struct dse_error *err)
+{
+    for (uint32_t i = 0; i < reader->net->n_layer; i++)
+        DSE_TRY(link_layer(reader, reader->list->item[i], &reader->layer[i], err));
+    return DSE_OK;
+}
+
 static enum dse_status read_document(struct network_reader *reader, struct dse_error *err)
 {
     DSE_TRY(read_head(reader, err));
     DSE_TRY(read_layers(reader, err));
     if (reader->net->is_graph)
-        DSE_TRY(network_link(reader, err));
+        DSE_TRY(link_layers(reader, err));
     DSE_TRY(network_sort(reader, err));
     return network_check_shapes(reader, err);
 }

@@ -1,5 +1,5 @@
-/* Errors of the network reader (network_read.c, network_einsum.c, network_check.c): line and sentence.
- * Tests: network_check.c, network_einsum.c. */
+/* Errors of the network reader (the files of network_parts.h): line and sentence.
+ * Tests: network_check.c, network_einsum.c, network_layer.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
