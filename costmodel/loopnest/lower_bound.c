@@ -1,5 +1,5 @@
-/* The lower bound: a search over the spatial spreads that all tensors must share; the least of their sums is the
- * bound. */
+/* The lower bound: a search over the spatial spreads that all tensors must share; the least of their sums is
+ * the bound. */
 #include <math.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"

@@ -1,5 +1,6 @@
 /* Counts, from the projections alone, how many words of a tensor any mapping must touch and how many
- * iterations can share one; then prices them on the machine: parallelism, energy per tensor, network, latency. */
+ * iterations can share one; then prices them on the machine: parallelism, energy per tensor, network,
+ * latency. */
 #include "costmodel/loopnest/lower_bound_need.h"
 
 #include <math.h>

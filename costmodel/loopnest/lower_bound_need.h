@@ -1,5 +1,5 @@
-/* What each tensor must cost at least on a machine, whatever the spread of loops over its MACs; part of the lower
- * bound (docs/lower-bounds.md). */
+/* What each tensor must cost at least on a machine, whatever the spread of loops over its MACs; part of the
+ * lower bound (docs/lower-bounds.md). */
 #ifndef COSTMODEL_LOOPNEST_LOWER_BOUND_NEED_H
 #define COSTMODEL_LOOPNEST_LOWER_BOUND_NEED_H
 

@@ -19,8 +19,8 @@ struct network_reader {
 DSE_MUST_CHECK enum dse_status network_read_einsum(struct network_reader *reader, const struct ynode *node,
                                                    struct layer *layer, struct dse_error *err);
 
-/* A name of the network, a layer or an input: letters, digits and a few signs, so that it can be a column or a
- * key. */
+/* A name of the network, a layer or an input: letters, digits and a few signs, so that it can be a column or
+ * a key. */
 DSE_MUST_CHECK enum dse_status network_read_name(struct network_reader *reader, const struct ynode *node,
                                                  const char *what, const char **name, struct dse_error *err);
 

@@ -1,4 +1,4 @@
-/* The native network format (docs/networks.md): head, inputs, the list of layers, and who produces for whom. */
+/* The native network format (docs/networks.md): head, inputs, the list of layers, who produces for whom. */
 #include "costmodel/model/network.h"
 
 #include <stdio.h>

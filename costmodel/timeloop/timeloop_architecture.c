@@ -78,46 +78,6 @@ static enum dse_status add_mac(struct builder *b, const struct timeloop_componen
     return DSE_OK;
 }
 
-static bool contains_any(const char *text, const char *const *word, size_t n_word)
-{
-    for (size_t i = 0; i < n_word; i++)
-        if (strstr(text, word[i]) != NULL)
-            return true;
-    return false;
-}
-
-/* Storage and MACs are told by parts of their class names, as Timeloop does. */
-static enum dse_status classify(const struct builder *b, const struct ynode *node, const char *name,
-                                const char *class_name, enum timeloop_kind *kind, struct dse_error *err)
-{
-    enum { N_STORAGE = 5, N_KNOWN = 9, N_NETWORK = 6 };
-    static const char *const known[N_KNOWN] = {"DRAM", "SRAM",   "regfile", "smartbuffer", "storage",
-                                               "mac",  "intmac", "fpmac",   "compute"};
-    static const char *const network[N_NETWORK] = {"NoC",    "Multicast", "ReductionTree",
-                                                   "Legacy", "Network",   "network"};
-    if (contains_any(class_name, known, N_STORAGE)) {
-        *kind = TIMELOOP_STORAGE;
-        return DSE_OK;
-    }
-    if (contains_any(class_name, network, N_NETWORK))
-        return yaml_fail(b->doc, node, err,
-                         "%s is a user-defined network (class %s), which is not supported: only "
-                         "the networks Timeloop infers itself are modelled",
-                         name, class_name);
-    if (contains_any(class_name, known + N_STORAGE, N_KNOWN - N_STORAGE)) {
-        *kind = TIMELOOP_MAC;
-        return DSE_OK;
-    }
-    const char *nearest = text_nearest(class_name, known, N_KNOWN);
-    return yaml_fail(
-        b->doc, node, err,
-        "%s has class \"%s\", which is no storage (DRAM, SRAM, regfile, smartbuffer, "
-        "storage) and no compute (mac, intmac, fpmac, compute)%s%s%s; other classes need Accelergy, whose "
-        "ERT can be given instead",
-        name, class_name, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-        nearest != NULL ? "\"?" : "");
-}
-
 /* A component without a name or attributes so far. */
 static struct timeloop_component component_of(const struct builder *b, const struct ynode *node,
                                               enum timeloop_kind kind)
@@ -153,7 +113,7 @@ static enum dse_status add_local(struct builder *b, const struct ynode *item, st
     DSE_TRY(timeloop_name(b->doc, value, "component", component.name, sizeof component.name, &count, err));
     DSE_TRY(yaml_require(b->doc, item, component.name, "class", &value, err));
     DSE_TRY(yaml_text(b->doc, value, "class", &class_name, err));
-    DSE_TRY(classify(b, value, component.name, class_name, &component.kind, err));
+    DSE_TRY(timeloop_classify(b->doc, value, component.name, class_name, &component.kind, err));
     DSE_TRY(take_attributes(&component, err));
     if (b->multiplicity > UINT32_MAX / count)
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, item->line, "%s has more than %u instances",

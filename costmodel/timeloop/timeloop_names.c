@@ -102,6 +102,45 @@ enum dse_status timeloop_name(const struct yaml_doc *doc, const struct ynode *no
     return DSE_OK;
 }
 
+static bool contains_any(const char *text, const char *const *word, size_t n_word)
+{
+    for (size_t i = 0; i < n_word; i++)
+        if (strstr(text, word[i]) != NULL)
+            return true;
+    return false;
+}
+
+enum dse_status timeloop_classify(const struct yaml_doc *doc, const struct ynode *node, const char *name,
+                                  const char *class_name, enum timeloop_kind *kind, struct dse_error *err)
+{
+    enum { N_STORAGE = 5, N_KNOWN = 9, N_NETWORK = 6 };
+    static const char *const known[N_KNOWN] = {"DRAM", "SRAM",   "regfile", "smartbuffer", "storage",
+                                               "mac",  "intmac", "fpmac",   "compute"};
+    static const char *const network[N_NETWORK] = {"NoC",    "Multicast", "ReductionTree",
+                                                   "Legacy", "Network",   "network"};
+    if (contains_any(class_name, known, N_STORAGE)) {
+        *kind = TIMELOOP_STORAGE;
+        return DSE_OK;
+    }
+    if (contains_any(class_name, network, N_NETWORK))
+        return yaml_fail(doc, node, err,
+                         "%s is a user-defined network (class %s), which is not supported: only "
+                         "the networks Timeloop infers itself are modelled",
+                         name, class_name);
+    if (contains_any(class_name, known + N_STORAGE, N_KNOWN - N_STORAGE)) {
+        *kind = TIMELOOP_MAC;
+        return DSE_OK;
+    }
+    const char *nearest = text_nearest(class_name, known, N_KNOWN);
+    return yaml_fail(
+        doc, node, err,
+        "%s has class \"%s\", which is no storage (DRAM, SRAM, regfile, smartbuffer, "
+        "storage) and no compute (mac, intmac, fpmac, compute)%s%s%s; other classes need Accelergy, whose "
+        "ERT can be given instead",
+        name, class_name, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+        nearest != NULL ? "\"?" : "");
+}
+
 /* Top-level keys of Timeloop files that mean nothing here, and why. */
 static const struct {
     const char *key;

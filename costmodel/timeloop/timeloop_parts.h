@@ -47,6 +47,12 @@ DSE_MUST_CHECK enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, co
 
 enum timeloop_kind { TIMELOOP_STORAGE = 1, TIMELOOP_MAC = 2, TIMELOOP_NODE = 4 };
 
+/* Storage and MACs are told by parts of their class names, as Timeloop does. `node` is blamed for another
+ * class, of the component `name`. */
+DSE_MUST_CHECK enum dse_status timeloop_classify(const struct yaml_doc *doc, const struct ynode *node,
+                                                 const char *name, const char *class_name,
+                                                 enum timeloop_kind *kind, struct dse_error *err);
+
 struct timeloop_component {
     const struct yaml_doc *doc;
     const struct ynode *node;       /* blamed when something is missing */
