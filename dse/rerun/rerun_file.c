@@ -219,8 +219,8 @@ static void compare_coordinate(struct comparison *c, const struct result_coordin
     }
 }
 
-/* Compare names and values of the axes of the two schemas. Returns false when their lengths differ, so that no
- * cell can be found. */
+/* Compare names and values of the axes of the two schemas. Returns false when their lengths differ, so that
+ * no cell can be found. */
 static bool compare_axes(struct comparison *c)
 {
     if (c->stored->n_axis != c->now->n_axis)

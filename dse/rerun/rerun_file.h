@@ -1,5 +1,5 @@
-/* A result file to compute again: its specification and inputs, read from the file alone, and its rows, beside
- * which those that are computed again are held. */
+/* A result file to compute again: its specification and inputs, read from the file alone, and its rows,
+ * beside which those that are computed again are held. */
 #ifndef DSE_RERUN_RERUN_FILE_H
 #define DSE_RERUN_RERUN_FILE_H
 
