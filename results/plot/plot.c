@@ -66,6 +66,36 @@ void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wan
     }
 }
 
+/* The title asked for, else the specification's title or name. */
+static const char *plot_title(const struct plot_job *job)
+{
+    if (job->options->title)
+        return job->options->title;
+    return job->data.schema.title[0] ? job->data.schema.title : job->data.schema.name;
+}
+
+/* A letter of the 12 point title is up to 9.6 wide, of the 8 point line 5.8 (DejaVu Sans). */
+double plot_head_width(const struct plot_job *job)
+{
+    double title = 9.6 * (double)text_letters(plot_title(job));
+    double fixed = 5.8 * (double)plot_fixed_letters(&job->data);
+    return (title > fixed ? title : fixed) + 20;
+}
+
+static void put_head(struct plot_job *job, const struct plot_layout *layout)
+{
+    struct text_buffer fixed;
+    text_init(&fixed);
+    plot_fixed_text(&job->data, &fixed);
+    text_append(&job->script, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
+    gnuplot_terminal(&job->script, job->figure_path, layout->width, layout->height);
+    gnuplot_set_text(&job->script, "dse_title", plot_title(job));
+    gnuplot_set_text(&job->script, "dse_subtitle", fixed.data ? fixed.data : "");
+    if (fixed.failed)
+        job->script.failed = 1;
+    text_free(&fixed);
+}
+
 enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *layout,
                                 const char *const *title, struct dse_error *err)
 {
@@ -86,6 +116,7 @@ enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *
         ticks_x[i] = i + layout->n_column >= n;
         ticks_y[i] = column == 0;
     }
+    put_head(job, layout);
     text_append(script, "dse_n_panel = %zu\ndse_columns = %zu\n", n, layout->n_column);
     gnuplot_set_numbers(script, "panel_left", left, n);
     gnuplot_set_numbers(script, "panel_right", right, n);
@@ -95,35 +126,6 @@ enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *
     gnuplot_set_numbers(script, "panel_ticks_y", ticks_y, n);
     gnuplot_set_texts(script, "panel_title", title, n);
     return DSE_OK;
-}
-
-const char *plot_title(const struct plot_job *job)
-{
-    if (job->options->title)
-        return job->options->title;
-    return job->data.schema.title[0] ? job->data.schema.title : job->data.schema.name;
-}
-
-/* A letter of the 12 point title is up to 9.6 wide, of the 8 point line 5.8 (DejaVu Sans). */
-double plot_head_width(const struct plot_job *job)
-{
-    double title = 9.6 * (double)text_letters(plot_title(job));
-    double fixed = 5.8 * (double)plot_fixed_letters(&job->data);
-    return (title > fixed ? title : fixed) + 20;
-}
-
-void plot_put_head(struct plot_job *job, const struct plot_layout *layout, const char *title)
-{
-    struct text_buffer fixed;
-    text_init(&fixed);
-    plot_fixed_text(&job->data, &fixed);
-    text_append(&job->script, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
-    gnuplot_terminal(&job->script, job->figure_path, layout->width, layout->height);
-    gnuplot_set_text(&job->script, "dse_title", title);
-    gnuplot_set_text(&job->script, "dse_subtitle", fixed.data ? fixed.data : "");
-    if (fixed.failed)
-        job->script.failed = 1;
-    text_free(&fixed);
 }
 
 enum dse_status plot_panel_titles(struct plot_data *data, const char *const **title, struct dse_error *err)

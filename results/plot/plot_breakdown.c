@@ -197,7 +197,6 @@ enum dse_status plot_breakdown(struct plot_job *job, struct dse_error *err)
     DSE_TRY(plot_ticks(data, &data->x, &label, x_title, sizeof x_title, err));
     DSE_TRY(plot_panel_titles(data, &title, err));
     lay_out(job, &parts, (const char *const *)label, n_x, n_panel, &layout, &rotate, &tick_height);
-    plot_put_head(job, &layout, plot_title(job));
     DSE_TRY(plot_put_layout(job, &layout, title, err));
     snprintf(y_title, sizeof y_title, "Energy (%s)", parts.unit);
     gnuplot_set_text(&job->script, "dse_x_title", x_title);

@@ -24,21 +24,14 @@ struct convergence {
     double high, last;    /* largest ratio and evaluation drawn */
 };
 
-static void index_of_cell(const struct plot_data *data, size_t cell, uint32_t *index)
-{
-    for (size_t a = data->schema.n_axis; a-- > 0;) {
-        index[a] = (uint32_t)(cell % data->schema.axis[a].n_value);
-        cell /= data->schema.axis[a].n_value;
-    }
-}
-
 static enum dse_status read_traces(struct plot_data *data, struct convergence *all, size_t panel,
                                    struct dse_error *err)
 {
     uint32_t index[RESULT_AXIS_MAX];
     size_t n_cost, n_evaluation, n_last;
     struct traces *traces = &all->panel[panel];
-    index_of_cell(data, plot_cell(data, panel, 0, 0), index);
+    for (size_t a = 0; a < data->schema.n_axis; a++)
+        index[a] = plot_position(data, plot_cell(data, panel, 0, 0), a);
     DSE_TRY(cube_read_cell(data->path, "trace/cost", index, data->schema.n_axis, &data->arena, &traces->cost,
                            &n_cost, err));
     DSE_TRY(cube_read_cell(data->path, "trace/evaluation", index, data->schema.n_axis, &data->arena,
@@ -214,7 +207,6 @@ enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err)
     layout.bottom = 44;
     layout.least_width = plot_head_width(job);
     plot_layout(&layout, all.n_panel, 0);
-    plot_put_head(job, &layout, plot_title(job));
     DSE_TRY(plot_put_layout(job, &layout, title, err));
     put_frame(job, &all);
     DSE_TRY(put_curves(job, &all, err));

@@ -191,19 +191,18 @@ enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_optio
     return DSE_OK;
 }
 
-/* Position on axis `axis` of a cell. */
-static size_t position(const struct plot_data *data, size_t cell, size_t axis)
+uint32_t plot_position(const struct plot_data *data, size_t cell, size_t axis)
 {
     for (size_t a = data->schema.n_axis; a-- > axis + 1;)
         cell /= axis_of(data, a)->n_value;
-    return cell % axis_of(data, axis)->n_value;
+    return (uint32_t)(cell % axis_of(data, axis)->n_value);
 }
 
 /* Whether the cell lies in the fixed slice. */
 static bool in_slice(const struct plot_data *data, size_t cell)
 {
     for (size_t a = 0; a < data->schema.n_axis; a++) {
-        if (data->is_fixed[a] && position(data, cell, a) != data->fixed[a])
+        if (data->is_fixed[a] && plot_position(data, cell, a) != data->fixed[a])
             return false;
     }
     return true;
@@ -228,7 +227,7 @@ enum dse_status plot_fix_at_best(struct plot_data *data, const size_t *keep, siz
             kept |= keep[i] == a;
         if (!kept) {
             data->is_fixed[a] = true;
-            data->fixed[a] = (uint32_t)position(data, best, a);
+            data->fixed[a] = plot_position(data, best, a);
         }
     }
     return DSE_OK;
@@ -309,7 +308,7 @@ void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffe
 {
     for (size_t a = 0; a < data->schema.n_axis; a++) {
         if (!data->is_fixed[a])
-            append_place(data, a, position(data, cell, a), text);
+            append_place(data, a, plot_position(data, cell, a), text);
     }
 }
 

@@ -61,6 +61,9 @@ size_t plot_n_panel(const struct plot_data *data);
 /* The cell at position (ix, iy) of panel `panel`; positions of axes that are not there are ignored. */
 size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t iy);
 
+/* Position on axis `axis` of a cell. */
+uint32_t plot_position(const struct plot_data *data, size_t cell, size_t axis);
+
 /* Length of an axis role; 1 when there is none. */
 size_t plot_length(const struct plot_data *data, const struct plot_axis *axis);
 

@@ -260,7 +260,6 @@ enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err)
     DSE_TRY(plot_panel_titles(data, &title, err));
     make_foot(data, &map);
     lay_out(job, &map, plot_longest(title, map.n_panel), &layout, &rotate);
-    plot_put_head(job, &layout, plot_title(job));
     DSE_TRY(plot_put_layout(job, &layout, title, err));
     put_scale(job, &map);
     put_foot(job, &map);

@@ -39,15 +39,10 @@ struct plot_layout {
 /* Choose columns and rows for panels of that size (points) so that the canvas stays about a page wide. */
 void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted);
 
-/* Append the arrays of the panels' edges, titles and which of them carry tick labels. */
+/* Append the terminal, the title and the line under it (what is fixed); then the arrays of the panels' edges,
+ * titles and which of them carry tick labels. */
 DSE_MUST_CHECK enum dse_status plot_put_layout(struct plot_job *job, const struct plot_layout *layout,
                                                const char *const *title, struct dse_error *err);
-
-/* Append the terminal, the title and the line under it (what is fixed). */
-void plot_put_head(struct plot_job *job, const struct plot_layout *layout, const char *title);
-
-/* The title asked for, else the specification's title or name. */
-const char *plot_title(const struct plot_job *job);
 
 /* Width in points that the title and the line under it need. */
 double plot_head_width(const struct plot_job *job);
