@@ -18,8 +18,8 @@ DSE_MUST_CHECK enum dse_status hdf5_read_attribute(hid_t object, const char *nam
 DSE_MUST_CHECK enum dse_status hdf5_read_word(hid_t object, const char *name, struct arena *arena,
                                               const char **word, struct dse_error *err);
 
-/* A number of that class (H5T_INTEGER, H5T_FLOAT) as an attribute, read as `type` into `*value`. False when it
- * is not there or not one such number. */
+/* A number of that class (H5T_INTEGER, H5T_FLOAT) as an attribute, read as `type` into `*value`. False when
+ * it is not there or not one such number. */
 bool hdf5_read_number(hid_t object, const char *name, H5T_class_t class, hid_t type, void *value);
 
 /* A whole number as an attribute, or 0 when it is not there or not one whole number. */
