@@ -83,8 +83,9 @@ struct soma_range soma_need_range(const struct network *network, const struct so
     return of;
 }
 
-bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
-                    const struct soma_place *place, struct soma_shape *need)
+/* Default rules: the extents of what a tile needs of a source; false when it needs nothing of it. */
+static bool tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
+                      const struct soma_place *place, struct soma_shape *need)
 {
     const struct soma_layer_plan *layer = &plan->layer[operand->layer];
     uint32_t length[SOMA_N_DIM] = {plan->context->batch, operand->k, operand->h, operand->w};
@@ -98,6 +99,18 @@ bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *ope
             return false;
     }
     *need = (struct soma_shape){length[SOMA_B], length[SOMA_K], length[SOMA_H], length[SOMA_W]};
+    return true;
+}
+
+bool soma_tile_load(const struct soma_plan *plan, const struct soma_operand *operand,
+                    const struct soma_place *place, struct soma_shape *need)
+{
+    if (!plan->context->compat)
+        return tile_need(plan, operand, place, need);
+    *need = soma_need(plan->graph->network, operand, &plan->layer[operand->layer].tile);
+    need->k = need->k < operand->k ? need->k : operand->k;
+    need->h = need->h < operand->h ? need->h : operand->h;
+    need->w = need->w < operand->w ? need->w : operand->w;
     return true;
 }
 

@@ -27,6 +27,12 @@ struct soma_lfa {
     bool *dram_cut;   /* (n_flc) 4: the group starts after a DRAM cut; dram_cut[0] = true */
 };
 
+/* The position behind group g. */
+static inline uint32_t soma_group_stop(const struct soma_lfa *lfa, uint32_t g)
+{
+    return g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+}
+
 /* Attributes 5 and 6, of the tensors that soma_parse makes of an LFA, by their numbers. */
 struct soma_dlsa {
     uint32_t n_tensor, n_dram;

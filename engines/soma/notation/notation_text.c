@@ -22,7 +22,7 @@ static void write_groups(const struct network *network, const struct soma_lfa *l
 {
     text_append(out, "groups:\n");
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
-        uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+        uint32_t stop = soma_group_stop(lfa, g);
         text_append(out, "- {%stiles: %u, layers: [", lfa->dram_cut[g] ? "cut: true, " : "", lfa->tiling[g]);
         for (uint32_t at = lfa->flc[g]; at < stop; at++)
             text_append(out, "%s%s", at > lfa->flc[g] ? ", " : "", network->layer[lfa->order[at]].name);

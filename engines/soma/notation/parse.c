@@ -36,14 +36,6 @@ static uint64_t n_element(const struct soma_shape *shape)
     return (uint64_t)shape->b * shape->k * shape->h * shape->w;
 }
 
-static struct soma_shape least(struct soma_shape a, uint32_t k, uint32_t h, uint32_t w)
-{
-    a.k = a.k < k ? a.k : k;
-    a.h = a.h < h ? a.h : h;
-    a.w = a.w < w ? a.w : w;
-    return a;
-}
-
 /* ---- room ---- */
 
 static enum dse_status count(struct soma_maker *maker, struct dse_error *err)
@@ -111,17 +103,6 @@ static void add_read(struct soma_maker *maker, uint32_t tile, uint32_t tensor)
     maker->schedule->read[maker->schedule->first_read[tile] + maker->schedule->n_read[tile]++] = tensor;
 }
 
-/* What a tile loads of a source; false: nothing. */
-static bool load_shape(const struct soma_plan *plan, const struct soma_operand *operand,
-                       const struct soma_place *place, struct soma_shape *need)
-{
-    if (!plan->context->compat)
-        return soma_tile_need(plan, operand, place, need);
-    *need = soma_need(plan->graph->network, operand, &plan->layer[operand->layer].tile);
-    *need = least(*need, operand->k, operand->h, operand->w);
-    return true;
-}
-
 /* Each tile loads what it needs just before it is computed; halos are loaded again. */
 static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t tile,
                                   const struct soma_place *place, struct dse_error *err)
@@ -132,7 +113,7 @@ static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++) {
         const struct soma_operand *operand = &plan->graph->operand[o];
         struct soma_shape need;
-        if (!is_loaded(plan, operand) || !load_shape(plan, operand, place, &need))
+        if (!is_loaded(plan, operand) || !soma_tile_load(plan, operand, place, &need))
             continue;
         if (soma_too_large(&need))
             return dse_fail(err, DSE_LIMIT, "layer %s: it loads more than 2^53 bytes; use a smaller batch",

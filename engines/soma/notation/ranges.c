@@ -247,8 +247,7 @@ enum dse_status soma_plan_ranges(struct soma_plan *plan, struct arena *arena, st
     plan->grid = arena_alloc(arena, lfa->n_flc, sizeof(*plan->grid));
     DSE_TRY(arena_check(arena, "the grids of groups", err));
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
-        struct cutter cutter = {
-            plan, arena, g, lfa->flc[g], g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer, 0};
+        struct cutter cutter = {plan, arena, g, lfa->flc[g], soma_group_stop(lfa, g), 0};
         enum soma_fault what;
         switch (cut_somehow(&cutter, &what)) {
         case CUT:

@@ -42,11 +42,6 @@ static bool check_order(const struct soma_plan *plan, struct soma_fault_info *fa
     return true;
 }
 
-static uint32_t group_stop(const struct soma_lfa *lfa, uint32_t g)
-{
-    return g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
-}
-
 /* Compat: a classifier, with the pools right before it, is a layer group of its own. */
 static bool check_alone(const struct soma_plan *plan, struct soma_fault_info *fault)
 {
@@ -54,7 +49,7 @@ static bool check_alone(const struct soma_plan *plan, struct soma_fault_info *fa
     for (uint32_t g = 0, start = 0; g < lfa->n_flc; g++) {
         if (lfa->dram_cut[g])
             start = lfa->flc[g];
-        uint32_t stop = group_stop(lfa, g);
+        uint32_t stop = soma_group_stop(lfa, g);
         bool cut_behind = g + 1 == lfa->n_flc || lfa->dram_cut[g + 1];
         for (uint32_t at = lfa->flc[g]; at < stop; at++) {
             if (!plan->graph->classifier[lfa->order[at]])
@@ -90,7 +85,7 @@ static enum dse_status place(struct soma_plan *plan, struct dse_error *err)
     const struct soma_lfa *lfa = plan->lfa;
     uint64_t position = 0;
     for (uint32_t g = 0, layer_group = 0; g < lfa->n_flc; g++) {
-        uint32_t step = group_stop(lfa, g) - lfa->flc[g];
+        uint32_t step = soma_group_stop(lfa, g) - lfa->flc[g];
         layer_group += g > 0 && lfa->dram_cut[g];
         for (uint32_t i = 0; i < step; i++)
             plan->layer[lfa->order[lfa->flc[g] + i]] = (struct soma_layer_plan){
@@ -186,7 +181,7 @@ bool soma_plan_tiles(struct soma_plan *plan, struct soma_fault_info *fault)
 {
     const struct soma_lfa *lfa = plan->lfa;
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
-        uint32_t start = lfa->flc[g], stop = group_stop(lfa, g);
+        uint32_t start = lfa->flc[g], stop = soma_group_stop(lfa, g);
         struct split_rule rule = group_rule(plan, start, stop);
         for (uint32_t at = stop; at > start; at--) {
             uint32_t l = lfa->order[at - 1];

@@ -99,8 +99,8 @@ static inline struct soma_shape soma_tile_shape(const struct soma_layer_plan *la
     };
 }
 
-/* Default rules: the extents of what a tile needs of a source; false when it needs nothing of it. */
-bool soma_tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
+/* The extents of what a tile loads of a source, by either rules; false: nothing. */
+bool soma_tile_load(const struct soma_plan *plan, const struct soma_operand *operand,
                     const struct soma_place *place, struct soma_shape *need);
 
 /* Default rules: extents whose product counts the elements of a tile that no earlier tile of its layer has.

@@ -207,7 +207,7 @@ static uint32_t tensor_group(const struct fused_schedule *schedule, const struct
 static bool can_be_finer(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t g)
 {
     struct soma_shape tile;
-    uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+    uint32_t stop = soma_group_stop(lfa, g);
     const struct layer *last = &search->context.network->layer[lfa->order[stop - 1]];
     return lfa->tiling[g] < 1u << 30 && can_cut(search, last, 2 * lfa->tiling[g], &tile);
 }
@@ -273,7 +273,7 @@ static enum dse_status make_finer(const struct soma_search *search, uint64_t lim
 static uint64_t least_tiles(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t g,
                             uint64_t limit)
 {
-    uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+    uint32_t stop = soma_group_stop(lfa, g);
     const struct layer *last = &search->context.network->layer[lfa->order[stop - 1]];
     double byte = (double)search->context.batch * last->k * last->p * last->q;
     struct soma_shape tile;

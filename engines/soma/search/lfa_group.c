@@ -84,19 +84,6 @@ static enum dse_status tile_cost(const struct group_state *group, uint32_t l, co
     return DSE_OK;
 }
 
-/* What the tile at `place` needs of a source; false: nothing. */
-static bool load_shape(const struct soma_plan *plan, const struct soma_operand *operand,
-                       const struct soma_place *place, struct soma_shape *need)
-{
-    if (!plan->context->compat)
-        return soma_tile_need(plan, operand, place, need);
-    *need = soma_need(plan->graph->network, operand, &plan->layer[operand->layer].tile);
-    need->k = need->k < operand->k ? need->k : operand->k;
-    need->h = need->h < operand->h ? need->h : operand->h;
-    need->w = need->w < operand->w ? need->w : operand->w;
-    return true;
-}
-
 /* False: more bytes than the parser takes. */
 static bool add_loads(const struct group_state *group, uint32_t l, const struct soma_place *place,
                       struct group_tile *made)
@@ -109,7 +96,7 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
         uint64_t byte;
         if (operand->source >= 0 && plan->layer[operand->source].layer_group == plan->layer[l].layer_group)
             continue;
-        if (!load_shape(plan, operand, place, &need))
+        if (!soma_tile_load(plan, operand, place, &need))
             continue;
         if (!bytes_of(graph, &need, &byte))
             return false;
@@ -251,7 +238,7 @@ static void run(struct group_state *group, struct soma_group_times *times)
     bool compat = group->plan.context->compat;
     struct clock clock = {0};
     for (uint32_t g = 0, p = 0; g < part->n_flc; g++) {
-        uint32_t stop = g + 1 < part->n_flc ? part->flc[g + 1] : part->n_layer;
+        uint32_t stop = soma_group_stop(part, g);
         for (uint32_t i = 0; i < part->tiling[g]; i++)
             for (uint32_t at = part->flc[g]; at < stop; at++, p++)
                 run_tile(group, &group->tile[compat ? at : p], i == 0, p, &clock, times);

@@ -40,11 +40,6 @@ void soma_mover_init(const struct soma_search *search, enum soma_moves moves,
 
 /* ---- groups ---- */
 
-static uint32_t stop_of(const struct soma_lfa *lfa, uint32_t g)
-{
-    return g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
-}
-
 /* The group that the layer at a place is in. */
 static uint32_t group_at(const struct soma_lfa *lfa, uint32_t place)
 {
@@ -87,7 +82,7 @@ static uint32_t add_border(struct soma_lfa *lfa, uint32_t place)
  * layers. */
 static void merge_group(struct soma_lfa *lfa, uint32_t g, struct random_stream *stream)
 {
-    uint32_t left = lfa->flc[g] - lfa->flc[g - 1], right = stop_of(lfa, g) - lfa->flc[g];
+    uint32_t left = lfa->flc[g] - lfa->flc[g - 1], right = soma_group_stop(lfa, g) - lfa->flc[g];
     if (random_below(stream, left + right) < right)
         lfa->tiling[g - 1] = lfa->tiling[g];
     remove_group(lfa, g);
@@ -98,7 +93,7 @@ static void merge_group(struct soma_lfa *lfa, uint32_t g, struct random_stream *
 static void derive_tilings(const struct soma_mover *mover, struct soma_lfa *lfa)
 {
     for (uint32_t g = 0; g < lfa->n_flc; g++) {
-        uint32_t stop = stop_of(lfa, g);
+        uint32_t stop = soma_group_stop(lfa, g);
         lfa->tiling[g] = 1;
         for (uint32_t at = lfa->flc[g]; at < stop; at++)
             if (mover->need[lfa->order[at]] > lfa->tiling[g])
@@ -131,7 +126,7 @@ static void find_slack(const struct soma_mover *mover, const struct soma_lfa *lf
 static void take_out(struct soma_lfa *lfa, uint32_t from)
 {
     uint32_t g = group_at(lfa, from);
-    bool last = stop_of(lfa, g) - lfa->flc[g] == 1;
+    bool last = soma_group_stop(lfa, g) - lfa->flc[g] == 1;
     memmove(lfa->order + from, lfa->order + from + 1, (lfa->n_layer - from - 1) * sizeof *lfa->order);
     for (uint32_t h = g + 1; h < lfa->n_flc; h++)
         lfa->flc[h]--;
@@ -180,7 +175,7 @@ static bool move_order(struct soma_mover *mover, struct random_stream *stream, s
 static uint64_t output_points(const struct soma_mover *mover, const struct soma_lfa *lfa, uint32_t g)
 {
     const struct soma_graph *graph = mover->search->context.graph;
-    uint32_t stop = stop_of(lfa, g);
+    uint32_t stop = soma_group_stop(lfa, g);
     for (uint32_t at = lfa->flc[g]; at < stop; at++)
         mover->place[lfa->order[at]] = UINT32_MAX; /* in the group */
     uint32_t output = lfa->order[stop - 1];

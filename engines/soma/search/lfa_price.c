@@ -67,7 +67,7 @@ static void make_key(const struct soma_lfa_prices *prices, const struct soma_lfa
 {
     uint32_t *word = prices->word, n = 1;
     for (uint32_t g = first; g < past; g++) {
-        uint32_t stop = g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+        uint32_t stop = soma_group_stop(lfa, g);
         word[n++] = GROUP_START | lfa->tiling[g];
         memcpy(word + n, lfa->order + lfa->flc[g], (stop - lfa->flc[g]) * sizeof *word);
         n += stop - lfa->flc[g];

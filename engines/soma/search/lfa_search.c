@@ -66,7 +66,7 @@ static enum dse_status note_needs(const struct soma_lfa *start, struct arena *ar
     uint32_t *need = arena_alloc(arena, start->n_layer, sizeof *need);
     DSE_TRY(arena_check(arena, "tiling numbers", err));
     for (uint32_t g = 0, i = 0; g < start->n_flc; g++)
-        for (; i < (g + 1 < start->n_flc ? start->flc[g + 1] : start->n_layer); i++)
+        for (; i < soma_group_stop(start, g); i++)
             need[start->order[i]] = start->tiling[g];
     mover->need = need;
     return DSE_OK;
