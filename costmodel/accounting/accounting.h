@@ -1,8 +1,8 @@
 /* Accountings: constant structs that say what a mapping or a schedule costs. One for mappings of loop
  * nests is compiled once for a loop nest and a machine and then prices many mappings; callers see it
- * through costmodel/accounting/evaluator.h. One for schedules of whole networks names the rules by which
- * the scheduler that made a schedule prices it. Adding an accounting = one folder, one line in
- * costmodel/accounting_registry.c. */
+ * through costmodel/accounting/evaluator.h. One for schedules of whole networks is compiled once for a
+ * network and a machine and then prices schedules; callers see it through costmodel/fused/schedule_pricer.h.
+ * Adding an accounting = one folder, one line in costmodel/accounting_registry.c. */
 #ifndef COSTMODEL_ACCOUNTING_ACCOUNTING_H
 #define COSTMODEL_ACCOUNTING_ACCOUNTING_H
 
@@ -15,8 +15,9 @@
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 
-struct evaluation;        /* costmodel/accounting/evaluator.h */
-struct evaluation_detail; /* the same */
+struct evaluation;          /* costmodel/accounting/evaluator.h */
+struct evaluation_detail;   /* the same */
+struct schedule_accounting; /* costmodel/fused/schedule_pricer.h */
 
 enum accounting_kind { ACCOUNTING_MAPPING, ACCOUNTING_SCHEDULE };
 
@@ -39,7 +40,7 @@ struct eval_workspace {
     const struct accounting *accounting;
 };
 
-/* The members behind `accepts` are those of ACCOUNTING_MAPPING, all required but the bound; their
+/* The members behind `schedule` are those of ACCOUNTING_MAPPING, all required but the bound; their
  * contracts are those of the functions of evaluator.h that call them. */
 struct accounting {
     const char *name;    /* as in the results' column `accounting` */
@@ -48,6 +49,8 @@ struct accounting {
     /* Does it price this machine, which passes architecture_check? DSE_BAD_INPUT with the reason. NULL: it
      * prices every one. */
     enum dse_status (*accepts)(const struct architecture *arch, struct dse_error *err);
+
+    const struct schedule_accounting *schedule; /* those of ACCOUNTING_SCHEDULE; else NULL */
 
     size_t evaluator_byte;
     /* Compile a zeroed evaluator whose accounting and problem are set; sets its machine. */

@@ -191,3 +191,28 @@ struct core_scheduler core_array_scheduler(const struct core_array_search *searc
 {
     return (struct core_scheduler){search, search_cost};
 }
+
+struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k, uint32_t h, uint32_t w)
+{
+    uint32_t groups = layer->groups, group_k = layer->k / groups;
+    if (k < layer->k && k % group_k == 0)
+        groups = k / group_k;
+    return (struct core_tile){
+        .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
+        .b = b,
+        .k = k,
+        .c = layer->c / layer->groups * groups,
+        .h = h,
+        .w = w,
+        .r = layer->r,
+        .s = layer->s,
+        .stride_h = layer->stride[0],
+        .stride_w = layer->stride[1],
+        .groups = groups,
+        .group_k = layer->groups > 1 ? group_k : 0, /* compat: k may be more than layer->k */
+        .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
+        .operands = layer->n_operand,
+        .dilation_h = layer->dilation[0],
+        .dilation_w = layer->dilation[1],
+    };
+}

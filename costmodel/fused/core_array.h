@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "costmodel/model/network.h"
 
 /* What a core array is made of. Energies follow from it: core_array_init. */
 struct core_array_size {
@@ -55,6 +56,9 @@ static inline uint64_t core_window_reach(uint32_t kernel, uint32_t dilation)
 {
     return (uint64_t)(kernel - 1) * (dilation ? dilation : 1) + 1;
 }
+
+/* What a core array is asked for a tile of a layer: output extents b x k x h x w, full input channels. */
+struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k, uint32_t h, uint32_t w);
 
 struct core_cost {
     uint64_t cycle;

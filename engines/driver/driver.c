@@ -252,8 +252,7 @@ static enum dse_status compare_schedule(const struct engine *engine, const struc
 static enum dse_status check_accounting(const struct engine_context *context, const char *said,
                                         struct dse_error *err)
 {
-    const struct accounting *accounting =
-        engine_accounting(context->engine, context->task->option, context->arch);
+    const struct accounting *accounting = engine_context_accounting(context);
     size_t length = accounting ? strlen(accounting->name) : 0;
     if (!accounting || strcmp(said, accounting->name) == 0 ||
         (strncmp(said, accounting->name, length) == 0 && said[length] == '-' && !accounting_find(said)))
@@ -272,7 +271,8 @@ static enum dse_status confirm_schedule(struct engine_context *context, struct d
     DSE_TRY(check_accounting(context, found->accounting, err));
     struct dse_error inner = {0};
     char text[DSE_ERROR_TEXT_MAX + DSE_ERROR_FILE_MAX + 32];
-    enum dse_status status = context->engine->verify(context->task, found, context->arena, &again, &inner);
+    enum dse_status status = context->engine->verify(context->task, engine_context_accounting(context), found,
+                                                     context->arena, &again, &inner);
     if (status == DSE_NO_MEMORY)
         return dse_fail(err, status, "%s", inner.text);
     if (status != DSE_OK)

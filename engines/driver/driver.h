@@ -22,6 +22,10 @@ const struct engine_task *engine_context_task(const struct engine_context *conte
 /* Memory that lives as long as the search. */
 struct arena *engine_context_arena(struct engine_context *context);
 
+/* What prices the search: the accounting that was chosen, or the engine's first for the machine. NULL: a
+ * scheduler by rules of its own. */
+const struct accounting *engine_context_accounting(const struct engine_context *context);
+
 /* The value of option number `index` of the engine's table. */
 double engine_context_option(const struct engine_context *context, size_t index);
 

@@ -17,6 +17,11 @@ struct arena *engine_context_arena(struct engine_context *context)
     return context->arena;
 }
 
+const struct accounting *engine_context_accounting(const struct engine_context *context)
+{
+    return engine_accounting(context->engine, context->task->option, context->arch);
+}
+
 double engine_context_option(const struct engine_context *context, size_t index)
 {
     return context->task->option[index];

@@ -156,11 +156,12 @@ struct engine {
     /* The search is over, for whatever reason (budget, cancel, done): offer what is worth it and has not been
      * offered. May be NULL. Not called after a failure. */
     enum dse_status (*finish)(void *state, struct engine_context *context, struct dse_error *err);
-    /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own; `again` needs
-     * no text. DSE_INTERNAL when it cannot be read or is not valid. The driver compares cycles, energies and
-     * bytes. */
-    enum dse_status (*verify)(const struct engine_task *task, const struct engine_schedule *found,
-                              struct arena *arena, struct engine_schedule *again, struct dse_error *err);
+    /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own, by the search's
+     * accounting (NULL: it has none); `again` needs no text. DSE_INTERNAL when it cannot be read or is not
+     * valid. The driver compares cycles, energies and bytes. */
+    enum dse_status (*verify)(const struct engine_task *task, const struct accounting *accounting,
+                              const struct engine_schedule *found, struct arena *arena,
+                              struct engine_schedule *again, struct dse_error *err);
     /* Release what the arena does not own; may be NULL. Called also after a failed init. */
     void (*free)(void *state);
     /* May a task with these options (n_option) end, hang or exhaust the process? Then it is run in one of its

@@ -107,7 +107,7 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
     struct soma_price price;
     arena_init(&state->scratch);
     state->offered = INFINITY;
-    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
     soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
     DSE_TRY(soma_initial_lfa(&state->task.search, SOMA_MOVES_COCCO, state->task.search.machine.buffer_byte,

@@ -115,7 +115,7 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
     struct arena *arena = engine_context_arena(context);
     uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
     uint32_t n_layer = state->task.search.context.network->n_layer;
     state->n_generation = (uint32_t)engine_context_option(context, OPTION_GENERATIONS);
     state->options = (struct plus_options){

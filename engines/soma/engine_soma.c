@@ -150,7 +150,7 @@ static enum dse_status soma_init(void *memory, struct engine_context *context, s
     const struct soma_allocator_options options = options_of(engine_context_task(context)->option);
     arena_init(&state->scratch);
     state->first = options.first;
-    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
     return soma_two_stage_init(&state->search, &state->task, &options,
                                (uint64_t)engine_context_option(context, OPTION_END_ROUNDS),
                                (uint32_t)engine_context_option(context, OPTION_STARTS), context, err);

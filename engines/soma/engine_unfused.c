@@ -23,7 +23,7 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
     struct state *state = memory;
     const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
-    DSE_TRY(soma_task_of(context, OPTION_COMPAT, OPTION_CORE, &state->task, err));
+    DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
     soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->lfa);
     return arena_check(engine_context_arena(context), "a fusion of layers", err);
 }

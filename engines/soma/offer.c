@@ -2,31 +2,8 @@
  * same schedule before the driver sees it. */
 #include "engines/soma/offer.h"
 
-#include <string.h>
-
 #include "engines/soma/notation/tile_plan.h"
 #include "engines/soma/soma_metrics.h"
-
-enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
-                              const struct fused_schedule *fused, struct core_cost *sum,
-                              struct dse_error *err)
-{
-    *sum = (struct core_cost){0};
-    for (uint32_t i = 0; i < fused->n_tile; i++) {
-        const struct fused_tile *tile = &fused->tile[i];
-        const struct soma_shape shape = {tile->b, tile->k, tile->h, tile->w};
-        struct core_tile asked = soma_core_tile(&network->layer[tile->layer], &shape);
-        struct core_cost cost;
-        DSE_TRY(core.cost(core.self, &asked, &cost, err));
-        sum->cycle += cost.cycle;
-        sum->buffer_energy_j += cost.buffer_energy_j;
-        sum->local_energy_j += cost.local_energy_j;
-        sum->bus_energy_j += cost.bus_energy_j;
-        sum->mac_energy_j += cost.mac_energy_j;
-        sum->energy_j += cost.energy_j;
-    }
-    return DSE_OK;
-}
 
 /* The family's own metrics but those of the first stage. */
 static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fused,
@@ -48,30 +25,15 @@ static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fus
     soma_metrics_put(&own, totals);
 }
 
-/* Everything of an engine_schedule but its text, of a schedule that fused_evaluate found without fault. The
- * energy of the MACs and vector operations is energy_mac_j, that of global buffer, L1 and OL2
- * energy_buffer_j, that of the buses energy_noc_j. */
+/* Everything of an engine_schedule but its text, of a schedule that was priced without a fault. */
 static enum dse_status sum_up(const struct soma_task *task, const struct soma_lfa *lfa,
                               const struct fused_schedule *fused, const struct fused_result *result,
                               struct engine_schedule *totals, struct dse_error *err)
 {
-    const struct soma_context *context = &task->search.context;
-    const struct architecture *arch = task->task->architecture;
-    struct core_cost core;
-    DSE_TRY(soma_core_sum(context->network, context->core, fused, &core, err));
+    const struct schedule_pricer *pricer = task->core.pricer;
     engine_schedule_init(totals);
-    totals->latency_cycle = result->cycle;
-    totals->latency_s = (double)result->cycle / task->search.clock_hz;
-    totals->energy_j = result->energy_j;
-    totals->energy_mac_j = core.mac_energy_j;
-    totals->energy_buffer_j = core.buffer_energy_j + core.local_energy_j;
-    totals->energy_noc_j = core.bus_energy_j;
-    totals->energy_dram_j = result->dram_energy_j;
-    totals->dram_byte = (double)result->dram_byte;
-    totals->n_mac = network_macs(context->network, context->batch);
-    totals->utilization =
-        (double)totals->n_mac / ((double)arch->mac.instances * (double)totals->latency_cycle);
-    totals->accounting = soma_core_accounting(task->core.choice.core, context->compat);
+    DSE_TRY(schedule_metrics(pricer, fused, result, &totals->metrics, err));
+    totals->accounting = soma_core_accounting(task->core.choice.core, pricer->accounting);
     put_own(lfa, fused, result, totals);
     return DSE_OK;
 }
@@ -133,7 +95,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     struct soma_dlsa dlsa;
     struct text_buffer text;
     bool double_buffered;
-    DSE_TRY(fused_evaluate(fused, &task->search.machine, scratch, NULL, &result, err));
+    DSE_TRY(schedule_price(task->core.pricer, fused, scratch, &result, err));
     DSE_TRY(no_fault(&result, err));
     double latency_s = (double)result.cycle / task->search.clock_hz;
     if (objective_cost_of(&task->search.objective, result.energy_j, latency_s) >=
@@ -177,20 +139,20 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
         return dse_fail(err, DSE_INTERNAL, "%s", soma_fault_text(fault.what));
     if (has_dlsa)
         DSE_TRY(soma_apply(&dlsa, &fused, err));
-    DSE_TRY(fused_evaluate(&fused, &task->search.machine, arena, NULL, &result, err));
+    DSE_TRY(schedule_price(task->core.pricer, &fused, arena, &result, err));
     DSE_TRY(no_fault(&result, err));
     return sum_up(task, &lfa, &fused, &result, again, err);
 }
 
-enum dse_status soma_verify(const struct engine_task *task, const struct engine_schedule *found,
-                            struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+enum dse_status soma_verify(const struct engine_task *task, const struct accounting *accounting,
+                            const struct engine_schedule *found, struct arena *arena,
+                            struct engine_schedule *again, struct dse_error *err)
 {
     struct soma_task *made = arena_alloc(arena, 1, sizeof *made);
     DSE_TRY(arena_check(arena, "the check of a schedule", err));
     struct soma_core_choice choice;
-    bool compat = strcmp(found->accounting, soma_core_accounting(SOMA_CORE_ARRAY, true)) == 0;
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
-    enum dse_status status = soma_task_prepare(task, compat, choice, arena, made, err);
+    enum dse_status status = soma_task_prepare(task, accounting, choice, arena, made, err);
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

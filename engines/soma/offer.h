@@ -11,12 +11,6 @@ struct soma_stage1 {
     double energy_j, buffer_average_byte;
 };
 
-/* The split of the tiles' energies, and their cycles, summed: asked again of the core scheduler. Its
- * errors. */
-DSE_MUST_CHECK enum dse_status soma_core_sum(const struct network *network, struct core_scheduler core,
-                                             const struct fused_schedule *fused, struct core_cost *sum,
-                                             struct dse_error *err);
-
 /* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form,
  * which leaves out DRAM order and living durations where they are the double-buffer ones. `stage1` may be
  * NULL. What is no better than the best is not written out. `scratch` is the caller's to reset. DSE_INTERNAL:
@@ -26,8 +20,9 @@ DSE_MUST_CHECK enum dse_status soma_offer(struct engine_context *context, const 
                                           const struct soma_stage1 *stage1, struct arena *scratch,
                                           struct dse_error *err);
 
-/* The hook `verify` of the family: text form, parser, plain evaluator. */
+/* The hook `verify` of the family: text form, parser, the accounting. */
 DSE_MUST_CHECK enum dse_status soma_verify(const struct engine_task *task,
+                                           const struct accounting *accounting,
                                            const struct engine_schedule *found, struct arena *arena,
                                            struct engine_schedule *again, struct dse_error *err);
 

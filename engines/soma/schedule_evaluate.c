@@ -8,8 +8,7 @@
 
 #include "base/text.h"
 #include "costmodel/fused/accounting_soma.h"
-#include "costmodel/fused/core_cache.h"
-#include "engines/soma/offer.h"
+#include "engines/soma/notation/graph.h"
 
 enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
 
@@ -17,12 +16,6 @@ const char *soma_schedule_kind_text(enum fused_tensor_kind kind)
 {
     static const char *const text[] = {"ifmap", "weights", "ofmap", "local"};
     return text[kind];
-}
-
-uint64_t soma_schedule_bound_cycle(const struct soma_schedule *schedule)
-{
-    const struct fused_result *r = &schedule->result;
-    return r->compute_cycle > r->dram_cycle ? r->compute_cycle : r->dram_cycle;
 }
 
 /* "tensor 12, the weights of conv1 (9,408 bytes)" */
@@ -68,7 +61,7 @@ static uint32_t largest_alive(const struct soma_schedule *s, int32_t position)
 
 static enum dse_status overflow(const struct soma_schedule *s, const char *path, struct dse_error *err)
 {
-    int32_t at = s->result.fault_position;
+    int32_t at = s->detail.result.fault_position;
     char alive[NUMBER_MAX], room[NUMBER_MAX], most[NUMBER_MAX], tensor[TENSOR_TEXT_MAX],
         tile[TENSOR_TEXT_MAX];
     if (at < 0)
@@ -80,10 +73,10 @@ static enum dse_status overflow(const struct soma_schedule *s, const char *path,
         err, DSE_BAD_INPUT, path, 0,
         "the schedule does not fit: %s it has %s bytes alive, %s holds %s; the largest is %s, the "
         "most anywhere %s bytes",
-        tile, text_thousands(s->trace.living_byte[at + 1], alive, sizeof alive),
+        tile, text_thousands(s->detail.trace.living_byte[at + 1], alive, sizeof alive),
         s->arch->level[s->arch->n_level - 2].name, text_thousands(s->machine.buffer_byte, room, sizeof room),
         tensor_text(s, largest_alive(s, at), tensor, sizeof tensor),
-        text_thousands(s->result.buffer_max_byte, most, sizeof most));
+        text_thousands(s->detail.result.buffer_max_byte, most, sizeof most));
 }
 
 /* `text` is the tensor at which the DRAM stands. */
@@ -91,7 +84,7 @@ static enum dse_status deadlock(const struct soma_schedule *s, const char *text,
                                 struct dse_error *err)
 {
     uint32_t p = 0;
-    while (p + 1 < s->fused.n_tile && s->trace.tile_start[p] != FUSED_NEVER)
+    while (p + 1 < s->fused.n_tile && s->detail.trace.tile_start[p] != FUSED_NEVER)
         p++;
     return dse_fail_at(
         err, DSE_BAD_INPUT, path, 0,
@@ -103,19 +96,19 @@ static enum dse_status deadlock(const struct soma_schedule *s, const char *text,
 static enum dse_status fault_message(const struct soma_schedule *s, const char *path, struct dse_error *err)
 {
     char text[TENSOR_TEXT_MAX];
-    const struct fused_tensor *tensor = &s->fused.tensor[s->result.fault_tensor];
-    if (s->result.fault == FUSED_BUFFER)
+    const struct fused_tensor *tensor = &s->fused.tensor[s->detail.result.fault_tensor];
+    if (s->detail.result.fault == FUSED_BUFFER)
         return overflow(s, path, err);
-    tensor_text(s, s->result.fault_tensor, text, sizeof text);
-    if (s->result.fault == FUSED_LIFETIME)
+    tensor_text(s, s->detail.result.fault_tensor, text, sizeof text);
+    if (s->detail.result.fault == FUSED_LIFETIME)
         return dse_fail_at(
             err, DSE_BAD_INPUT, path, 0,
             "the schedule is not valid: %s lives at positions %d to %d, but is made at %d and used "
             "from %d to %d (-1: not at all)",
             text, tensor->start, tensor->end - 1, tensor->producer_tile, tensor->first_use, tensor->last_use);
-    if (s->result.fault == FUSED_DEADLOCK)
+    if (s->detail.result.fault == FUSED_DEADLOCK)
         return deadlock(s, text, path, err);
-    if (s->result.fault == FUSED_OVERLAP)
+    if (s->detail.result.fault == FUSED_OVERLAP)
         return dse_fail_at(
             err, DSE_BAD_INPUT, path, 0,
             "the schedule is not valid: %s may be loaded from position %d on, but a tensor whose "
@@ -126,19 +119,11 @@ static enum dse_status fault_message(const struct soma_schedule *s, const char *
                        text);
 }
 
-static enum dse_status allocate(struct soma_schedule *s, struct arena *arena, struct dse_error *err)
+static enum dse_status number_transfers(struct soma_schedule *s, struct arena *arena, struct dse_error *err)
 {
-    struct fused_trace *t = &s->trace;
-    uint32_t n_tile = s->fused.n_tile, n_tensor = s->fused.n_tensor;
-    t->tile_start = arena_alloc(arena, n_tile, sizeof *t->tile_start);
-    t->tile_finish = arena_alloc(arena, n_tile, sizeof *t->tile_finish);
-    t->tile_stall = arena_alloc(arena, n_tile, sizeof *t->tile_stall);
-    t->tensor_start = arena_alloc(arena, n_tensor, sizeof *t->tensor_start);
-    t->tensor_finish = arena_alloc(arena, n_tensor, sizeof *t->tensor_finish);
-    t->living_byte = arena_alloc(arena, (size_t)n_tile + 1, sizeof *t->living_byte);
-    s->place = arena_alloc(arena, n_tensor, sizeof *s->place);
+    s->place = arena_alloc(arena, s->fused.n_tensor, sizeof *s->place);
     DSE_TRY(arena_check(arena, "a schedule", err));
-    memset(s->place, 0xff, n_tensor * sizeof *s->place);
+    memset(s->place, 0xff, s->fused.n_tensor * sizeof *s->place);
     for (uint32_t i = 0; i < s->fused.n_dram; i++)
         s->place[s->fused.dram_order[i]] = i;
     return DSE_OK;
@@ -154,16 +139,18 @@ static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, str
 }
 
 static enum dse_status evaluate(struct soma_schedule *s, const char *path, const char *text, size_t length,
-                                const struct soma_core_machine *core, struct arena *arena,
+                                const struct schedule_pricer *pricer, struct arena *arena,
                                 struct dse_error *err)
 {
     struct soma_graph graph;
-    const struct soma_context context = {s->network, &graph, s->batch, core->scheduler, s->compat};
+    const struct soma_context context = {s->network, &graph, s->batch, pricer->tile,
+                                         s->accounting->schedule->as_published};
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
+    s->machine = pricer->machine;
     DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
     DSE_TRY(soma_graph_init(s->network, arena, &graph, err));
-    graph.word_byte = core->word_byte;
+    graph.word_byte = pricer->word_byte;
     struct dse_error why = {0};
     enum dse_status status = soma_parse(&context, &s->lfa, arena, &s->fused, &fault, &why);
     if (status != DSE_OK)
@@ -172,14 +159,12 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
         return parse_fault(s, &fault, why.text, path, err);
     if (s->has_dlsa)
         DSE_TRY(apply(&dlsa, path, &s->fused, err));
-    DSE_TRY(allocate(s, arena, err));
-    DSE_TRY(fused_evaluate(&s->fused, &s->machine, arena, &s->trace, &s->result, err));
-    if (s->result.fault != FUSED_OK)
-        return fault_message(s, path, err);
+    DSE_TRY(number_transfers(s, arena, err));
+    DSE_TRY(schedule_price_detail(pricer, &s->fused, arena, &s->detail, err));
     s->n_layer_group = 0;
     for (uint32_t g = 0; g < s->lfa.n_flc; g++)
         s->n_layer_group += s->lfa.dram_cut[g];
-    return soma_core_sum(s->network, core->scheduler, &s->fused, &s->core, err);
+    return s->detail.result.fault == FUSED_OK ? DSE_OK : fault_message(s, path, err);
 }
 
 /* Whose rules hold: those the text names, if any; what is asked for must not contradict it. */
@@ -188,12 +173,13 @@ static enum dse_status choose_rules(struct soma_schedule *s, const char *path, c
 {
     enum soma_rules rules;
     DSE_TRY(soma_read_rules(path, text, length, &rules, err));
-    bool asked = s->accounting == &accounting_soma_compat, said = rules == SOMA_RULES_COMPAT;
-    if (rules != SOMA_RULES_UNSAID && s->accounting && asked != said)
+    bool said = rules == SOMA_RULES_COMPAT;
+    if (rules != SOMA_RULES_UNSAID && s->accounting && s->accounting->schedule->as_published != said)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                            "the schedule says compat: %s; evaluate it without %s", said ? "true" : "false",
                            said ? "--accounting soma" : "--compat or --accounting soma-compat");
-    s->compat = asked || said;
+    if (!s->accounting)
+        s->accounting = said ? &accounting_soma_compat : &accounting_soma;
     return DSE_OK;
 }
 
@@ -204,21 +190,19 @@ static enum dse_status choose_core(struct soma_schedule *s, const char *path, co
     return s->core_name ? soma_core_find(s->core_name, &s->core_choice.core, err) : DSE_OK;
 }
 
-enum dse_status soma_schedule_evaluate(struct soma_schedule *schedule, const char *path, const char *text,
+enum dse_status soma_schedule_evaluate(struct soma_schedule *s, const char *path, const char *text,
                                        size_t length, struct arena *arena, struct dse_error *err)
 {
     enum { COST_MAX = 1 << 16 };
-    struct core_cache *cache;
-    DSE_TRY(choose_rules(schedule, path, text, length, err));
-    DSE_TRY(choose_core(schedule, path, text, length, err));
+    struct schedule_task task = {.arch = s->arch, .network = s->network, .batch = s->batch};
+    DSE_TRY(choose_rules(s, path, text, length, err));
+    DSE_TRY(choose_core(s, path, text, length, err));
     struct soma_core_machine *core = arena_alloc(arena, 1, sizeof *core);
     DSE_TRY(arena_check(arena, "a core array", err));
-    DSE_TRY(core_cache_new(COST_MAX, &cache, err));
-    enum dse_status status =
-        soma_core_open(schedule->arch, schedule->core_choice, schedule->compat, cache, core, err);
-    schedule->machine = core->machine;
+    DSE_TRY(core_cache_new(COST_MAX, &task.cache, err));
+    enum dse_status status = soma_core_open(s->accounting, s->core_choice, &task, arena, core, err);
     if (status == DSE_OK)
-        status = evaluate(schedule, path, text, length, core, arena, err);
-    core_cache_free(cache);
+        status = evaluate(s, path, text, length, core->pricer, arena, err);
+    core_cache_free(task.cache);
     return status;
 }

@@ -8,8 +8,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "costmodel/fused/core_array.h"
-#include "costmodel/fused/fused_schedule.h"
+#include "costmodel/fused/schedule_pricer.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/network.h"
 #include "engines/soma/machine/core_choice.h"
@@ -19,8 +18,7 @@ struct soma_schedule {
     const struct architecture *arch; /* borrowed, as the network */
     const struct network *network;
     uint32_t batch;
-    const struct accounting *accounting; /* asked for: one of SoMa's; NULL: what the text says, else `soma` */
-    bool compat;                         /* what was: by the published program's rules */
+    const struct accounting *accounting; /* asked for; NULL: what the text says, else `soma`, which is set */
     /* what schedules the core array, borrowed; NULL: what the text says, else "array" */
     const char *core_name;
     struct soma_core_choice core_choice; /* what did */
@@ -30,10 +28,8 @@ struct soma_schedule {
     uint32_t n_layer_group;
     struct fused_machine machine;
     struct fused_schedule fused;
-    struct fused_result result;
-    struct fused_trace trace;
-    struct core_cost core; /* of all tiles together */
-    uint32_t *place;       /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
+    struct schedule_detail detail;
+    uint32_t *place; /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
 };
 
 /* Read the text (`path` for messages) and evaluate it on `arch`. Memory from `arena`. DSE_BAD_INPUT: `arch`
@@ -43,9 +39,6 @@ struct soma_schedule {
 DSE_MUST_CHECK enum dse_status soma_schedule_evaluate(struct soma_schedule *schedule, const char *path,
                                                       const char *text, size_t length, struct arena *arena,
                                                       struct dse_error *err);
-
-/* The larger of what either engine has to do: no schedule of these tiles and tensors ends sooner. */
-uint64_t soma_schedule_bound_cycle(const struct soma_schedule *schedule);
 
 /* "ifmap", "weights", "ofmap" or "local"; never NULL. */
 const char *soma_schedule_kind_text(enum fused_tensor_kind kind);

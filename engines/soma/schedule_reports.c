@@ -46,10 +46,10 @@ static enum dse_status soma_report_tiles(const void *schedule, struct report *re
         for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++)
             cells_count(rows, shape[k]);
         cells_real(rows, tile->energy_j);
-        cells_count(rows, s->trace.tile_start[i]);
-        cells_count(rows, s->trace.tile_finish[i]);
-        cells_count(rows, s->trace.tile_stall[i]);
-        cells_count(rows, s->trace.living_byte[i + 1]);
+        cells_count(rows, s->detail.trace.tile_start[i]);
+        cells_count(rows, s->detail.trace.tile_finish[i]);
+        cells_count(rows, s->detail.trace.tile_stall[i]);
+        cells_count(rows, s->detail.trace.living_byte[i + 1]);
     }
     return DSE_OK;
 }
@@ -104,8 +104,8 @@ static enum dse_status soma_report_tensors(const void *schedule, struct report *
         whole_or_none(rows, t->producer_tile);
         whole_or_none(rows, t->first_use);
         whole_or_none(rows, t->last_use);
-        cells_count(rows, moved ? s->trace.tensor_start[i] : UINT64_MAX);
-        cells_count(rows, moved ? s->trace.tensor_finish[i] : UINT64_MAX);
+        cells_count(rows, moved ? s->detail.trace.tensor_start[i] : UINT64_MAX);
+        cells_count(rows, moved ? s->detail.trace.tensor_finish[i] : UINT64_MAX);
         cells_count(rows, t->dram_byte);
     }
     return DSE_OK;
@@ -127,25 +127,25 @@ static void list_real(struct cells *rows, const char *key, double value)
 
 static double over_bound(const struct soma_schedule *s)
 {
-    uint64_t bound = soma_schedule_bound_cycle(s);
-    return bound ? (double)s->result.cycle / (double)bound : 1;
+    uint64_t bound = s->detail.bound_cycle;
+    return bound ? (double)s->detail.result.cycle / (double)bound : 1;
 }
 
 static void list_all(const struct soma_schedule *s, struct cells *rows)
 {
-    const struct fused_result *r = &s->result;
+    const struct fused_result *r = &s->detail.result;
     list(rows, "latency_cycle", r->cycle);
     list_real(rows, "latency_s", (double)r->cycle / s->arch->clock_hz);
-    list(rows, "bound_latency_cycle", soma_schedule_bound_cycle(s));
+    list(rows, "bound_latency_cycle", s->detail.bound_cycle);
     list_real(rows, "bound_latency_ratio", over_bound(s));
     list(rows, "compute_cycle", r->compute_cycle);
     list(rows, "dram_cycle", r->dram_cycle);
     list(rows, "stall_cycle", r->stall_cycle);
     list_real(rows, "energy_j", r->energy_j);
-    list_real(rows, "energy_j:gbuf", s->core.buffer_energy_j);
-    list_real(rows, "energy_j:l1", s->core.local_energy_j);
-    list_real(rows, "energy_j:bus", s->core.bus_energy_j);
-    list_real(rows, "energy_j:mac", s->core.mac_energy_j);
+    list_real(rows, "energy_j:gbuf", s->detail.tiles.buffer_energy_j);
+    list_real(rows, "energy_j:l1", s->detail.tiles.local_energy_j);
+    list_real(rows, "energy_j:bus", s->detail.tiles.bus_energy_j);
+    list_real(rows, "energy_j:mac", s->detail.tiles.mac_energy_j);
     list_real(rows, "energy_j:dram", r->dram_energy_j);
     list(rows, "dram_byte", r->dram_byte);
     list(rows, "buffer_capacity_byte", s->machine.buffer_byte);
@@ -162,17 +162,17 @@ static void list_all(const struct soma_schedule *s, struct cells *rows)
 
 static void head_of(const struct soma_schedule *s, struct text_buffer *out)
 {
-    const struct fused_result *r = &s->result;
+    const struct fused_result *r = &s->detail.result;
     char a[SHOWN_MAX], b[SHOWN_MAX], c[SHOWN_MAX];
     text_append(out, "%s, batch %u, on %s%s", s->network->name, s->batch, s->arch->name,
-                s->compat ? " (compat)" : "");
+                s->accounting->schedule->as_published ? " (compat)" : "");
     if (s->core_choice.core != SOMA_CORE_ARRAY)
         text_append(out, ", tiles by %s", soma_core_names[s->core_choice.core]);
     text_append(out, "\n  %-*s  %s (%s cycles)\n", LABEL, "latency",
                 text_si((double)r->cycle / s->arch->clock_hz, "s", a, sizeof a),
                 text_thousands(r->cycle, b, sizeof b));
     text_append(out, "  %-*s  %s cycles of %s; the latency is %.3f times that\n", LABEL, "lower bound",
-                text_thousands(soma_schedule_bound_cycle(s), a, sizeof a),
+                text_thousands(s->detail.bound_cycle, a, sizeof a),
                 r->compute_cycle >= r->dram_cycle ? "computing" : "DRAM", over_bound(s));
     text_append(out, "  %-*s  %s cycles computing, %s waiting for the DRAM\n", LABEL, "core array",
                 text_thousands(r->compute_cycle, a, sizeof a), text_thousands(r->stall_cycle, b, sizeof b));
@@ -202,11 +202,11 @@ static enum dse_status soma_report_summary(const void *schedule, struct report *
         const char *name;
         double energy_j;
     } part[] = {
-        {s->arch->level[s->arch->n_level - 1].name, s->result.dram_energy_j},
-        {s->arch->level[s->arch->n_level - 2].name, s->core.buffer_energy_j},
-        {"L1 buffers", s->core.local_energy_j},
-        {"bus", s->core.bus_energy_j},
-        {s->arch->mac.name, s->core.mac_energy_j},
+        {s->arch->level[s->arch->n_level - 1].name, s->detail.result.dram_energy_j},
+        {s->arch->level[s->arch->n_level - 2].name, s->detail.tiles.buffer_energy_j},
+        {"L1 buffers", s->detail.tiles.local_energy_j},
+        {"bus", s->detail.tiles.bus_energy_j},
+        {s->arch->mac.name, s->detail.tiles.mac_energy_j},
     };
     (void)err;
     list_all(s, &report->rows);
@@ -215,7 +215,8 @@ static enum dse_status soma_report_summary(const void *schedule, struct report *
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
         cells_text(&report->parts, part[i].name);
         cells_real(&report->parts, part[i].energy_j);
-        cells_real(&report->parts, s->result.energy_j > 0 ? part[i].energy_j / s->result.energy_j : 0);
+        cells_real(&report->parts,
+                   s->detail.result.energy_j > 0 ? part[i].energy_j / s->detail.result.energy_j : 0);
     }
     return DSE_OK;
 }

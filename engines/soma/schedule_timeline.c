@@ -70,8 +70,8 @@ static bool make_transfers(const struct maker *maker)
             .tile = tensor->index,
             .layer_group = maker->layer_group_of[tensor->layer],
             .group = maker->flc_of[tensor->layer],
-            .start = (int64_t)s->trace.tensor_start[i],
-            .finish = (int64_t)s->trace.tensor_finish[i],
+            .start = (int64_t)s->detail.trace.tensor_start[i],
+            .finish = (int64_t)s->detail.trace.tensor_finish[i],
             .byte = (int64_t)tensor->dram_byte,
             .buffer_byte = (int64_t)tensor->byte,
             .living_start = tensor->start,
@@ -93,9 +93,9 @@ static bool make_tiles(const struct maker *maker)
                                             tile->index,
                                             tile->layer_group,
                                             tile->flc,
-                                            (int64_t)s->trace.tile_start[p],
-                                            (int64_t)s->trace.tile_finish[p],
-                                            (int64_t)s->trace.tile_stall[p]};
+                                            (int64_t)s->detail.trace.tile_start[p],
+                                            (int64_t)s->detail.trace.tile_finish[p],
+                                            (int64_t)s->detail.trace.tile_stall[p]};
     }
     return t->tile != NULL;
 }
@@ -131,7 +131,8 @@ static bool make_steps(const struct maker *maker)
             *bytes_of(&step[p], (enum fused_tensor_kind)kind) +=
                 *bytes_of(&step[p - 1], (enum fused_tensor_kind)kind);
         step[p].start = p > 0 ? step[p - 1].finish : 0;
-        step[p].finish = p + 1 < n ? (int64_t)s->trace.tile_finish[p] : (int64_t)s->result.cycle;
+        step[p].finish =
+            p + 1 < n ? (int64_t)s->detail.trace.tile_finish[p] : (int64_t)s->detail.result.cycle;
     }
     return step != NULL;
 }
@@ -167,8 +168,8 @@ static bool make_groups(const struct maker *maker)
             .tiling = lfa->tiling[g],
             .first_tile = first,
             .n_tile = p - first,
-            .start = first > 0 ? (int64_t)s->trace.tile_finish[first - 1] : 0,
-            .finish = p > 0 ? (int64_t)s->trace.tile_finish[p - 1] : 0,
+            .start = first > 0 ? (int64_t)s->detail.trace.tile_finish[first - 1] : 0,
+            .finish = p > 0 ? (int64_t)s->detail.trace.tile_finish[p - 1] : 0,
             .layers = layer_list(maker, lfa->flc[g], g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer),
         };
         if (!t->group[g].layers)
@@ -181,7 +182,7 @@ enum dse_status soma_schedule_timeline(const void *schedule, const char *title, 
                                        struct timeline *timeline, struct dse_error *err)
 {
     const struct soma_schedule *s = schedule;
-    const struct fused_result *r = &s->result;
+    const struct fused_result *r = &s->detail.result;
     struct maker maker = {.schedule = s, .arena = arena, .timeline = timeline};
     if (r->cycle >= UINT64_C(1) << 60 || s->machine.buffer_byte >= UINT64_C(1) << 60)
         return dse_fail(err, DSE_LIMIT, "a timeline has less than 2^60 cycles and bytes");
@@ -189,7 +190,7 @@ enum dse_status soma_schedule_timeline(const void *schedule, const char *title, 
         .title = copy(arena, title),
         .network = copy(arena, s->network->name),
         .architecture = copy(arena, s->arch->name),
-        .rules = s->compat ? "compat" : "sound",
+        .rules = s->accounting->schedule->as_published ? "compat" : "sound",
         .batch = s->batch,
         .cycle = (int64_t)r->cycle,
         .compute_cycle = (int64_t)r->compute_cycle,

@@ -12,27 +12,32 @@ enum { OWN_COST_MAX = 1 << 18 };
 const struct engine_accounting soma_accountings[] = {
     {&accounting_soma, "compat", 0}, {&accounting_soma_compat, "compat", 1}, {NULL, NULL, 0}};
 
-/* The core scheduler, seen through the task's cache or one of its own. */
-static enum dse_status open_core(struct soma_task *made, bool compat, struct soma_core_choice choice,
-                                 struct dse_error *err)
+/* The compiled accounting, with the task's cache or one of its own. */
+static enum dse_status open_core(struct soma_task *made, const struct accounting *accounting,
+                                 struct soma_core_choice choice, struct arena *arena, struct dse_error *err)
 {
-    struct core_cache *cache = made->task->core_cache;
-    if (!cache) {
+    struct schedule_task task = {.arch = made->task->architecture,
+                                 .network = made->task->network,
+                                 .batch = made->task->batch,
+                                 .cache = made->task->core_cache};
+    if (!task.cache) {
         DSE_TRY(core_cache_new(OWN_COST_MAX, &made->own, err));
-        cache = made->own;
+        task.cache = made->own;
     }
-    DSE_TRY(soma_core_open(made->task->architecture, choice, compat, cache, &made->core, err));
-    made->search.context.core = made->core.scheduler;
-    made->search.machine = made->core.machine;
-    made->graph.word_byte = made->core.word_byte;
-    const struct core_array *array = &made->core.array.core; /* all 0 with a mapper */
-    made->search.parallel = (struct soma_parallel){array->lane_c, array->lane_k, made->core.size.pe_rows,
-                                                   made->core.size.pe_columns};
+    DSE_TRY(soma_core_open(accounting, choice, &task, arena, &made->core, err));
+    const struct schedule_pricer *pricer = made->core.pricer;
+    const struct core_array *array = &pricer->array;
+    made->search.context.core = pricer->tile;
+    made->search.machine = pricer->machine;
+    made->graph.word_byte = pricer->word_byte;
+    made->search.parallel =
+        (struct soma_parallel){array->lane_c, array->lane_k, array->size.pe_rows, array->size.pe_columns};
     return DSE_OK;
 }
 
-enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, struct soma_core_choice choice,
-                                  struct arena *arena, struct soma_task *made, struct dse_error *err)
+enum dse_status soma_task_prepare(const struct engine_task *task, const struct accounting *accounting,
+                                  struct soma_core_choice choice, struct arena *arena, struct soma_task *made,
+                                  struct dse_error *err)
 {
     memset(made, 0, sizeof *made);
     made->task = task;
@@ -42,22 +47,22 @@ enum dse_status soma_task_prepare(const struct engine_task *task, bool compat, s
     made->search.context.network = task->network;
     made->search.context.graph = &made->graph;
     made->search.context.batch = task->batch;
-    made->search.context.compat = compat;
+    made->search.context.compat = accounting->schedule->as_published;
     made->search.cancel = task->budget.cancel;
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
-    return open_core(made, compat, choice, err);
+    return open_core(made, accounting, choice, arena, err);
 }
 
-enum dse_status soma_task_of(struct engine_context *context, size_t compat, size_t core,
-                             struct soma_task *made, struct dse_error *err)
+enum dse_status soma_task_of(struct engine_context *context, size_t core, struct soma_task *made,
+                             struct dse_error *err)
 {
     const struct soma_core_choice choice = {
         .core = (enum soma_core)engine_context_option(context, core),
         .max_evaluations = (uint64_t)engine_context_option(context, core + 1),
     };
-    return soma_task_prepare(engine_context_task(context), engine_context_option(context, compat) != 0,
-                             choice, engine_context_arena(context), made, err);
+    return soma_task_prepare(engine_context_task(context), engine_context_accounting(context), choice,
+                             engine_context_arena(context), made, err);
 }
 
 void soma_task_free(struct soma_task *made)

@@ -18,7 +18,7 @@ struct soma_task {
     struct core_cache *own; /* when the task brings no cache */
 };
 
-/* The option that every engine of the family has as its first: the published program's rules. */
+/* The option that every engine of the family has as its first: which of soma_accountings prices it. */
 #define SOMA_OPTION_COMPAT                                                                                   \
     {                                                                                                        \
         .name = "compat", .sentence = "the rules of the published SoMa program, as in docs/soma.md",         \
@@ -49,17 +49,17 @@ extern const struct engine_accounting soma_accountings[];
 struct engine_context; /* engines/driver/driver.h */
 
 /* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
- * `compat`: the published program's rules, in the core array too. Errors of soma_core_open. Memory from
- * `arena`; release with soma_task_free, also after a failure. DSE_BAD_INPUT: the architecture is no such
+ * The accounting says what tiles and schedules cost, and by whose rules. Errors of soma_core_open. Memory
+ * from `arena`; release with soma_task_free, also after a failure. DSE_BAD_INPUT: the architecture is no such
  * machine; DSE_BAD_USAGE: the network is a list of layers or has an embedding; DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task, bool compat,
+DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task,
+                                                 const struct accounting *accounting,
                                                  struct soma_core_choice choice, struct arena *arena,
                                                  struct soma_task *made, struct dse_error *err);
 
-/* The same with the task and the options of an engine: number `compat` of its table is SOMA_OPTION_COMPAT,
- * number `core` and the next are SOMA_OPTION_CORE and SOMA_OPTION_CORE_EVALUATIONS. Memory from the context's
- * arena. */
-DSE_MUST_CHECK enum dse_status soma_task_of(struct engine_context *context, size_t compat, size_t core,
+/* The same with the task, the accounting and the options of an engine: number `core` of its table and the
+ * next are SOMA_OPTION_CORE and SOMA_OPTION_CORE_EVALUATIONS. Memory from the context's arena. */
+DSE_MUST_CHECK enum dse_status soma_task_of(struct engine_context *context, size_t core,
                                             struct soma_task *made, struct dse_error *err);
 
 void soma_task_free(struct soma_task *made);

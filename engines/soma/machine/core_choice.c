@@ -24,58 +24,54 @@ static const char *array_hint(const struct architecture *arch)
                : "";
 }
 
-static enum dse_status open_array(const struct architecture *arch, bool compat, struct core_cache *cache,
-                                  struct soma_core_machine *made, struct dse_error *err)
+/* Machine and tiles by the accounting's own core array. */
+static enum dse_status open_array(const struct accounting *accounting, const struct schedule_task *task,
+                                  struct arena *arena, struct soma_core_machine *made, struct dse_error *err)
 {
-    made->array.compat = compat;
-    made->word_byte = 1;
     struct dse_error inner = {0};
-    enum dse_status status = core_machine_of(arch, &made->size, &made->machine, &inner);
+    enum dse_status status = schedule_pricer_new(accounting, task, arena, &made->pricer, &inner);
     if (status != DSE_OK)
-        return dse_fail(err, status, "%.700s%s", inner.text, array_hint(arch));
-    DSE_TRY(core_array_init(&made->size, &made->array.core, err));
-    return core_cache_join_array(cache, &made->array, &made->cached, err);
+        return dse_fail(err, status, "%.700s%s", inner.text,
+                        status == DSE_BAD_INPUT ? array_hint(task->arch) : "");
+    return DSE_OK;
 }
 
-static enum dse_status open_mapper(const struct architecture *arch, struct core_cache *cache,
-                                   struct soma_core_machine *made, struct dse_error *err)
+static enum dse_status open_mapper(const struct accounting *accounting, const struct schedule_task *task,
+                                   struct arena *arena, struct soma_core_machine *made, struct dse_error *err)
 {
     struct core_split split;
+    struct schedule_task with = *task;
     const char *name = soma_core_names[made->choice.core];
     const struct engine *engine = engine_find(name);
     if (!engine)
         return dse_fail(err, DSE_INTERNAL, "there is no engine %s for the core array", name);
-    DSE_TRY(core_machine_split(arch, &split, err));
-    made->machine = split.machine;
-    made->word_byte = split.word_byte;
+    DSE_TRY(core_machine_split(task->arch, &split, err));
     DSE_TRY(mapper_core_init(&split.core, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
-    return mapper_core_join(cache, &made->mapper, &made->cached, err);
+    DSE_TRY(mapper_core_join(task->cache, &made->mapper, &made->cached, err));
+    with.tile = core_cached_scheduler(&made->cached);
+    return schedule_pricer_new(accounting, &with, arena, &made->pricer, err);
 }
 
-enum dse_status soma_core_open(const struct architecture *arch, struct soma_core_choice choice, bool compat,
-                               struct core_cache *cache, struct soma_core_machine *made,
-                               struct dse_error *err)
+enum dse_status soma_core_open(const struct accounting *accounting, struct soma_core_choice choice,
+                               const struct schedule_task *task, struct arena *arena,
+                               struct soma_core_machine *made, struct dse_error *err)
 {
     *made = (struct soma_core_machine){.choice = choice};
-    if (choice.core == SOMA_CORE_ARRAY) {
-        DSE_TRY(open_array(arch, compat, cache, made, err));
-    } else {
-        if (compat)
-            return dse_fail(err, DSE_BAD_USAGE,
-                            "the published program's rules (compat) go with core array, not with core %s",
-                            soma_core_names[choice.core]);
-        DSE_TRY(open_mapper(arch, cache, made, err));
-    }
-    made->scheduler = core_cached_scheduler(&made->cached);
-    return DSE_OK;
+    if (choice.core == SOMA_CORE_ARRAY)
+        return open_array(accounting, task, arena, made, err);
+    if (accounting->schedule->own_tiles)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "the published program's rules (compat) go with core array, not with core %s",
+                        soma_core_names[choice.core]);
+    return open_mapper(accounting, task, arena, made, err);
 }
 
-const char *soma_core_accounting(enum soma_core core, bool compat)
+const char *soma_core_accounting(enum soma_core core, const struct accounting *accounting)
 {
-    static const char *const text[SOMA_N_CORE] = {"soma",           "soma-descent", "soma-cosa",
-                                                  "soma-cosa-best", "soma-random",  "soma-hybrid",
-                                                  "soma-annealing", "soma-genetic"};
-    return compat ? "soma-compat" : text[core];
+    static const char *const text[SOMA_N_CORE] = {
+        NULL,          "soma-descent", "soma-cosa",      "soma-cosa-best",
+        "soma-random", "soma-hybrid",  "soma-annealing", "soma-genetic"};
+    return text[core] ? text[core] : accounting->name;
 }
 
 void soma_core_write(struct soma_core_choice choice, struct text_buffer *out)

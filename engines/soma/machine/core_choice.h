@@ -10,9 +10,8 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "costmodel/fused/core_array.h"
 #include "costmodel/fused/core_cache.h"
-#include "costmodel/fused/fused_schedule.h"
+#include "costmodel/fused/schedule_pricer.h"
 #include "costmodel/model/architecture.h"
 #include "engines/driver/engine.h"
 #include "engines/soma/machine/mapper_core.h"
@@ -57,28 +56,26 @@ struct soma_core_choice {
         .highest = 1e9                                                                                       \
     }
 
-/* What was chosen, ready to be asked. Its parts point to each other: it stays where soma_core_open filled
- * it. */
+/* What was chosen, compiled by the accounting. Its parts point to each other: it stays where soma_core_open
+ * filled it. */
 struct soma_core_machine {
     struct soma_core_choice choice;
-    struct fused_machine machine;
-    uint32_t word_byte; /* of an element */
-    struct core_array_size size;
-    struct core_array_search array; /* the built-in one; else unused, as `size` */
-    struct mapper_core mapper;
+    struct schedule_pricer *pricer;
+    struct mapper_core mapper; /* in place of the accounting's core array; else unused, as `cached` */
     struct core_cached cached;
-    struct core_scheduler scheduler; /* behind the cache */
 };
 
-/* Machine and scheduler of `arch`, behind `cache`, which outlives them. `compat`: the published program's
- * rules in the built-in search. DSE_BAD_INPUT: the architecture is no such machine (core_machine_of,
- * core_machine_split); DSE_BAD_USAGE: compat with a mapper; DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_core_open(const struct architecture *arch, struct soma_core_choice choice,
-                                              bool compat, struct core_cache *cache,
+/* Compile a task (without `tile`) by an accounting of schedules, with the chosen scheduler of the core array;
+ * memory from `arena`. DSE_BAD_INPUT: the architecture is no such machine (core_machine_of,
+ * core_machine_split); DSE_BAD_USAGE: a mapper for an accounting that prices tiles alone; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_core_open(const struct accounting *accounting,
+                                              struct soma_core_choice choice,
+                                              const struct schedule_task *task, struct arena *arena,
                                               struct soma_core_machine *made, struct dse_error *err);
 
-/* Whose rules priced a schedule, for results: "soma", "soma-compat", "soma-descent"; a constant. */
-const char *soma_core_accounting(enum soma_core core, bool compat);
+/* Whose rules priced a schedule, for results: the accounting's name, or of that with a mapper
+ * "soma-descent"; a constant. */
+const char *soma_core_accounting(enum soma_core core, const struct accounting *accounting);
 
 /* The lines of a schedule's text form that say it: nothing for the built-in search, else `core: descent` and
  * `core_evaluations: 4000`. */

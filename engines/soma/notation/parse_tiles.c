@@ -1,32 +1,6 @@
 /* Shapes of the tiles of an LFA, and what the core array takes for them. */
 #include "engines/soma/notation/parse_private.h"
 
-struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
-{
-    uint32_t groups = layer->groups, group_k = layer->k / groups;
-    if (tile->k < layer->k && tile->k % group_k == 0)
-        groups = tile->k / group_k;
-    struct core_tile core = {
-        .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
-        .b = tile->b,
-        .k = tile->k,
-        .c = layer->c / layer->groups * groups,
-        .h = tile->h,
-        .w = tile->w,
-        .r = layer->r,
-        .s = layer->s,
-        .stride_h = layer->stride[0],
-        .stride_w = layer->stride[1],
-        .groups = groups,
-        .group_k = layer->groups > 1 ? group_k : 0, /* compat: tile->k may be more than layer->k */
-        .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
-        .operands = layer->n_operand,
-        .dilation_h = layer->dilation[0],
-        .dilation_w = layer->dilation[1],
-    };
-    return core;
-}
-
 static void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
                       uint64_t cycle, double energy_j)
 {

@@ -114,7 +114,10 @@ struct soma_shape soma_need(const struct network *network, const struct soma_ope
                             const struct soma_shape *tile);
 
 /* What the core array is asked for a tile of a layer. */
-struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile);
+static inline struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
+{
+    return core_tile_of(layer, tile->b, tile->k, tile->h, tile->w);
+}
 
 /* Rows and columns of the outputs of a group. */
 struct soma_outputs {

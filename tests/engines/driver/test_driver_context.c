@@ -98,11 +98,13 @@ static enum dse_status fake_finish(void *memory, struct engine_context *context,
     return number ? offer(context, number - 1, err) : DSE_OK;
 }
 
-static enum dse_status fake_verify(const struct engine_task *task, const struct engine_schedule *found,
-                                   struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+static enum dse_status fake_verify(const struct engine_task *task, const struct accounting *accounting,
+                                   const struct engine_schedule *found, struct arena *arena,
+                                   struct engine_schedule *again, struct dse_error *err)
 {
     int i;
     (void)arena;
+    assert_true(!accounting || accounting->kind == ACCOUNTING_SCHEDULE);
     if (sscanf(found->text, "number %d", &i) != 1 || i < 0 || i >= N_OFFER || task->option[OPTION_WRONG] == 5)
         return dse_fail_at(err, DSE_BAD_INPUT, "schedule", 3, "no number");
     assert_int_equal(strlen(found->text), found->text_length);
@@ -370,9 +372,11 @@ static enum dse_status improving_step(void *memory, struct engine_context *conte
     return engine_context_offer(context, &schedule, err);
 }
 
-static enum dse_status agree(const struct engine_task *task, const struct engine_schedule *found,
-                             struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+static enum dse_status agree(const struct engine_task *task, const struct accounting *accounting,
+                             const struct engine_schedule *found, struct arena *arena,
+                             struct engine_schedule *again, struct dse_error *err)
 {
+    (void)accounting;
     (void)task;
     (void)arena;
     (void)err;

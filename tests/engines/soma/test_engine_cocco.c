@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/fused/accounting_soma.h"
 #include "engines/soma/search/initial.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/task.h"
@@ -55,8 +56,8 @@ static void test_cocco_takes_tiles_from_the_core_array(void **state)
     assert_int_equal(
         soma_read("text", s->text, s->text_length, &r.network, &r.arena, &lfa, &dlsa, &has_dlsa, &err),
         DSE_OK);
-    assert_int_equal(soma_task_prepare(&r.task, false, (struct soma_core_choice){SOMA_CORE_ARRAY, 0},
-                                       &r.arena, &made, &err),
+    assert_int_equal(soma_task_prepare(&r.task, &accounting_soma,
+                                       (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &r.arena, &made, &err),
                      DSE_OK);
     for (uint32_t g = 0; g < lfa.n_flc; g++) {
         uint32_t stop = g + 1 < lfa.n_flc ? lfa.flc[g + 1] : lfa.n_layer, most = 1;

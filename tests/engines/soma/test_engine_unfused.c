@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/fused/accounting_soma.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
 #include "engines/soma/task.h"
@@ -35,8 +36,9 @@ static void open_case(struct found *f, const char *network, const char *capacity
     struct soma_fault_info fault;
     bool has_dlsa;
     const struct engine_schedule *s = &f->run.result.schedule;
-    if (soma_task_prepare(&f->run.task, compat, (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &f->run.arena,
-                          &f->made, &err) != DSE_OK ||
+    if (soma_task_prepare(&f->run.task, compat ? &accounting_soma_compat : &accounting_soma,
+                          (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &f->run.arena, &f->made,
+                          &err) != DSE_OK ||
         soma_read("text", s->text, s->text_length, &f->run.network, &f->run.arena, &f->lfa, &dlsa, &has_dlsa,
                   &err) != DSE_OK ||
         soma_parse(&f->made.search.context, &f->lfa, &f->run.arena, &f->fused, &fault, &err) != DSE_OK ||

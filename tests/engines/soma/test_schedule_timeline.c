@@ -9,6 +9,7 @@
 #include "dse/inputs/inputs.h"
 #include "engines/soma/schedule_reports.h"
 #include "results/timeline/timeline.h"
+#include "tests/support/accounting_two_loads.h"
 
 static const char tiny_text[] = "soma: 1\nnetwork: tiny6\ngroups:\n"
                                 "- {cut: true, tiles: 2, layers: [A_conv3x3]}\n"
@@ -23,8 +24,8 @@ struct timeline_case {
     struct arena arena;
 };
 
-static void open_case(struct timeline_case *c, const char *network, const char *bandwidth, bool compat,
-                      const char *text)
+static void open_case(struct timeline_case *c, const char *network, const char *bandwidth,
+                      const struct accounting *accounting, const char *text)
 {
     struct dse_error err = {0};
     struct input_overrides overrides = {.n = 1, .path = {"DRAM.bandwidth"}, .value = {bandwidth}};
@@ -35,7 +36,7 @@ static void open_case(struct timeline_case *c, const char *network, const char *
     c->schedule.arch = &c->arch;
     c->schedule.network = &c->network;
     c->schedule.batch = 1;
-    c->schedule.accounting = compat ? &accounting_soma_compat : &accounting_soma;
+    c->schedule.accounting = accounting;
     if (soma_schedule_evaluate(&c->schedule, "schedule", text, strlen(text), &c->arena, &err) != DSE_OK ||
         soma_schedule_timeline(&c->schedule, "name", &c->arena, &c->timeline, &err) != DSE_OK ||
         timeline_check(&c->timeline, &err) != DSE_OK)
@@ -45,7 +46,7 @@ static void open_case(struct timeline_case *c, const char *network, const char *
 static void open_resnet(struct timeline_case *c, const char *path)
 {
     char *text = files_read(path, NULL);
-    open_case(c, "resnet50_soma", "16 GB/s", true, text);
+    open_case(c, "resnet50_soma", "16 GB/s", &accounting_soma_compat, text);
     free(text);
 }
 
@@ -69,22 +70,22 @@ static void check_rows(const struct timeline_case *c)
         assert_int_equal(row->tensor, i);
         assert_string_equal(row->kind, soma_schedule_kind_text(tensor->kind));
         assert_string_equal(row->layer, s->network->layer[tensor->layer].name);
-        assert_int_equal(row->start, s->trace.tensor_start[i]);
-        assert_int_equal(row->finish, s->trace.tensor_finish[i]);
+        assert_int_equal(row->start, s->detail.trace.tensor_start[i]);
+        assert_int_equal(row->finish, s->detail.trace.tensor_finish[i]);
         assert_int_equal(row->living_start, tensor->start);
         assert_int_equal(row->living_end, tensor->end);
         assert_int_equal(row->buffer_byte, tensor->byte);
         assert_int_equal(row->byte, tensor->dram_byte);
         moved += (uint64_t)row->byte;
     }
-    assert_int_equal(moved, s->result.dram_byte);
+    assert_int_equal(moved, s->detail.result.dram_byte);
     for (uint32_t p = 0; p < s->fused.n_tile; p++) {
         assert_string_equal(t->tile[p].layer, s->network->layer[s->fused.tile[p].layer].name);
         assert_int_equal(t->tile[p].tile, s->fused.tile[p].index);
         assert_int_equal(t->tile[p].group, s->fused.tile[p].flc);
-        assert_int_equal(t->tile[p].start, s->trace.tile_start[p]);
-        assert_int_equal(t->tile[p].finish, s->trace.tile_finish[p]);
-        assert_int_equal(t->tile[p].stall, s->trace.tile_stall[p]);
+        assert_int_equal(t->tile[p].start, s->detail.trace.tile_start[p]);
+        assert_int_equal(t->tile[p].finish, s->detail.trace.tile_finish[p]);
+        assert_int_equal(t->tile[p].stall, s->detail.trace.tile_stall[p]);
     }
 }
 
@@ -98,13 +99,14 @@ static void check_buffer(const struct timeline_case *c)
     for (size_t p = 0; p < c->timeline.n_tile; p++) {
         const struct timeline_step *step = &c->timeline.step[p];
         int64_t sum = step->weight_byte + step->ifmap_byte + step->ofmap_byte + step->local_byte;
-        assert_int_equal(sum, s->trace.living_byte[p + 1]);
+        assert_int_equal(sum, s->detail.trace.living_byte[p + 1]);
         assert_int_equal(step->start, now);
         now = step->finish;
         integral += (double)sum * (double)(step->finish - step->start);
     }
-    assert_int_equal(now, s->result.cycle);
-    assert_true(fabs(integral / (s->result.buffer_average_byte * (double)s->result.cycle) - 1) < 1e-12);
+    assert_int_equal(now, s->detail.result.cycle);
+    assert_true(fabs(integral / (s->detail.result.buffer_average_byte * (double)s->detail.result.cycle) - 1) <
+                1e-12);
 }
 
 static void test_timeline_has_the_rows_of_the_trace(void **state)
@@ -119,12 +121,12 @@ static void test_timeline_has_the_rows_of_the_trace(void **state)
     check_rows(&c);
     check_buffer(&c);
     close_case(&c);
-    open_case(&c, "tests/known/soma/tiny6.yaml", "8 GB/s", true, tiny_text);
+    open_case(&c, "tests/known/soma/tiny6.yaml", "8 GB/s", &accounting_soma_compat, tiny_text);
     check_rows(&c);
     check_buffer(&c);
     close_case(&c);
     /* By the default rules tiles overlap: what the DRAM moves may be less than what lies in the buffer. */
-    open_case(&c, "tests/known/soma/tiny6.yaml", "8 GB/s", false, tiny_text);
+    open_case(&c, "tests/known/soma/tiny6.yaml", "8 GB/s", &accounting_soma, tiny_text);
     check_rows(&c);
     check_buffer(&c);
     assert_string_equal(c.timeline.rules, "sound");
@@ -140,7 +142,7 @@ static void test_timeline_groups_are_those_of_the_example(void **state)
                                                      {0, 0, 4, 2, 12, 834, 5186, "C_conv1x1 B_conv3x3 D_add"},
                                                      {1, 1, 2, 14, 4, 5186, 13522, "E_pool2x2 F_conv3x3s2"}};
     struct timeline_case c;
-    open_case(&c, "tests/known/soma/tiny6.yaml", "8 GB/s", true, tiny_text);
+    open_case(&c, "tests/known/soma/tiny6.yaml", "8 GB/s", &accounting_soma_compat, tiny_text);
     assert_int_equal(c.timeline.n_group, 3);
     assert_int_equal(c.timeline.cycle, 13778);
     for (size_t g = 0; g < 3; g++) {
@@ -157,11 +159,29 @@ static void test_timeline_groups_are_those_of_the_example(void **state)
     close_case(&c);
 }
 
+/* An accounting that this family has never heard of: its DRAM costs twice as much, all else is SoMa's. */
+static void test_schedule_is_priced_by_the_accounting_that_is_asked(void **state)
+{
+    static const char network[] = "tests/known/soma/tiny6.yaml";
+    struct timeline_case one, two;
+    (void)state;
+    open_case(&one, network, "8 GB/s", &accounting_soma, tiny_text);
+    open_case(&two, network, "8 GB/s", &accounting_two_loads, tiny_text);
+    const struct schedule_detail *a = &one.schedule.detail, *b = &two.schedule.detail;
+    assert_int_equal(b->result.cycle, a->result.cycle);
+    assert_true(a->result.dram_energy_j > 0 && b->result.dram_energy_j == 2 * a->result.dram_energy_j);
+    assert_true(b->result.core_energy_j == a->result.core_energy_j);
+    assert_true(a->bound_cycle > 0 && b->bound_cycle == 0);
+    close_case(&one);
+    close_case(&two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timeline_has_the_rows_of_the_trace),
         cmocka_unit_test(test_timeline_groups_are_those_of_the_example),
+        cmocka_unit_test(test_schedule_is_priced_by_the_accounting_that_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "costmodel/fused/accounting_soma.h"
 #include "costmodel/readers/readers.h"
 #include "engines/soma/machine/core_choice.h"
 
@@ -32,7 +33,7 @@ static void test_names_are_found_and_written(void **state)
         assert_int_equal(found, core);
         snprintf(accounting, sizeof accounting, "soma%s%s", core ? "-" : "",
                  core ? soma_core_names[core] : "");
-        assert_string_equal(soma_core_accounting(core, false), accounting);
+        assert_string_equal(soma_core_accounting(core, &accounting_soma), accounting);
         text_init(&text);
         text_append(&text, "network: n\n");
         soma_core_write((struct soma_core_choice){core, 70 + core}, &text);
@@ -43,7 +44,7 @@ static void test_names_are_found_and_written(void **state)
         assert_int_equal(strchr(text.data, '\n')[1] == '\0', core == SOMA_CORE_ARRAY);
         text_free(&text);
     }
-    assert_string_equal(soma_core_accounting(SOMA_CORE_ARRAY, true), "soma-compat");
+    assert_string_equal(soma_core_accounting(SOMA_CORE_ARRAY, &accounting_soma_compat), "soma-compat");
 }
 
 static void test_texts_that_choose(void **state)
@@ -88,10 +89,20 @@ static void test_texts_that_choose(void **state)
 
 struct fixture {
     struct architecture arch;
-    struct core_cache *cache;
+    struct schedule_task task;
+    struct arena arena;
     struct soma_core_machine made;
     struct dse_error err;
 };
+
+static enum dse_status reopen(struct fixture *f, enum soma_core core, const struct accounting *accounting)
+{
+    arena_init(&f->arena);
+    f->task.arch = &f->arch;
+    assert_int_equal(core_cache_new(1000, &f->task.cache, &f->err), DSE_OK);
+    return soma_core_open(accounting, (struct soma_core_choice){core, 50}, &f->task, &f->arena, &f->made,
+                          &f->err);
+}
 
 static enum dse_status open_on(struct fixture *f, const char *arch, enum soma_core core, bool compat)
 {
@@ -99,8 +110,13 @@ static enum dse_status open_on(struct fixture *f, const char *arch, enum soma_co
     memset(f, 0, sizeof *f);
     snprintf(path, sizeof path, "experiments/architectures/%s.yaml", arch);
     assert_int_equal(architecture_read(path, &f->arch, &f->err), DSE_OK);
-    assert_int_equal(core_cache_new(1000, &f->cache, &f->err), DSE_OK);
-    return soma_core_open(&f->arch, (struct soma_core_choice){core, 50}, compat, f->cache, &f->made, &f->err);
+    return reopen(f, core, compat ? &accounting_soma_compat : &accounting_soma);
+}
+
+static void close_case(struct fixture *f)
+{
+    core_cache_free(f->task.cache);
+    arena_free(&f->arena);
 }
 
 /* Asked twice, once past the cache: the answers are those of the scheduler itself. */
@@ -108,11 +124,11 @@ static void assert_answers(struct fixture *f, struct core_cost wanted)
 {
     for (int i = 0; i < 2; i++) {
         struct core_cost cost;
-        assert_int_equal(f->made.scheduler.cost(f->made.scheduler.self, &tile, &cost, &f->err), DSE_OK);
+        assert_int_equal(f->made.pricer->tile.cost(f->made.pricer->tile.self, &tile, &cost, &f->err), DSE_OK);
         assert_true(cost.cycle == wanted.cycle && cost.energy_j == wanted.energy_j);
     }
     assert_true(wanted.cycle > 0 && wanted.energy_j > 0);
-    core_cache_free(f->cache);
+    close_case(f);
 }
 
 static void test_scheduler_is_the_one_chosen(void **state)
@@ -122,8 +138,8 @@ static void test_scheduler_is_the_one_chosen(void **state)
     (void)state;
     for (int compat = 0; compat < 2; compat++) {
         assert_int_equal(open_on(&f, "soma_edge", SOMA_CORE_ARRAY, compat), DSE_OK);
-        assert_int_equal(core_array_cost(&f.made.array.core, &tile, compat, &cost, &f.err), DSE_OK);
-        assert_int_equal(f.made.word_byte, 1);
+        assert_int_equal(core_array_cost(&f.made.pricer->array, &tile, compat, &cost, &f.err), DSE_OK);
+        assert_int_equal(f.made.pricer->word_byte, 1);
         assert_answers(&f, cost);
     }
     assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_RANDOM, false), DSE_OK);
@@ -140,18 +156,15 @@ static void test_machines_that_do_not_go_with_it(void **state)
     (void)state;
     assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_ARRAY, false), DSE_BAD_INPUT);
     assert_string_equal(f.err.text + strlen(f.err.text) - strlen(hint), hint);
-    core_cache_free(f.cache);
+    close_case(&f);
     assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_COSA, true), DSE_BAD_USAGE);
     assert_string_equal(f.err.text,
                         "the published program's rules (compat) go with core array, not with core cosa");
-    core_cache_free(f.cache);
+    close_case(&f);
     f.arch.level[f.arch.n_level - 1].is_dram = false; /* then no mapper will do, either */
-    assert_int_equal(core_cache_new(1000, &f.cache, &f.err), DSE_OK);
-    assert_int_equal(soma_core_open(&f.arch, (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, false, f.cache,
-                                    &f.made, &f.err),
-                     DSE_BAD_INPUT);
+    assert_int_equal(reopen(&f, SOMA_CORE_ARRAY, &accounting_soma), DSE_BAD_INPUT);
     assert_null(strstr(f.err.text, hint));
-    core_cache_free(f.cache);
+    close_case(&f);
 }
 
 int main(void)
