@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "dse/command/commands.h"
-#include "dse/console/output_file.h"
 #include "dse/console/report_print.h"
 #include "dse/inputs/inputs.h"
 #include "dse/isolate/run_signals.h"
@@ -41,17 +41,17 @@ static enum dse_status run_to_file(const struct cli_args *args, const struct con
                                    struct engine_command_task *task, struct dse_error *err)
 {
     const struct engine_command *command = engine_command_find(args->command->name);
-    struct output_file file;
+    struct new_file file;
     struct watch watch;
     struct report report;
     report_init(&report, command->name);
     watch_block(&watch);
-    enum dse_status status = output_file_open(cli_value(args, "output"), NULL, &file, err);
+    enum dse_status status = new_file_open(cli_value(args, "output"), NULL, &file, err);
     if (status == DSE_OK) {
         status = run_watched(command, task, &watch, &report, err);
         if (status == DSE_OK)
             status = print(console, &report, file.stream, err);
-        status = output_file_close(&file, status, err);
+        status = new_file_close(&file, status, err);
     }
     watch_unblock(&watch);
     report_free(&report);

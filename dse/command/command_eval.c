@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
@@ -56,19 +57,9 @@ static enum dse_status write_transactions(const char *path, const struct noc_pro
                                           struct dse_error *err)
 {
     struct text_buffer out;
-    enum dse_status status = DSE_OK;
     text_init(&out);
     noc_program_write_csv(program, &out);
-    FILE *file = out.failed ? NULL : fopen(path, "we");
-    if (out.failed)
-        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the transactions");
-    else if (!file)
-        status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
-    if (file) {
-        size_t written = fwrite(out.data, 1, out.length, file);
-        if ((fclose(file) != 0 || written != out.length) && status == DSE_OK)
-            status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
-    }
+    enum dse_status status = new_file_write(path, &out, err);
     text_free(&out);
     return status;
 }

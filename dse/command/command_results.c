@@ -253,8 +253,6 @@ static enum dse_status draw(const struct cli_args *args, const struct console *c
     const char *given = cli_value(args, "output");
     if (given ? !text_copy(figure, sizeof figure, given) : !result_path(figure, sizeof figure, h5, ".png"))
         return dse_fail(err, DSE_BAD_USAGE, "--output: the path is too long");
-    if (access("plotting/heatmap.gp", R_OK) == 0)
-        options.template_dir = "plotting"; /* in the source tree, wherever the build folder is */
     DSE_TRY(plot_draw(h5, figure, &options, err));
     fprintf(console->err, "dse: %s\n", figure);
     return DSE_OK;

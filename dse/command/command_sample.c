@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "dse/command/commands.h"
 #include "dse/command/sample.h"
-#include "dse/console/output_file.h"
 #include "dse/console/table.h"
 #include "dse/inputs/inputs.h"
 #include "dse/isolate/run_signals.h"
@@ -38,7 +38,7 @@ struct sample_job {
     struct sample_settings settings;
     struct sample_summary summary;
     bool with_mapping;
-    struct output_file file;                        /* where rows go */
+    struct new_file file;                           /* where rows go */
     const struct metric *metric[MEASURE_VALUE_MAX]; /* (n_metric) of what is measured */
     size_t n_metric;
     struct text_buffer line;
@@ -257,14 +257,14 @@ static enum dse_status draw_to_file(const char *path, struct sample_job *job, st
     struct watch watch;
     watch_block(&watch);
     job->settings.cancel = &watch.cancel;
-    enum dse_status status = output_file_open(path, NULL, &job->file, err);
+    enum dse_status status = new_file_open(path, NULL, &job->file, err);
     if (status == DSE_OK) {
         status = watch_start(&watch, NULL, err);
         if (status == DSE_OK) {
             status = draw(job, err);
             watch_stop(&watch);
         }
-        status = output_file_close(&job->file, status, err);
+        status = new_file_close(&job->file, status, err);
     }
     watch_unblock(&watch);
     return status;
@@ -273,8 +273,8 @@ static enum dse_status draw_to_file(const char *path, struct sample_job *job, st
 /* Without a file there is nothing to tidy up, and signals do what they always do. */
 static enum dse_status draw_to_stream(FILE *stream, struct sample_job *job, struct dse_error *err)
 {
-    DSE_TRY(output_file_open(NULL, stream, &job->file, err));
-    return output_file_close(&job->file, draw(job, err), err);
+    DSE_TRY(new_file_open(NULL, stream, &job->file, err));
+    return new_file_close(&job->file, draw(job, err), err);
 }
 
 static enum dse_status sample(const struct cli_args *args, const struct console *console,

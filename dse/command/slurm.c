@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/data_folder.h"
+#include "base/files.h"
 #include "results/record/schema.h"
 
 enum { PATH_SIZE = 4096, TIME_PART_MAX = 4 };

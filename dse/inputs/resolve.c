@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/data_folder.h"
+#include "base/files.h"
 #include "base/text.h"
 
 enum { NAME_LIST_MAX = 4096, PARENT_MAX = 16 };

@@ -202,8 +202,6 @@ static enum dse_status draw(const struct cli_args *args, const struct console *c
     if (given ? !text_copy(figure, sizeof figure, given)
               : !figure_beside(args->operand[0], figure, sizeof figure))
         return dse_fail(err, DSE_BAD_USAGE, "--output: the path is too long");
-    if (access("plotting/timeline.gp", R_OK) == 0)
-        options.template_dir = "plotting"; /* in the source tree, wherever the build folder is */
     DSE_TRY(plot_timelines(timeline, args->n_operand, figure, &options, err));
     fprintf(console->err, "dse: %s\n", figure);
     return DSE_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "results/hdf5/hdf5_file.h"
 #include "results/hdf5/hdf5_guard.h"
@@ -217,7 +218,7 @@ enum dse_status hdf5_output_open(struct hdf5_output *output, const char *path, s
     output->bytes = malloc(GATHER_BYTE);
     if (!output->bytes)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a result file");
-    output->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    output->fd = file_create(path);
     if (output->fd < 0) {
         int reason = errno;
         release(output);

@@ -87,7 +87,6 @@ static void put_head(struct plot_job *job, const struct plot_layout *layout)
     struct text_buffer fixed;
     text_init(&fixed);
     plot_fixed_text(&job->data, &fixed);
-    text_append(&job->script, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
     gnuplot_terminal(&job->script, job->figure_path, layout->width, layout->height);
     gnuplot_set_text(&job->script, "dse_title", plot_title(job));
     gnuplot_set_text(&job->script, "dse_subtitle", fixed.data ? fixed.data : "");
@@ -160,21 +159,13 @@ void plot_print_value(double value, char *buffer, size_t size)
 void plot_put_ticks(struct text_buffer *script, const char *name, const char *axis, const char *const *label,
                     size_t n, const char *rotation)
 {
-    struct text_buffer command;
-    size_t step = (n + 39) / 40; /* more than forty labels cannot be read */
-    text_init(&command);
-    text_append(&command, "set %s nomirror scale 0 %s (", axis, rotation);
-    for (size_t i = 0; i < n; i += step) {
-        text_append(&command, "%s", i ? ", " : "");
-        gnuplot_quote(&command, label[i][0] ? label[i] : " "); /* gnuplot 5.4 trips over '' in eval */
-        text_append(&command, " %zu", i);
-    }
-    text_append(&command, ")");
-    if (command.failed)
-        script->failed = 1;
-    else
-        gnuplot_set_text(script, name, command.data);
-    text_free(&command);
+    char array[64];
+    snprintf(array, sizeof array, "%s_label", name);
+    gnuplot_set_ticks(script, array, label, n);
+    /* More than forty labels cannot be read. */
+    text_append(script,
+                "%s = 'set %s nomirror scale 0 %s (); set for [i = 1:%zu:%zu] %s add (%s[i] i - 1)'\n", name,
+                axis, rotation, n, (n + 39) / 40, axis, array);
 }
 
 size_t plot_longest(const char *const *label, size_t n)
@@ -191,7 +182,7 @@ enum dse_status plot_draw(const char *h5_path, const char *figure_path, const st
     const struct plot_kind *kind = options->kind ? options->kind : &kinds[0];
     struct plot_job job = {.options = options, .figure_path = figure_path};
     char template[64];
-    DSE_TRY(gnuplot_check_ending(figure_path, err));
+    DSE_TRY(gnuplot_check_path(figure_path, err));
     snprintf(template, sizeof template, "%s.gp", kind->name);
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);

@@ -12,20 +12,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/data_folder.h"
+#include "base/files.h"
 
 extern char **environ;
 
-void gnuplot_quote(struct text_buffer *script, const char *text)
+/* In single quotes gnuplot substitutes nothing and knows no escape but two quotes for one. `twice`: what
+ * else is written twice. */
+static void quote(struct text_buffer *script, const char *text, const char *twice)
 {
     text_append_bytes(script, "'", 1);
     for (; *text; text++) {
-        if (*text == '\'')
-            text_append_bytes(script, "''", 2);
-        else
-            text_append_bytes(script, (unsigned char)*text < ' ' ? " " : text, 1);
+        const char *c = (unsigned char)*text < ' ' || *text == 127 ? " " : text;
+        text_append_bytes(script, c, 1);
+        if (*c == '\'' || strchr(twice, *c))
+            text_append_bytes(script, c, 1);
     }
     text_append_bytes(script, "'", 1);
+}
+
+void gnuplot_quote(struct text_buffer *script, const char *text)
+{
+    quote(script, text, "");
 }
 
 void gnuplot_set_text(struct text_buffer *script, const char *name, const char *text)
@@ -33,6 +40,16 @@ void gnuplot_set_text(struct text_buffer *script, const char *name, const char *
     text_append(script, "%s = ", name);
     gnuplot_quote(script, text);
     text_append_bytes(script, "\n", 1);
+}
+
+void gnuplot_set_ticks(struct text_buffer *script, const char *name, const char *const *label, size_t n)
+{
+    text_append(script, "array %s[%zu]\n", name, n > 0 ? n : 1);
+    for (size_t i = 0; i < n; i++) {
+        text_append(script, "%s[%zu] = ", name, i + 1);
+        quote(script, label[i][0] ? label[i] : " ", "%");
+        text_append_bytes(script, "\n", 1);
+    }
 }
 
 void gnuplot_set_numbers(struct text_buffer *script, const char *name, const double *value, size_t n)
@@ -63,26 +80,23 @@ static const char *ending_of(const char *path)
     return dot && (!slash || dot > slash) ? dot + 1 : "";
 }
 
-enum dse_status gnuplot_check_ending(const char *figure_path, struct dse_error *err)
+enum dse_status gnuplot_check_path(const char *figure_path, struct dse_error *err)
 {
     const char *ending = ending_of(figure_path);
+    for (const char *c = figure_path; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127 || *c == '|')
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "the path of a figure has neither control characters nor |; choose another with "
+                            "--output FIG");
     if (strcasecmp(ending, "png") == 0 || strcasecmp(ending, "svg") == 0 || strcasecmp(ending, "pdf") == 0)
         return DSE_OK;
     return dse_fail(err, DSE_BAD_USAGE, "%s: a figure ends in .png, .svg or .pdf", figure_path);
-}
-
-/* The file that gnuplot writes, beside the figure so that the rename is within one file system. */
-static int output_path(char *buffer, size_t size, const char *figure_path)
-{
-    int n = snprintf(buffer, size, "%s.tmp", figure_path);
-    return n >= 0 && (size_t)n < size;
 }
 
 void gnuplot_terminal(struct text_buffer *script, const char *figure_path, double width_pt, double height_pt)
 {
     const double dpi = 200; /* a half-page figure is then sharp in print */
     const char *ending = ending_of(figure_path);
-    char output[4096];
     text_append(script, "set encoding utf8\n");
     if (strcasecmp(ending, "png") == 0)
         text_append(script,
@@ -102,10 +116,7 @@ void gnuplot_terminal(struct text_buffer *script, const char *figure_path, doubl
             "set terminal pdfcairo noenhanced rounded size %.4fin,%.4fin font 'sans-serif,9' fontscale 1 "
             "linewidth 1\n",
             width_pt / 72, height_pt / 72);
-    if (!output_path(output, sizeof output, figure_path))
-        script->failed = 1;
-    gnuplot_set_text(script, "dse_output", output);
-    text_append(script, "set output dse_output\n");
+    text_append(script, "if (exists('dse_output')) set output dse_output\n");
     text_append(script, "dse_width = %.9g\ndse_height = %.9g\n", width_pt, height_pt);
 }
 
@@ -128,8 +139,8 @@ static FILE *script_file(const struct text_buffer *script)
     return file;
 }
 
-/* Start gnuplot with stdin and both outputs redirected. Returns 0 or an errno value. */
-static int spawn_gnuplot(int in, int out, pid_t *pid)
+/* Start gnuplot with these as its standard input, output and error. Returns 0 or an errno value. */
+static int spawn_gnuplot(const int fd[3], pid_t *pid)
 {
     /* -d: without the user's own settings, so that figures look the same everywhere. */
     char program[] = "gnuplot", plain[] = "-d", from_stdin[] = "-";
@@ -138,11 +149,8 @@ static int spawn_gnuplot(int in, int out, pid_t *pid)
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0)
         return code;
-    code = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    if (code == 0)
-        code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    if (code == 0)
-        code = posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+    for (int i = 0; i < 3 && code == 0; i++)
+        code = posix_spawn_file_actions_adddup2(&actions, fd[i], i);
     if (code == 0)
         code = posix_spawnp(pid, program, &actions, NULL, argument, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -164,12 +172,12 @@ static void last_words(FILE *file, char *buffer, size_t size)
     buffer[to] = '\0';
 }
 
-static enum dse_status run_gnuplot(FILE *in, FILE *out, struct dse_error *err)
+static enum dse_status run_gnuplot(FILE *in, FILE *figure, FILE *words_to, struct dse_error *err)
 {
     pid_t pid;
     int state = 0;
     char words[600];
-    int code = spawn_gnuplot(fileno(in), fileno(out), &pid);
+    int code = spawn_gnuplot((const int[]){fileno(in), fileno(figure), fileno(words_to)}, &pid);
     if (code == ENOENT)
         return dse_fail(err, DSE_IO, "gnuplot is not installed: apt-get install gnuplot-nox");
     if (code != 0)
@@ -180,47 +188,50 @@ static enum dse_status run_gnuplot(FILE *in, FILE *out, struct dse_error *err)
         return dse_fail(err, DSE_IO, "gnuplot is not installed: apt-get install gnuplot-nox");
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
         return DSE_OK;
-    last_words(out, words, sizeof words);
+    last_words(words_to, words, sizeof words);
     return dse_fail(err, DSE_IO, "gnuplot failed: %s", words[0] ? words : "it says nothing");
 }
 
+/* The script with the figure's path in front, which gnuplot itself never sees in a script that we run. A name
+ * that begins with ./ or / is no command and no home folder to it. */
 static enum dse_status keep_script(const struct text_buffer *script, const char *figure_path,
                                    struct dse_error *err)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s.gp", figure_path);
-    FILE *file = fopen(path, "we");
-    int fine = file && fwrite(script->data, 1, script->length, file) == script->length;
-    if (file && fclose(file) != 0)
-        fine = 0;
-    return fine ? DSE_OK : dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
+    struct text_buffer path, whole;
+    text_init(&path);
+    text_init(&whole);
+    text_append(&whole, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
+    text_append(&path, "%s%s", figure_path[0] == '/' ? "" : "./", figure_path);
+    if (!path.failed)
+        gnuplot_set_text(&whole, "dse_output", path.data);
+    text_append_bytes(&whole, script->data, script->length);
+    text_append(&path, ".gp");
+    enum dse_status status = path.failed
+                                 ? dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure's script")
+                                 : new_file_write(path.data, &whole, err);
+    text_free(&path);
+    text_free(&whole);
+    return status;
 }
 
 enum dse_status gnuplot_run(const struct text_buffer *script, const char *figure_path, bool keep,
                             struct dse_error *err)
 {
-    char output[4096];
-    if (script->failed || !output_path(output, sizeof output, figure_path))
+    struct new_file figure;
+    if (script->failed)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the figure");
     if (keep)
         DSE_TRY(keep_script(script, figure_path, err));
-    FILE *probe = fopen(output, "we");
-    if (!probe)
-        return dse_fail_at(err, DSE_IO, figure_path, 0, "cannot be written: %s", strerror(errno));
-    fclose(probe);
-    FILE *in = script_file(script), *out = tmpfile();
+    DSE_TRY(new_file_open(figure_path, NULL, &figure, err));
+    FILE *in = script_file(script), *words = tmpfile();
     enum dse_status status;
-    if (in && out)
-        status = run_gnuplot(in, out, err);
+    if (in && words)
+        status = run_gnuplot(in, figure.stream, words, err);
     else
         status = dse_fail(err, DSE_IO, "no temporary file can be made: %s", strerror(errno));
     if (in)
         fclose(in);
-    if (out)
-        fclose(out);
-    if (status == DSE_OK && rename(output, figure_path) != 0)
-        status = dse_fail_at(err, DSE_IO, figure_path, 0, "cannot be written: %s", strerror(errno));
-    if (status != DSE_OK)
-        unlink(output);
-    return status;
+    if (words)
+        fclose(words);
+    return new_file_close(&figure, status, err);
 }

@@ -16,8 +16,12 @@ void gnuplot_set_text(struct text_buffer *script, const char *name, const char *
 void gnuplot_set_numbers(struct text_buffer *script, const char *name, const double *value, size_t n);
 void gnuplot_set_texts(struct text_buffer *script, const char *name, const char *const *text, size_t n);
 
-/* Whether the ending of a figure is one of .png, .svg, .pdf; DSE_BAD_USAGE names them. */
-DSE_MUST_CHECK enum dse_status gnuplot_check_ending(const char *figure_path, struct dse_error *err);
+/* The labels of ticks, as an array of texts: what gnuplot takes for formats is escaped. */
+void gnuplot_set_ticks(struct text_buffer *script, const char *name, const char *const *label, size_t n);
+
+/* Whether the ending of a figure is one of .png, .svg, .pdf; DSE_BAD_USAGE names them, and refuses control
+ * characters and |. */
+DSE_MUST_CHECK enum dse_status gnuplot_check_path(const char *figure_path, struct dse_error *err);
 
 /* Append the terminal for the figure's ending, with a canvas in points (1/72 inch). */
 void gnuplot_terminal(struct text_buffer *script, const char *figure_path, double width_pt, double height_pt);
@@ -27,9 +31,8 @@ void gnuplot_terminal(struct text_buffer *script, const char *figure_path, doubl
 DSE_MUST_CHECK enum dse_status gnuplot_template(struct text_buffer *script, const char *name,
                                                 const char *folder, struct dse_error *err);
 
-/* Run the script; it must write to the file named by the gnuplot variable dse_output, which becomes
- * `figure_path` when all went well. With `keep`, the script is left as FIG.gp. DSE_IO: gnuplot is missing or
- * failed. */
+/* Run the script; what it draws on the standard output becomes `figure_path` when all went well. With `keep`,
+ * the script is left as FIG.gp, where dse_output names the figure. DSE_IO: gnuplot is missing or failed. */
 DSE_MUST_CHECK enum dse_status gnuplot_run(const struct text_buffer *script, const char *figure_path,
                                            bool keep, struct dse_error *err);
 

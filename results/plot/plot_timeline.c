@@ -174,13 +174,12 @@ enum dse_status plot_timelines(const struct timeline *timeline, size_t n, const 
 {
     struct text_buffer script;
     struct drawing d = {.timeline = timeline, .n = n, .options = options, .script = &script};
-    DSE_TRY(gnuplot_check_ending(figure_path, err));
+    DSE_TRY(gnuplot_check_path(figure_path, err));
     DSE_TRY(prepare(&d, err));
     text_init(&script);
     text_init(&d.word);
     text_init(&d.word_up);
     text_init(&d.head);
-    text_append(&script, "# Made by dse plot. Draw it again with: gnuplot THIS-FILE\n");
     gnuplot_terminal(&script, figure_path, canvas_width, d.height + margin_top + margin_bottom);
     put_axes(&d);
     put_panels(&d);

@@ -2,13 +2,12 @@
  * timeline_read.c. */
 #include "results/timeline/timeline.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
+#include "base/files.h"
 #include "results/record/csv_line.h"
 
 #define WHOLE(row, member, unit, sentence)                                                                   \
@@ -233,26 +232,9 @@ void timeline_csv(const struct timeline *timeline, struct text_buffer *out)
 static enum dse_status write_csv(const struct timeline *timeline, const char *path, struct dse_error *err)
 {
     struct text_buffer out;
-    char temporary[4096];
-    enum dse_status status = DSE_OK;
-    int length = snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return dse_fail(err, DSE_BAD_USAGE, "the path of the timeline is too long");
     text_init(&out);
     timeline_csv(timeline, &out);
-    if (out.failed) {
-        text_free(&out);
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the timeline");
-    }
-    FILE *file = fopen(temporary, "we");
-    bool good = file && fwrite(out.data, 1, out.length, file) == out.length;
-    if (file && fclose(file) != 0)
-        good = false;
-    if (!good || rename(temporary, path) != 0) {
-        status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
-        if (file)
-            unlink(temporary);
-    }
+    enum dse_status status = new_file_write(path, &out, err);
     text_free(&out);
     return status;
 }

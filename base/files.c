@@ -1,9 +1,10 @@
-/* Looks beside the running program first (installed, or in a build tree), then in the folder that was
- * compiled in. */
-#include "base/data_folder.h"
+/* The program's data is looked for beside the running program first (installed, or in a build tree), then in
+ * the folder that was compiled in. New files are written beside their place under another name. */
+#include "base/files.h"
 
 #include <build_info.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,4 +77,57 @@ enum dse_status data_folder_append(const char *folder, const char *name, struct 
     if (!data_folder_find(folder, found, sizeof found))
         return dse_fail(err, DSE_IO, "the template %s is neither beside the program nor in %s", name, found);
     return data_file_append(found, name, text, err);
+}
+
+int file_create(const char *path)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+    struct stat info;
+    if (lstat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode) || S_ISCHR(info.st_mode))
+            return open(path, flags); /* a device is written; a folder fails with EISDIR */
+        unlink(path);                 /* left over, or planted by another */
+    }
+    return open(path, flags | O_CREAT | O_EXCL, 0666);
+}
+
+enum dse_status new_file_open(const char *path, FILE *otherwise, struct new_file *file, struct dse_error *err)
+{
+    *file = (struct new_file){.path = path, .stream = otherwise};
+    if (!path)
+        return DSE_OK;
+    int length = snprintf(file->temporary, sizeof file->temporary, "%s.tmp", path);
+    if (!path[0] || length < 0 || (size_t)length >= sizeof file->temporary)
+        return dse_fail(err, DSE_BAD_USAGE, "the path of the output is empty or too long");
+    int fd = file_create(file->temporary);
+    file->stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file->stream)
+        return DSE_OK;
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    return dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(reason));
+}
+
+enum dse_status new_file_close(struct new_file *file, enum dse_status status, struct dse_error *err)
+{
+    bool bad = file->stream && (fflush(file->stream) != 0 || ferror(file->stream));
+    if (!file->path)
+        return status == DSE_OK && bad ? dse_fail(err, DSE_IO, "the output cannot be written") : status;
+    bad = fclose(file->stream) != 0 || bad;
+    if (status == DSE_OK && (bad || rename(file->temporary, file->path) != 0))
+        status = dse_fail_at(err, DSE_IO, file->path, 0, "cannot be written: %s", strerror(errno));
+    if (status != DSE_OK)
+        unlink(file->temporary);
+    return status;
+}
+
+enum dse_status new_file_write(const char *path, const struct text_buffer *text, struct dse_error *err)
+{
+    struct new_file file;
+    if (text->failed)
+        return dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory for its text");
+    DSE_TRY(new_file_open(path, NULL, &file, err));
+    fwrite(text->data, 1, text->length, file.stream);
+    return new_file_close(&file, DSE_OK, err);
 }

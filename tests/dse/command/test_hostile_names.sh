@@ -1,0 +1,56 @@
+#!/bin/bash
+# Titles, names and paths that a shell or gnuplot would take for commands are words: nothing runs, every figure is drawn and shows them.
+# Tests: command_results.c.
+set -u
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
+DSE=$(realpath "$DSE")
+hostile="it's %d \`touch OWNED1\` \$(touch OWNED2) @HOME \"q\" ;#"
+here="${folder:?}/$hostile"
+mkdir "$here"
+cp experiments/architectures/simba.yaml "$here/|touch OWNED3;#'%s.yaml"
+cat >"$here/net's \`touch OWNED4\`.yaml" <<'YAML'
+kind: layers
+network: END_OF_CELLS
+title: '"; system("touch OWNED6"); "'
+layers:
+- {name: END_OF_CELLS, type: linear, C: 16, K: 16}
+- {name: fc2, type: linear, C: 16, K: 32}
+YAML
+cat >"$here/sweep.yaml" <<'YAML'
+experiment: hostile
+title: "it's %d `touch OWNED8` $(touch OWNED9) '; system('touch OWNED10'); '"
+engine: random
+limits: {max_evaluations: 200}
+axes:
+  architecture: [simba, "./|touch OWNED3;#'%s.yaml"]
+  network: ["./net's `touch OWNED4`.yaml"]
+  GlobalBuffer.capacity: [64 KiB, 128 KiB]
+  constraints:
+    "it's `touch OWNED7` %n": [{target: GlobalBuffer, type: temporal, factors: K=1}]
+    '"; system("touch OWNED13"); "': []
+YAML
+cd "$here" || exit 1
+
+# draws OUT ARGS...: a figure with the title, and nothing else that is new
+draws() {
+    out=$1
+    shift
+    code 0 "$DSE" plot "$@" -o "$out" && [ -s "$out" ] && [ -z "$(find . "$folder" -maxdepth 1 -name 'OWNED*')" ]
+}
+check 'the sweep runs' code 0 "$DSE" run sweep.yaml -o "|touch OWNED11;#'%d.h5"
+if command -v gnuplot >/dev/null; then
+    for kind in heatmap convergence breakdown; do
+        check "$kind" draws "$kind's %d.svg" "./|touch OWNED11;#'%d.h5" -k "$kind" --keep-script
+        check "$kind shows the title" grep -qF "it's %d" "$kind's %d.svg"
+        rm -f "$kind's %d.svg"
+        check "$kind again by its script" code 0 gnuplot "./$kind's %d.svg.gp"
+        check "$kind, drawn by its script" test -s "$kind's %d.svg"
+    done
+    check 'a title of the command line' draws "a b.png" "./|touch OWNED11;#'%d.h5" --title "$hostile"
+fi
+check 'a path that is a command' code 2 "$DSE" plot "./|touch OWNED11;#'%d.h5" -o '|touch OWNED12 #.svg'
+check 'the same by default' code 2 "$DSE" plot "./|touch OWNED11;#'%d.h5"
+check 'a path with an escape' code 2 "$DSE" plot "./|touch OWNED11;#'%d.h5" -o $'\e[31m.svg'
+check 'nothing ran' test -z "$(find "$folder" -name 'OWNED*')"
+finish
