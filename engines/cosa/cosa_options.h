@@ -91,7 +91,7 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
      "", OPTION_INTEGER, 0, 0, 1e6, NULL}, \
     {"gap", "the solver stops when the optimum is proved within this part of the objective", "", \
      OPTION_REAL, \
-     1e-4, 0, 1, NULL}, \
+     1e-6, 0, 1, NULL}, \
     {"max_nodes", "the solver stops after so many nodes with the best it has; 0: never", "node", \
      OPTION_INTEGER, 20000, 0, 1e15, NULL}, \
     {"solver_seconds", \

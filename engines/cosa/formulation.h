@@ -174,6 +174,7 @@ void cosa_add_choice(struct cosa_model *model);
 DSE_MUST_CHECK enum dse_status cosa_add_minmax(struct cosa_model *model, struct arena *arena,
                                                struct dse_error *err);
 void cosa_add_pattern_rows(struct cosa_model *model);
+void cosa_add_tile_patterns(struct cosa_model *model, const struct cosa_capacity *capacity);
 void cosa_add_symmetry_rows(struct cosa_model *model);
 
 /* The mapping of a solution. */

@@ -44,6 +44,7 @@ static bool tighten(struct attempt *attempt, uint32_t l, uint32_t t, double fact
             double highest = milp_row_highest(model->milp, model->capacity[c].row);
             milp_set_row_bounds(model->milp, model->capacity[c].row, -INFINITY,
                                 highest - log2(factor) - REPAIR_MARGIN_BITS);
+            cosa_add_tile_patterns(model, &model->capacity[c]);
             return true;
         }
     return false;

@@ -1,66 +1,83 @@
-/* Rows that exclude no optimum but make the solve faster: hulls of the spatial knapsacks, and one of each
- * pair of mirror images. */
+/* Rows that exclude no optimum but make the solve faster: hulls of the knapsacks that meshes and tiles are,
+ * and one of each pair of mirror images. */
 #include <math.h>
 #include <string.h>
 
 #include "engines/cosa/formulation.h"
 
-enum { PATTERN_MAX = 40, PATTERN_PRIME_MAX = 12 };
+enum { PATTERN_MAX = 256, PATTERN_CLASS_MAX = 12, PATTERN_LOOK_MAX = 20000 };
 
-/* The maximal ways to fill a fan-out with primes. */
+/* A row that is a knapsack: each factor of kind k at the places takes charge[k] bits of the room; 0: none. */
+struct knapsack {
+    double charge[COSA_KIND_MAX];
+    uint32_t first_level, last_level;
+    enum cosa_axis first_axis, last_axis;
+    double room;
+};
+
+/* The maximal ways to fill a knapsack, by classes of factors that take the same part of it. */
 struct pattern_list {
-    uint32_t n_prime;
-    uint32_t prime[PATTERN_PRIME_MAX], most[PATTERN_PRIME_MAX]; /* most: that the problem has */
-    uint32_t n;
-    uint8_t exponent[PATTERN_MAX][PATTERN_PRIME_MAX];
+    uint32_t n_class;
+    double charge[PATTERN_CLASS_MAX];
+    uint32_t most[PATTERN_CLASS_MAX]; /* that the problem has */
+    uint32_t n, n_look;
+    uint8_t exponent[PATTERN_MAX][PATTERN_CLASS_MAX];
     bool too_many;
 };
 
-static void list_primes(const struct cosa_model *model, uint32_t l, int axis, struct pattern_list *list)
+/* Put the counts of kind k at the places of a knapsack; returns how many factors they hold at most. */
+static uint32_t put_counts(struct cosa_model *model, const struct knapsack *sack, uint32_t k)
+{
+    uint32_t most = 0;
+    for (uint32_t l = sack->first_level; l <= sack->last_level; l++)
+        for (int axis = (int)sack->first_axis; axis <= (int)sack->last_axis; axis++) {
+            cosa_put(model, model->count[k][l][axis], 1);
+            most += model->highest[k][l][axis];
+        }
+    return most < model->kind[k].count ? most : model->kind[k].count;
+}
+
+static void list_classes(struct cosa_model *model, const struct knapsack *sack, struct pattern_list *list)
 {
     for (uint32_t k = 0; k < model->n_kind; k++) {
-        if (model->count[k][l][axis] == COSA_NONE)
-            continue;
-        uint32_t i = 0;
-        while (i < list->n_prime && list->prime[i] != model->kind[k].prime)
+        uint32_t i = 0, most = sack->charge[k] > 0 ? put_counts(model, sack, k) : 0;
+        model->n_term = 0;
+        while (i < list->n_class && list->charge[i] != sack->charge[k])
             i++;
-        if (i == PATTERN_PRIME_MAX) {
+        if (most == 0)
+            continue;
+        if (i == PATTERN_CLASS_MAX) {
             list->too_many = true;
             return;
         }
-        if (i == list->n_prime) {
-            list->prime[i] = model->kind[k].prime;
-            list->n_prime++;
-        }
-        list->most[i] += model->highest[k][l][axis];
+        list->n_class += i == list->n_class;
+        list->charge[i] = sack->charge[k];
+        list->most[i] += most;
     }
 }
 
-/* Choose the exponent of prime i; a full pattern counts when no prime can be added to it. */
-static void list_patterns(struct pattern_list *list, uint32_t i, uint64_t room, uint8_t *exponent)
+/* Choose the exponents from class i on; a full pattern counts when nothing can be added to it. */
+static void list_patterns(struct pattern_list *list, uint32_t i, double room, uint8_t *exponent)
 {
-    if (i == list->n_prime) {
-        for (uint32_t j = 0; j < list->n_prime; j++)
-            if (exponent[j] < list->most[j] && list->prime[j] <= room)
+    if (i == list->n_class) {
+        for (uint32_t j = 0; j < list->n_class; j++)
+            if (exponent[j] < list->most[j] && list->charge[j] <= room)
                 return;
-        if (list->n == PATTERN_MAX) {
-            list->too_many = true;
-            return;
-        }
-        memcpy(list->exponent[list->n++], exponent, list->n_prime);
+        list->too_many = list->n == PATTERN_MAX;
+        if (!list->too_many)
+            memcpy(list->exponent[list->n++], exponent, list->n_class);
         return;
     }
-    for (exponent[i] = 0;; exponent[i]++) {
-        list_patterns(list, i + 1, room, exponent);
-        if (exponent[i] == list->most[i] || list->prime[i] > room || list->too_many)
-            break;
-        room /= list->prime[i];
+    for (uint32_t n = 0; n <= list->most[i] && n * list->charge[i] <= room && !list->too_many; n++) {
+        list->too_many = ++list->n_look > PATTERN_LOOK_MAX;
+        exponent[i] = (uint8_t)n;
+        list_patterns(list, i + 1, room - n * list->charge[i], exponent);
     }
-    exponent[i] = 0;
 }
 
-/* Of each prime at most as many as the chosen pattern has. */
-static void add_patterns(struct cosa_model *model, uint32_t l, int axis, const struct pattern_list *list)
+/* Of each class at most as many as the chosen pattern has. */
+static void add_patterns(struct cosa_model *model, const struct knapsack *sack,
+                         const struct pattern_list *list)
 {
     uint32_t variable[PATTERN_MAX];
     for (uint32_t j = 0; j < list->n && list->n > 1; j++) {
@@ -69,33 +86,58 @@ static void add_patterns(struct cosa_model *model, uint32_t l, int axis, const s
     }
     if (list->n > 1)
         (void)cosa_add_row(model, 1, 1, "one pattern");
-    for (uint32_t i = 0; i < list->n_prime; i++) {
+    for (uint32_t i = 0; i < list->n_class; i++) {
         for (uint32_t k = 0; k < model->n_kind; k++)
-            if (model->kind[k].prime == list->prime[i])
-                cosa_put(model, model->count[k][l][axis], 1);
+            if (sack->charge[k] == list->charge[i])
+                (void)put_counts(model, sack, k);
         double highest = list->n == 1 ? list->exponent[0][i] : 0;
         for (uint32_t j = 0; j < list->n && list->n > 1; j++)
             cosa_put(model, variable[j], -(double)list->exponent[j][i]);
-        (void)cosa_add_row(model, -INFINITY, highest, "spatial pattern");
+        (void)cosa_add_row(model, -INFINITY, highest, "pattern");
     }
+}
+
+/* The hull of the ways to fill a knapsack, where they are few. */
+static void add_hull(struct cosa_model *model, const struct knapsack *sack)
+{
+    struct pattern_list list = {0};
+    uint8_t exponent[PATTERN_CLASS_MAX];
+    list_classes(model, sack, &list);
+    if (list.n_class == 0 || list.too_many)
+        return;
+    list_patterns(&list, 0, sack->room, exponent);
+    if (!list.too_many)
+        add_patterns(model, sack, &list);
 }
 
 void cosa_add_pattern_rows(struct cosa_model *model)
 {
+    struct knapsack sack = {.room = 0};
+    for (uint32_t k = 0; k < model->n_kind; k++)
+        sack.charge[k] = model->kind[k].bits;
     for (uint32_t l = 0; l < model->shape->n_level; l++) {
         uint64_t fanout[2];
         architecture_fanout(model->shape->arch, l, &fanout[0], &fanout[1]);
+        sack.first_level = sack.last_level = l;
         for (int axis = COSA_X; axis <= COSA_Y; axis++) {
-            struct pattern_list list = {0};
-            uint8_t exponent[PATTERN_PRIME_MAX] = {0};
-            list_primes(model, l, axis, &list);
-            if (list.n_prime == 0 || list.too_many)
-                continue;
-            list_patterns(&list, 0, fanout[axis - COSA_X], exponent);
-            if (!list.too_many)
-                add_patterns(model, l, axis, &list);
+            sack.first_axis = sack.last_axis = (enum cosa_axis)axis;
+            sack.room = log2((double)fanout[axis - COSA_X]) + COSA_BITS_SLACK;
+            add_hull(model, &sack);
         }
     }
+    for (uint32_t i = 0; i < model->n_capacity; i++)
+        cosa_add_tile_patterns(model, &model->capacity[i]);
+}
+
+void cosa_add_tile_patterns(struct cosa_model *model, const struct cosa_capacity *capacity)
+{
+    struct knapsack sack = {.last_level = capacity->level,
+                            .last_axis = COSA_Y,
+                            .room = milp_row_highest(model->milp, capacity->row)};
+    for (uint32_t k = 0; k < model->n_kind; k++)
+        sack.charge[k] =
+            cosa_charge(model->shape, model->halo, capacity->level, capacity->tensor, &model->kind[k]);
+    add_hull(model, &sack);
 }
 
 /* ---------------------------------------- symmetries */

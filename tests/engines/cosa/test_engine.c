@@ -167,9 +167,11 @@ static void test_solver_limit_is_said(void **state)
     struct one_case c;
     struct engine_result r;
     make_case(&c, 56);
-    c.problem.bound[C] = 336;
-    c.problem.bound[K] = 192; /* needs some thousand nodes */
-    solve(&c, WITH("max_nodes", "150"), &r);
+    c.problem.bound[R] = c.problem.bound[S] = 2;
+    c.problem.bound[C] = 360;
+    c.problem.bound[K] = 1680;
+    c.problem.bound[N] = 3; /* needs some hundred nodes */
+    solve(&c, WITH("max_nodes", "60"), &r);
     assert_true(r.feasible);
     assert_int_equal(r.stop, STOP_SOLVER_LIMIT);
     assert_string_equal(engine_stop_text(r.stop), "solver_limit");

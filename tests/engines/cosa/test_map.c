@@ -215,10 +215,10 @@ static void test_safe_halo_needs_no_repair(void **state)
 static void test_node_limit_gives_the_best_so_far(void **state)
 {
     (void)state;
-    static const uint32_t bound[] = {1, 1, 56, 56, 336, 192, 1};
+    static const uint32_t bound[] = {2, 2, 56, 56, 360, 1680, 3};
     struct map_case one;
     make_conv(&one, bound);
-    one.settings.limits.max_nodes = 150;
+    one.settings.limits.max_nodes = 60;
     must_map_validly(&one, NULL);
     assert_int_equal(one.solution.milp_status, MILP_FEASIBLE);
     assert_false(one.solution.proved);
