@@ -3,7 +3,6 @@
 #ifndef RESULTS_CUBE_CUBE_INDEX_H
 #define RESULTS_CUBE_CUBE_INDEX_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@ struct cube_entry {
     uint64_t cell; /* row-major */
     uint64_t line, offset, length;
     uint64_t layer_line, layer_offset, layer_length;
-    bool plain; /* see csv_row */
 };
 
 struct cube_run; /* one sorted run in the scratch file */

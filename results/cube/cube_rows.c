@@ -22,9 +22,8 @@ static enum dse_status index_rows(struct cube_rows *rows, struct dse_error *err)
             return cube_index_finish(&rows->index, err);
         if (row.cell == JOURNAL_NO_CELL)
             continue;
-        const struct cube_entry entry = {row.cell,         row.line,        row.offset,
-                                         row.length,       row.layer_line,  row.layer_offset,
-                                         row.layer_length, row.split->plain};
+        const struct cube_entry entry = {row.cell,       row.line,         row.offset,      row.length,
+                                         row.layer_line, row.layer_offset, row.layer_length};
         DSE_TRY(cube_index_add(&rows->index, &entry, err));
     }
 }
@@ -110,7 +109,7 @@ enum dse_status cube_rows_next(struct cube_rows *rows, bool *more, struct dse_er
 {
     DSE_TRY(cube_rows_step(rows, more, err));
     return *more ? journal_scan_point_at(rows->scan, rows->at.offset, rows->at.length, rows->at.line,
-                                         rows->at.plain, &rows->split, err)
+                                         &rows->split, err)
                  : DSE_OK;
 }
 

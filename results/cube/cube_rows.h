@@ -12,7 +12,7 @@
 #include "results/record/schema.h"
 
 /* Entries of a journal's index that are in memory, by default: 14 MiB. */
-enum { CUBE_ROWS_ENTRY_MAX = 224 * 1024 };
+enum { CUBE_ROWS_ENTRY_MAX = 256 * 1024 };
 
 /* A journal opened for reading in cell order. */
 struct cube_rows {

@@ -104,7 +104,6 @@ enum dse_status merge_files_add(struct merge_files *files, const struct cube_ent
     DSE_TRY(append(layers, files->layers, files->layer_path, err));
     DSE_TRY(append(point, files->csv, files->csv_path, err));
     end->cell = row->cell;
-    end->plain = row->plain;
     end->length = point->length;
     end->layer_length = layers->length;
     DSE_TRY(cube_index_add(&files->index, end, err));

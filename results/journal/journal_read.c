@@ -86,13 +86,12 @@ static enum dse_status check_seal(const char *path, int number, const char *line
     return DSE_OK;
 }
 
-enum dse_status line_split(const char *path, int number, const char *line, size_t length, bool plain,
-                           struct csv_row *row, struct dse_error *err)
+enum dse_status line_split(const char *path, int number, const char *line, size_t length, struct csv_row *row,
+                           struct dse_error *err)
 {
     struct dse_error why;
     DSE_TRY(check_seal(path, number, line, length, err));
-    enum dse_status status =
-        plain ? csv_split_plain(line, length, row, &why) : csv_split(line, length, row, &why);
+    enum dse_status status = csv_split(line, length, row, &why);
     if (status != DSE_OK)
         return dse_fail_at(err, status, path, number, "%s", why.text);
     return DSE_OK;
@@ -106,7 +105,7 @@ enum dse_status line_reader_check(const struct line_reader *reader, struct dse_e
 enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
                                   struct dse_error *err)
 {
-    return line_split(reader->path, reader->number, reader->line, reader->length, false, row, err);
+    return line_split(reader->path, reader->number, reader->line, reader->length, row, err);
 }
 
 size_t csv_column_find(const struct csv_row *header, const char *name)

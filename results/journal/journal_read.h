@@ -44,10 +44,9 @@ DSE_MUST_CHECK enum dse_status line_reader_check(const struct line_reader *reade
 DSE_MUST_CHECK enum dse_status line_reader_split(const struct line_reader *reader, struct csv_row *row,
                                                  struct dse_error *err);
 
-/* The same for a line (length, without its line break) that is number `number` of the file `path`. `plain`:
- * it was found so when it was split before. */
+/* The same for a line (length, without its line break) that is number `number` of the file `path`. */
 DSE_MUST_CHECK enum dse_status line_split(const char *path, int number, const char *line, size_t length,
-                                          bool plain, struct csv_row *row, struct dse_error *err);
+                                          struct csv_row *row, struct dse_error *err);
 
 /* Where a column stands in a header row, or row->n. */
 size_t csv_column_find(const struct csv_row *header, const char *name);

@@ -64,11 +64,10 @@ const char *journal_scan_layer_path(const struct journal_scan *scan);
 const struct csv_row *journal_scan_header(const struct journal_scan *scan);
 
 /* Lines by their place, in any order and between calls of journal_scan_next (whose row stays valid): seals
- * are checked. `line` is for messages (0: not known); `plain` as the row's `split` said. `split` is the
- * caller's. DSE_BAD_INPUT, DSE_IO. */
+ * are checked. `line` is for messages (0: not known). `split` is the caller's. DSE_BAD_INPUT, DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_scan_point_at(struct journal_scan *scan, uint64_t offset,
-                                                     uint64_t length, uint64_t line, bool plain,
-                                                     struct csv_row *split, struct dse_error *err);
+                                                     uint64_t length, uint64_t line, struct csv_row *split,
+                                                     struct dse_error *err);
 
 /* Called for each layer line, split. */
 typedef enum dse_status journal_layer_visit(void *user, const struct csv_row *split, struct dse_error *err);

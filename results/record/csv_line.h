@@ -19,8 +19,6 @@ struct csv_row {
     struct text_buffer store;
     struct csv_parser parser;
     bool broken; /* a line break outside of quotes */
-    bool
-        plain; /* the fields are the line cut at its commas: libcsv found neither quotes nor blanks to drop */
 };
 
 void csv_row_init(struct csv_row *row);
@@ -30,10 +28,6 @@ void csv_row_free(struct csv_row *row);
  * its terminator. DSE_BAD_INPUT when the quoting is broken, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
                                          struct dse_error *err);
-
-/* The fields of a line that csv_split has read before and found plain. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status csv_split_plain(const char *line, size_t length, struct csv_row *row,
-                                               struct dse_error *err);
 
 /* Append one field and the comma after it, quoted (csv_write) only when it must be. Line breaks become
  * spaces. NULL: empty. */

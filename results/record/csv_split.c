@@ -27,9 +27,10 @@ void csv_row_free(struct csv_row *row)
     csv_row_init(row);
 }
 
-/* `text` has no terminator; NULL where there is none. There is room for all fields in the store. */
-static void add_field(struct csv_row *row, const char *text, size_t length)
+/* `text` has no terminator; NULL where there is none. csv_split made room for all fields in the store. */
+static void take_field(void *text, size_t length, void *user)
 {
+    struct csv_row *row = user;
     if (row->n == row->capacity) {
         size_t capacity = row->capacity ? 2 * row->capacity : 64;
         const char **field = realloc(row->field, capacity * sizeof *field);
@@ -45,11 +46,6 @@ static void add_field(struct csv_row *row, const char *text, size_t length)
     to[length] = '\0';
     row->store.length += length + 1;
     row->field[row->n++] = to;
-}
-
-static void take_field(void *text, size_t length, void *user)
-{
-    add_field(user, text, length);
 }
 
 /* A line break outside of quotes, or the end of the line (-1). */
@@ -85,20 +81,5 @@ enum dse_status csv_split(const char *line, size_t length, struct csv_row *row, 
         take_field(NULL, 0, row);
     if (!whole || row->store.failed)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
-    row->plain = row->store.length == length + 1; /* a comma or the end became each terminator */
     return DSE_OK;
-}
-
-enum dse_status csv_split_plain(const char *line, size_t length, struct csv_row *row, struct dse_error *err)
-{
-    const char *at = line, *end = line + length, *comma;
-    text_clear(&row->store);
-    row->n = 0;
-    row->plain = true;
-    if (text_room(&row->store, length + 1)) {
-        for (; (comma = memchr(at, ',', (size_t)(end - at))) != NULL; at = comma + 1)
-            add_field(row, at, (size_t)(comma - at));
-        add_field(row, at, (size_t)(end - at));
-    }
-    return row->store.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line") : DSE_OK;
 }

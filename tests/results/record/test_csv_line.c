@@ -102,47 +102,11 @@ static void test_csv_split_reads_fields(void **state)
     text_free(&all);
 }
 
-/* A line without quotes and blanks to drop, and no other, is cut at its commas into the fields that libcsv
- * found. */
-static void test_csv_split_plain_reads_what_libcsv_read(void **state)
-{
-    (void)state;
-    static const char letter[] = "a,b, \"";
-    struct random_stream stream = random_stream_make(6, 2, RANDOM_TEST);
-    struct csv_row found, again;
-    struct dse_error err;
-    int n_plain = 0, n_other = 0;
-    csv_row_init(&found);
-    csv_row_init(&again);
-    for (int i = 0; i < 20000; i++) {
-        char line[24];
-        size_t n = random_u64(&stream) % sizeof line;
-        for (size_t k = 0; k < n; k++)
-            line[k] = letter[random_u64(&stream) % (i % 2 ? 3 : sizeof letter - 1)];
-        if (csv_split(line, n, &found, &err) != DSE_OK)
-            continue;
-        if (memchr(line, '"', n) || (n > 0 && (line[0] == ' ' || line[n - 1] == ' ')))
-            assert_false(found.plain);
-        n_plain += found.plain;
-        n_other += !found.plain;
-        if (!found.plain)
-            continue;
-        assert_int_equal(csv_split_plain(line, n, &again, &err), DSE_OK);
-        assert_int_equal(again.n, found.n);
-        for (size_t k = 0; k < found.n; k++)
-            assert_string_equal(again.field[k], found.field[k]);
-    }
-    assert_true(n_plain > 5000 && n_other > 500);
-    csv_row_free(&found);
-    csv_row_free(&again);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_add_text_quotes_as_libcsv_does),
         cmocka_unit_test(test_csv_split_reads_fields),
-        cmocka_unit_test(test_csv_split_plain_reads_what_libcsv_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
