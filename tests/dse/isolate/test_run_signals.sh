@@ -4,14 +4,14 @@ set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
 
-# interrupted SIGNAL COMMAND...: the command, sent SIGNAL after a second, ends within five with exit code 130
+# interrupted SIGNAL COMMAND...: the command, sent SIGNAL after a second (or $delay), ends within five with exit code 130
 interrupted() {
     signal=$1
     shift
     # a non-interactive shell starts background jobs with SIGINT ignored, nohup with SIGHUP; env puts the default back
     env --default-signal=INT,HUP "$@" >"$folder/out" 2>"$folder/err" &
     job=$!
-    sleep 1
+    sleep "${delay:-1}"
     kill -"$signal" $job
     start=$(date +%s)
     wait $job
@@ -66,7 +66,8 @@ done
 check 'SIGINT ends dse sample that simulates' interrupted INT "$DSE" sample simba_tablev resnet50 conv1 -b 256 -n 1000000 -m noc \
     -o "$folder/space.csv"
 check 'leaves no file either' sh -c "! ls '$folder'/space.csv*"
-check 'SIGINT ends dse calibrate' interrupted INT "$DSE" calibrate simba -j 1 -o "$folder/weights.yaml"
+delay=0.3
+check 'SIGINT ends dse calibrate' interrupted INT "$DSE" calibrate tpu_128x128 -j 1 -o "$folder/weights.yaml"
 check 'without a file' sh -c "! ls '$folder'/weights.yaml*"
 
 finish

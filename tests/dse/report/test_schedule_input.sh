@@ -96,8 +96,8 @@ if gnuplot --version >/dev/null 2>&1; then
     check 'from 100 us' grep -q '^dse_low = 100$' "$folder/part.pdf.gp"
     check 'straight from the schedule' code 0 "$DSE" plot $stage2 --arch soma_edge --compat -o "$folder/s.svg" --keep-script
     check 'the file' code 0 "$DSE" plot "$folder/stage2.h5" -o "$folder/h.svg" --keep-script
-    sed 's/[a-z]*[.]svg[.]tmp//' "$folder/s.svg.gp" >"$folder/s.gp"
-    sed 's/[a-z]*[.]svg[.]tmp//' "$folder/h.svg.gp" >"$folder/h.gp"
+    sed '/^dse_output = /d' "$folder/s.svg.gp" >"$folder/s.gp"
+    sed '/^dse_output = /d' "$folder/h.svg.gp" >"$folder/h.gp"
     check 'is the same figure' cmp "$folder/s.gp" "$folder/h.gp"
     # as sweeps have it: on one line
     printf '%s\n' '{soma: 1, network: resnet50_soma, groups: [' >"$folder/line.yaml"
