@@ -11,3 +11,18 @@ enum dse_status accounting_accepts(const struct accounting *accounting, const st
     return dse_fail(err, status, "accounting %s does not price architecture %s: %.600s", accounting->name,
                     arch->name, why.text);
 }
+
+const struct accounting *accounting_standard(enum accounting_kind kind, const struct architecture *arch)
+{
+    size_t n;
+    const struct accounting *const *all = accounting_all(&n), *first = NULL;
+    struct dse_error ignored;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->kind != kind)
+            continue;
+        if (accounting_accepts(all[i], arch, &ignored) == DSE_OK)
+            return all[i];
+        first = first ? first : all[i];
+    }
+    return first;
+}

@@ -88,6 +88,9 @@ const struct accounting *accounting_find(const char *name);
 DSE_MUST_CHECK enum dse_status accounting_named(const char *name, const struct accounting **out,
                                                 struct dse_error *err);
 
+/* The one for want of a choice: the first of its kind that prices this machine; when none does, the first. */
+const struct accounting *accounting_standard(enum accounting_kind kind, const struct architecture *arch);
+
 /* Does it price this machine? DSE_BAD_INPUT names accounting and reason. */
 DSE_MUST_CHECK enum dse_status accounting_accepts(const struct accounting *accounting,
                                                   const struct architecture *arch, struct dse_error *err);

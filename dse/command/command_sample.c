@@ -232,6 +232,8 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
     job->settings.draw = (enum sample_draw)draw;
     job->settings.search_bypass = cli_has(args, "search-bypass");
     job->with_mapping = cli_has(args, "mapping");
+    if (cli_value(args, "accounting"))
+        DSE_TRY(accounting_named(cli_value(args, "accounting"), &job->settings.accounting, err));
     if (cli_value(args, "measure"))
         DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
     job->n_metric = measure_columns(&job->settings.measure, false, job->metric);
@@ -316,6 +318,9 @@ static const struct cli_option options[] = {
      "invalid"},
     {"search-bypass", 0, NULL, "tensors may also be bypassed where the machine would keep them"},
     {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
+    {"accounting", 'a', "NAME",
+     "what a mapping costs: a name of `dse list accountings` (default: the first that prices mappings on "
+     "ARCH)"},
     {"measure", 'm', "WHAT",
      "also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
     {"mapping", 0, NULL, "also the mapping itself, as `dse eval` reads it"},

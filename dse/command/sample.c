@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace.h"
 
 enum {
@@ -209,7 +208,9 @@ static enum dse_status prepare(struct sampler *sampler, struct arena *arena, str
     const struct sample_settings *s = sampler->settings;
     if (s->n_valid == 0 && s->max_draws == 0)
         return dse_fail(err, DSE_BAD_USAGE, "a limit of mappings or of draws is needed");
-    DSE_TRY(evaluator_new(&accounting_timeloop, sampler->problem, sampler->arch, &sampler->evaluator, err));
+    const struct accounting *accounting =
+        s->accounting ? s->accounting : accounting_standard(ACCOUNTING_MAPPING, sampler->arch);
+    DSE_TRY(evaluator_new(accounting, sampler->problem, sampler->arch, &sampler->evaluator, err));
     sampler->problem = evaluator_problem(sampler->evaluator);
     sampler->arch = evaluator_architecture(sampler->evaluator);
     DSE_TRY(mapspace_new(sampler->problem, sampler->arch, s->constraints, s->search_bypass, arena,

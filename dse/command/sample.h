@@ -24,6 +24,7 @@ struct sample_settings {
     uint64_t max_draws;
     uint64_t seed;
     bool search_bypass;
+    const struct accounting *accounting;            /* NULL: accounting_standard */
     const struct mapspace_constraints *constraints; /* NULL: none */
     struct measure_settings measure;
     int n_thread;

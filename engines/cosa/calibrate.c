@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
-#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/network.h"
 #include "engines/cosa/cosa.h"
+#include "engines/cosa/cosa_engines.h"
 
 /* Weights tried beside the traffic's 1. The authors' program has 0.1 and 10 (the default). */
 static const double util_grid[] = {0.1, 0, 0.01, 0.3, 1};
@@ -113,7 +113,8 @@ static enum dse_status map_one(const struct architecture *arch, const struct obj
     DSE_TRY(cosa_map(problem, arch, NULL, &settings, arena, solution, err));
     if (!solution->feasible)
         return DSE_OK;
-    DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
+    const struct accounting *accounting = engine_accounting(&engine_cosa, NULL, arch);
+    DSE_TRY(evaluator_new(accounting, problem, arch, &evaluator, err));
     enum dse_status status = evaluator_detail(evaluator, &solution->mapping, arena, detail, err);
     evaluator_delete(evaluator);
     if (status != DSE_OK || detail->total.fit.what != FITS)

@@ -33,11 +33,24 @@ static void test_accounting_unknown_names_get_the_nearest(void **state)
     assert_ptr_equal(found, &accounting_timeloop);
 }
 
+/* Those of schedules want a buffer inside the DRAM, which a machine of one level has not: then it is the
+ * first of all, whose message says so. */
+static void test_accounting_standard_is_the_first_that_takes_the_machine(void **state)
+{
+    struct architecture arch = {.n_level = 1};
+    struct dse_error err;
+    (void)state;
+    assert_ptr_equal(accounting_standard(ACCOUNTING_MAPPING, &arch), &accounting_timeloop);
+    assert_ptr_equal(accounting_standard(ACCOUNTING_SCHEDULE, &arch), accounting_find("soma"));
+    assert_int_equal(accounting_accepts(accounting_find("soma"), &arch, &err), DSE_BAD_INPUT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accounting_is_found_by_its_name),
         cmocka_unit_test(test_accounting_unknown_names_get_the_nearest),
+        cmocka_unit_test(test_accounting_standard_is_the_first_that_takes_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

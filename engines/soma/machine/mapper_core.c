@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
-#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/network.h"
 
 /* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873
@@ -153,7 +152,8 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
                              struct arena *arena, struct engine_result *result, struct dse_error *err)
 {
     struct evaluator *evaluator;
-    DSE_TRY(evaluator_new(&accounting_timeloop, problem, &core->arch, &evaluator, err));
+    const struct accounting *accounting = engine_accounting(core->engine, core->option, &core->arch);
+    DSE_TRY(evaluator_new(accounting, problem, &core->arch, &evaluator, err));
     const uint64_t content[] = {problem_hash(problem), architecture_hash(&core->arch)};
     const struct engine_task task = {
         .evaluator = evaluator,

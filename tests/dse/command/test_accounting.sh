@@ -31,6 +31,14 @@ check 'a mapping' code 0 "$DSE" eval simba resnet50:conv1 "$folder/map.yaml" -a 
 check 'a mapping by that of schedules' code 2 "$DSE" eval simba resnet50:conv1 "$folder/map.yaml" -a soma
 check 'is told' says 'accounting soma prices no mappings of a loop nest'
 
+# Samples of the map space are priced by it too.
+check 'samples' code 0 "$DSE" sample simba resnet50 conv1 -n 20
+cp "$folder/out" "$folder/default"
+check 'samples by name' code 0 "$DSE" sample simba resnet50 conv1 -n 20 -a timeloop
+check 'are the same' cmp "$folder/out" "$folder/default"
+check 'samples by that of schedules' code 2 "$DSE" sample simba resnet50 conv1 -n 20 -a soma
+check 'is told' says 'accounting soma prices no mappings of a loop nest'
+
 # Of the SoMa family the option compat is the same choice.
 check 'option compat' code 0 "$DSE" map soma_edge $tiny -e unfused -o compat=true -f yaml
 cp "$folder/out" "$folder/compat.yaml"

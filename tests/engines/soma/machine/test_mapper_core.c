@@ -18,6 +18,7 @@
 #include "costmodel/readers/readers.h"
 #include "engines/soma/machine/mapper_core.h"
 #include "engines/soma/notation/tile_plan.h"
+#include "tests/support/accounting_refetch.h"
 #include "tests/support/soma_case.h"
 
 enum { BUDGET = 300 };
@@ -120,6 +121,30 @@ static struct evaluation inside_by_hand(struct fixture *f, const struct problem 
     assert_int_equal(detail->total.fit.what, FITS);
     evaluator_delete(evaluator);
     return detail->total;
+}
+
+/* An engine that can only be priced by another accounting is priced by that one. */
+static void test_mapper_core_prices_by_the_engines_accounting(void **state)
+{
+    static const struct engine_accounting only[] = {{&accounting_refetch, NULL, 0}, {NULL, NULL, 0}};
+    struct fixture f;
+    struct evaluator *evaluator;
+    struct evaluation_detail refetched;
+    struct problem problem;
+    (void)state;
+    open_core(&f, "soma_edge", "random");
+    struct engine engine = *f.core.engine;
+    struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
+    engine.accounting = only;
+    f.core.engine = &engine;
+    assert_int_equal(mapper_core_solve(&f.core, &conv, &f.arena, &problem, result, &f.err), DSE_OK);
+    assert_int_equal(evaluator_new(&accounting_refetch, &problem, &f.core.arch, &evaluator, &f.err), DSE_OK);
+    assert_int_equal(evaluator_detail(evaluator, &result->mapping, &f.arena, &refetched, &f.err), DSE_OK);
+    evaluator_delete(evaluator);
+    check_near(result->evaluation.energy_j, refetched.total.energy_j);
+    assert_true(fabs(inside_by_hand(&f, &problem, &result->mapping).energy_j / refetched.total.energy_j - 1) >
+                1e-3);
+    arena_free(&f.arena);
 }
 
 static void check_cost_by_hand(const char *arch, const char *engine, const struct core_tile *tile)
@@ -392,6 +417,7 @@ static void test_mapper_core_takes_mappers_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mapper_core_prices_by_the_engines_accounting),
         cmocka_unit_test(test_mapper_core_problem_of_a_whole_layer_is_the_layers),
         cmocka_unit_test(test_mapper_core_problem_keeps_the_size_of_groups),
         cmocka_unit_test(test_mapper_core_cost_is_the_plain_evaluation),
