@@ -7,8 +7,6 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "costmodel/fused/accounting_soma.h"
-#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/command/commands.h"
@@ -148,7 +146,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     struct mapping_report report = {.problem = problem, .arch = arch, .detail = &detail};
     struct arena arena;
     char text[512];
-    const struct accounting *accounting = &accounting_timeloop;
+    const struct accounting *accounting = accounting_standard(ACCOUNTING_MAPPING, arch);
     if (cli_value(args, "accounting"))
         DSE_TRY(accounting_named(cli_value(args, "accounting"), &accounting, err));
     DSE_TRY(evaluator_new(accounting, problem, arch, &evaluator, err));
@@ -219,27 +217,6 @@ static enum dse_status save_timeline(const struct cli_args *args, const struct s
     return timeline_write(&timeline, cli_value(args, "timeline"), err);
 }
 
-/* --accounting of a schedule, and --compat, which is the same as soma-compat. NULL: what the SCHEDULE
- * says. */
-static enum dse_status asked_rules(const struct cli_args *args, const struct architecture *arch,
-                                   const struct accounting **asked, struct dse_error *err)
-{
-    const struct accounting *chosen;
-    *asked = cli_has(args, "compat") ? &accounting_soma_compat : NULL;
-    if (!cli_value(args, "accounting"))
-        return DSE_OK;
-    DSE_TRY(accounting_named(cli_value(args, "accounting"), &chosen, err));
-    if (chosen->kind != ACCOUNTING_SCHEDULE)
-        return dse_fail(err, DSE_BAD_USAGE, "accounting %s prices mappings; %s is a schedule", chosen->name,
-                        args->operand[2]);
-    if (*asked && *asked != chosen)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "--compat is --accounting %s, but --accounting %s is given as well", (*asked)->name,
-                        chosen->name);
-    *asked = chosen;
-    return accounting_accepts(chosen, arch, err);
-}
-
 /* Print the report, and write the timeline if it is asked for: neither without the other. */
 static enum dse_status report_schedule(const struct cli_args *args, const struct console *console,
                                        const struct schedule_format *format, struct schedule_request *request,
@@ -279,7 +256,6 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
         if (cli_has(args, of_mappings[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a %s", of_mappings[i],
                             args->operand[2], format->name);
-    DSE_TRY(asked_rules(args, request->arch, &request->accounting, err));
     DSE_TRY(input_network(args->operand[1], &network, err));
     request->network = &network;
     arena_init(&arena);
@@ -289,16 +265,22 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
     return status;
 }
 
+/* An option that was given and no mapping has; NULL: none. */
+static const char *schedule_only(const struct cli_args *args)
+{
+    static const char *const option[] = {"option", "timeline"};
+    return schedule_option_given(args, option, sizeof option / sizeof option[0]);
+}
+
 static enum dse_status run_mapping(const struct cli_args *args, const struct console *console,
                                    const struct architecture *arch, uint32_t batch, struct dse_error *err)
 {
     struct problem problem;
     struct mapping mapping;
-    static const char *const of_schedules[] = {"align", "compat", "core", "option", "timeline"};
-    for (size_t i = 0; i < sizeof of_schedules / sizeof of_schedules[0]; i++)
-        if (cli_has(args, of_schedules[i]))
-            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a schedule; %s is none", of_schedules[i],
-                            args->operand[2]);
+    const char *of_schedules = schedule_only(args);
+    if (of_schedules)
+        return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a schedule; %s is none", of_schedules,
+                        args->operand[2]);
     DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
     DSE_TRY(pad(args, &problem, err));
     DSE_TRY(mapping_read(args->operand[2], &problem, arch, &mapping, err));
@@ -316,7 +298,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
     enum dse_status status = yaml_load(args->operand[2], &text, &length, err);
-    if (status != DSE_OK && (cli_has(args, "compat") || cli_has(args, "timeline")))
+    if (status != DSE_OK && schedule_only(args))
         return status;
     if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
@@ -350,18 +332,10 @@ static const struct cli_option options[] = {
     {"noc-transactions", 0, "FILE",
      "write what the simulated network has to carry, one line per transaction"},
     {"accounting", 'a', "NAME",
-     "what the MAPPING or SCHEDULE costs: a name of `dse list accountings` (default: timeloop; what the "
-     "SCHEDULE "
-     "says, else soma)"},
+     "what the MAPPING or SCHEDULE costs: a name of `dse list accountings` (default: the first that prices "
+     "mappings on ARCH; what the SCHEDULE says)"},
     {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default 1)"},
-    {"align", 0, "BYTES",
-     "for the report instructions: offsets in the buffer are multiples of this (default 1)"},
-    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program: --accounting soma-compat"},
-    {"core", 0, "NAME",
-     "what schedules the tiles of a SCHEDULE: array, or a mapper such as descent or cosa (default: what the "
-     "SCHEDULE says, else array)"},
-    {"option", 'o', "NAME=VALUE",
-     "an option of the evaluation of a SCHEDULE by its name, as align and core; repeatable"},
+    {"option", 'o', "NAME=VALUE", "an option of the evaluation of a SCHEDULE by its name; repeatable"},
     {"timeline", 0, "FILE",
      "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},
     {"set", 0, "PATH=VALUE",
@@ -379,8 +353,8 @@ const struct cli_command command_eval = {
         "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1; for a SCHEDULE a "
         "network\n"
         "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it\n"
-        "SCHEDULE a fused schedule of the whole network, as `dse map --engine soma --format yaml` prints it\n"
-        "         (YAML with the key `soma`, docs/soma.md)\n"
+        "SCHEDULE a fused schedule of the whole network, as `dse map --format yaml` with a scheduler prints "
+        "it\n"
         "\n"
         "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
         "how much.\n"
@@ -400,6 +374,7 @@ const struct cli_command command_eval = {
         "  dse eval soma_edge resnet50_soma experiments/soma/schedules/resnet50_fused.yaml --compat\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
+    .more = schedule_flag_at,
     .min_operand = 3,
     .max_operand = 3,
     .run = command,

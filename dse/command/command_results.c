@@ -12,6 +12,7 @@
 #include "dse/console/not_ok.h"
 #include "dse/console/table.h"
 #include "dse/inputs/input_store.h"
+#include "dse/report/schedule_input.h"
 #include "dse/report/timeline_plot.h"
 #include "dse/spec/sweep.h"
 #include "results/cube/cube_read.h"
@@ -287,7 +288,6 @@ static const struct cli_option plot_option_table[] = {
     {"arch", 0, "ARCH", "what a SCHEDULE runs on, as for `dse eval`"},
     {"network", 0, "NETWORK", "what a SCHEDULE computes (default: the network that it names)"},
     {"batch", 'b', "N", "samples of a SCHEDULE (default 1)"},
-    {"compat", 0, NULL, "a SCHEDULE by the rules of the published SoMa program (docs/soma.md)"},
     {"set", 0, "PATH=VALUE", "replace a quantity of ARCH; repeatable"},
 };
 
@@ -310,6 +310,7 @@ const struct cli_command command_plot = {
             "  dse plot schedule.yaml --arch soma_edge -o graph.png\n",
     .option = plot_option_table,
     .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
+    .more = schedule_graph_flag_at,
     .min_operand = 1,
     .max_operand = 8,
     .choice_option = "kind",

@@ -84,10 +84,37 @@ static int unknown_command(const struct cli_command *command, size_t n, const ch
     return EXIT_BAD_USE;
 }
 
-int cli_main(int argc, char **argv, const struct console *console)
+static void print_help(const struct cli_command *command, FILE *out)
+{
+    struct cli_option option[CLI_OPTION_MAX];
+    const struct cli_command whole = cli_command_whole(command, option);
+    cli_print_help(&whole, out);
+}
+
+static int run_command(const struct cli_command *command, int argc, char **argv,
+                       const struct console *console)
 {
     struct dse_error err = {0};
     struct cli_args args;
+    struct cli_option option[CLI_OPTION_MAX];
+    const struct cli_command whole = cli_command_whole(command, option);
+    enum dse_status status = cli_parse(&whole, argc, argv, &args, &err);
+    if (status != DSE_OK)
+        return cli_report(console, status, &err);
+    if (args.help) {
+        cli_print_help(&whole, console->out);
+        return EXIT_DONE;
+    }
+    int code = whole.run(&args, console);
+    if (fflush(console->out) != 0 && code == EXIT_DONE) {
+        fprintf(console->err, "dse: the output could not be written\n");
+        return EXIT_BAD_USE;
+    }
+    return code;
+}
+
+int cli_main(int argc, char **argv, const struct console *console)
+{
     struct cli_command all[COMMAND_MAX];
     size_t n = all_commands(all);
     if (argc < 2) {
@@ -98,7 +125,7 @@ int cli_main(int argc, char **argv, const struct console *console)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         const struct cli_command *command = argc > 2 ? find(all, n, argv[2]) : NULL;
         if (command)
-            cli_print_help(command, console->out);
+            print_help(command, console->out);
         else
             print_overview(all, n, console->out);
         return EXIT_DONE;
@@ -106,19 +133,6 @@ int cli_main(int argc, char **argv, const struct console *console)
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
         return print_version(console->out);
     const struct cli_command *command = find(all, n, word);
-    if (!command)
-        return unknown_command(all, n, word, console);
-    enum dse_status status = cli_parse(command, argc - 1, argv + 1, &args, &err);
-    if (status != DSE_OK)
-        return cli_report(console, status, &err);
-    if (args.help) {
-        cli_print_help(command, console->out);
-        return EXIT_DONE;
-    }
-    int code = command->run(&args, console);
-    if (fflush(console->out) != 0 && code == EXIT_DONE) {
-        fprintf(console->err, "dse: the output could not be written\n");
-        return EXIT_BAD_USE;
-    }
-    return code;
+    return command ? run_command(command, argc - 1, argv + 1, console)
+                   : unknown_command(all, n, word, console);
 }

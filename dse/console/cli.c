@@ -9,6 +9,28 @@
 
 enum { HELP_INDENT = 28, HELP_WIDTH = 98 };
 
+static bool has_option(const struct cli_option *option, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(option[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+struct cli_command cli_command_whole(const struct cli_command *command, struct cli_option *option)
+{
+    struct cli_command whole = *command;
+    whole.more = NULL;
+    whole.option = option;
+    memcpy(option, command->option, command->n_option * sizeof *option);
+    for (size_t i = 0; command->more && whole.n_option < CLI_OPTION_MAX; i++) {
+        if (!command->more(i, &option[whole.n_option]))
+            break;
+        whole.n_option += !has_option(option, whole.n_option, option[whole.n_option].name);
+    }
+    return whole;
+}
+
 /* Print `text` wrapped, continued lines indented; the first line starts at column `at`. */
 static void print_wrapped(FILE *out, const char *text, int at)
 {

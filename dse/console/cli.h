@@ -24,7 +24,7 @@ struct cli_option {
     const char *sentence; /* for help */
 };
 
-enum { CLI_VALUE_MAX = 128, CLI_OPTION_MAX = 24 };
+enum { CLI_VALUE_MAX = 128, CLI_OPTION_MAX = 48 };
 
 struct cli_args;
 
@@ -35,6 +35,8 @@ struct cli_command {
     const char *help;                /* paragraphs and examples after the options */
     const struct cli_option *option; /* (n_option) */
     size_t n_option;
+    bool (*more)(size_t i, struct cli_option *option); /* those behind them, of its tables elsewhere: number
+                                                          i, false behind the last; NULL: none */
     size_t min_operand, max_operand;
     const char *choice_option; /* the option whose words help lists, for people and completion; or NULL */
     const char *(*choice)(size_t i, const char **sentence); /* its word i, NULL behind the last */
@@ -55,6 +57,9 @@ struct cli_args {
     int argc; /* the whole line, for provenance */
     char *const *argv;
 };
+
+/* The command with all its options in a table, `option` (CLI_OPTION_MAX); of one name the first counts. */
+struct cli_command cli_command_whole(const struct cli_command *command, struct cli_option *option);
 
 /* Parse argv[1 ...] of a command (argv[0] is the command's name). DSE_BAD_USAGE: unknown option (with the
  * nearest one), missing or surplus operands. Not reentrant (getopt_long). */

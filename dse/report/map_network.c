@@ -21,16 +21,6 @@ enum dse_status map_network_check(const struct cli_args *args, const struct solv
     return DSE_OK;
 }
 
-/* A count among the engine's own metrics; 0 when it has none of this name, or it is missing. */
-static uint64_t own_count(const struct metric_group *group, const struct engine_schedule *found,
-                          const char *name)
-{
-    for (size_t i = 0; group && i < group->n; i++)
-        if (strcmp(group->metric[i].name, name) == 0 && found->own[i].u64 != METRIC_U64_MISSING)
-            return found->own[i].u64;
-    return 0;
-}
-
 enum { LABEL = 12 };
 
 /* Of what an objective's cost is; "energy^2*delay^1" says it itself, in joule and seconds. */
@@ -88,7 +78,6 @@ static void add_search(const struct solve_settings *settings, const struct engin
     char objective[64], a[48];
     const struct engine_schedule *found = &result->schedule;
     const char *stop = engine_stop_text(result->stop);
-    uint64_t stage1 = own_count(settings->engine->group, found, "stage1_latency_cycle");
     double ratio = result->bound > 0 ? result->cost / result->bound : NAN;
     struct cells *rows = &report->rows;
     struct text_buffer *out = &report->head;
@@ -104,9 +93,8 @@ static void add_search(const struct solve_settings *settings, const struct engin
     add(rows, "bound_cost_ratio", NULL, ratio);
     add_own(settings->engine->group, found, rows);
     text_append(out, "  %-*s  %.1f %% of the MAC units\n", LABEL, "utilization", 100 * found->utilization);
-    if (stage1 > 0)
-        text_append(out, "  %-*s  %s cycles with double buffering\n", LABEL, "first stage",
-                    text_thousands(stage1, a, sizeof a));
+    if (settings->engine->remark)
+        settings->engine->remark(found, out);
     text_append(out, "  %-*s  %s, seed %" PRIu64 ", %s after %s evaluation%s\n", LABEL, "engine",
                 settings->engine->name, settings->seed, stop,
                 text_thousands(result->n_evaluation, a, sizeof a), text_plural(result->n_evaluation));

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
-#include "costmodel/fused/accounting_soma.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/schedule_input.h"
 #include "results/plot/plot_timeline.h"
@@ -66,12 +65,12 @@ bool timeline_is_operand(const char *path)
 
 enum dse_status timeline_plot_not(const struct cli_args *args, struct dse_error *err)
 {
-    static const char *const of_schedules[] = {"cycles", "arch", "network", "batch", "compat", "set"};
-    for (size_t i = 0; i < sizeof of_schedules / sizeof of_schedules[0]; i++)
-        if (cli_has(args, of_schedules[i]))
-            return dse_fail(err, DSE_BAD_USAGE,
-                            "--%s belongs to the execution graph of a schedule; %s is none", of_schedules[i],
-                            args->operand[0]);
+    static const char *const of_schedules[] = {"cycles", "arch", "network", "batch", "set"};
+    const char *given =
+        schedule_option_given(args, of_schedules, sizeof of_schedules / sizeof of_schedules[0]);
+    if (given)
+        return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to the execution graph of a schedule; %s is none",
+                        given, args->operand[0]);
     if (args->n_operand > 1)
         return dse_fail(err, DSE_BAD_USAGE, "%s is no schedule; only schedules are drawn one above the other",
                         args->operand[0]);
@@ -108,7 +107,6 @@ static enum dse_status evaluate_text(const struct cli_args *args, const char *pa
     struct schedule_request request = {.arch = arch,
                                        .network = &network,
                                        .batch = (uint32_t)batch,
-                                       .accounting = cli_has(args, "compat") ? &accounting_soma_compat : NULL,
                                        .path = path,
                                        .text = text,
                                        .length = length};

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
 #include "engines/driver/engine_schedule.h"
 #include "engines/driver/objective.h"
@@ -147,6 +148,8 @@ struct engine {
     struct engine_effort effort;
     /* scheduler: what only its schedules have (engine_schedule.own); NULL: nothing */
     const struct metric_group *group;
+    /* scheduler: what they say of the search, as lines of the table for people; may be NULL */
+    void (*remark)(const struct engine_schedule *found, struct text_buffer *out);
     size_t state_byte; /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);

@@ -37,11 +37,22 @@ struct schedule_report {
     enum dse_status (*fill)(const void *schedule, struct report *report, struct dse_error *err);
 };
 
+/* --NAME of the commands that take schedules: an option of the format by this name, or short for an
+ * accounting. */
+struct schedule_flag {
+    const char *name;
+    const char *value;                   /* placeholder of its argument, "BYTES"; NULL: a switch */
+    const char *sentence;                /* for help */
+    const struct accounting *accounting; /* what it is short for; NULL: it is an option */
+};
+
 struct schedule_format {
     const char *name;                   /* for messages: "fused schedule" */
     const char *key;                    /* at the top of its YAML, by which it is known */
     const struct engine_option *option; /* (n_option) of its evaluation: dse eval --option NAME=VALUE */
     size_t n_option;
+    const struct schedule_flag *flag; /* (n_flag) */
+    size_t n_flag;
     const struct schedule_report *report; /* (n_report) the first is a list, and the default */
     size_t n_report;
     /* Read the text and evaluate it; memory from `arena`. DSE_BAD_INPUT: the text is bad (with file and

@@ -505,6 +505,7 @@ const struct engine engine_soma_plus = {
     .kind = ENGINE_SCHEDULER,
     .accounting = soma_accountings,
     .group = &soma_group,
+    .remark = soma_remark,
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 7e-5, .evaluations = 1000, .evaluation_s = 6e-6, .option = {"rounds", "starts"}},

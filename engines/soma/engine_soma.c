@@ -202,6 +202,7 @@ const struct engine engine_soma = {
     .kind = ENGINE_SCHEDULER,
     .accounting = soma_accountings,
     .group = &soma_group,
+    .remark = soma_remark,
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 7e-5,

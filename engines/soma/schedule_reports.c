@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "costmodel/fused/accounting_soma.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/task.h"
 
@@ -236,6 +237,17 @@ static const struct engine_option options[] = {
                       .highest = UINT32_MAX},
 };
 
+static const struct schedule_flag flags[] = {
+    {"align", "BYTES", "for the report instructions: offsets in the buffer are multiples of this (default 1)",
+     NULL},
+    {"compat", NULL, "a SCHEDULE by the rules of the published SoMa program: --accounting soma-compat",
+     &accounting_soma_compat},
+    {"core", "NAME",
+     "what schedules the tiles of a SCHEDULE: array, or a mapper such as descent or cosa (default: what the "
+     "SCHEDULE says, else array)",
+     NULL},
+};
+
 static const struct schedule_report reports[] = {
     {"summary", "latency, energy, traffic and occupancy", NULL, soma_report_summary},
     {"tiles", "the tiles in execution order with their times", NULL, soma_report_tiles},
@@ -267,6 +279,8 @@ const struct schedule_format schedule_format_soma = {
     .key = "soma",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
+    .flag = flags,
+    .n_flag = sizeof flags / sizeof flags[0],
     .report = reports,
     .n_report = sizeof reports / sizeof reports[0],
     .evaluate = evaluate,

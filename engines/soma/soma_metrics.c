@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { LABEL = 12 };
+
 static const struct metric metric[] = {SOMA_METRIC_LIST(METRIC_ROW, soma_metrics)};
 
 const struct metric_group soma_group = {"soma", metric, sizeof metric / sizeof metric[0]};
@@ -27,4 +29,13 @@ struct soma_metrics soma_metrics_get(const struct engine_schedule *schedule)
     struct soma_metrics metrics;
     memcpy(&metrics, schedule->own, sizeof metrics);
     return metrics;
+}
+
+void soma_remark(const struct engine_schedule *found, struct text_buffer *out)
+{
+    uint64_t cycle = soma_metrics_get(found).stage1_latency_cycle;
+    char shown[48];
+    if (cycle > 0 && cycle != METRIC_U64_MISSING)
+        text_append(out, "  %-*s  %s cycles with double buffering\n", LABEL, "first stage",
+                    text_thousands(cycle, shown, sizeof shown));
 }

@@ -2,6 +2,7 @@
 #ifndef ENGINES_SOMA_SOMA_METRICS_H
 #define ENGINES_SOMA_SOMA_METRICS_H
 
+#include "base/text.h"
 #include "engines/driver/engine_schedule.h"
 
 #define SOMA_METRIC_LIST(X, S)                                                                               \
@@ -32,5 +33,8 @@ void soma_metrics_init(struct soma_metrics *metrics);
 /* Into and out of a schedule. */
 void soma_metrics_put(const struct soma_metrics *metrics, struct engine_schedule *schedule);
 struct soma_metrics soma_metrics_get(const struct engine_schedule *schedule);
+
+/* The hook `remark` of the engines with two stages: what the first one reached. */
+void soma_remark(const struct engine_schedule *found, struct text_buffer *out);
 
 #endif

@@ -81,7 +81,7 @@ _dse_value() {
         *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
-        eval--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
+        *--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
         sample--draw) _dse_reply 'construct primes' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
         *--metric) _dse_reply "$(_dse_columns)" "$word" ;;

@@ -197,6 +197,36 @@ static void test_help_is_made_of_the_rows(void **state)
     free(text);
 }
 
+/* One of its own and one with a name that is there already. */
+static bool of_doors(size_t i, struct cli_option *more)
+{
+    static const struct cli_option row[] = {{"quiet", 0, "NOISE", "another"},
+                                            {"hinge", 0, "SIDE", "of the door"}};
+    if (i < 2)
+        *more = row[i];
+    return i < 2;
+}
+
+static void test_options_of_other_tables_stand_behind_its_own(void **state)
+{
+    struct cli_command opened = command;
+    struct cli_option room[CLI_OPTION_MAX];
+    struct cli_args args;
+    struct dse_error err = {0};
+    char word[4][16] = {"paint", "wall", "--hinge=left", "-q"}, *argv[5];
+    (void)state;
+    opened.more = of_doors;
+    const struct cli_command whole = cli_command_whole(&opened, room);
+    assert_int_equal(whole.n_option, 5);
+    assert_string_equal(whole.option[4].name, "hinge");
+    for (int i = 0; i < 4; i++)
+        argv[i] = word[i];
+    argv[4] = NULL;
+    assert_int_equal(cli_parse(&whole, 4, argv, &args, &err), DSE_OK);
+    assert_string_equal(cli_value(&args, "hinge"), "left");
+    assert_true(cli_has(&args, "quiet"));
+}
+
 static void test_report_gives_the_exit_code(void **state)
 {
     char *text = NULL;
@@ -223,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_choice_of_words),
         cmocka_unit_test(test_numbers_in_a_range),
         cmocka_unit_test(test_help_is_made_of_the_rows),
+        cmocka_unit_test(test_options_of_other_tables_stand_behind_its_own),
         cmocka_unit_test(test_report_gives_the_exit_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

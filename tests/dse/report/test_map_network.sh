@@ -29,6 +29,10 @@ eval=''
 check 'dse eval follows the rules that the text names' agree --option compat=true
 check 'the text says where it is from' grep -qE '^# by unfused for batch 1 on soma_edge, GBUF 8 MiB, DRAM 16.0 GB/s: [0-9,]+ cycles$' \
     "$folder/schedule.yaml"
+check 'an engine of two stages' code 0 "$DSE" map soma_edge tests/known/soma/tiny6.yaml -e soma -n 50
+check 'tells of the first' grep -q '^  first stage   [0-9,]* cycles with double buffering$' "$folder/out"
+check 'an engine of one' code 0 "$DSE" map soma_edge tests/known/soma/tiny6.yaml -e unfused
+check 'does not' sh -c "! grep -q '^  first stage' '$folder/out'"
 check 'the text names them' grep -q '^compat: true' "$folder/schedule.yaml"
 eval='--set DRAM.bandwidth=64GB/s'
 check 'dse eval agrees on another machine' agree --set DRAM.bandwidth=64GB/s

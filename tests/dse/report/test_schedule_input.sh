@@ -121,6 +121,10 @@ check 'are told' says '--kind belongs to the results of a sweep'
 check 'a schedule alone' code 2 "$DSE" plot $stage1 -o "$folder/x.png"
 check 'needs a machine' says '--arch says on what machine'
 check 'another network' code 2 "$DSE" plot $stage1 --arch soma_edge --network resnet101_soma --compat -o "$folder/x.png"
+check 'a flag of a report' code 2 "$DSE" plot $stage1 --arch soma_edge --align 4 -o "$folder/x.png"
+check 'is none of figures' says 'unknown option --align'
+check 'another core' code 2 "$DSE" plot $stage1 --arch soma_edge --core cosmos -o "$folder/x.png"
+check 'is no such core' says '"cosmos"'
 check 'not to be drawn' code 2 "$DSE" plot $stage1 --arch soma_edge --network resnet50_soma --compat --set GBUF.capacity='2 MiB' -o "$folder/x.png"
 check 'says why' says 'does not fit'
 check 'bad cycles' code 2 "$DSE" plot "$folder/stage1.h5" --cycles 5 -o "$folder/x.png"
