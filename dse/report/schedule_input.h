@@ -18,8 +18,8 @@ const char *schedule_option_given(const struct cli_args *args, const char *const
 
 /* Evaluate; request->option is set here, and request->accounting where it is asked for. `args` (NULL: none):
  * --accounting NAME and what is short for it, --option NAME=VALUE, and every flag of the format.
- * DSE_BAD_USAGE for a flag of another format, an accounting of mappings, or two of them; DSE_BAD_INPUT for one
- * that does not price the machine, or a wrong option; errors of the format. */
+ * DSE_BAD_USAGE for a flag of another format, an accounting of mappings, or two of them; DSE_BAD_INPUT for
+ * one that does not price the machine, or a wrong option; errors of the format. */
 DSE_MUST_CHECK enum dse_status schedule_input(const struct cli_args *args,
                                               const struct schedule_format *format,
                                               struct schedule_request *request, struct arena *arena,
