@@ -1,5 +1,6 @@
-/* Networks: layers with their operator, dimensions and producers. Read by network_read (network_read.c) from
- * native YAML files (docs/networks.md); plain data afterwards. Everything in a network is owned by its arena
+/* Networks: layers with their operator, dimensions and producers. Read by network_read
+ * (readers/network_file.c) from native YAML files (docs/networks.md), or from Timeloop's problem files;
+ * plain data afterwards. Everything in a network is owned by its arena
  * and const for readers, so threads may share one.
  *
  * Letters: C input channels, K output channels, P and Q output height and width, R and S filter height and
@@ -58,7 +59,7 @@ struct layer {
     const int32_t *producer; /* (n_producer) in file order */
     uint32_t n_operand; /* groups of producers whose channels together fill C; 2 or more for add and mul */
     int32_t weight_producer; /* matmul: where the second operand comes from; else LAYER_NO_PRODUCER */
-    /* LAYER_EINSUM only: the loop nest as in the file (problem name = layer name) */
+    /* LAYER_EINSUM only: the loop nest as in the file, or in that of Timeloop (problem name = layer name) */
     const struct problem *einsum;
 };
 
@@ -84,8 +85,9 @@ struct network {
     struct arena arena;
 };
 
-/* Read and check a network file. On failure `network` needs no release. DSE_IO: cannot be read;
- * DSE_BAD_INPUT: unknown key or type, missing or zero dimension, duplicate name, unknown producer, cycle,
+/* Read and check a network: a native file; a Timeloop problem file, which is a list of one layer; or a folder
+ * of those, a list in the order of their names. On failure `network` needs no release. DSE_IO: cannot
+ * be read; DSE_BAD_INPUT: unknown key or type, missing or zero dimension, duplicate name, unknown producer, cycle,
  * channels or sizes that do not fit together; DSE_LIMIT: beyond the limits above or those of problem.h. All
  * with file and line. */
 DSE_MUST_CHECK enum dse_status network_read(const char *path, struct network *network, struct dse_error *err);
@@ -93,6 +95,19 @@ DSE_MUST_CHECK enum dse_status network_read(const char *path, struct network *ne
 /* The same from memory; `name` stands for the file name in messages. */
 DSE_MUST_CHECK enum dse_status network_parse(const char *name, const char *bytes, size_t length,
                                              struct network *network, struct dse_error *err);
+
+/* Serves the files that a network names under `problems`, with the errors of network_read: the bytes of
+ * `path`, which live until the network is read. */
+struct network_files {
+    enum dse_status (*get)(void *user, const char *path, const char **bytes, size_t *length,
+                           struct dse_error *err);
+    void *user;
+};
+
+/* network_parse with problem files from `files`; their paths are relative to the folder of `name`. */
+DSE_MUST_CHECK enum dse_status network_parse_with(const char *name, const char *bytes, size_t length,
+                                                  const struct network_files *files, struct network *network,
+                                                  struct dse_error *err);
 void network_free(struct network *network);
 
 /* The word of a type in files ("conv"); never NULL. */

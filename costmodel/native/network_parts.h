@@ -1,14 +1,17 @@
 /* What the parts of the network reader share: network_read.c (the file), network_layer.c (one layer),
- * network_einsum.c (explicit loop nests) and network_check.c (order, shapes). Nobody else includes this. */
+ * network_einsum.c (explicit loop nests), network_problems.c (loop nests in files of their own) and
+ * network_check.c (order, shapes). Nobody else includes this. */
 #ifndef COSTMODEL_NATIVE_NETWORK_PARTS_H
 #define COSTMODEL_NATIVE_NETWORK_PARTS_H
 
 #include "base/name_table.h"
 #include "base/yaml.h"
 #include "costmodel/model/network.h"
+#include "costmodel/native/network_native.h"
 
 struct network_reader {
     const struct yaml_doc *doc;
+    const struct network_problems *problems;
     struct network *net;
     struct layer *layer;      /* (net->n_layer) the network's layers while they may still be written */
     const struct ynode *list; /* the sequence of layers: item i is layer i */
@@ -18,6 +21,10 @@ struct network_reader {
 /* Fill `layer->einsum` from keys dims and tensors. */
 DSE_MUST_CHECK enum dse_status network_read_einsum(struct network_reader *reader, const struct ynode *node,
                                                    struct layer *layer, struct dse_error *err);
+
+/* Fill `layer` from an entry of `problems`. */
+DSE_MUST_CHECK enum dse_status network_read_problem(struct network_reader *reader, const struct ynode *node,
+                                                    struct layer *layer, struct dse_error *err);
 
 /* A name of the network, a layer or an input: letters, digits and a few signs, so that it can be a column or
  * a key. */

@@ -1,5 +1,5 @@
 /* The native network format (docs/networks.md): head, inputs, the list of layers, who produces for whom. */
-#include "costmodel/model/network.h"
+#include "costmodel/native/network_native.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,14 +50,28 @@ static enum dse_status enter_name(struct network_reader *reader, const struct yn
     return name_table_put(&reader->name, name, index) ? DSE_OK : out_of_memory(reader, err);
 }
 
+/* The key `layers`, or `problems` in its place. */
+static enum dse_status find_list(struct network_reader *reader, const struct ynode *problems,
+                                 const struct ynode **list, struct dse_error *err)
+{
+    const struct yaml_doc *doc = reader->doc;
+    const char *key = problems != NULL ? "problems" : "layers";
+    *list = problems;
+    if (problems == NULL)
+        DSE_TRY(yaml_require(doc, doc->root, "a network", "layers", list, err));
+    else if (yaml_find(doc->root, "layers") != NULL)
+        return yaml_fail(doc, problems, err, "both layers and problems are given; use one of them");
+    DSE_TRY(yaml_is_sequence(doc, *list, key, err));
+    if ((*list)->n_item == 0)
+        return yaml_fail(doc, *list, err, "%s is empty; a network has at least one layer", key);
+    return DSE_OK;
+}
+
 static enum dse_status read_layers(struct network_reader *reader, struct dse_error *err)
 {
     struct network *net = reader->net;
-    const struct ynode *list = NULL;
-    DSE_TRY(yaml_require(reader->doc, reader->doc->root, "a network", "layers", &list, err));
-    DSE_TRY(yaml_is_sequence(reader->doc, list, "layers", err));
-    if (list->n_item == 0)
-        return yaml_fail(reader->doc, list, err, "layers is empty; a network has at least one layer");
+    const struct ynode *problems = yaml_find(reader->doc->root, "problems"), *list = NULL;
+    DSE_TRY(find_list(reader, problems, &list, err));
     if (list->n_item > NETWORK_LAYER_MAX)
         return dse_fail_at(err, DSE_LIMIT, reader->doc->path, list->line,
                            "%zu layers; up to %d are supported", list->n_item, NETWORK_LAYER_MAX);
@@ -69,7 +83,8 @@ static enum dse_status read_layers(struct network_reader *reader, struct dse_err
     for (uint32_t i = 0; i < net->n_input; i++)
         DSE_TRY(enter_name(reader, reader->doc->root, net->input[i].name, net->n_layer + i, err));
     for (uint32_t i = 0; i < net->n_layer; i++) {
-        DSE_TRY(network_read_layer(reader, list->item[i], &reader->layer[i], err));
+        DSE_TRY((problems != NULL ? network_read_problem : network_read_layer)(reader, list->item[i],
+                                                                               &reader->layer[i], err));
         DSE_TRY(enter_name(reader, list->item[i], reader->layer[i].name, i, err));
     }
     return DSE_OK;
@@ -137,8 +152,8 @@ static enum dse_status read_optional_text(struct network_reader *reader, const c
 
 static enum dse_status read_head(struct network_reader *reader, struct dse_error *err)
 {
-    static const char *const allowed[] = {"network",         "title", "source", "kind",
-                                          "published_batch", "input", "inputs", "layers"};
+    static const char *const allowed[] = {"network", "title",  "source", "kind",    "published_batch",
+                                          "input",   "inputs", "layers", "problems"};
     static const char *const kinds[] = {"graph", "layers"};
     const struct yaml_doc *doc = reader->doc;
     struct network *net = reader->net;
@@ -152,10 +167,14 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
     DSE_TRY(read_optional_text(reader, "source", &net->source, err));
     DSE_TRY(keep_text(reader, doc->path, &net->path, err));
     const struct ynode *kind = yaml_find(doc->root, "kind");
-    size_t index = 0;
+    const struct ynode *problems = yaml_find(doc->root, "problems");
+    size_t index = problems != NULL;
     if (kind != NULL)
         DSE_TRY(yaml_choice(doc, kind, "kind", kinds, 2, &index, err));
     net->is_graph = index == 0;
+    if (net->is_graph && problems != NULL)
+        return yaml_fail(doc, problems, err,
+                         "problems are a list of layers, not a graph; write kind: layers");
     const struct ynode *batch = yaml_find(doc->root, "published_batch");
     uint64_t number = 0;
     if (batch != NULL)
@@ -245,32 +264,16 @@ static enum dse_status read_document(struct network_reader *reader, struct dse_e
     return network_check_shapes(reader, err);
 }
 
-/* Takes over and releases `doc`. */
-static enum dse_status read_and_release(struct yaml_doc *doc, struct network *network, struct dse_error *err)
+enum dse_status network_native_build(const struct yaml_doc *doc, const struct network_problems *problems,
+                                     struct network *network, struct dse_error *err)
 {
     memset(network, 0, sizeof(*network));
     arena_init(&network->arena);
-    struct network_reader reader = {.doc = doc, .net = network};
+    struct network_reader reader = {.doc = doc, .problems = problems, .net = network};
     name_table_init(&reader.name);
     enum dse_status status = read_document(&reader, err);
     name_table_free(&reader.name);
-    yaml_doc_free(doc);
     if (status != DSE_OK)
         network_free(network);
     return status;
-}
-
-enum dse_status network_read(const char *path, struct network *network, struct dse_error *err)
-{
-    struct yaml_doc doc;
-    DSE_TRY(yaml_read(&doc, path, err));
-    return read_and_release(&doc, network, err);
-}
-
-enum dse_status network_parse(const char *name, const char *bytes, size_t length, struct network *network,
-                              struct dse_error *err)
-{
-    struct yaml_doc doc;
-    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
-    return read_and_release(&doc, network, err);
 }

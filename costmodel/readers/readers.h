@@ -1,5 +1,5 @@
-/* Architecture files of either format: a Timeloop v3 file is told from a native one by its top-level keys.
- * The rest of the program never sees a file format. */
+/* Architecture and network files of any format: a Timeloop v3 file is told from a native one by its top-level
+ * keys. The rest of the program never sees a file format. */
 #ifndef COSTMODEL_READERS_READERS_H
 #define COSTMODEL_READERS_READERS_H
 
@@ -52,5 +52,16 @@ DSE_MUST_CHECK enum dse_status architecture_template_build(const struct architec
                                                            const struct arch_override *override,
                                                            size_t n_override, struct architecture *arch,
                                                            struct dse_error *err);
+
+/* The bytes that network_read parses, for network_parse: the file's, or for a folder (a path that ends in
+ * '/') a list of the problem files in it, by the numbers in their names (conv2 before conv10). The caller
+ * frees `*bytes`. DSE_IO, DSE_LIMIT as yaml_load; DSE_BAD_INPUT: the folder holds none. */
+DSE_MUST_CHECK enum dse_status network_load(const char *path, char **bytes, size_t *length,
+                                            struct dse_error *err);
+
+/* The same for the problem files `path` (n), relative to where `name` lies; the network is called after
+ * `name`. */
+DSE_MUST_CHECK enum dse_status network_list_problems(const char *name, const char *const *path, size_t n,
+                                                     char **bytes, size_t *length, struct dse_error *err);
 
 #endif

@@ -147,9 +147,9 @@ static const struct {
     const char *reason;
 } refused_root[] = {
     {"mapper",
-     "it steers Timeloop's search and has no meaning for evaluating a mapping; choose an engine instead"},
+     "it steers Timeloop's search; take it out of this file and choose an engine (`dse map --engine`)"},
     {"mapspace",
-     "it restricts a search and has no meaning for evaluating a mapping; take it out of this file"},
+     "it restricts a search; take it out of this file (`dse map --constraints` has our own form)"},
     {"mapspace_constraints", "it restricts a search; take it out of this file"},
     {"architecture_constraints", "it restricts a search; take it out of this file"},
     {"arch_constraints", "it restricts a search; take it out of this file"},

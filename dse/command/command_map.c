@@ -98,7 +98,7 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     if (job->settings.accounting)
         DSE_TRY(accounting_accepts(job->settings.accounting, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
-    DSE_TRY(input_network(args->operand[1], &job->network, err));
+    DSE_TRY(input_problems((const char *const *)args->operand + 1, args->n_operand - 1, &job->network, err));
     job->n_thread = threads ? (int)threads : threads_available();
     if (solve_is_scheduler(&job->settings)) {
         DSE_TRY(map_network_check(args, &job->settings, err));
@@ -260,7 +260,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_map = {
     .name = "map",
-    .operands = "ARCH NETWORK",
+    .operands = "ARCH NETWORK...",
     .summary = "Find and print a mapping for each layer of a network, or a schedule of the network.",
     .help =
         "Equal layers are mapped once. Layers without multiply-accumulates (pooling, additions, ...) are "
@@ -273,6 +273,12 @@ const struct cli_command command_map = {
         "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"
         "  dse eval simba resnet50:conv1 conv1.yaml\n"
         "\n"
+        "A network may also be a Timeloop problem file, which is a list of one layer, several of them, or a "
+        "folder of them:\n"
+        "\n"
+        "  dse map arch.yaml problem.yaml\n"
+        "  dse map simba layer_shapes/ --layer conv3\n"
+        "\n"
         "A scheduler (kind scheduler in `dse list engines`) finds one schedule of the whole network:\n"
         "\n"
         "  dse map soma_edge resnet50_soma --engine soma --format yaml > soma.yaml\n"
@@ -281,6 +287,6 @@ const struct cli_command command_map = {
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 2,
-    .max_operand = 2,
+    .max_operand = CLI_VALUE_MAX,
     .run = command,
 };

@@ -225,7 +225,7 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
     struct input_overrides overrides;
     unsigned long long batch = 1;
     size_t draw;
-    const char *const layer = args->operand[2];
+    const char *const layer = args->n_operand > 2 ? args->operand[2] : NULL;
     DSE_TRY(cli_choice(args, "draw", draws, 2, SAMPLE_CONSTRUCT, &draw, err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(read_limits(args, &job->settings, err));
@@ -241,7 +241,10 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
     DSE_TRY(input_network(args->operand[1], &job->network, err));
-    DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, &layer, 1, 0, err));
+    if (!layer && job->network.n_layer > 1)
+        return dse_fail(err, DSE_BAD_USAGE, "%s has %u layers; choose one, for instance %s",
+                        job->network.name, job->network.n_layer, job->network.layer[0].name);
+    DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, &layer, layer != NULL, 0, err));
     return cli_value(args, "constraints") ? read_constraints(cli_value(args, "constraints"), job, err)
                                           : DSE_OK;
 }
@@ -333,7 +336,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_sample = {
     .name = "sample",
-    .operands = "ARCH NETWORK LAYER",
+    .operands = "ARCH NETWORK [LAYER]",
     .summary = "Draw mappings of one layer at random, to see what its map space is like.",
     .help =
         "One CSV row per valid mapping: the number of the draw, then what it costs; the last row's draw is "
@@ -347,7 +350,7 @@ const struct cli_command command_sample = {
         "  dse sample simba resnet50 conv4_0_b --draw primes --set GlobalBuffer.capacity='64 KiB' | head\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
-    .min_operand = 3,
+    .min_operand = 2,
     .max_operand = 3,
     .run = command,
 };

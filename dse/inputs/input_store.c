@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/yaml.h"
+#include "costmodel/readers/readers.h"
 
 struct input_store {
     bool replay;
@@ -19,7 +20,7 @@ struct input_store {
     struct arena arena;         /* names and paths */
 };
 
-static const char *const role_of[] = {"architecture", "network", INPUT_ROLE_SPECIFICATION};
+static const char *const role_of[] = {"architecture", "network", INPUT_ROLE_SPECIFICATION, "problem"};
 
 static enum dse_status no_memory(struct dse_error *err)
 {
@@ -78,8 +79,8 @@ void input_store_free(struct input_store *store)
 }
 
 /* Two names may lead to one file: it is read once. */
-static enum dse_status load(struct input_store *store, const char *path, struct result_input *input,
-                            struct dse_error *err)
+static enum dse_status load(struct input_store *store, enum resolve_kind kind, const char *path,
+                            struct result_input *input, struct dse_error *err)
 {
     for (size_t i = 0; i < store->n; i++)
         if (strcmp(store->input[i].path, path) == 0) {
@@ -89,7 +90,7 @@ static enum dse_status load(struct input_store *store, const char *path, struct 
             return DSE_OK;
         }
     char *bytes;
-    DSE_TRY(yaml_load(path, &bytes, &input->n_byte, err));
+    DSE_TRY((kind == RESOLVE_NETWORK ? network_load : yaml_load)(path, &bytes, &input->n_byte, err));
     input->content = store->owned[store->n] = bytes;
     return DSE_OK;
 }
@@ -99,7 +100,7 @@ static enum dse_status record(struct input_store *store, enum resolve_kind kind,
 {
     char path[RESOLVE_PATH_MAX];
     const char *where = name;
-    if (kind != RESOLVE_EXPERIMENT) {
+    if (kind == RESOLVE_ARCHITECTURE || kind == RESOLVE_NETWORK) {
         DSE_TRY(resolve_name(kind, name, base_dir, path, sizeof path, err));
         where = path;
     }
@@ -108,7 +109,7 @@ static enum dse_status record(struct input_store *store, enum resolve_kind kind,
     got->path = arena_copy_text(&store->arena, where, strlen(where));
     if (!got->name || !got->path || !grow(store, store->n + 1))
         return no_memory(err);
-    DSE_TRY(load(store, got->path, got, err));
+    DSE_TRY(load(store, kind, got->path, got, err));
     store->input[store->n++] = *got;
     return DSE_OK;
 }

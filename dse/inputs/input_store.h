@@ -28,9 +28,10 @@ DSE_MUST_CHECK enum dse_status input_store_replay(const struct result_input *inp
                                                   struct dse_error *err);
 void input_store_free(struct input_store *store);
 
-/* The file of that kind and name (resolve_name says where it is looked for; RESOLVE_EXPERIMENT: `name` is the
- * path). What `got` points to lives as long as the store. DSE_BAD_INPUT: no such name; DSE_IO, DSE_LIMIT: it
- * cannot be read, or is larger than 64 MiB, with its path. */
+/* The file of that kind and name (resolve_name says where it is looked for; RESOLVE_EXPERIMENT and
+ * RESOLVE_PROBLEM: `name` is the path). For a folder of problem files: the list of them. What `got` points to
+ * lives as long as the store. DSE_BAD_INPUT: no such name; DSE_IO, DSE_LIMIT: it cannot be read, or is larger
+ * than 64 MiB, with its path. */
 DSE_MUST_CHECK enum dse_status input_store_get(struct input_store *store, enum resolve_kind kind,
                                                const char *name, const char *base_dir,
                                                struct result_input *got, struct dse_error *err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -84,6 +85,19 @@ enum dse_status input_network(const char *name, struct network *network, struct 
     return network_read(path, network, err);
 }
 
+enum dse_status input_problems(const char *const *name, size_t n, struct network *network,
+                               struct dse_error *err)
+{
+    char *bytes;
+    size_t length;
+    if (n == 1)
+        return input_network(name[0], network, err);
+    DSE_TRY(network_list_problems("problems", name, n, &bytes, &length, err));
+    enum dse_status status = network_parse("the problems", bytes, length, network, err);
+    free(bytes);
+    return status;
+}
+
 static enum dse_status unknown_layer(const struct network *network, const char *name, struct dse_error *err)
 {
     char shown[96];
@@ -135,11 +149,11 @@ static enum dse_status layer_of(const char *name, const char *colon, uint32_t ba
 }
 
 /* A whole network where one layer is needed: say how one is written. */
-static enum dse_status needs_layer(const char *name, const char *path, struct dse_error *err)
+static enum dse_status needs_layer(const char *name, struct dse_error *err)
 {
     struct network network;
     uint32_t i = 0;
-    DSE_TRY(network_read(path, &network, err));
+    DSE_TRY(input_network(name, &network, err));
     while (i + 1 < network.n_layer && !layer_has_macs(&network.layer[i]))
         i++;
     enum dse_status status = dse_fail(err, DSE_BAD_INPUT,
@@ -150,10 +164,13 @@ static enum dse_status needs_layer(const char *name, const char *path, struct ds
     return status;
 }
 
-/* Whether a file is a native network rather than a Timeloop problem. */
+/* Whether a file is a native network rather than a Timeloop problem; a folder holds several of those. */
 static bool is_network_file(const char *path)
 {
     struct yaml_doc doc;
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return true;
     if (yaml_read(&doc, path, NULL) != DSE_OK)
         return false; /* the reader of problems says what is wrong */
     bool found = yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem");
@@ -167,11 +184,11 @@ static enum dse_status whole_problem(const char *name, struct problem *problem, 
     char path[RESOLVE_PATH_MAX];
     struct dse_error inner = {0};
     if (access(name, F_OK) == 0)
-        return is_network_file(name) ? needs_layer(name, name, err) : problem_read(name, problem, err);
+        return is_network_file(name) ? needs_layer(name, err) : problem_read(name, problem, err);
     if (strpbrk(name, "/."))
         return problem_read(name, problem, err);
     if (resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, &inner) == DSE_OK)
-        return needs_layer(name, path, err);
+        return needs_layer(name, err);
     return dse_fail(err, DSE_BAD_INPUT,
                     "%.60s is neither a problem file nor NETWORK:LAYER, such as resnet50:conv1 (%.300s)",
                     name, inner.text);

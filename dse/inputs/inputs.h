@@ -36,6 +36,11 @@ DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct
 DSE_MUST_CHECK enum dse_status input_network(const char *name, struct network *network,
                                              struct dse_error *err);
 
+/* One network as input_network has it, or the paths of several (n) problem files, which are a list of
+ * layers. */
+DSE_MUST_CHECK enum dse_status input_problems(const char *const *name, size_t n, struct network *network,
+                                              struct dse_error *err);
+
 /* A Timeloop problem file or "NETWORK:LAYER". */
 DSE_MUST_CHECK enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
                                              struct dse_error *err);

@@ -3,6 +3,7 @@
 #include "dse/inputs/resolve.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,20 @@
 
 enum { NAME_LIST_MAX = 4096, PARENT_MAX = 16 };
 
-static const char *const kind_folder[] = {"architectures", "networks", NULL};
-static const char *const kind_word[] = {"architecture", "network", "experiment"};
+static const char *const kind_folder[] = {"architectures", "networks", NULL, NULL};
+static const char *const kind_word[] = {"architecture", "network", "experiment", "problem"};
 
 static int is_file(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* A folder of problem files is a network; the slash behind its path says so. */
+static int is_network_folder(enum resolve_kind kind, const char *path)
+{
+    struct stat info;
+    return kind == RESOLVE_NETWORK && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static int has_ending(const char *name, const char *ending)
@@ -48,16 +56,18 @@ char *resolve_folder_of(const char *path, char *dir, size_t size)
 }
 
 /* A path as the user wrote it. */
-static enum dse_status resolve_path(const char *name, const char *base_dir, char *path, size_t size,
-                                    struct dse_error *err)
+static enum dse_status resolve_path(enum resolve_kind kind, const char *name, const char *base_dir,
+                                    char *path, size_t size, struct dse_error *err)
 {
-    if (base_dir && name[0] != '/' && strcmp(base_dir, ".") != 0) {
-        int n = snprintf(path, size, "%s/%s", base_dir, name);
-        if (n > 0 && (size_t)n < size && is_file(path))
-            return DSE_OK;
-    }
-    if (!text_copy(path, size, name))
+    int n = -1;
+    if (base_dir && name[0] != '/' && strcmp(base_dir, ".") != 0)
+        n = snprintf(path, size, "%s/%s", base_dir, name);
+    bool beside = n > 0 && (size_t)n < size && (is_file(path) || is_network_folder(kind, path));
+    if (!beside && !text_copy(path, size, name))
         return dse_fail(err, DSE_LIMIT, "the path is longer than %zu bytes", size - 1);
+    size_t length = strlen(path);
+    if (is_network_folder(kind, path) && path[length - 1] != '/' && length + 1 < size)
+        memcpy(path + length, "/", 2);
     return DSE_OK; /* a missing file is reported by whoever reads it */
 }
 
@@ -257,7 +267,7 @@ static enum dse_status resolve_experiment(const char *name, char *path, size_t s
             return DSE_OK;
     }
     if (is_there || has_folder || !is_name)
-        return resolve_path(name, NULL, path, size, err);
+        return resolve_path(RESOLVE_EXPERIMENT, name, NULL, path, size, err);
     return not_found(RESOLVE_EXPERIMENT, name, err);
 }
 
@@ -269,12 +279,17 @@ enum dse_status resolve_name(enum resolve_kind kind, const char *name, const cha
     if (kind == RESOLVE_EXPERIMENT)
         return resolve_experiment(name, path, size, err);
     if (looks_like_path(name))
-        return resolve_path(name, base_dir, path, size, err);
+        return resolve_path(kind, name, base_dir, path, size, err);
     const char *folder = kind_folder[kind];
     if (try_parents(base_dir, folder, name, path, size) || try_folder(".", folder, name, path, size) ||
         try_shipped(folder, name, path, size))
         return DSE_OK;
     if (is_file(name))
-        return resolve_path(name, NULL, path, size, err);
+        return resolve_path(kind, name, NULL, path, size, err);
+    if (kind == RESOLVE_NETWORK) {
+        DSE_TRY(resolve_path(kind, name, base_dir, path, size, err));
+        if (is_network_folder(kind, path))
+            return DSE_OK;
+    }
     return not_found(kind, name, err);
 }

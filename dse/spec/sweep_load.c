@@ -72,8 +72,20 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
     return DSE_OK;
 }
 
+/* A problem file that a network names. */
+static enum dse_status take_problem(void *user, const char *path, const char **bytes, size_t *length,
+                                    struct dse_error *err)
+{
+    struct result_input file;
+    DSE_TRY(input_store_get(user, RESOLVE_PROBLEM, path, NULL, &file, err));
+    *bytes = file.content;
+    *length = file.n_byte;
+    return DSE_OK;
+}
+
 static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
 {
+    const struct network_files problems = {take_problem, sweep->spec->inputs};
     struct setting_values values = values_of(sweep, "network");
     if (values.n == 0)
         return missing(sweep, "network", "network: resnet50", err);
@@ -82,7 +94,7 @@ static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
     for (size_t i = 0; i < values.n; i++) {
         struct result_input file;
         DSE_TRY(take_file(sweep, RESOLVE_NETWORK, &values.value[i], &file, err));
-        DSE_TRY(network_parse(file.path, file.content, file.n_byte, &sweep->network[i], err));
+        DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems, &sweep->network[i], err));
         sweep->n_network = i + 1;
     }
     return DSE_OK;

@@ -78,6 +78,11 @@ static void test_names_and_paths_are_found(void **state)
         {RESOLVE_ARCHITECTURE, "own.yml", "specs", "own.yml"},
         {RESOLVE_ARCHITECTURE, "/no/chip", "specs", "/no/chip"},
         {RESOLVE_ARCHITECTURE, "plain_file", NULL, "plain_file"},
+        /* a folder of problem files is a network */
+        {RESOLVE_NETWORK, "specs/deep", NULL, "specs/deep/"},
+        {RESOLVE_NETWORK, "specs", NULL, "specs/"},
+        {RESOLVE_NETWORK, "./deep", "specs", "specs/./deep/"},
+        {RESOLVE_ARCHITECTURE, "specs/deep", NULL, "specs/deep"},
         {RESOLVE_EXPERIMENT, "sweep_here", NULL, "experiments/sweep_here.yaml"},
         {RESOLVE_EXPERIMENT, "paper/fig1_here", NULL, "experiments/paper/fig1_here.yaml"},
         {RESOLVE_EXPERIMENT, "specs/own.yaml", NULL, "specs/own.yaml"},

@@ -1,0 +1,215 @@
+/* Networks of any format: native files, and Timeloop's problem files, one of which is a list of one layer.
+ * Several of them are put into words as a native file with the key `problems`: there is one reader. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name_table.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "costmodel/native/network_native.h"
+#include "costmodel/readers/readers.h"
+#include "costmodel/timeloop/timeloop.h"
+
+enum { PATH_SIZE = 4096 };
+
+/* Where the problems of the network `name` come from. */
+struct source {
+    const char *name;
+    const struct network_files *files;
+    const struct yaml_doc *own; /* the file itself, when it is the problem; else NULL */
+};
+
+/* Paths are relative to the folder of the file that names them, as far as it has one. */
+static enum dse_status path_beside(const char *name, const char *path, char *joined, struct dse_error *err)
+{
+    const char *slash = path[0] == '/' ? NULL : strrchr(name, '/');
+    int n = snprintf(joined, PATH_SIZE, "%.*s%s", slash ? (int)(slash - name + 1) : 0, name, path);
+    if (n < 0 || n >= PATH_SIZE)
+        return dse_fail_at(err, DSE_LIMIT, name, 0, "the path of a problem is longer than %d bytes",
+                           PATH_SIZE - 1);
+    return DSE_OK;
+}
+
+static enum dse_status read_problem(void *user, const char *path, struct problem *problem,
+                                    struct dse_error *err)
+{
+    const struct source *source = user;
+    const char *bytes;
+    size_t length;
+    char joined[PATH_SIZE];
+    struct yaml_doc doc;
+    if (source->own)
+        return problem_build(source->own, problem, err);
+    DSE_TRY(path_beside(source->name, path, joined, err));
+    DSE_TRY(source->files->get(source->files->user, joined, &bytes, &length, err));
+    DSE_TRY(yaml_parse(&doc, joined, bytes, length, err));
+    enum dse_status status =
+        yaml_find(doc.root, "network")
+            ? yaml_fail(&doc, doc.root, err,
+                        "this is a network; a list of problems takes Timeloop's problem files")
+            : problem_build(&doc, problem, err);
+    yaml_doc_free(&doc);
+    return status;
+}
+
+/* The document of a list that holds `doc` alone. */
+static enum dse_status list_one(const struct yaml_doc *doc, struct yaml_doc *list, struct dse_error *err)
+{
+    char name[PROBLEM_NAME_MAX];
+    struct text_buffer text;
+    text_init(&text);
+    network_name_of(doc->path, name);
+    text_append(&text, "network: \"%s\"\nproblems: [{file: \"%s\", name: \"%s\"}]\n", name, name, name);
+    enum dse_status status = text_check(&text, "a network", err);
+    if (status == DSE_OK)
+        status = yaml_parse(list, doc->path, text.data, text.length, err);
+    text_free(&text);
+    return status;
+}
+
+static enum dse_status build(const struct yaml_doc *doc, const struct network_files *files,
+                             struct network *network, struct dse_error *err)
+{
+    struct source source = {doc->path, files, NULL};
+    const struct network_problems problems = {read_problem, &source};
+    struct yaml_doc list;
+    if (!yaml_find(doc->root, "problem") || yaml_find(doc->root, "network"))
+        return network_native_build(doc, &problems, network, err);
+    source.own = doc;
+    DSE_TRY(list_one(doc, &list, err));
+    enum dse_status status = network_native_build(&list, &problems, network, err);
+    yaml_doc_free(&list);
+    return status;
+}
+
+enum dse_status network_parse_with(const char *name, const char *bytes, size_t length,
+                                   const struct network_files *files, struct network *network,
+                                   struct dse_error *err)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
+    enum dse_status status = build(&doc, files, network, err);
+    yaml_doc_free(&doc);
+    return status;
+}
+
+/* Files of the disk, one at a time. */
+static enum dse_status get_from_disk(void *user, const char *path, const char **bytes, size_t *length,
+                                     struct dse_error *err)
+{
+    char **held = user;
+    free(*held);
+    *held = NULL;
+    DSE_TRY(yaml_load(path, held, length, err));
+    *bytes = *held;
+    return DSE_OK;
+}
+
+enum dse_status network_parse(const char *name, const char *bytes, size_t length, struct network *network,
+                              struct dse_error *err)
+{
+    char *held = NULL;
+    const struct network_files disk = {get_from_disk, &held};
+    enum dse_status status = network_parse_with(name, bytes, length, &disk, network, err);
+    free(held);
+    return status;
+}
+
+enum dse_status network_read(const char *path, struct network *network, struct dse_error *err)
+{
+    char *bytes;
+    size_t length;
+    DSE_TRY(network_load(path, &bytes, &length, err));
+    enum dse_status status = network_parse(path, bytes, length, network, err);
+    free(bytes);
+    return status;
+}
+
+/* ---- several files as one ---- */
+
+/* In double quotes, as YAML has it. */
+static void append_quoted(struct text_buffer *text, const char *word)
+{
+    text_append(text, "\"");
+    for (const char *at = word; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 127)
+            text_append(text, "\\x%02x", (unsigned char)*at);
+        else
+            text_append(text, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    }
+    text_append(text, "\"");
+}
+
+/* Whether the files can be told by their last parts. */
+static bool are_distinct(const char *const *path, size_t n)
+{
+    char name[PROBLEM_NAME_MAX];
+    struct name_table table;
+    struct arena arena;
+    size_t first, i = 0;
+    name_table_init(&table);
+    arena_init(&arena);
+    for (; i < n && !name_table_get(&table, network_name_of(path[i], name), &first); i++) {
+        const char *kept = arena_copy_text(&arena, name, strlen(name));
+        if (!kept || !name_table_put(&table, kept, i))
+            break;
+    }
+    name_table_free(&table);
+    arena_free(&arena);
+    return i == n;
+}
+
+enum dse_status network_list_problems(const char *name, const char *const *path, size_t n, char **bytes,
+                                      size_t *length, struct dse_error *err)
+{
+    struct text_buffer text;
+    char word[PROBLEM_NAME_MAX];
+    bool distinct = are_distinct(path, n);
+    text_init(&text);
+    text_append(&text, "network: \"%s\"\nproblems:\n", network_name_of(name, word));
+    for (size_t i = 0; i < n; i++) {
+        text_append(&text, "- {file: ");
+        append_quoted(&text, path[i]);
+        if (!distinct) /* as a/problem.yaml and b/problem.yaml are not */
+            text_append(&text, ", name: \"%zu-%.80s\"", i + 1, network_name_of(path[i], word));
+        text_append(&text, "}\n");
+    }
+    enum dse_status status = text_check(&text, "a list of problems", err);
+    if (status != DSE_OK) {
+        text_free(&text);
+        return status;
+    }
+    *length = text.length;
+    *bytes = text.data; /* the caller's from here on */
+    return DSE_OK;
+}
+
+static int is_problem_file(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return entry->d_name[0] != '.' && dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+enum dse_status network_load(const char *path, char **bytes, size_t *length, struct dse_error *err)
+{
+    struct dirent **entry;
+    if (path[0] == '\0' || path[strlen(path) - 1] != '/')
+        return yaml_load(path, bytes, length, err);
+    int n = scandir(path, &entry, is_problem_file, versionsort);
+    if (n < 0)
+        return dse_fail_at(err, DSE_IO, path, 0, "the folder cannot be read");
+    const char **name = calloc((size_t)n + 1, sizeof *name);
+    for (int i = 0; name && i < n; i++)
+        name[i] = entry[i]->d_name;
+    enum dse_status status = !name    ? dse_fail_at(err, DSE_NO_MEMORY, path, 0, "out of memory")
+                             : n == 0 ? dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                                                    "the folder holds no problem files (.yaml or .yml)")
+                                      : network_list_problems(path, name, (size_t)n, bytes, length, err);
+    for (int i = 0; i < n; i++)
+        free(entry[i]);
+    free(entry);
+    free(name);
+    return status;
+}
