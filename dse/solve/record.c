@@ -124,9 +124,9 @@ static void fill_outcome(const struct record_source *source, const struct layer_
 /* Distinct loop nests count once: that is what was searched. */
 static void fill_effort(const struct record_source *source, struct point_record *point)
 {
-    static const enum engine_stop order[] = {STOP_MAX_SECONDS, STOP_MAX_EVALUATIONS, STOP_CONVERGED,
-                                             STOP_OPTIMAL};
-    size_t weakest = 3;
+    static const enum engine_stop order[] = {STOP_MAX_SECONDS, STOP_MAX_EVALUATIONS, STOP_SOLVER_LIMIT,
+                                             STOP_CONVERGED, STOP_OPTIMAL};
+    size_t weakest = sizeof order / sizeof order[0] - 1;
     point->evaluations = point->draws = 0;
     point->seconds = 0;
     for (uint32_t p = 0; p < source->workload->n_problem; p++) {

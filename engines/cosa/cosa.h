@@ -50,10 +50,11 @@ struct cosa_settings {
     double share
         /* of a level that keeps several tensors, each role's part; rescaled over what is kept */
         [TENSOR_ROLE_COUNT];
-    int stationary;        /* the tensor that must stay innermost at the permutation level; -1: free */
-    int permutation_level; /* -1: the level inside the outermost one */
-    struct milp_limits limits;
-    uint32_t max_repairs; /* re-solves with a tightened row before the safe halo is used */
+    int stationary;            /* the tensor that must stay innermost at the permutation level; -1: free */
+    int permutation_level;     /* -1: the level inside the outermost one */
+    struct milp_limits limits; /* all solves of a mapping share them */
+    double solver_seconds;     /* and so much wall time; 0: no limit */
+    uint32_t max_repairs;      /* re-solves with a tightened row before the safe halo is used */
 };
 
 void cosa_settings_init(struct cosa_settings *settings);
@@ -79,7 +80,8 @@ struct cosa_solution {
     bool feasible; /* a mapping that passes the exact capacity check and the constraints */
     /* not feasible: no mapping exists at all (reason says why); feasible: optimal within the gap */
     bool proved;
-    bool drawn; /* the mapping is a random one, as no solve gave one in time (see milp_status) */
+    bool drawn;     /* the mapping is a random one, as no solve gave one in time (see milp_status) */
+    bool timed_out; /* the clock or a cancel ended the solves */
     struct mapping mapping;
     struct cosa_terms terms; /* of that mapping */
     /* of the first solve: the optimum of the objective as stated, before any repair */

@@ -2,6 +2,8 @@
  * pad bounds, make the map space. */
 #include "engines/cosa/cosa_options.h"
 
+#include "base/clock.h"
+
 const char *const cosa_form_names[2] = {"paper", "minmax"};
 const char *const cosa_halo_names[4] = {"outermost_inner", "all", "at_dram", "safe"};
 const char *const cosa_stationary_names[4] = {"free", "Weights", "Inputs", "Outputs"};
@@ -42,11 +44,11 @@ void cosa_settings_of_options(const struct engine_context *context, struct cosa_
     s->permutation_level = (int)value[COSA_OPTION_PERMUTATION_LEVEL];
     s->limits.relative_gap = value[COSA_OPTION_GAP];
     s->limits.max_nodes = (uint64_t)value[COSA_OPTION_MAX_NODES];
-    s->limits.max_seconds = value[COSA_OPTION_SOLVER_SECONDS];
+    s->solver_seconds = value[COSA_OPTION_SOLVER_SECONDS];
     s->max_repairs = (uint32_t)value[COSA_OPTION_MAX_REPAIRS];
     s->stationary = stationary_tensor(engine_context_problem(context), value[COSA_OPTION_STATIONARY]);
-    if (seconds > 0 && (s->limits.max_seconds <= 0 || seconds < s->limits.max_seconds))
-        s->limits.max_seconds = seconds;
+    s->limits.stop_at_s = seconds > 0 ? clock_wall_s() + seconds : 0;
+    s->limits.cancel = task->budget.cancel;
 }
 
 enum dse_status cosa_begin(struct engine_context *context, bool search_bypass, const struct mapspace **space,

@@ -95,14 +95,15 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
     {"max_nodes", "the solver stops after so many nodes with the best it has; 0: never", "node", \
      OPTION_INTEGER, 20000, 0, 1e15, NULL}, \
     {"solver_seconds", \
-     "the solver stops after this wall time (results then depend on the computer); 0: never", "s", \
-     OPTION_REAL, 0, 0, 1e6, NULL}, \
+     "the solves of a mapping stop after this wall time (results then depend on the computer); 0: never", \
+     "s", OPTION_REAL, 0, 0, 1e6, NULL}, \
     {"max_repairs", "solves with tightened capacities before windows get their full size", "", \
      OPTION_INTEGER, \
      8, 0, 1000, NULL}
 /* clang-format on */
 
-/* The settings that the task's options ask for; the budget's seconds limit the solver, too. */
+/* The settings that the task's options ask for. The budget's seconds, from now on, and its cancel end the
+ * solves, too. */
 void cosa_settings_of_options(const struct engine_context *context, struct cosa_settings *settings);
 
 /* Pad the problem if option `pad` asks for it, then compile the map space. As engine_context_pad and

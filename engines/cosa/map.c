@@ -137,6 +137,7 @@ static enum dse_status solve(struct attempt *attempt, struct misfit_info *fit, s
     DSE_TRY(milp_solve(attempt->model.milp, &limits, attempt->arena, &result, err));
     solution->n_solve++;
     solution->n_node += result.n_node;
+    solution->timed_out = result.timed_out;
     solution->milp_status = result.status;
     if (result.status != MILP_OPTIMAL && result.status != MILP_FEASIBLE)
         return DSE_OK;
@@ -227,6 +228,11 @@ enum dse_status cosa_map(const struct problem *problem, const struct architectur
     struct attempt *attempt = arena_alloc(arena, 1, sizeof *attempt);
     DSE_TRY(arena_check(arena, "CoSA", err));
     attempt->settings = *settings;
+    if (settings->solver_seconds > 0) {
+        struct milp_limits *limits = &attempt->settings.limits;
+        double stop_at_s = clock_wall_s() + settings->solver_seconds;
+        limits->stop_at_s = limits->stop_at_s > 0 ? fmin(limits->stop_at_s, stop_at_s) : stop_at_s;
+    }
     attempt->settings.stationary = cosa_gpu_stationary(problem, arch, settings->stationary);
     attempt->arena = arena;
     attempt->solution = solution;

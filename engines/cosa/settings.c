@@ -27,7 +27,6 @@ void cosa_settings_init(struct cosa_settings *settings)
     settings->stationary = -1;
     settings->permutation_level = -1;
     settings->limits.relative_gap = 1e-6;
-    settings->limits.max_seconds = 0;
     settings->limits.max_nodes = 20000;
     settings->max_repairs = 8;
 }

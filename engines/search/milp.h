@@ -1,10 +1,11 @@
 /* Mixed-integer linear programs: a model that is built in memory, and a solver behind it (GLPK). For any
- * engine. Deterministic: the same model and limits give the same answer on any thread, unless `max_seconds`
- * ends the solve. Nothing is printed, nothing is kept between solves, and solves on different threads do not
- * know each other. */
+ * engine. Deterministic: the same model and limits give the same answer on any thread, unless the clock or a
+ * cancel ends the solve. Nothing is printed, nothing is kept between solves, and solves on different threads
+ * do not know each other. */
 #ifndef ENGINES_SEARCH_MILP_H
 #define ENGINES_SEARCH_MILP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,19 +33,26 @@ enum milp_status {
 
 struct milp_limits {
     double relative_gap; /* stop when (objective - bound) / |objective| is not larger, >= 0 */
-    double max_seconds; /* wall time; 0: no limit. The only thing that makes results depend on the computer */
-    uint64_t max_nodes; /* branch-and-bound nodes; 0: no limit. Deterministic */
+    uint64_t max_nodes;  /* branch-and-bound nodes; 0: no limit. Deterministic */
+    /* Looked at between the solver's steps, each a relaxation of at most some milliseconds for a thousand
+     * terms; results depend on the computer where one of them ends the solve. */
+    double stop_at_s;         /* clock_wall_s; 0: never */
+    const atomic_int *cancel; /* not 0: it has to end now; may be NULL */
 };
 
 struct milp_result {
     enum milp_status status;
     double objective; /* of `value`; set when OPTIMAL or FEASIBLE */
+    bool timed_out;   /* `stop_at_s` or `cancel` ended the solve */
     double bound;     /* a proved lower bound on the optimum; -INFINITY when none */
     double gap;       /* (objective - bound) / max(|objective|, tiny) */
     uint64_t n_node;
     double cpu_s;        /* CPU seconds of the calling thread */
     const double *value; /* (n_variable) integers are rounded exactly; in the arena given to milp_solve */
 };
+
+/* Whether the time is over, or a cancel was asked for. */
+bool milp_is_over(const struct milp_limits *limits);
 
 const char *milp_status_text(enum milp_status status);
 

@@ -29,6 +29,7 @@ struct solve {
     double *coefficient;
     double bound; /* of the tree, last seen */
     uint64_t n_node;
+    bool timed_out;
     int code; /* of glp_intopt */
     char message[MESSAGE_MAX];
     jmp_buf broken;
@@ -107,6 +108,12 @@ static void add_rows(struct solve *solve)
     }
 }
 
+bool milp_is_over(const struct milp_limits *limits)
+{
+    return (limits->cancel && atomic_load_explicit(limits->cancel, memory_order_relaxed)) ||
+           (limits->stop_at_s > 0 && clock_wall_s() >= limits->stop_at_s);
+}
+
 /* Called by GLPK at every step of its tree search. */
 static void look_at_tree(glp_tree *tree, void *info)
 {
@@ -117,8 +124,10 @@ static void look_at_tree(glp_tree *tree, void *info)
     int best = glp_ios_best_node(tree);
     if (best != 0)
         solve->bound = glp_ios_node_bound(tree, best);
-    if (solve->limits->max_nodes && solve->n_node > solve->limits->max_nodes &&
-        glp_ios_reason(tree) == GLP_ISELECT)
+    bool enough = solve->limits->max_nodes && solve->n_node > solve->limits->max_nodes &&
+                  glp_ios_reason(tree) == GLP_ISELECT;
+    solve->timed_out = solve->timed_out || milp_is_over(solve->limits);
+    if (enough || solve->timed_out)
         glp_ios_terminate(tree);
 }
 
@@ -151,8 +160,6 @@ static int search(struct solve *solve, bool careful)
         control.tol_int = CAREFUL_TOLERANCE;
     control.cb_func = look_at_tree;
     control.cb_info = solve;
-    if (solve->limits->max_seconds > 0)
-        control.tm_lim = (int)ceil(fmin(solve->limits->max_seconds, 2e6) * 1000);
     if (careful && solve_relaxation(solve) != 0) /* GLPK starts from its optimum */
         return GLP_EFAIL;
     return glp_intopt(solve->problem, &control);
@@ -175,7 +182,6 @@ static enum dse_status judge(struct solve *solve, struct milp_result *result, st
         result->status = MILP_UNBOUNDED;
         return DSE_OK;
     case GLP_ESTOP:
-    case GLP_ETMLIM:
         limited = true;
         break;
     default:
@@ -272,7 +278,7 @@ static bool run_library(struct solve *solve, double *value, struct milp_result *
         solve->bound = -INFINITY;
         solve->code = search(solve, careful == 1);
         *status = judge(solve, result, err);
-        bool limited = solve->code == GLP_ESTOP || solve->code == GLP_ETMLIM;
+        bool limited = solve->code == GLP_ESTOP;
         if (*status == DSE_OK && !has_values(result) && careful && !limited)
             break; /* after values of a kind "infeasible" is not to be believed */
         if (*status != DSE_OK || !has_values(result)) {
@@ -326,6 +332,11 @@ enum dse_status milp_solve(const struct milp *model, const struct milp_limits *l
     DSE_TRY(check_model(model, err));
     if (bounds_cross(model))
         return DSE_OK;
+    if (milp_is_over(limits)) {
+        result->status = MILP_NOT_SOLVED;
+        result->timed_out = true;
+        return DSE_OK;
+    }
     size_t room = (size_t)model->n_variable + 1;
     struct solve *solve = arena_alloc(arena, 1, sizeof *solve);
     double *value = arena_alloc(arena, room, sizeof *value);
@@ -339,6 +350,7 @@ enum dse_status milp_solve(const struct milp *model, const struct milp_limits *l
         status = dse_fail(err, DSE_INTERNAL, "the MILP solver broke down: %s", solve->message);
     (void)glp_free_env();
     result->n_node = solve->n_node;
+    result->timed_out = solve->timed_out;
     result->cpu_s = clock_thread_s() - start_s;
     return status;
 }

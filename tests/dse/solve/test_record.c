@@ -115,6 +115,10 @@ static void test_record_sums_over_layers(void **state)
     assert_near(f.point.bound_latency_ratio,
                 f.point.latency_s / (4 * f.result[0].bound.latency_s + f.result[1].bound.latency_s));
     assert_string_equal(f.point.stop, "max_evaluations");
+    f.result[0].found.stop = STOP_CONVERGED;
+    f.result[1].found.stop = STOP_SOLVER_LIMIT; /* the weakest of the layers' stops is the point's */
+    assert_int_equal(record_make(&f.source, &f.arena, &f.point, f.layer, &err), DSE_OK);
+    assert_string_equal(f.point.stop, "solver_limit");
     drop(&f);
 }
 

@@ -8,9 +8,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "engines/search/milp.h"
 
 static const struct milp_limits no_limits = {0};
@@ -271,12 +273,44 @@ static void test_milp_stops_at_the_clock(void **state)
     (void)state;
     struct arena arena;
     struct milp_result r;
-    const struct milp_limits limits = {.max_seconds = 0.05};
+    const struct milp_limits limits = {.stop_at_s = clock_wall_s() + 0.05};
     arena_init(&arena);
     struct milp *model = hard_model(&arena);
     must_solve(model, &limits, &arena, &r);
-    assert_true(r.status == MILP_FEASIBLE || r.status == MILP_NOT_SOLVED || r.status == MILP_OPTIMAL);
-    assert_true(r.cpu_s < 3);
+    assert_true(r.timed_out);
+    assert_true(r.status == MILP_FEASIBLE || r.status == MILP_NOT_SOLVED);
+    const struct milp_limits late = {.stop_at_s = 1e-9};
+    must_solve(model, &late, &arena, &r);
+    assert_true(r.timed_out && r.n_node == 0);
+    assert_int_equal(r.status, MILP_NOT_SOLVED);
+    arena_free(&arena);
+}
+
+/* The flag is set from another thread while the solve, which would take minutes, is under way. */
+static void test_milp_hears_a_cancel(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct milp_result r = {.status = MILP_OPTIMAL};
+    struct dse_error err;
+    atomic_int cancel = 0;
+    enum dse_status status = DSE_INTERNAL;
+    const struct milp_limits limits = {.cancel = &cancel};
+    arena_init(&arena);
+    struct milp *model = hard_model(&arena);
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+        status = milp_solve(model, &limits, &arena, &r, &err);
+#pragma omp section
+        {
+            nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+            atomic_store(&cancel, 1);
+        }
+    }
+    assert_int_equal(status, DSE_OK);
+    assert_true(r.timed_out);
+    assert_true(r.status == MILP_FEASIBLE || r.status == MILP_NOT_SOLVED);
     arena_free(&arena);
 }
 
@@ -398,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_milp_stops_at_the_node_limit),
         cmocka_unit_test(test_milp_stops_at_the_gap),
         cmocka_unit_test(test_milp_stops_at_the_clock),
+        cmocka_unit_test(test_milp_hears_a_cancel),
         cmocka_unit_test(test_milp_threads_do_not_disturb_each_other),
         cmocka_unit_test(test_milp_prints_nothing_and_survives_errors),
         cmocka_unit_test(test_milp_does_not_round_rows_away),
