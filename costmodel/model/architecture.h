@@ -119,8 +119,9 @@ struct architecture {
     /* neighbour-to-neighbour forwarding (docs/cost-model.md, "Multicast, scatter, links"); native files:
      * off unless said */
     bool link_transfers;
-    /* each level's spatial loops must fit its own fan-out (native files); Timeloop only checks the
-     * cumulative meshes (docs/cost-model.md, "Time and fit") */
+    /* native files: each level's spatial loops must fit its own fan-out, and no mapping may bypass the
+     * outermost level; Timeloop only checks the cumulative meshes and charges nothing for what is bypassed
+     * there (docs/cost-model.md, "Time and fit") */
     bool strict_fanout;
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];

@@ -139,6 +139,11 @@ static enum dse_status read_bypass(struct builder *b, const struct ynode *direct
                              b->problem->tensor[t].name, b->arch->level[l].name);
     b->kept_or_bypassed[l] = (uint8_t)(b->kept_or_bypassed[l] | keep | bypass);
     level->keep = (uint8_t)((level->keep | keep) & (uint8_t)~bypass);
+    for (uint32_t t = 0; b->arch->strict_fanout && l + 1 == b->arch->n_level && t < b->problem->n_tensor; t++)
+        if ((bypass >> t & 1) != 0)
+            return yaml_fail(b->doc, directive, err,
+                             "%s is the outermost level: every tensor lies there, %s cannot be bypassed",
+                             b->arch->level[l].name, b->problem->tensor[t].name);
     return DSE_OK;
 }
 

@@ -8,9 +8,9 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "costmodel/readers/readers.h"
-#include "costmodel/timeloop/timeloop.h"
 #include "dse/command/commands.h"
 #include "dse/console/report_print.h"
+#include "dse/inputs/input_mapping.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/mapping_report.h"
 #include "dse/report/schedule_input.h"
@@ -162,33 +162,6 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     return status;
 }
 
-/* --pad DIM=N: the loop bounds of an enlarged layer. */
-static enum dse_status pad(const struct cli_args *args, struct problem *problem, struct dse_error *err)
-{
-    for (size_t i = 0; i < args->n_value; i++) {
-        char name[PROBLEM_DIM_NAME_MAX], shown[96];
-        uint64_t bound;
-        if (strcmp(args->value[i].option->name, "pad") != 0)
-            continue;
-        const char *text = args->value[i].text, *equals = strchr(text, '=');
-        size_t length = equals ? (size_t)(equals - text) : 0;
-        if (length == 0 || length >= sizeof name)
-            return dse_fail(err, DSE_BAD_USAGE, "--pad %s: write DIM=N, for instance P=54",
-                            text_excerpt(text, shown, sizeof shown));
-        memcpy(name, text, length);
-        name[length] = '\0';
-        text = equals + 1;
-        int d = problem_find_dim(problem, name);
-        if (d < 0)
-            return dse_fail(err, DSE_BAD_USAGE, "--pad: %s has no dimension %.60s", problem->name, name);
-        if (!text_parse_u64(text, &bound) || bound < problem->bound[d] || bound > UINT32_MAX)
-            return dse_fail(err, DSE_BAD_USAGE, "--pad %s=%.40s: a whole number from %u is expected", name,
-                            text, problem->bound[d]);
-        problem->bound[d] = (uint32_t)bound;
-    }
-    return DSE_OK;
-}
-
 /* The report of a schedule that is asked for. */
 static enum dse_status choose_report(const struct cli_args *args, const struct schedule_format *format,
                                      const struct schedule_report **report, struct dse_error *err)
@@ -282,8 +255,8 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
         return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a schedule; %s is none", of_schedules,
                         args->operand[2]);
     DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
-    DSE_TRY(pad(args, &problem, err));
-    DSE_TRY(mapping_read(args->operand[2], &problem, arch, &mapping, err));
+    DSE_TRY(input_pad(args, &problem, err));
+    DSE_TRY(input_mapping(args->operand[2], &problem, arch, console, &mapping, err));
     return evaluate(args, console, &problem, arch, &mapping, err);
 }
 

@@ -194,9 +194,8 @@ static enum dse_status read_constraints(const char *path, struct sample_job *job
 {
     const struct ynode *list;
     DSE_TRY(input_constraints(path, &job->constraints_doc, &list, err));
-    mapspace_constraints_init(&job->constraints, &job->workload.problem[0], &job->arch);
     job->settings.constraints = &job->constraints;
-    return mapspace_constraints_read(&job->constraints_doc, list, &job->workload.problem[0], &job->arch,
+    return mapspace_constraints_read(&job->constraints_doc, list, NULL, &job->workload.problem[0], &job->arch,
                                      &job->constraints, err);
 }
 

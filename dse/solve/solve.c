@@ -232,12 +232,7 @@ enum dse_status solve_constraints(const struct solve_settings *s, const struct p
                                   const struct architecture *arch, struct mapspace_constraints *constraints,
                                   struct dse_error *err)
 {
-    mapspace_constraints_init(constraints, problem, arch);
-    if (s->constraints)
-        DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, problem, arch, constraints, err));
-    if (s->further)
-        DSE_TRY(mapspace_constraints_read(s->doc, s->further, problem, arch, constraints, err));
-    return DSE_OK;
+    return mapspace_constraints_read(s->doc, s->constraints, s->further, problem, arch, constraints, err);
 }
 
 static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,

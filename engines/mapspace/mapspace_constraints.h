@@ -35,9 +35,13 @@ struct mapspace_constraints {
 void mapspace_constraints_init(struct mapspace_constraints *constraints, const struct problem *problem,
                                const struct architecture *arch);
 
-/* Add the entries of `node`, a sequence of {target, type, ...}, to `out` (initialised). DSE_BAD_INPUT names
- * file, line and what would be accepted; later entries for the same target add to earlier ones. */
-DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *node,
+/* Read the entries of `list` and then those of `further`, each a sequence of {target, type, ...} in `doc` or
+ * NULL. Entries of one list add to each other; what `further` says of the same factor, order, split or axis
+ * replaces what `list` said. DSE_BAD_INPUT names file and line, and what would be accepted; so for entries
+ * that contradict each other (both lines) or the problem's bounds. What only a machine's sizes rule out is
+ * found by the map space. */
+DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *list,
+                                                         const struct ynode *further,
                                                          const struct problem *problem,
                                                          const struct architecture *arch,
                                                          struct mapspace_constraints *out,

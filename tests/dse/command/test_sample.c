@@ -216,9 +216,8 @@ static void test_sample_keeps_to_constraints(void **state)
     struct yaml_doc doc;
     struct dse_error err = {0};
     const struct problem *problem = &f->workload.problem[0];
-    mapspace_constraints_init(&constraints, problem, &f->arch);
     assert_int_equal(yaml_parse(&doc, "c.yaml", text, strlen(text), &err), DSE_OK);
-    assert_int_equal(mapspace_constraints_read(&doc, doc.root, problem, &f->arch, &constraints, &err),
+    assert_int_equal(mapspace_constraints_read(&doc, doc.root, NULL, problem, &f->arch, &constraints, &err),
                      DSE_OK);
     f->settings.constraints = &constraints;
     for (int how = SAMPLE_CONSTRUCT; how <= SAMPLE_PRIMES; how++) {

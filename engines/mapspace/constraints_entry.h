@@ -1,0 +1,30 @@
+/* One entry of a list of constraints while it is read. */
+#ifndef ENGINES_MAPSPACE_CONSTRAINTS_ENTRY_H
+#define ENGINES_MAPSPACE_CONSTRAINTS_ENTRY_H
+
+#include "engines/mapspace/constraints_said.h"
+
+/* What one entry is read with. */
+struct constraint_entry {
+    const struct yaml_doc *doc;
+    const struct ynode *node;
+    const struct problem *problem;
+    const struct architecture *arch;
+    struct level_constraints *level;
+    const char *level_name;
+    struct level_said *said; /* where the lists said what stands in `level` */
+    int list;                /* which list the entry is of, from 1 */
+    struct dse_error *err;
+};
+
+/* "unknown WHAT "word" ...; did you mean ...?; accepted: a, b, c" */
+enum dse_status constraint_unknown(const struct constraint_entry *e, const struct ynode *node,
+                                   const char *what, const char *word, const char *const *known, size_t n);
+
+/* What a temporal entry says of the loops: `factors`, `permutation`. */
+DSE_MUST_CHECK enum dse_status constraint_read_temporal(const struct constraint_entry *e);
+
+/* A spatial one: also `split`, `dims_x`, `dims_y`. */
+DSE_MUST_CHECK enum dse_status constraint_read_spatial(const struct constraint_entry *e);
+
+#endif

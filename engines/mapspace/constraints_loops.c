@@ -1,0 +1,284 @@
+/* What an entry says of loops: factors, permutation, split, axes, in each spelling that Timeloop has. Entries
+ * of one list that contradict each other are refused with both lines. */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "engines/mapspace/constraints_entry.h"
+
+enum { WORD_MAX = PROBLEM_NAME_MAX };
+
+static enum dse_status find_dim(const struct constraint_entry *e, const struct ynode *node, const char *word,
+                                uint32_t *dim)
+{
+    const char *known[PROBLEM_DIM_MAX];
+    int found = problem_find_dim(e->problem, word);
+    for (uint32_t d = 0; d < e->problem->n_dim; d++)
+        known[d] = e->problem->dim_name[d];
+    if (found < 0)
+        return constraint_unknown(e, node, "dimension", word, known, e->problem->n_dim);
+    *dim = (uint32_t)found;
+    return DSE_OK;
+}
+
+/* ---------------------------------------- what was said before */
+
+/* Forget at `said` what an earlier list said: the later one replaces it. */
+static void replace(const struct constraint_entry *e, struct said *said, uint32_t *value)
+{
+    if (said->list == e->list)
+        return;
+    *said = (struct said){0, 0};
+    *value = 0;
+}
+
+static enum dse_status contradicts(const struct constraint_entry *e, const struct ynode *node,
+                                   const struct said *said, const char *what, const char *here,
+                                   const char *there)
+{
+    char line[32] = "the same line";
+    if (said->line != node->line)
+        snprintf(line, sizeof line, "line %d", said->line);
+    return yaml_fail(e->doc, node, e->err, "%s: %s %s contradicts %s on %s", e->level_name, what, here, there,
+                     line);
+}
+
+/* ---------------------------------------- factors */
+
+/* "C=4" (exactly) or "C<=4" (at most), which every list says once or says the same; of several limits the
+ * smallest holds. */
+static enum dse_status set_factor(const struct constraint_entry *e, const struct ynode *node,
+                                  enum loop_kind kind, uint32_t d, bool limit, uint32_t value)
+{
+    struct loop_constraints *loops = kind == LOOP_SPATIAL ? &e->level->spatial : &e->level->temporal;
+    struct loops_said *said = &e->said->loops[kind];
+    const char *name = e->problem->dim_name[d], *what = loop_kind_name[kind];
+    char here[WORD_MAX + 16], there[WORD_MAX + 16];
+    replace(e, &said->fixed[d], &loops->fixed[d]);
+    replace(e, &said->highest[d], &loops->highest[d]);
+    uint32_t fixed = loops->fixed[d], highest = loops->highest[d];
+    snprintf(here, sizeof here, "%s%s%u", name, limit ? "<=" : "=", value);
+    if (fixed && (limit ? fixed > value : fixed != value)) {
+        snprintf(there, sizeof there, "%s=%u", name, fixed);
+        return contradicts(e, node, &said->fixed[d], what, here, there);
+    }
+    if (!limit && highest && value > highest) {
+        snprintf(there, sizeof there, "%s<=%u", name, highest);
+        return contradicts(e, node, &said->highest[d], what, here, there);
+    }
+    if (limit && highest && highest <= value)
+        return DSE_OK;
+    *(limit ? &loops->highest[d] : &loops->fixed[d]) = value;
+    *(limit ? &said->highest[d] : &said->fixed[d]) = (struct said){node->line, e->list};
+    return DSE_OK;
+}
+
+/* "C=4", "C<=4", "C4": one word of a factor list. */
+static enum dse_status read_factor(const struct constraint_entry *e, const struct ynode *node,
+                                   const char *word, enum loop_kind kind)
+{
+    char name[WORD_MAX];
+    size_t n = 0;
+    uint64_t value = 0;
+    uint32_t dim = 0;
+    while (word[n] && !strchr("=<>", word[n]) && !isdigit((unsigned char)word[n]) && n + 1 < sizeof name) {
+        name[n] = word[n];
+        n++;
+    }
+    name[n] = '\0';
+    const char *rest = word + n;
+    bool limit = rest[0] == '<';
+    rest += limit;
+    rest += rest[0] == '=';
+    if (n == 0 || !text_parse_u64(rest, &value) || value > UINT32_MAX)
+        return yaml_fail(e->doc, node, e->err,
+                         "%s: \"%.80s\" is no factor; accepted: C=4 (exactly), C<=4 (at most)", e->level_name,
+                         word);
+    DSE_TRY(find_dim(e, node, name, &dim));
+    if (value == 0)
+        return yaml_fail(e->doc, node, e->err,
+                         "%s: factor %s=0 (\"the rest\") is not supported; leave %s out, or fix it elsewhere",
+                         e->level_name, name, name);
+    if (!limit && e->problem->bound[dim] % value != 0)
+        return yaml_fail(e->doc, node, e->err, "%s: factor %s=%u does not divide the bound %u of problem %s",
+                         e->level_name, name, (unsigned)value, e->problem->bound[dim], e->problem->name);
+    return set_factor(e, node, kind, dim, limit, (uint32_t)value);
+}
+
+/* "C=4 K<=2", or a list of such words. */
+static enum dse_status read_factors(const struct constraint_entry *e, enum loop_kind kind)
+{
+    const struct ynode *node = yaml_find(e->node, "factors");
+    const char *text;
+    if (!node)
+        return DSE_OK;
+    if (node->kind == YNODE_SEQUENCE) {
+        for (size_t i = 0; i < node->n_item; i++) {
+            DSE_TRY(yaml_text(e->doc, node->item[i], "factors", &text, e->err));
+            DSE_TRY(read_factor(e, node->item[i], text, kind));
+        }
+        return DSE_OK;
+    }
+    DSE_TRY(yaml_text(e->doc, node, "factors", &text, e->err));
+    while (*text) {
+        char word[WORD_MAX];
+        size_t n = strcspn(text, " ,\t");
+        if (n >= sizeof word)
+            return yaml_fail(e->doc, node, e->err, "%s: a factor of %zu letters", e->level_name, n);
+        memcpy(word, text, n);
+        word[n] = '\0';
+        if (n)
+            DSE_TRY(read_factor(e, node, word, kind));
+        text += n;
+        text += strspn(text, " ,\t");
+    }
+    return DSE_OK;
+}
+
+/* ---------------------------------------- permutation */
+
+static enum dse_status add_to_order(const struct constraint_entry *e, const struct ynode *node,
+                                    const char *word, struct loop_constraints *loops)
+{
+    uint32_t dim = 0;
+    DSE_TRY(find_dim(e, node, word, &dim));
+    for (uint32_t i = 0; i < loops->n_order; i++)
+        if (loops->order[i] == dim)
+            return yaml_fail(e->doc, node, e->err, "%s: dimension %s is twice in the permutation",
+                             e->level_name, word);
+    loops->order[loops->n_order++] = (uint8_t)dim;
+    return DSE_OK;
+}
+
+/* "CKR", "C,K,R", "C K R" or a list: the innermost loops, innermost first. Letters run together when every
+ * dimension of the problem has a name of one letter. */
+static enum dse_status read_words(const struct constraint_entry *e, const struct ynode *node,
+                                  struct loop_constraints *loops)
+{
+    const char *text;
+    if (node->kind == YNODE_SEQUENCE) {
+        for (size_t i = 0; i < node->n_item; i++) {
+            DSE_TRY(yaml_text(e->doc, node->item[i], "permutation", &text, e->err));
+            DSE_TRY(add_to_order(e, node->item[i], text, loops));
+        }
+        return DSE_OK;
+    }
+    DSE_TRY(yaml_text(e->doc, node, "permutation", &text, e->err));
+    bool letters = strpbrk(text, " ,") == NULL;
+    for (uint32_t d = 0; d < e->problem->n_dim; d++)
+        letters = letters && e->problem->dim_name[d][1] == '\0';
+    while (*text) {
+        char word[WORD_MAX];
+        size_t n = letters ? 1 : strcspn(text, " ,");
+        if (n >= sizeof word)
+            return yaml_fail(e->doc, node, e->err, "%s: a dimension of %zu letters", e->level_name, n);
+        memcpy(word, text, n);
+        word[n] = '\0';
+        if (n)
+            DSE_TRY(add_to_order(e, node, word, loops));
+        text += n;
+        text += strspn(text, " ,");
+    }
+    return DSE_OK;
+}
+
+/* "CKR", or "C,K,R" where names have several letters. */
+static const char *print_order(const struct problem *problem, const struct loop_constraints *loops,
+                               char *buffer, size_t size)
+{
+    bool letters = true;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        letters = letters && problem->dim_name[d][1] == '\0';
+    for (uint32_t i = 0; i < loops->n_order && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", i && !letters ? "," : "",
+                                 problem->dim_name[loops->order[i]]);
+    return buffer;
+}
+
+/* Of two orders of one list the longer one holds, where it begins with the other. */
+static enum dse_status read_order(const struct constraint_entry *e, enum loop_kind kind)
+{
+    const struct ynode *node = yaml_find(e->node, "permutation");
+    struct loop_constraints *loops = kind == LOOP_SPATIAL ? &e->level->spatial : &e->level->temporal;
+    struct loop_constraints read = {.n_order = 0};
+    struct said *said = &e->said->loops[kind].order;
+    char here[DSE_ERROR_TEXT_MAX / 4], there[DSE_ERROR_TEXT_MAX / 4];
+    if (!node)
+        return DSE_OK;
+    DSE_TRY(read_words(e, node, &read));
+    uint32_t before = said->list == e->list ? loops->n_order : 0;
+    for (uint32_t i = 0; i < before && i < read.n_order; i++)
+        if (loops->order[i] != read.order[i])
+            return contradicts(e, node, said, "permutation",
+                               print_order(e->problem, &read, here, sizeof here),
+                               print_order(e->problem, loops, there, sizeof there));
+    if (read.n_order < before)
+        return DSE_OK;
+    loops->n_order = read.n_order;
+    memcpy(loops->order, read.order, sizeof loops->order);
+    *said = (struct said){node->line, e->list};
+    return DSE_OK;
+}
+
+/* Applied when all entries are read: the permutation that it splits may be in a later one. */
+static enum dse_status read_split(const struct constraint_entry *e)
+{
+    const struct ynode *node = yaml_find(e->node, "split");
+    char here[32], there[32];
+    uint64_t split = 0;
+    if (!node)
+        return DSE_OK;
+    DSE_TRY(yaml_u64(e->doc, node, "split", 0, e->problem->n_dim, &split, e->err));
+    snprintf(here, sizeof here, "%u", (unsigned)split);
+    snprintf(there, sizeof there, "%u", (unsigned)e->said->split_value);
+    if (e->said->split.list == e->list && split != e->said->split_value)
+        return contradicts(e, node, &e->said->split, "split", here, there);
+    e->said->split_value = (uint32_t)split;
+    e->said->split = (struct said){node->line, e->list};
+    return DSE_OK;
+}
+
+/* A list of dimensions under `key`: the bits of `mask` that stay. What an earlier list said is replaced; two
+ * entries of one list leave what both allow, and must allow something together. */
+static enum dse_status read_dims(const struct constraint_entry *e, const char *key, struct said *said,
+                                 uint32_t *mask)
+{
+    const struct ynode *node = yaml_find(e->node, key);
+    const char *text;
+    uint32_t dim = 0, read = 0;
+    if (!node)
+        return DSE_OK;
+    DSE_TRY(yaml_is_sequence(e->doc, node, key, e->err));
+    for (size_t i = 0; i < node->n_item; i++) {
+        DSE_TRY(yaml_text(e->doc, node->item[i], key, &text, e->err));
+        DSE_TRY(find_dim(e, node->item[i], text, &dim));
+        read |= 1u << dim;
+    }
+    bool again = said->list == e->list;
+    if (again && read && *mask && !(read & *mask))
+        return yaml_fail(e->doc, node, e->err,
+                         "%s: %s contradicts that of line %d: no dimension is in both lists", e->level_name,
+                         key, said->line);
+    *mask = again ? *mask & read : read;
+    *said = (struct said){node->line, e->list};
+    return DSE_OK;
+}
+
+enum dse_status constraint_read_temporal(const struct constraint_entry *e)
+{
+    DSE_TRY(read_factors(e, LOOP_TEMPORAL));
+    return read_order(e, LOOP_TEMPORAL);
+}
+
+enum dse_status constraint_read_spatial(const struct constraint_entry *e)
+{
+    DSE_TRY(read_factors(e, LOOP_SPATIAL));
+    DSE_TRY(read_order(e, LOOP_SPATIAL));
+    DSE_TRY(read_dims(e, "dims_x", &e->said->dims_x, &e->level->dims_x));
+    DSE_TRY(read_dims(e, "dims_y", &e->said->dims_y, &e->level->dims_y));
+    return read_split(e);
+}

@@ -1,0 +1,45 @@
+/* Where the lists of constraints said what they say, so that a contradiction names both lines; and whether
+ * all of it together leaves a mapping of the problem, on a machine of any size. */
+#ifndef ENGINES_MAPSPACE_CONSTRAINTS_SAID_H
+#define ENGINES_MAPSPACE_CONSTRAINTS_SAID_H
+
+#include "engines/mapspace/mapspace_constraints.h"
+
+enum loop_kind { LOOP_TEMPORAL, LOOP_SPATIAL, LOOP_KINDS };
+
+extern const char *const loop_kind_name[LOOP_KINDS]; /* "temporal", "spatial" */
+
+/* A place; line 0: nothing was said. Lists are counted from 1: a later one may replace what stands there. */
+struct said {
+    int line, list;
+};
+
+struct loops_said {
+    struct said fixed[PROBLEM_DIM_MAX], highest[PROBLEM_DIM_MAX]; /* (n_dim) */
+    struct said order;
+};
+
+struct level_said {
+    struct loops_said loops[LOOP_KINDS];
+    struct said dims_x, dims_y, split;
+    uint32_t split_value;
+    struct said keep[PROBLEM_TENSOR_MAX], bypass[PROBLEM_TENSOR_MAX]; /* (n_tensor) */
+};
+
+struct constraints_said {
+    struct level_said level[ARCH_LEVEL_MAX]; /* (n_level) */
+};
+
+/* Apply the splits: the first so many of the spatial permutation may lie on X only, the others of it on Y
+ * only. */
+void constraints_split(const struct constraints_said *said, struct mapspace_constraints *constraints);
+
+/* DSE_BAD_INPUT with the lines that are to blame when the factors of a dimension cannot multiply to its
+ * bound, or a spatial factor may lie on neither axis. Capacities and meshes are not looked at. */
+DSE_MUST_CHECK enum dse_status constraints_agree(const struct yaml_doc *doc, const struct problem *problem,
+                                                 const struct architecture *arch,
+                                                 const struct constraints_said *said,
+                                                 const struct mapspace_constraints *constraints,
+                                                 struct dse_error *err);
+
+#endif
