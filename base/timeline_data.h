@@ -48,8 +48,8 @@ struct timeline {
     const char *title;                          /* of the schedule, for instance its file's name */
     const char *network, *architecture, *rules; /* rules: "compat" or "sound" */
     int64_t batch, cycle, compute_cycle, dram_cycle, stall_cycle;
-    int64_t buffer_byte, buffer_max_byte, dram_byte_per_cycle; /* buffer_byte: its capacity */
-    double clock_hz, energy_j, buffer_average_byte;
+    int64_t buffer_byte, buffer_max_byte; /* buffer_byte: its capacity */
+    double dram_byte_per_cycle, clock_hz, energy_j, buffer_average_byte;
     size_t n_transfer, n_tile, n_group;
     struct timeline_transfer *transfer; /* (n_transfer) */
     struct timeline_tile *tile;         /* (n_tile) */

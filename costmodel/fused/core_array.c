@@ -88,8 +88,10 @@ static enum dse_status check_size(const struct core_array_size *size, struct dse
     if (size->buffer_byte < 1 || size->buffer_byte > 1ull << 33)
         return dse_fail(err, DSE_BAD_INPUT, "the global buffer has 1 byte to 8 GiB, not %llu bytes",
                         (unsigned long long)size->buffer_byte);
-    if (size->buffer_read_byte_per_cycle < 1)
-        return dse_fail(err, DSE_BAD_INPUT, "the global buffer delivers at least 1 byte per cycle, not 0");
+    if (size->buffer_read.byte < 1 || size->buffer_read.cycle < 1)
+        return dse_fail(
+            err, DSE_BAD_INPUT, "the global buffer delivers %llu bytes in %llu cycles; both are 1 or more",
+            (unsigned long long)size->buffer_read.byte, (unsigned long long)size->buffer_read.cycle);
     return DSE_OK;
 }
 

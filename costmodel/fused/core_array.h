@@ -7,15 +7,16 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "costmodel/model/byte_rate.h"
 #include "costmodel/model/network.h"
 
 /* What a core array is made of. Energies follow from it: core_array_init. */
 struct core_array_size {
-    uint32_t mac_per_pe;  /* 32, 64, 128, 256, 512 or 4096 */
-    uint32_t pe_rows;     /* 1 to 1024; the first dimension of a spatial partition lies on them */
-    uint32_t pe_columns;  /* the same for the second dimension */
-    uint64_t buffer_byte; /* global buffer (GBUF), up to 8 GiB */
-    uint32_t buffer_read_byte_per_cycle; /* of the GBUF; writes never stall */
+    uint32_t mac_per_pe;          /* 32, 64, 128, 256, 512 or 4096 */
+    uint32_t pe_rows;             /* 1 to 1024; the first dimension of a spatial partition lies on them */
+    uint32_t pe_columns;          /* the same for the second dimension */
+    uint64_t buffer_byte;         /* global buffer (GBUF), up to 8 GiB */
+    struct byte_rate buffer_read; /* of the GBUF; writes never stall */
 };
 
 /* A core array with its unit energies. Plain data. */

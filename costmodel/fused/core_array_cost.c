@@ -147,9 +147,8 @@ static bool make_partition(const struct work *work, const uint8_t on_grid[2], st
     part->c_part = ceil_div(work->c, part->pe[DIM_C]);
     part->k_part = ceil_div(work->k, part->pe[DIM_K]);
     part->cycle = part->c * part->k * part->h * part->w * part->b * work->window;
-    part->free_read = part->cycle * core->size.buffer_read_byte_per_cycle;
-    if (part->free_read / part->cycle != core->size.buffer_read_byte_per_cycle)
-        part->free_read = 0;
+    struct byte_rate rate = core->size.buffer_read;
+    part->free_read = byte_rate_scaled(part->cycle, rate.byte, rate.cycle, false);
     part->input_room = core->input_byte / core->lane_c / part->c;
     part->output_room = core->output_byte / core->lane_k;
     uint64_t k_room = core->weight_byte / core->lane_c / (work->window * part->c);
@@ -279,7 +278,7 @@ static uint64_t stalled(const struct work *work, uint64_t cycle, uint64_t free_r
     uint64_t byte = read * work->together;
     if (byte <= free_read)
         return cycle;
-    uint64_t wait = ceil_div(byte, work->core->size.buffer_read_byte_per_cycle);
+    uint64_t wait = byte_rate_cycle(byte, work->core->size.buffer_read);
     return cycle > wait ? cycle : wait;
 }
 

@@ -23,23 +23,21 @@ static enum dse_status refuse(const struct architecture *arch, const char *level
                     what);
 }
 
-static enum dse_status whole_rate(const struct architecture *arch, const struct storage_level *level,
-                                  const char *quantity, double word_per_cycle, uint64_t highest,
-                                  uint64_t *byte_per_cycle, struct dse_error *err)
+static enum dse_status read_rate(const struct architecture *arch, const struct storage_level *level,
+                                 const char *quantity, double word_per_cycle, struct byte_rate *rate,
+                                 struct dse_error *err)
 {
-    double rate = word_per_cycle * level->word_bit / BYTE_BIT, whole = round(rate);
-    double near = fmin(fmax(whole, 1), (double)highest);
-    if (!isfinite(rate))
+    double byte_per_cycle = word_per_cycle * level->word_bit / BYTE_BIT;
+    if (!isfinite(byte_per_cycle))
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s is no machine for fused schedules: %s.%s is not limited; give one", arch->name,
                         level->name, quantity);
-    if (whole < 1 || whole > (double)highest || differs(whole, rate))
-        return dse_fail(
-            err, DSE_BAD_INPUT,
-            "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; whole bytes are needed, "
-            "such as %g (%g GB/s at this clock)",
-            arch->name, level->name, quantity, rate, near, near * arch->clock_hz * 1e-9);
-    *byte_per_cycle = (uint64_t)whole;
+    if (!byte_rate_of(byte_per_cycle, arch->clock_hz, rate))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "%s is no machine for fused schedules: %s.%s is %g bytes per cycle; a byte in %g "
+                        "cycles (%g GB/s at this clock) is the least, %g bytes per cycle the most",
+                        arch->name, level->name, quantity, byte_per_cycle, BYTE_RATE_SLOWEST,
+                        arch->clock_hz * 1e-9 / BYTE_RATE_SLOWEST, BYTE_RATE_FASTEST);
     return DSE_OK;
 }
 
@@ -85,15 +83,14 @@ static enum dse_status read_dram_rate(const struct architecture *arch, struct fu
                                       struct dse_error *err)
 {
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
-    return whole_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, UINT64_MAX / 4,
-                      &machine->dram_byte_per_cycle, err);
+    return read_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, &machine->dram_rate,
+                     err);
 }
 
 static enum dse_status read_buffer(const struct architecture *arch, struct core_array_size *size,
                                    struct fused_machine *machine, struct dse_error *err)
 {
     const struct storage_level *buffer = &arch->level[arch->n_level - 2];
-    uint64_t rate = 0;
     if (buffer->size_word == ARCH_UNLIMITED || buffer->instances != 1 || buffer->keep_role != 7)
         return refuse(
             arch, buffer->name,
@@ -102,10 +99,8 @@ static enum dse_status read_buffer(const struct architecture *arch, struct core_
         return refuse(arch, buffer->name,
                       "must have a read_bandwidth alone: writes of the core-array model never stall", err);
     machine->buffer_byte = size->buffer_byte = architecture_usable_words(buffer);
-    DSE_TRY(whole_rate(arch, buffer, "read_bandwidth", buffer->read_bandwidth_word_per_cycle, UINT32_MAX,
-                       &rate, err));
-    size->buffer_read_byte_per_cycle = (uint32_t)rate;
-    return DSE_OK;
+    return read_rate(arch, buffer, "read_bandwidth", buffer->read_bandwidth_word_per_cycle,
+                     &size->buffer_read, err);
 }
 
 /* The mesh of PEs below the buffer and that of the lanes below a PE. */

@@ -13,9 +13,9 @@
 /* What the core-array model and the rule of the two engines (docs/core-array.md, docs/fused-schedule.md) need
  * of `arch`, of 8 bit words: outside a DRAM of one bandwidth for both ways; inside it the global buffer, with
  * a read bandwidth; below that a mesh of PEs, each with a buffer for inputs, weights and outputs; in each PE
- * a mesh of input by output channel lanes; further in only registers of one word. Bandwidths are whole bytes
- * per cycle. DSE_BAD_INPUT names the level and quantity that does not fit, also where the model's own L1
- * sizes and energies differ from the file's: nothing of the file is passed over. */
+ * a mesh of input by output channel lanes; further in only registers of one word. Bandwidths become exact
+ * ratios (byte_rate_of). DSE_BAD_INPUT names the level and quantity that does not fit, also where the model's
+ * own L1 sizes and energies differ from the file's: nothing of the file is passed over. */
 DSE_MUST_CHECK enum dse_status core_machine_of(const struct architecture *arch, struct core_array_size *size,
                                                struct fused_machine *machine, struct dse_error *err);
 
@@ -32,7 +32,7 @@ struct core_split {
  * the fused schedule (machine.buffer_byte, the usable one). machine.dram_energy_j is what a byte costs on its
  * way in: an access of the DRAM and the write into the buffer; the same is taken on the way out.
  * DSE_BAD_INPUT names the level that does not fit: a GPU; no DRAM outside, or one further in; a DRAM with two
- * bandwidths, none, or not whole bytes per cycle, with different energies of reads and writes, or with a
+ * bandwidths, none, or one beyond byte_rate_of, with different energies of reads and writes, or with a
  * network of energies or latencies; a buffer of several instances, of no or unlimited capacity, that does not
  * keep every tensor, has a least utilization, or words that are not the DRAM's or not whole bytes. */
 DSE_MUST_CHECK enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,

@@ -258,8 +258,10 @@ enum dse_status fused_evaluate(const struct fused_schedule *schedule, const stru
 {
     struct evaluation_state state = {.schedule = schedule, .machine = machine};
     *result = (struct fused_result){.fault = FUSED_OK, .cycle = FUSED_NEVER};
-    if (machine->dram_byte_per_cycle == 0)
-        return dse_fail(err, DSE_BAD_INPUT, "the DRAM moves 0 bytes per cycle; at least 1 is needed");
+    if (machine->dram_rate.byte == 0 || machine->dram_rate.cycle == 0)
+        return dse_fail(err, DSE_BAD_INPUT, "the DRAM moves %llu bytes in %llu cycles; both are 1 or more",
+                        (unsigned long long)machine->dram_rate.byte,
+                        (unsigned long long)machine->dram_rate.cycle);
     allocate(&state, scratch);
     DSE_TRY(arena_check(scratch, "the evaluation of a schedule", err));
     DSE_TRY(check_order(&state, err));

@@ -74,7 +74,7 @@ static inline bool fused_alive(const struct fused_tensor *tensor, uint32_t n_til
 
 static inline uint64_t fused_transfer_cycle(uint64_t byte, const struct fused_machine *machine)
 {
-    return byte / machine->dram_byte_per_cycle + (byte % machine->dram_byte_per_cycle != 0);
+    return byte_rate_cycle(byte, machine->dram_rate);
 }
 
 /* Whether `later` reads from the DRAM what `earlier` stores there, so that their order is fixed. */

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "costmodel/model/byte_rate.h"
 
 enum fused_tensor_kind { FUSED_IFMAP, FUSED_WEIGHT, FUSED_OFMAP, FUSED_LOCAL };
 
@@ -54,7 +55,7 @@ struct fused_schedule {
 /* The machine as this level sees it. */
 struct fused_machine {
     uint64_t buffer_byte;
-    uint64_t dram_byte_per_cycle;
+    struct byte_rate dram_rate;
     double dram_energy_j; /* per byte, read and write */
 };
 

@@ -94,7 +94,7 @@ static const struct timeline_column attribute[] = {
     WHOLE(timeline, stall_cycle, "cycle", ""),
     AS("buffer_capacity_byte", timeline, buffer_byte, "byte", ""),
     WHOLE(timeline, buffer_max_byte, "byte", ""),
-    WHOLE(timeline, dram_byte_per_cycle, "byte", ""),
+    {"dram_byte_per_cycle", TIMELINE_REAL, offsetof(struct timeline, dram_byte_per_cycle), "byte", ""},
     {"clock_hz", TIMELINE_REAL, offsetof(struct timeline, clock_hz), "Hz", ""},
     {"energy_j", TIMELINE_REAL, offsetof(struct timeline, energy_j), "J", ""},
     {"buffer_average_byte", TIMELINE_REAL, offsetof(struct timeline, buffer_average_byte), "byte", ""},
@@ -136,10 +136,10 @@ static enum dse_status bad_row(const char *table, size_t i, struct dse_error *er
 
 enum dse_status timeline_check(const struct timeline *t, struct dse_error *err)
 {
-    const int64_t head[] = {t->batch,       t->cycle,       t->compute_cycle,   t->dram_cycle,
-                            t->stall_cycle, t->buffer_byte, t->buffer_max_byte, t->dram_byte_per_cycle};
-    if (!counts_hold(head, COUNT(head)) || !(t->clock_hz > 0) || !(t->clock_hz < 1e18) || t->n_tile == 0 ||
-        t->n_group == 0)
+    const int64_t head[] = {t->batch,       t->cycle,       t->compute_cycle,  t->dram_cycle,
+                            t->stall_cycle, t->buffer_byte, t->buffer_max_byte};
+    if (!counts_hold(head, COUNT(head)) || !(t->dram_byte_per_cycle > 0) || !(t->clock_hz > 0) ||
+        !(t->clock_hz < 1e18) || t->n_tile == 0 || t->n_group == 0)
         return dse_fail(err, DSE_BAD_INPUT, "the attributes are not those of a schedule");
     for (size_t i = 0; i < t->n_group; i++) {
         const struct timeline_group *g = &t->group[i];

@@ -61,7 +61,7 @@ static bool measure(const char *what, struct core_scheduler scheduler, const str
 
 static bool run(const struct tiles *tiles)
 {
-    const struct core_array_size size = {512, 4, 4, 8 << 20, 256};
+    const struct core_array_size size = {512, 4, 4, 8 << 20, {256, 1}};
     struct core_array_search sound = {.compat = false}, compat = {.compat = true};
     struct core_cache *cache = NULL;
     struct core_cached cached;

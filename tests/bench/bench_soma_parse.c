@@ -100,7 +100,7 @@ static bool print_speed(const char *network, uint32_t tiles)
 /* One scheme by both rules. */
 static void print_row(struct fixture *f, const struct soma_lfa *lfa, const char *name, uint64_t rate)
 {
-    const struct fused_machine machine = {BUFFER_BYTE, rate, 84e-12};
+    const struct fused_machine machine = {BUFFER_BYTE, {rate, 1}, 84e-12};
     struct fused_result result[2];
     bool valid[2];
     for (int compat = 0; compat < 2; compat++) {
@@ -131,7 +131,7 @@ static bool print_oracle_row(const char *name, const char *network)
         fused_oracle_read(name, &f.c.arena, oracle, &f.c.err) != DSE_OK)
         return false;
     struct soma_lfa lfa = soma_case_oracle_lfa(&f.c, oracle);
-    print_row(&f, &lfa, name, oracle->machine.dram_byte_per_cycle);
+    print_row(&f, &lfa, name, oracle->machine.dram_rate.byte);
     close_fixture(&f);
     return true;
 }

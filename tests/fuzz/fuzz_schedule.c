@@ -79,7 +79,7 @@ static void check_instructions(const struct soma_context *context, const struct 
 static void check_text(const struct soma_context *context, const char *bytes, size_t size,
                        struct arena *arena)
 {
-    const struct fused_machine machine = {BUFFER_BYTE, RATE, 84e-12};
+    const struct fused_machine machine = {BUFFER_BYTE, {RATE, 1}, 84e-12};
     struct soma_lfa lfa;
     struct soma_dlsa dlsa;
     struct fused_schedule schedule;
@@ -115,7 +115,7 @@ static void check_text(const struct soma_context *context, const char *bytes, si
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct core_array_size core_size = {512, 4, 4, BUFFER_BYTE, 256};
+    const struct core_array_size core_size = {512, 4, 4, BUFFER_BYTE, {256, 1}};
     struct network network;
     struct soma_graph graph;
     struct core_array core;

@@ -124,10 +124,11 @@ static bool all_u64(char *const *field, int n, uint64_t *value)
 
 static bool read_totals(char *const *field, struct fused_oracle *oracle)
 {
+    oracle->machine.dram_rate.cycle = 1;
     return all_u64(&field[1], 1, &oracle->machine.buffer_byte) &&
-           all_u64(&field[2], 1, &oracle->machine.dram_byte_per_cycle) &&
-           all_u64(&field[3], 1, &oracle->cycle) && text_parse_double(field[4], &oracle->core_energy_j) &&
-           all_u64(&field[5], 1, &oracle->dram_byte) && text_parse_double(field[6], &oracle->dram_energy_j) &&
+           all_u64(&field[2], 1, &oracle->machine.dram_rate.byte) && all_u64(&field[3], 1, &oracle->cycle) &&
+           text_parse_double(field[4], &oracle->core_energy_j) && all_u64(&field[5], 1, &oracle->dram_byte) &&
+           text_parse_double(field[6], &oracle->dram_energy_j) &&
            all_u64(&field[7], 1, &oracle->dram_cycle) && all_u64(&field[8], 1, &oracle->buffer_max_byte) &&
            text_parse_double(field[9], &oracle->byte_cycle) &&
            all_u64(&field[10], 1, &oracle->trace.living_byte[0]);

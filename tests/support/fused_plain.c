@@ -95,9 +95,11 @@ static void start_what_may(struct moment *m)
     }
     if (!m->moving && m->transfer < m->schedule->n_dram && transfer_may_start(m)) {
         uint32_t i = m->schedule->dram_order[m->transfer];
-        uint64_t rate = m->machine->dram_byte_per_cycle;
+        uint64_t byte = m->schedule->tensor[i].dram_byte;
         m->moving = true;
-        m->transfer_over = m->now + (m->schedule->tensor[i].dram_byte + rate - 1) / rate;
+        m->transfer_over = m->now;
+        while ((m->transfer_over - m->now) * m->machine->dram_rate.byte < byte * m->machine->dram_rate.cycle)
+            m->transfer_over++;
         m->trace->tensor_start[i] = m->now;
         m->trace->tensor_finish[i] = m->transfer_over;
         m->tensor_begun[i] = true;

@@ -171,7 +171,8 @@ bool fused_random(struct random_stream *stream, uint32_t n_tile_max, uint32_t di
     }
     order_by_start(schedule);
     disturb(stream, disorder, schedule);
-    machine->dram_byte_per_cycle = 1 + random_below(stream, 8);
+    static const struct byte_rate rate[] = {{1, 1}, {2, 1}, {5, 1}, {8, 1}, {1, 3}, {7, 3}, {3, 5}, {18, 7}};
+    machine->dram_rate = rate[random_below(stream, sizeof rate / sizeof *rate)];
     machine->buffer_byte = 200 + random_below(stream, 4000);
     machine->dram_energy_j = 1;
     return fused_schedule_list_reads(schedule, arena);

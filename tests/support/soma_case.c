@@ -36,7 +36,7 @@ static enum dse_status core_cost(const void *self, const struct core_tile *tile,
 
 void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buffer_byte)
 {
-    const struct core_array_size size = {512, 4, 4, buffer_byte, 256};
+    const struct core_array_size size = {512, 4, 4, buffer_byte, {256, 1}};
     *c = (struct soma_case){0};
     arena_init(&c->arena);
     check_ok(c, network_read(network_path, &c->network, &c->err));
@@ -63,7 +63,7 @@ struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_b
                                     uint64_t dram_byte_per_cycle)
 {
     return (struct soma_search){.context = c->context,
-                                .machine = {buffer_byte, dram_byte_per_cycle, 84e-12},
+                                .machine = {buffer_byte, {dram_byte_per_cycle, 1}, 84e-12},
                                 .objective = {1, 1},
                                 .clock_hz = 1e9,
                                 .parallel = {c->core.lane_c, c->core.lane_k, 4, 4}};

@@ -88,7 +88,7 @@ static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
         int32_t use = tensor->first_use;
         force(b, use, tensor->end, tensor->byte);
         b->load[use] += cycle;
-        b->partial[use] += tensor->byte % machine->dram_byte_per_cycle != 0;
+        b->partial[use] += byte_rate_partial(tensor->byte, machine->dram_rate);
         b->fits_bytes &= tensor->dram_byte <= tensor->byte;
         b->first_load[use + 1] += reads_layer(tensor);
         if (reads_layer(tensor) && use < b->source[tensor->source].first_use)
@@ -165,7 +165,8 @@ static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
         load_left -= b->load[p];
         partial_left -= b->partial[p];
         int64_t free_byte = (int64_t)buffer_byte - b->forced[p];
-        int64_t room = larger(free_byte, 0) / (int64_t)machine->dram_byte_per_cycle + partial_left;
+        uint64_t free_cycle = byte_rate_full_cycle((uint64_t)larger(free_byte, 0), machine->dram_rate);
+        int64_t room = (int64_t)free_cycle + partial_left;
         if (!b->fits_bytes || room > load_left)
             room = load_left;
         ahead = larger(ahead, finish - moved - room - open);

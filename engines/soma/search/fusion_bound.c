@@ -433,10 +433,10 @@ static void add_dram(const struct soma_search *search, const struct curves *curv
         if (search->context.compat && graph->classifier[l])
             bound->dram_byte += classifier_byte(search, l, curves, mark);
     }
-    uint64_t rate = search->machine.dram_byte_per_cycle;
-    bound->dram_cycle = bound->dram_byte / rate + (bound->dram_byte % rate != 0);
+    struct byte_rate rate = search->machine.dram_rate;
+    bound->dram_cycle = byte_rate_cycle(bound->dram_byte, rate);
     if (first != UINT64_MAX)
-        bound->cycle = bound->compute_cycle + first / rate;
+        bound->cycle = bound->compute_cycle + byte_rate_full_cycle(first, rate);
 }
 
 /* Room for weights. When the last tile of a layer runs, all tiles of the layers that it comes from are over,
@@ -467,7 +467,7 @@ static uint64_t room_cycle(const struct soma_search *search, const double *cycle
             byte += graph->weight_byte[at] * graph->word_byte;
     }
     byte = byte > search->machine.buffer_byte ? byte - search->machine.buffer_byte : 0;
-    return (uint64_t)floor(compute * (1 - 1e-9)) + byte / search->machine.dram_byte_per_cycle;
+    return (uint64_t)floor(compute * (1 - 1e-9)) + byte_rate_full_cycle(byte, search->machine.dram_rate);
 }
 
 static void add_room(const struct soma_search *search, const double *cycle, uint8_t *mark,

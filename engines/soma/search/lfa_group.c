@@ -51,8 +51,7 @@ struct group_state {
 
 static uint64_t transfer_cycle(const struct group_state *group, uint64_t byte)
 {
-    uint64_t rate = group->search->machine.dram_byte_per_cycle;
-    return byte / rate + (byte % rate != 0);
+    return byte_rate_cycle(byte, group->search->machine.dram_rate);
 }
 
 /* False: more than the parser takes. */

@@ -19,7 +19,7 @@ static const double pico = 1e-12, digits = 1e-7; /* the known files have 8 digit
 
 static struct core_array make_core(uint32_t mac, uint32_t read, uint64_t mib)
 {
-    const struct core_array_size size = {mac, 4, 4, mib << 20, read};
+    const struct core_array_size size = {mac, 4, 4, mib << 20, {read, 1}};
     struct core_array core;
     struct dse_error err;
     if (core_array_init(&size, &core, &err) != DSE_OK)
@@ -184,8 +184,9 @@ static void test_core_array_init_takes_every_pe_size(void **state)
 static void test_core_array_init_rejects_what_it_has_no_figures_for(void **state)
 {
     static const struct core_array_size bad[] = {
-        {500, 4, 4, 1 << 20, 64}, {512, 0, 4, 1 << 20, 64},    {512, 4, 1025, 1 << 20, 64},
-        {512, 4, 4, 0, 64},       {512, 4, 4, 1ull << 40, 64}, {512, 4, 4, 1 << 20, 0},
+        {500, 4, 4, 1 << 20, {64, 1}}, {512, 0, 4, 1 << 20, {64, 1}},    {512, 4, 1025, 1 << 20, {64, 1}},
+        {512, 4, 4, 0, {64, 1}},       {512, 4, 4, 1ull << 40, {64, 1}}, {512, 4, 4, 1 << 20, {0, 1}},
+        {512, 4, 4, 1 << 20, {64, 0}},
     };
     struct core_array core;
     struct dse_error err;
@@ -199,7 +200,7 @@ static void test_core_array_init_rejects_what_it_has_no_figures_for(void **state
  * each way; GBUF reads 256 + 512 (3 cycles at 256), writes 512; 8192 MACs. */
 static void test_core_array_cost_of_a_tile_by_hand(void **state)
 {
-    const struct core_array_size size = {512, 1, 1, 8 << 20, 256};
+    const struct core_array_size size = {512, 1, 1, 8 << 20, {256, 1}};
     const struct core_tile tile = {.b = 1,
                                    .k = 32,
                                    .c = 16,
@@ -230,7 +231,7 @@ static void test_core_array_cost_of_a_tile_by_hand(void **state)
 /* The same on a bus of 8 bytes per cycle: 768 / 8 = 96 cycles, the array waits for the GBUF. */
 static void test_core_array_cost_waits_for_the_buffer(void **state)
 {
-    const struct core_array_size size = {512, 1, 1, 8 << 20, 8};
+    const struct core_array_size size = {512, 1, 1, 8 << 20, {8, 1}};
     const struct core_tile tile = {.b = 1,
                                    .k = 32,
                                    .c = 16,

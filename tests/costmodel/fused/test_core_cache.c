@@ -15,7 +15,7 @@ enum { N_TILE = 500, ROOM = 1 << 16, N_FIELD = 14 };
 
 static void make_search(struct core_array_search *search, uint64_t mib, bool compat)
 {
-    const struct core_array_size size = {512, 4, 4, mib << 20, 256};
+    const struct core_array_size size = {512, 4, 4, mib << 20, {256, 1}};
     struct dse_error err;
     memset(search, 0xa5, sizeof *search); /* padding must not tell two equal machines apart */
     assert_int_equal(core_array_init(&size, &search->core, &err), DSE_OK);

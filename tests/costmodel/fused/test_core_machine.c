@@ -48,16 +48,16 @@ static void test_core_machine_is_that_of_the_paper(void **state)
     assert_int_equal(size.pe_rows, 4);
     assert_int_equal(size.pe_columns, 4);
     assert_int_equal(size.buffer_byte, 8 << 20);
-    assert_int_equal(size.buffer_read_byte_per_cycle, 256);
+    assert_int_equal(size.buffer_read.byte, 256);
     assert_int_equal(machine.buffer_byte, 8 << 20);
-    assert_int_equal(machine.dram_byte_per_cycle, 16);
+    assert_int_equal(machine.dram_rate.byte, 16);
     assert_true(machine.dram_energy_j > 83.999e-12 && machine.dram_energy_j < 84.001e-12);
     assert_int_equal(derive("experiments/architectures/soma_cloud.yaml", NULL, NULL, &size, &machine, &err),
                      DSE_OK);
     assert_int_equal(size.mac_per_pe, 4096);
-    assert_int_equal(size.buffer_read_byte_per_cycle, 512);
+    assert_int_equal(size.buffer_read.byte, 512);
     assert_int_equal(machine.buffer_byte, 32 << 20);
-    assert_int_equal(machine.dram_byte_per_cycle, 128);
+    assert_int_equal(machine.dram_rate.byte, 128);
 }
 
 /* The axes of the paper's figure 7: the energies of the file follow the capacity as the model's do. */
@@ -74,7 +74,18 @@ static void test_core_machine_follows_overrides(void **state)
             fail_msg("%s: %s", capacity[i], err.text);
     assert_int_equal(machine.buffer_byte, 64 << 20);
     assert_int_equal(derive(edge, "DRAM.bandwidth", "8 GB/s", &size, &machine, &err), DSE_OK);
-    assert_int_equal(machine.dram_byte_per_cycle, 8);
+    assert_int_equal(machine.dram_rate.byte, 8);
+    assert_int_equal(derive(edge, "DRAM.bandwidth", "25.6 GB/s", &size, &machine, &err), DSE_OK);
+    assert_int_equal(machine.dram_rate.byte, 128);
+    assert_int_equal(machine.dram_rate.cycle, 5);
+    assert_int_equal(derive(edge, "clock", "700 MHz", &size, &machine, &err), DSE_OK); /* 16 GB/s */
+    assert_int_equal(machine.dram_rate.byte, 160);
+    assert_int_equal(machine.dram_rate.cycle, 7);
+    assert_int_equal(size.buffer_read.byte, 256); /* the file has it per cycle */
+    assert_int_equal(size.buffer_read.cycle, 1);
+    assert_int_equal(derive(edge, "GBUF.read_bandwidth", "100.5 GB/s", &size, &machine, &err), DSE_OK);
+    assert_int_equal(size.buffer_read.byte, 201);
+    assert_int_equal(size.buffer_read.cycle, 2);
     assert_int_equal(derive(edge, "PE.mesh", "8x2", &size, &machine, &err), DSE_OK); /* columns x rows */
     assert_int_equal(size.pe_columns, 8);
     assert_int_equal(size.pe_rows, 2);
@@ -84,7 +95,7 @@ static void test_core_machine_names_what_does_not_fit(void **state)
 {
     (void)state;
     static const char *const row[][3] = {
-        {"DRAM.bandwidth", "12.5 GB/s", "DRAM.bandwidth is 12.5 bytes per cycle; whole bytes"},
+        {"DRAM.bandwidth", "900 kB/s", "DRAM.bandwidth is 0.0009 bytes per cycle; a byte in 1024 cycles"},
         {"DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
         {"GBUF.read_bandwidth", "unlimited", "GBUF.read_bandwidth is not limited"},
         {"AL1.capacity", "8 KiB",
@@ -128,7 +139,8 @@ static void check_split(const char *path, const char *key, const char *value, ui
     if (core_machine_split(&arch, &split, &err) != DSE_OK)
         fail_msg("%s: %s", path, err.text);
     assert_int_equal(split.machine.buffer_byte, buffer_byte);
-    assert_int_equal(split.machine.dram_byte_per_cycle, byte_per_cycle);
+    assert_int_equal(split.machine.dram_rate.byte, byte_per_cycle);
+    assert_int_equal(split.machine.dram_rate.cycle, 1);
     assert_true(split.machine.dram_energy_j > byte_pj * (1 - 1e-9) * 1e-12 &&
                 split.machine.dram_energy_j < byte_pj * (1 + 1e-9) * 1e-12);
     assert_int_equal(split.word_byte, word_byte);
@@ -167,7 +179,7 @@ static void test_core_machine_split_is_that_of_the_core_array(void **state)
         assert_int_equal(core_machine_of(&arch, &size, &machine, &err), DSE_OK);
         assert_int_equal(core_machine_split(&arch, &split, &err), DSE_OK);
         assert_int_equal(split.machine.buffer_byte, machine.buffer_byte);
-        assert_int_equal(split.machine.dram_byte_per_cycle, machine.dram_byte_per_cycle);
+        assert_int_equal(split.machine.dram_rate.byte, machine.dram_rate.byte);
         assert_true(split.machine.dram_energy_j == machine.dram_energy_j);
     }
 }
@@ -179,10 +191,10 @@ static void test_core_machine_split_names_what_does_not_fit(void **state)
         {"simba", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"eyeriss_12x14", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"k80", NULL, NULL, "it is a GPU"},
-        {"tpu_128x128", "DRAM.bandwidth", "25 GB/s",
-         "DRAM.bandwidth is 62.5 bytes per cycle; whole bytes are needed, such as 63 (25.2 GB/s at this "
-         "clock)"},
-        {"soma_edge", "DRAM.bandwidth", "12.5 GB/s", "DRAM.bandwidth is 12.5 bytes per cycle; whole bytes"},
+        {"tpu_128x128", "DRAM.bandwidth", "200 kB/s",
+         "DRAM.bandwidth is 0.0005 bytes per cycle; a byte in 1024 cycles (0.000390625 GB/s at this clock) "
+         "is "
+         "the least"},
         {"soma_edge", "DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
         {"soma_edge", "DRAM.write_energy", "1 pJ", "DRAM costs more in one direction"},
         {"tpu_128x128", "UnifiedBuffer.capacity", "unlimited", "UnifiedBuffer stands inside the DRAM"},

@@ -43,7 +43,7 @@ static int set_up(void **state)
                                           .tile = f->tile,
                                           .tensor = f->tensor,
                                           .dram_order = f->order};
-    f->machine = (struct fused_machine){.buffer_byte = 180, .dram_byte_per_cycle = 10, .dram_energy_j = 2};
+    f->machine = (struct fused_machine){.buffer_byte = 180, .dram_rate = {10, 1}, .dram_energy_j = 2};
     *state = f;
     return 0;
 }
@@ -229,8 +229,8 @@ static void test_fused_evaluate_refuses_what_is_no_schedule(void **state)
     f->tensor[WEIGHT].last_use = N_TILE;
     check_refused(f, "tensor 0: used by tiles 0 to 2; there are 2 tiles");
     f->tensor[WEIGHT].last_use = 1;
-    f->machine.dram_byte_per_cycle = 0;
-    check_refused(f, "0 bytes per cycle");
+    f->machine.dram_rate.byte = 0;
+    check_refused(f, "0 bytes in 1 cycles");
 }
 
 static void test_fused_evaluate_takes_an_empty_schedule(void **state)

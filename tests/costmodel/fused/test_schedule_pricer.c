@@ -82,7 +82,7 @@ static void make_schedule(struct pricer_case *c)
 
 static uint64_t moving(const struct pricer_case *c, uint64_t byte)
 {
-    uint64_t rate = c->pricer->machine.dram_byte_per_cycle;
+    uint64_t rate = c->pricer->machine.dram_rate.byte;
     return (byte + rate - 1) / rate;
 }
 

@@ -129,7 +129,7 @@ static void check_replay(struct soma_case *c, const struct lowered *lowered,
 static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened)
 {
     const struct buffer_allocate_options options = {1u << round % 4, 0, round % 3 ? SMALL_EFFORT : 0};
-    struct fused_machine machine = {0, 4u << round % 3, 84e-12};
+    struct fused_machine machine = {0, {4u << round % 3, 1 + 2 * (round % 2)}, 84e-12};
     struct random_stream random = random_stream_make(31, round, RANDOM_TEST);
     struct soma_case c;
     struct lowered lowered = {.fault = LOWER_SCHEDULE};

@@ -272,7 +272,7 @@ static void test_search_finds_what_the_published_stage_1_finds(void **state)
     options.moves = SOMA_MOVES_PUBLISHED;
     options.n_round = 7200;
     open_case(&c, "experiments/networks/resnet50_soma.yaml", options.moves, 8 << 20);
-    c.search.machine.dram_byte_per_cycle = 16;
+    c.search.machine.dram_rate = (struct byte_rate){16, 1};
     soma_lfa_new(c.base.network.n_layer, &c.base.arena, &found);
     assert_true(run(&c, &options, 1, 7200, &found) <= 1.02 * 5.370713487873e-6);
     close_case(&c);

@@ -41,7 +41,7 @@ static void test_search_that_is_over_polishes_no_more(void **state)
     uint64_t left = 1000000;
     soma_case_open(&c, "tests/known/soma/tiny6.yaml", 1 << 20);
     struct soma_search search = {.context = c.context,
-                                 .machine = {1 << 20, 1, 84e-12},
+                                 .machine = {1 << 20, {1, 1}, 84e-12},
                                  .objective = {1, 1},
                                  .clock_hz = 1e9,
                                  .cancel = &cancel};
