@@ -1,11 +1,11 @@
 /* The ratio behind a bandwidth: hand values as people write them, and times against counting cycle by
  * cycle. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <math.h>
 
 #include "base/random.h"
 #include "base/units.h"
