@@ -63,6 +63,13 @@ enum dse_status dse_fail_at(struct dse_error *err, enum dse_status status, const
     return status;
 }
 
+enum dse_status dse_while_reading(const char *file, enum dse_status status, struct dse_error *err)
+{
+    if (err && status == DSE_NO_MEMORY && err->file[0] == '\0')
+        fill(err, status, file, 0);
+    return status;
+}
+
 char *dse_error_print(const struct dse_error *err, char *buffer, unsigned long size)
 {
     if (size == 0)

@@ -271,7 +271,7 @@ enum dse_status network_native_build(const struct yaml_doc *doc, const struct ne
     arena_init(&network->arena);
     struct network_reader reader = {.doc = doc, .problems = problems, .net = network};
     name_table_init(&reader.name);
-    enum dse_status status = read_document(&reader, err);
+    enum dse_status status = dse_while_reading(doc->path, read_document(&reader, err), err);
     name_table_free(&reader.name);
     if (status != DSE_OK)
         network_free(network);

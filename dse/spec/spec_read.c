@@ -352,7 +352,7 @@ enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char 
     arena_init(&spec->arena);
     DSE_TRY(input_store_new(&spec->inputs, err));
     DSE_TRY(input_store_get(spec->inputs, RESOLVE_EXPERIMENT, path, NULL, &file, err));
-    return read_text(spec, &file, set, n_set, err);
+    return dse_while_reading(file.path, read_text(spec, &file, set, n_set, err), err);
 }
 
 enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema *kept, const char *source,
@@ -368,7 +368,7 @@ enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema 
     if (!file.role)
         return dse_fail_at(err, DSE_BAD_INPUT, source, 0, "holds no input of the role %s",
                            INPUT_ROLE_SPECIFICATION);
-    return read_text(spec, &file, kept->set, kept->n_set, err);
+    return dse_while_reading(file.path, read_text(spec, &file, kept->set, kept->n_set, err), err);
 }
 
 void spec_free(struct sweep_spec *spec)

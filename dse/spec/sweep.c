@@ -13,17 +13,22 @@ enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err
     return dse_fail_at(err, DSE_NO_MEMORY, sweep->spec->path, 0, "out of memory");
 }
 
-enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, struct dse_error *err)
+static enum dse_status prepare(struct sweep *sweep, struct dse_error *err)
 {
-    memset(sweep, 0, sizeof *sweep);
-    sweep->spec = spec;
-    arena_init(&sweep->arena);
     DSE_TRY(sweep_load(sweep, err));
     DSE_TRY(sweep_variables(sweep, err));
     DSE_TRY(sweep_cells(sweep, err));
     DSE_TRY(sweep_plot(sweep, err));
     DSE_TRY(sweep_check(sweep, err));
     return sweep_schema(sweep, err);
+}
+
+enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, struct dse_error *err)
+{
+    memset(sweep, 0, sizeof *sweep);
+    sweep->spec = spec;
+    arena_init(&sweep->arena);
+    return dse_while_reading(spec->path, prepare(sweep, err), err);
 }
 
 void sweep_free(struct sweep *sweep)
