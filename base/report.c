@@ -85,6 +85,24 @@ void cells_copy(struct cells *cells, const struct cells *from, size_t i)
         add(cells, *cell);
 }
 
+void cells_list_text(struct cells *cells, const char *key, const char *value)
+{
+    cells_text(cells, key);
+    cells_text(cells, value);
+}
+
+void cells_list_count(struct cells *cells, const char *key, uint64_t value)
+{
+    cells_text(cells, key);
+    cells_count(cells, value);
+}
+
+void cells_list_real(struct cells *cells, const char *key, double value)
+{
+    cells_text(cells, key);
+    cells_real(cells, value);
+}
+
 const struct cell *cells_at(const struct cells *cells, size_t i)
 {
     return (const struct cell *)(const void *)cells->cell.data + i;

@@ -77,6 +77,11 @@ void cells_real(struct cells *cells, double value);
 void cells_switch(struct cells *cells, int on);
 void cells_copy(struct cells *cells, const struct cells *from, size_t i);
 
+/* Append a row of a list. */
+void cells_list_text(struct cells *cells, const char *key, const char *value);
+void cells_list_count(struct cells *cells, const char *key, uint64_t value);
+void cells_list_real(struct cells *cells, const char *key, double value);
+
 /* Cell number i of those there are, and its text; "" when it is none. */
 const struct cell *cells_at(const struct cells *cells, size_t i);
 const char *cells_text_at(const struct cells *cells, const struct cell *cell);

@@ -34,21 +34,6 @@ static const char *cost_unit(const char *objective)
     return " (J, s)";
 }
 
-static void add(struct cells *rows, const char *key, const char *text, double real)
-{
-    cells_text(rows, key);
-    if (text)
-        cells_text(rows, text);
-    else
-        cells_real(rows, real);
-}
-
-static void add_count(struct cells *rows, const char *key, uint64_t value)
-{
-    cells_text(rows, key);
-    cells_count(rows, value);
-}
-
 static bool is_listed(const struct cells *rows, const char *key)
 {
     for (size_t i = 0; i < rows->n_cell; i += 2)
@@ -65,9 +50,9 @@ static void add_own(const struct metric_group *group, const struct engine_schedu
         if (is_listed(rows, metric->name))
             continue;
         if (metric->type == METRIC_U64)
-            add_count(rows, metric->name, found->own[i].u64);
+            cells_list_count(rows, metric->name, found->own[i].u64);
         else
-            add(rows, metric->name, NULL, found->own[i].f64);
+            cells_list_real(rows, metric->name, found->own[i].f64);
     }
 }
 
@@ -82,15 +67,15 @@ static void add_search(const struct solve_settings *settings, const struct engin
     struct cells *rows = &report->rows;
     struct text_buffer *out = &report->head;
     objective_print(&settings->objective, objective, sizeof objective);
-    add(rows, "utilization", NULL, found->utilization);
-    add(rows, "engine", settings->engine->name, 0);
-    add(rows, "objective", objective, 0);
-    add_count(rows, "seed", settings->seed);
-    add(rows, "stop", stop, 0);
-    add_count(rows, "evaluations", result->n_evaluation);
-    add(rows, "cost", NULL, result->cost);
-    add(rows, "bound_cost", NULL, result->bound > 0 ? result->bound : NAN);
-    add(rows, "bound_cost_ratio", NULL, ratio);
+    cells_list_real(rows, "utilization", found->utilization);
+    cells_list_text(rows, "engine", settings->engine->name);
+    cells_list_text(rows, "objective", objective);
+    cells_list_count(rows, "seed", settings->seed);
+    cells_list_text(rows, "stop", stop);
+    cells_list_count(rows, "evaluations", result->n_evaluation);
+    cells_list_real(rows, "cost", result->cost);
+    cells_list_real(rows, "bound_cost", result->bound > 0 ? result->bound : NAN);
+    cells_list_real(rows, "bound_cost_ratio", ratio);
     add_own(settings->engine->group, found, rows);
     text_append(out, "  %-*s  %.1f %% of the MAC units\n", LABEL, "utilization", 100 * found->utilization);
     if (settings->engine->remark)

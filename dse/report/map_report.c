@@ -130,14 +130,10 @@ static void add_words(const struct map_report *r, struct report *report)
     if (w->n_skipped)
         text_append(&report->foot, "%u layer%s without multiply-accumulates %s not mapped.\n", w->n_skipped,
                     text_plural(w->n_skipped), w->n_skipped == 1 ? "is" : "are");
-    cells_text(&report->about, "network");
-    cells_text(&report->about, r->network->name);
-    cells_text(&report->about, "architecture");
-    cells_text(&report->about, r->arch->name);
-    cells_text(&report->about, "batch");
-    cells_count(&report->about, w->batch);
-    cells_text(&report->about, "engine");
-    cells_text(&report->about, r->settings->engine->name);
+    cells_list_text(&report->about, "network", r->network->name);
+    cells_list_text(&report->about, "architecture", r->arch->name);
+    cells_list_count(&report->about, "batch", w->batch);
+    cells_list_text(&report->about, "engine", r->settings->engine->name);
 }
 
 enum dse_status map_report_print(const struct map_report *r, enum report_format format,

@@ -170,12 +170,6 @@ static void fill_networks(const struct mapping_report *r, bool people, struct re
 
 /* ---- summary ---- */
 
-static void list(struct cells *rows, const char *key, uint64_t value)
-{
-    cells_text(rows, key);
-    cells_count(rows, value);
-}
-
 static void list_real(struct cells *rows, const char *key, const char *of, double value)
 {
     cells_format(rows, of ? "%s:%s" : "%s", key, of);
@@ -189,11 +183,11 @@ static void list_summary(const struct mapping_report *r, struct cells *rows)
     char name[NETWORK_NAME_MAX];
     uint32_t order[ARCH_LEVEL_MAX];
     mapping_report_network_order(arch, order);
-    list(rows, "latency_cycle", total->latency_cycle);
-    list(rows, "compute_cycle", total->compute_cycle);
+    cells_list_count(rows, "latency_cycle", total->latency_cycle);
+    cells_list_count(rows, "compute_cycle", total->compute_cycle);
     list_real(rows, "utilization", NULL, total->utilization);
-    list(rows, "n_mac", (uint64_t)total->n_compute);
-    list(rows, "n_mac_used", total->n_mac_used);
+    cells_list_count(rows, "n_mac", (uint64_t)total->n_compute);
+    cells_list_count(rows, "n_mac_used", total->n_mac_used);
     list_real(rows, "energy_j", NULL, total->energy_j);
     list_real(rows, "energy_j", arch->mac.name, total->energy_mac_j);
     for (uint32_t l = 0; l < arch->n_level; l++)
@@ -380,7 +374,7 @@ static void fill_noc(const struct mapping_report *r, struct report *report)
         {"dram_port", config->dram_port},
     };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
-        list(&report->rows, row[i].key, row[i].value);
+        cells_list_count(&report->rows, row[i].key, row[i].value);
     head_of_noc(r, &report->head);
 }
 

@@ -126,22 +126,13 @@ static void add_rows(const struct instruction_program *p, struct cells *rows)
 static void add_about(const struct lowered *lowered, struct cells *about)
 {
     const struct instruction_program *p = &lowered->program;
-    const struct {
-        const char *key;
-        uint64_t value;
-    } number[] = {{"latency_cycle", p->cycle},
-                  {"buffer_capacity_byte", p->buffer_byte},
-                  {"alignment_byte", p->alignment},
-                  {"peak_byte", p->peak_byte},
-                  {"living_byte", p->living_byte}};
-    cells_text(about, "network");
-    cells_text(about, p->network);
-    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
-        cells_text(about, number[i].key);
-        cells_count(about, number[i].value);
-    }
-    cells_text(about, "fragmentation");
-    cells_real(about, lowered->allocation.fragmentation);
+    cells_list_text(about, "network", p->network);
+    cells_list_count(about, "latency_cycle", p->cycle);
+    cells_list_count(about, "buffer_capacity_byte", p->buffer_byte);
+    cells_list_count(about, "alignment_byte", p->alignment);
+    cells_list_count(about, "peak_byte", p->peak_byte);
+    cells_list_count(about, "living_byte", p->living_byte);
+    cells_list_real(about, "fragmentation", lowered->allocation.fragmentation);
 }
 
 static enum dse_status fill(const struct soma_schedule *s, const struct lowered *lowered, struct arena *arena,

@@ -114,51 +114,40 @@ static enum dse_status soma_report_tensors(const void *schedule, struct report *
 
 /* ---- summary ---- */
 
-static void list(struct cells *rows, const char *key, uint64_t value)
-{
-    cells_text(rows, key);
-    cells_count(rows, value);
-}
-
-static void list_real(struct cells *rows, const char *key, double value)
-{
-    cells_text(rows, key);
-    cells_real(rows, value);
-}
-
+/* NaN: no bound is known. */
 static double over_bound(const struct soma_schedule *s)
 {
     uint64_t bound = s->detail.bound_cycle;
-    return bound ? (double)s->detail.result.cycle / (double)bound : 1;
+    return bound ? (double)s->detail.result.cycle / (double)bound : NAN;
 }
 
 static void list_all(const struct soma_schedule *s, struct cells *rows)
 {
     const struct fused_result *r = &s->detail.result;
-    list(rows, "latency_cycle", r->cycle);
-    list_real(rows, "latency_s", (double)r->cycle / s->arch->clock_hz);
-    list(rows, "bound_latency_cycle", s->detail.bound_cycle);
-    list_real(rows, "bound_latency_ratio", over_bound(s));
-    list(rows, "compute_cycle", r->compute_cycle);
-    list(rows, "dram_cycle", r->dram_cycle);
-    list(rows, "stall_cycle", r->stall_cycle);
-    list_real(rows, "energy_j", r->energy_j);
-    list_real(rows, "energy_j:gbuf", s->detail.tiles.buffer_energy_j);
-    list_real(rows, "energy_j:l1", s->detail.tiles.local_energy_j);
-    list_real(rows, "energy_j:bus", s->detail.tiles.bus_energy_j);
-    list_real(rows, "energy_j:mac", s->detail.tiles.mac_energy_j);
-    list_real(rows, "energy_j:dram", r->dram_energy_j);
-    list(rows, "dram_byte", r->dram_byte);
-    list(rows, "buffer_capacity_byte", s->machine.buffer_byte);
-    list(rows, "buffer_max_byte", r->buffer_max_byte);
-    list_real(rows, "buffer_average_byte", r->buffer_average_byte);
-    list_real(rows, "buffer_average_compat_byte", r->buffer_average_compat_byte);
-    list(rows, "n_layer_group", s->n_layer_group);
-    list(rows, "n_fine_group", s->lfa.n_flc);
-    list(rows, "n_tile", s->fused.n_tile);
-    list(rows, "n_tensor", s->fused.n_tensor);
-    list(rows, "n_dram_tensor", s->fused.n_dram);
-    list(rows, "batch", s->batch);
+    cells_list_count(rows, "latency_cycle", r->cycle);
+    cells_list_real(rows, "latency_s", (double)r->cycle / s->arch->clock_hz);
+    cells_list_count(rows, "bound_latency_cycle", s->detail.bound_cycle ? s->detail.bound_cycle : UINT64_MAX);
+    cells_list_real(rows, "bound_latency_ratio", over_bound(s));
+    cells_list_count(rows, "compute_cycle", r->compute_cycle);
+    cells_list_count(rows, "dram_cycle", r->dram_cycle);
+    cells_list_count(rows, "stall_cycle", r->stall_cycle);
+    cells_list_real(rows, "energy_j", r->energy_j);
+    cells_list_real(rows, "energy_j:gbuf", s->detail.tiles.buffer_energy_j);
+    cells_list_real(rows, "energy_j:l1", s->detail.tiles.local_energy_j);
+    cells_list_real(rows, "energy_j:bus", s->detail.tiles.bus_energy_j);
+    cells_list_real(rows, "energy_j:mac", s->detail.tiles.mac_energy_j);
+    cells_list_real(rows, "energy_j:dram", r->dram_energy_j);
+    cells_list_count(rows, "dram_byte", r->dram_byte);
+    cells_list_count(rows, "buffer_capacity_byte", s->machine.buffer_byte);
+    cells_list_count(rows, "buffer_max_byte", r->buffer_max_byte);
+    cells_list_real(rows, "buffer_average_byte", r->buffer_average_byte);
+    cells_list_real(rows, "buffer_average_compat_byte", r->buffer_average_compat_byte);
+    cells_list_count(rows, "n_layer_group", s->n_layer_group);
+    cells_list_count(rows, "n_fine_group", s->lfa.n_flc);
+    cells_list_count(rows, "n_tile", s->fused.n_tile);
+    cells_list_count(rows, "n_tensor", s->fused.n_tensor);
+    cells_list_count(rows, "n_dram_tensor", s->fused.n_dram);
+    cells_list_count(rows, "batch", s->batch);
 }
 
 static void head_of(const struct soma_schedule *s, struct text_buffer *out)
@@ -172,9 +161,10 @@ static void head_of(const struct soma_schedule *s, struct text_buffer *out)
     text_append(out, "\n  %-*s  %s (%s cycles)\n", LABEL, "latency",
                 text_si((double)r->cycle / s->arch->clock_hz, "s", a, sizeof a),
                 text_thousands(r->cycle, b, sizeof b));
-    text_append(out, "  %-*s  %s cycles of %s; the latency is %.3f times that\n", LABEL, "lower bound",
-                text_thousands(s->detail.bound_cycle, a, sizeof a),
-                r->compute_cycle >= r->dram_cycle ? "computing" : "DRAM", over_bound(s));
+    if (s->detail.bound_cycle > 0)
+        text_append(out, "  %-*s  %s cycles of %s; the latency is %.3f times that\n", LABEL, "lower bound",
+                    text_thousands(s->detail.bound_cycle, a, sizeof a),
+                    r->compute_cycle >= r->dram_cycle ? "computing" : "DRAM", over_bound(s));
     text_append(out, "  %-*s  %s cycles computing, %s waiting for the DRAM\n", LABEL, "core array",
                 text_thousands(r->compute_cycle, a, sizeof a), text_thousands(r->stall_cycle, b, sizeof b));
     text_append(out, "  %-*s  %s cycles for %s\n", LABEL, "DRAM", text_thousands(r->dram_cycle, a, sizeof a),
