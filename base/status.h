@@ -45,8 +45,8 @@ enum dse_status dse_fail(struct dse_error *err, enum dse_status status, const ch
 enum dse_status dse_fail_at(struct dse_error *err, enum dse_status status, const char *file, int line,
                             const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The status of reading `file`: an error that names no file gets this one where memory was lacking, so that it
- * is known for what. Returns `status`. */
+/* The status of reading `file`: an error that names no file gets this one where memory was lacking, so that
+ * it is known for what. Returns `status`. */
 enum dse_status dse_while_reading(const char *file, enum dse_status status, struct dse_error *err);
 
 /* Write "file:line: text", "file: text" or "text" into `buffer` (always terminated); returns `buffer`. */
