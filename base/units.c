@@ -268,13 +268,21 @@ static const char *suggest(enum unit_kind kind, const char *name)
     return text_nearest(plain, candidate, n);
 }
 
-/* The unit of another kind with this name, or NULL. */
+/* The unit of any kind with this name, or NULL. */
 static const struct unit *foreign_unit(const char *name)
 {
     for (size_t i = 0; i < N_UNIT; i++)
         if (strcmp(units[i].name, name) == 0)
             return &units[i];
     return NULL;
+}
+
+bool unit_find(const char *name, struct unit_scale *scale)
+{
+    const struct unit *unit = foreign_unit(name);
+    if (unit)
+        *scale = (struct unit_scale){unit->kind, unit->name, unit->ten, unit->two, (int)unit->times};
+    return unit != NULL;
 }
 
 static enum dse_status fail_unit(const char *what, const char *text, const char *name, enum unit_kind kind,

@@ -4,6 +4,7 @@
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -28,6 +29,16 @@ enum unit_kind {
  * file or line; the caller adds them. DSE_BAD_INPUT when the text is not such a quantity. */
 DSE_MUST_CHECK enum dse_status quantity_parse(const char *text, enum unit_kind kind, const char *what,
                                               double *value, struct dse_error *err);
+
+/* A unit by its parts, for exact arithmetic: value in SI = number x 10^ten x 2^two x times. */
+struct unit_scale {
+    enum unit_kind kind;
+    const char *name; /* static */
+    int ten, two, times;
+};
+
+/* The unit of that name, whatever it measures (no name has two meanings). False when there is none. */
+bool unit_find(const char *name, struct unit_scale *scale);
 
 /* A short text for people: the shortest of all units that keep the number >= 1 (pJ: >= 0.01), the larger unit
  * when two are equally short: 131072 byte -> "128 KiB", 1.6e10 byte/s -> "16 GB/s", 8e-13 J -> "0.8 pJ". It

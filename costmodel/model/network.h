@@ -87,8 +87,8 @@ struct network {
 
 /* Read and check a network: a native file; a Timeloop problem file, which is a list of one layer; or a folder
  * of those, a list in the order of their names. On failure `network` needs no release. DSE_IO: cannot
- * be read; DSE_BAD_INPUT: unknown key or type, missing or zero dimension, duplicate name, unknown producer, cycle,
- * channels or sizes that do not fit together; DSE_LIMIT: beyond the limits above or those of problem.h. All
+ * be read; DSE_BAD_INPUT: unknown key or type, missing or zero dimension, duplicate name, unknown producer,
+ * cycle, channels or sizes that do not fit; DSE_LIMIT: beyond the limits above or those of problem.h. All
  * with file and line. */
 DSE_MUST_CHECK enum dse_status network_read(const char *path, struct network *network, struct dse_error *err);
 

@@ -14,7 +14,7 @@
 #include "dse/spec/axis_kinds.h"
 #include "results/record/schema.h"
 
-enum { SPEC_VARIABLE_MAX = 32, SPEC_VALUE_MAX = 10000, SPEC_NAME_MAX = 128 };
+enum { SPEC_VARIABLE_MAX = 32, SPEC_VALUE_MAX = 1000000, SPEC_NAME_MAX = 128 };
 
 /* A scalar with its place; line 0: it came from --set. `text` NULL: not given. */
 struct spec_text {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "dse/spec/spec.h"
+#include "dse/spec/spec_range.h"
 
 const struct spec_text *spec_fixed(const struct sweep_spec *spec, const char *name)
 {
@@ -86,22 +87,41 @@ static enum dse_status read_constraints_axis(struct sweep_spec *spec, const char
     return DSE_OK;
 }
 
+/* {from: A, to: B, step: C}: the values of a range, all on its line. */
+static enum dse_status read_range_axis(struct sweep_spec *spec, const char *name, int line,
+                                       const struct ynode *node, struct dse_error *err)
+{
+    const char *const *text;
+    struct spec_text *value;
+    size_t n;
+    DSE_TRY(spec_range_expand(&spec->doc, name, node, SPEC_VALUE_MAX, &spec->arena, &text, &n, err));
+    DSE_TRY(add_variable(spec, name, line, n, &value, err));
+    for (size_t i = 0; i < n; i++)
+        value[i] = (struct spec_text){text[i], node->line};
+    return DSE_OK;
+}
+
 static enum dse_status read_axis(struct sweep_spec *spec, const char *name, int line,
                                  const struct ynode *node, struct dse_error *err)
 {
     struct spec_text *value;
     if (axis_kind_of(name)->target == SPEC_CONSTRAINTS)
         return read_constraints_axis(spec, name, line, node, err);
+    if (strcmp(name, "point") == 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
+                           "axis name %s is kept for explicit points (the key points)", name);
+    if (node->kind == YNODE_MAPPING)
+        return read_range_axis(spec, name, line, node, err);
     if (node->kind != YNODE_SEQUENCE)
-        return yaml_fail(&spec->doc, node, err, "axis %s: a list of values is expected, as in %s: [a, b]",
-                         name, name);
+        return yaml_fail(
+            &spec->doc, node, err,
+            "axis %s: a list of values is expected, as in %s: [a, b], or a range such as {from: 1, "
+            "to: 9}",
+            name, name);
     if (node->n_item == 0)
         return yaml_fail(&spec->doc, node, err, "axis %s has no values", name);
     if (node->n_item > SPEC_VALUE_MAX)
         return yaml_fail(&spec->doc, node, err, "axis %s has more than %d values", name, SPEC_VALUE_MAX);
-    if (strcmp(name, "point") == 0)
-        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
-                           "axis name %s is kept for explicit points (the key points)", name);
     DSE_TRY(add_variable(spec, name, line, node->n_item, &value, err));
     for (size_t i = 0; i < node->n_item; i++) {
         DSE_TRY(yaml_text(&spec->doc, node->item[i], name, &value[i].text, err));

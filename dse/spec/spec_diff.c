@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/yaml.h"
 #include "dse/spec/spec_diff_tree.h"
+#include "dse/spec/spec_range.h"
 #include "results/cube/cube_read.h"
 
 /* ---------------------------------------- sections */
@@ -20,7 +21,8 @@ static void diff_axes(struct diff *diff, const struct ynode *was, const struct y
     for (size_t i = 0; is && i < is->n_item; i++) {
         const struct ynode *before = yaml_find(was, is->key[i]);
         snprintf(what, sizeof what, "axis %.120s%s", is->key[i], before ? "" : " (new)");
-        if (before && before->kind == YNODE_MAPPING && is->item[i]->kind == YNODE_MAPPING)
+        if (before && before->kind == YNODE_MAPPING && is->item[i]->kind == YNODE_MAPPING &&
+            !spec_is_range(before) && !spec_is_range(is->item[i]))
             diff_keys(diff, CHANGE_AXIS, what, before, is->item[i]);
         else
             diff_list(diff, CHANGE_AXIS, what, before, is->item[i]);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dse/spec/spec.h"
+#include "dse/spec/spec_range.h"
+
 enum { ITEM_SHOWN_MAX = 4, FLOW_MAX = 65536 };
 
 void diff_add(struct diff *diff, enum change_kind kind, const char *format, ...)
@@ -69,18 +72,25 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Items of a sequence, or the keys of a mapping; none of NULL. */
+/* Items of a sequence, values of a range, or the keys of a mapping; none of NULL. */
 static struct item_list list_of(struct diff *diff, const struct ynode *node)
 {
     struct item_list list = {0, NULL, NULL};
-    size_t n = node ? node->n_item : 0;
+    const struct yaml_doc nowhere = {.path = NULL};
+    const char *const *value = NULL;
+    size_t n = node ? node->n_item : 0, n_value = 0;
+    if (spec_is_range(node) &&
+        spec_range_expand(&nowhere, "", node, SPEC_VALUE_MAX, &diff->arena, &value, &n_value, NULL) == DSE_OK)
+        n = n_value;
     list.text = arena_alloc(&diff->arena, n + 1, sizeof *list.text);
     list.sorted = arena_alloc(&diff->arena, n + 1, sizeof *list.sorted);
     if (diff->arena.failed)
         return list;
     list.n = n;
     for (size_t i = 0; i < n; i++)
-        list.sorted[i] = list.text[i] = node->key ? node->key[i] : flow_of(diff, node->item[i]);
+        list.sorted[i] = list.text[i] = value       ? value[i]
+                                        : node->key ? node->key[i]
+                                                    : flow_of(diff, node->item[i]);
     if (n)
         qsort(list.sorted, n, sizeof *list.sorted, by_text);
     return list;

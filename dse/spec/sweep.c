@@ -148,6 +148,24 @@ char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_
     return buffer;
 }
 
+/* All of them, or the first ones and the last. */
+static void print_values(const struct spec_variable *v, char *list, size_t size)
+{
+    const char *last = v->value[v->n_value - 1].text;
+    const size_t end = strlen(", ..., ") + strlen(last) + 1;
+    size_t used = 0;
+    for (size_t i = 0; i < v->n_value && used < size; i++) {
+        const char *text = v->value[i].text;
+        bool cut = i + 1 < v->n_value && used + strlen(text) + 2 + end > size;
+        int n = snprintf(list + used, size - used, "%s%s", i ? ", " : "", cut ? "..., " : text);
+        used += n > 0 ? (size_t)n : 0;
+        if (cut && used < size)
+            snprintf(list + used, size - used, "%s", last);
+        if (cut)
+            return;
+    }
+}
+
 static void print_axes(const struct sweep *sweep, struct text_buffer *out)
 {
     static const char *const header[] = {"axis", "values", ""};
@@ -158,12 +176,7 @@ static void print_axes(const struct sweep *sweep, struct text_buffer *out)
     for (size_t k = 0; k < sweep->spec->n_variable; k++) {
         const struct spec_variable *v = &sweep->spec->variable[k];
         char list[TABLE_CELL_MAX];
-        size_t used = 0;
-        list[0] = '\0';
-        for (size_t i = 0; i < v->n_value && used + 8 < sizeof list; i++) {
-            int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", v->value[i].text);
-            used += n > 0 ? (size_t)n : 0;
-        }
+        print_values(v, list, sizeof list);
         table_cell(&table, "%s%s", k > sweep->spec->dimension[v->dimension].first ? "  with " : "", v->name);
         table_cell(&table, "%zu", v->n_value);
         table_cell(&table, "%s", list);

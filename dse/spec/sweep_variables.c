@@ -2,6 +2,7 @@
  * and labels. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -104,33 +105,62 @@ bool sweep_same_value(const struct sweep_variable *variable, size_t i, size_t k)
     return strcmp(variable->text[i], variable->text[k]) == 0;
 }
 
-static bool same_position(const struct sweep *sweep, const struct spec_dimension *d, size_t i, size_t k)
+/* How two positions of a dimension compare, value by value. */
+struct order {
+    const struct sweep *sweep;
+    const struct spec_dimension *dimension;
+};
+
+static int by_value(const struct order *order, size_t i, size_t k)
 {
-    for (size_t v = d->first; v < d->first + d->n_variable; v++)
-        if (sweep->spec->variable[v].kind->target != SPEC_POINT &&
-            !sweep_same_value(&sweep->variable[v], i, k))
-            return false;
-    return true;
+    const struct spec_dimension *d = order->dimension;
+    for (size_t v = d->first; v < d->first + d->n_variable; v++) {
+        const struct sweep_variable *variable = &order->sweep->variable[v];
+        if (order->sweep->spec->variable[v].kind->target == SPEC_POINT || sweep_same_value(variable, i, k))
+            continue;
+        if (variable->numeric)
+            return variable->number[i] < variable->number[k] ? -1 : 1;
+        return strcmp(variable->text[i], variable->text[k]);
+    }
+    return 0;
 }
 
-/* No position of a dimension may repeat an earlier one. */
+/* Equal ones in the order of the file. */
+static int by_value_and_place(const void *a, const void *b, void *user)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    int order = by_value(user, i, k);
+    return order ? order : (i > k) - (i < k);
+}
+
+/* No position of a dimension may repeat an earlier one: the first that does. */
 static enum dse_status check_repeats(const struct sweep *sweep, const struct spec_dimension *d,
                                      struct dse_error *err)
 {
     const struct spec_variable *first = &sweep->spec->variable[d->first];
-    for (size_t i = 1; i < d->n_value; i++)
-        for (size_t k = 0; k < i; k++) {
-            if (!same_position(sweep, d, i, k))
-                continue;
-            if (first->kind->target == SPEC_POINT)
-                return spec_fail(sweep->spec, &first->value[i], err, "point %zu is the same as point %zu",
-                                 i + 1, k + 1);
-            return spec_fail(sweep->spec, &first->value[i], err, "axis %s has the value %s twice%s%s",
-                             first->name, first->value[i].text,
-                             strcmp(first->value[i].text, first->value[k].text) ? ", first as " : "",
-                             strcmp(first->value[i].text, first->value[k].text) ? first->value[k].text : "");
+    struct order order = {sweep, d};
+    size_t i = d->n_value, k = 0;
+    uint32_t *place = malloc(d->n_value * sizeof *place);
+    if (!place)
+        return sweep_no_memory(sweep, err);
+    for (uint32_t p = 0; p < d->n_value; p++)
+        place[p] = p;
+    qsort_r(place, d->n_value, sizeof *place, by_value_and_place, &order);
+    for (size_t p = 1; p < d->n_value; p++)
+        if (place[p] < i && by_value(&order, place[p - 1], place[p]) == 0) {
+            i = place[p];
+            k = place[p - 1];
         }
-    return DSE_OK;
+    free(place);
+    if (i == d->n_value)
+        return DSE_OK;
+    const char *one = first->value[i].text, *other = first->value[k].text;
+    if (first->kind->target == SPEC_POINT)
+        return spec_fail(sweep->spec, &first->value[i], err, "point %zu is the same as point %zu", i + 1,
+                         k + 1);
+    bool differ = strcmp(one, other) != 0;
+    return spec_fail(sweep->spec, &first->value[i], err, "axis %s has the value %s twice%s%s", first->name,
+                     one, differ ? ", first as " : "", differ ? other : "");
 }
 
 enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err)
