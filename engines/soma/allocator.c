@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engines/soma/search/dlsa_bound.h"
 #include "engines/soma/search/lfa_price.h"
 #include "engines/soma/search/starts.h"
 
@@ -24,6 +25,8 @@ struct soma_allocator {
     uint32_t iteration, failed; /* begun; in a row without a better result */
     uint64_t buffer_max;        /* that the first stage took in the first iteration */
     uint64_t round, stage_round;
+    double limit; /* what costs as much is of no use to the caller */
+    double floor; /* no second stage of the present fusion costs less */
     bool early;
     struct arena scratch, lfa_arena, dlsa_arena, best_arena, own_arena;
     struct soma_lfa first; /* where stage 1 starts */
@@ -56,7 +59,7 @@ enum dse_status soma_allocator_new(const struct soma_search *search,
     soma_lfa_new(n_layer, &a->own_arena, &a->present.lfa);
     soma_lfa_new(n_layer, &a->own_arena, &a->best.lfa);
     DSE_TRY(arena_check(&a->own_arena, "a search over layers", err));
-    a->best.price.cost = INFINITY;
+    a->best.price.cost = a->limit = INFINITY;
     DSE_TRY(soma_lfa_prices_new(search, &a->prices, err));
     a->options.lfa.prices = a->prices;
     return DSE_OK;
@@ -143,27 +146,6 @@ static enum dse_status take_stage1(struct soma_allocator *a, struct dse_error *e
     return DSE_OK;
 }
 
-static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)
-{
-    struct soma_dlsa_options *options = &a->options.dlsa;
-    DSE_TRY(take_stage1(a, err));
-    soma_lfa_search_free(a->lfa);
-    a->lfa = NULL;
-    if (a->iteration == 0)
-        a->buffer_max = a->present.price.buffer_max_byte;
-    options->n_round = (uint64_t)ceil(a->options.round_per_tensor * a->present.schedule.n_dram);
-    if (a->options.dlsa_round_max && options->n_round > a->options.dlsa_round_max)
-        options->n_round = a->options.dlsa_round_max;
-    options->shrink_round = (uint64_t)ceil(a->options.shrink_share * (double)options->n_round);
-    DSE_TRY(soma_dlsa_search_new(a->search, options, &a->present.schedule, a->search->machine.buffer_byte,
-                                 stream_of(a, 1), &a->dlsa_arena, &a->dlsa, err));
-    if (a->early)
-        soma_dlsa_search_end_early(a->dlsa);
-    a->stage_round = 0;
-    a->phase = STAGE2;
-    return DSE_OK;
-}
-
 /* The published program compares times, not costs. */
 static bool is_better(const struct soma_allocator *a, const struct soma_price *price)
 {
@@ -193,16 +175,56 @@ static enum dse_status compare(struct soma_allocator *a, bool *better, struct ds
     return DSE_OK;
 }
 
-/* Two iterations in a row that find nothing better end it. */
+/* Two iterations in a row that find nothing better end it. Where the second stage was left out, it might have
+ * found something when the fusion's floor is below the best: then this was no failure. */
 static enum dse_status end_iteration(struct soma_allocator *a, struct dse_error *err)
 {
-    bool better;
+    bool might = !a->dlsa && a->floor < a->best.price.cost, better;
     DSE_TRY(compare(a, &better, err));
     a->dlsa = NULL;
     a->present.found = false;
-    a->failed = better ? 0 : a->failed + 1;
+    a->failed = better || might ? 0 : a->failed + 1;
     a->iteration++;
     a->phase = a->early || (!a->options.published && a->failed >= PATIENCE) ? OVER : BEGIN;
+    return DSE_OK;
+}
+
+/* What the second stage can make of the present fusion at best. The published program compares times, and its
+ * third stage may do some good at equal time: there every second stage is run. */
+static enum dse_status find_floor(struct soma_allocator *a, struct dse_error *err)
+{
+    uint64_t cycle;
+    a->floor = 0;
+    if (a->options.published || a->options.shrink_share > 0)
+        return DSE_OK;
+    arena_reset(&a->scratch);
+    DSE_TRY(dlsa_bound(&a->present.schedule, &a->search->machine, a->search->machine.buffer_byte, &a->scratch,
+                       &cycle, err));
+    a->floor = soma_cost(a->search, a->present.price.energy_j, cycle);
+    return DSE_OK;
+}
+
+static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)
+{
+    struct soma_dlsa_options *options = &a->options.dlsa;
+    DSE_TRY(take_stage1(a, err));
+    soma_lfa_search_free(a->lfa);
+    a->lfa = NULL;
+    if (a->iteration == 0)
+        a->buffer_max = a->present.price.buffer_max_byte;
+    DSE_TRY(find_floor(a, err));
+    if (a->floor >= a->limit || a->floor >= a->best.price.cost)
+        return end_iteration(a, err);
+    options->n_round = (uint64_t)ceil(a->options.round_per_tensor * a->present.schedule.n_dram);
+    if (a->options.dlsa_round_max && options->n_round > a->options.dlsa_round_max)
+        options->n_round = a->options.dlsa_round_max;
+    options->shrink_round = (uint64_t)ceil(a->options.shrink_share * (double)options->n_round);
+    DSE_TRY(soma_dlsa_search_new(a->search, options, &a->present.schedule, a->search->machine.buffer_byte,
+                                 stream_of(a, 1), &a->dlsa_arena, &a->dlsa, err));
+    if (a->early)
+        soma_dlsa_search_end_early(a->dlsa);
+    a->stage_round = 0;
+    a->phase = STAGE2;
     return DSE_OK;
 }
 
@@ -232,6 +254,11 @@ enum dse_status soma_allocator_step(struct soma_allocator *a, uint64_t n, bool *
     }
     *done = a->phase == OVER;
     return DSE_OK;
+}
+
+void soma_allocator_limit(struct soma_allocator *a, double cost)
+{
+    a->limit = cost;
 }
 
 uint64_t soma_allocator_rounds(const struct soma_allocator *a)

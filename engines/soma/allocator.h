@@ -45,6 +45,11 @@ void soma_allocator_free(struct soma_allocator *allocator);
 DSE_MUST_CHECK enum dse_status soma_allocator_step(struct soma_allocator *allocator, uint64_t n, bool *done,
                                                    struct dse_error *err);
 
+/* From now on only what costs less is of use: second stages that cannot get below it are left out (lower
+ * bound of dlsa_bound.h), and iterations go on as long as they might without it. So what would have been
+ * found below the limit is found. */
+void soma_allocator_limit(struct soma_allocator *allocator, double cost);
+
 /* Rounds done, of both stages: schedules that were looked at. */
 uint64_t soma_allocator_rounds(const struct soma_allocator *allocator);
 

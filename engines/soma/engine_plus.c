@@ -1,15 +1,13 @@
 /* soma-plus: layer fusion and DRAM scheduling searched together, each fusion priced by what list scheduling
  * of the DRAM makes of the whole buffer, with a lower bound of the cost. docs/soma-search.md. */
 #include <math.h>
-#include <string.h>
 
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
-#include "engines/soma/search/dlsa_search.h"
+#include "engines/soma/plus_walks.h"
 #include "engines/soma/search/fusion_bound.h"
 #include "engines/soma/search/lfa_search.h"
 #include "engines/soma/search/plus_price.h"
-#include "engines/soma/search/plus_search.h"
 #include "engines/soma/search/plus_start.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
@@ -34,14 +32,14 @@ enum {
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
-    [OPTION_ROUNDS] = {"rounds", "rounds of each start, per layer of the network", "", OPTION_REAL, 240, 0,
-                       1e9, NULL},
+    [OPTION_ROUNDS] = {"rounds", "rounds of each start, per layer of the network, behind the race", "",
+                       OPTION_REAL, 320, 0, 1e9, NULL},
     [OPTION_STARTS] = SOMA_OPTION_STARTS(6),
     [OPTION_GENERATIONS] = {"generations",
-                            "parts of the rounds; every other one goes on from the best so far", "",
-                            OPTION_INTEGER, 4, 1, 1000, NULL},
+                            "a race of short searches, and so many parts of the rounds less one behind it",
+                            "", OPTION_INTEGER, 4, 1, 1000, NULL},
     [OPTION_TWO_STAGE] = {"two_stage", "starts of the search of the engine soma before that; 0: none", "",
-                          OPTION_INTEGER, 1, 0, 1024, NULL},
+                          OPTION_INTEGER, 4, 0, 1024, NULL},
     [OPTION_POLISH] = {"polish", "rounds over the order of the loads at the end of each start, per load", "",
                        OPTION_REAL, 350, 0, 1e9, NULL},
     [OPTION_DLSA_ROUNDS] = {"dlsa_rounds",
@@ -49,7 +47,7 @@ static const struct engine_option option[N_OPTION] = {
                             OPTION_REAL, 300, 0, 1e9, NULL},
     [OPTION_GAP] = {"gap", "stop when the cost is at most so much above its lower bound, as a share of it",
                     "", OPTION_REAL, 0.0005, 0, 1e9, NULL},
-    [OPTION_FIRST_TEMPERATURE] = SOMA_OPTION_FIRST_TEMPERATURE(0.002),
+    [OPTION_FIRST_TEMPERATURE] = SOMA_OPTION_FIRST_TEMPERATURE(0.01),
     [OPTION_ALPHA] = SOMA_OPTION_ALPHA,
     [OPTION_BOUND_TILES] = {"bound_tiles", "tile shapes that the lower bound may look at; 0: no bound", "",
                             OPTION_INTEGER, 400000, 0, 1e15, NULL},
@@ -57,24 +55,11 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
-enum { SLICE = 200, DLSA_SLICE = 64, N_CAP = 4, N_SEED = N_CAP + 2 };
+enum { N_CAP = 4, N_TWO_STAGE = 4, N_SEED = N_CAP + 1 + N_TWO_STAGE };
 
-/* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of
- * base/random.h. */
-enum { FIRST_USE = 1024, N_USE = 3 };
-
-static const double DLSA_ROUND_MAX = 1e6, WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25, AGREEMENT = 0.001;
+static const double WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25;
 
 enum phase { BEGIN, TWO_STAGE, JOINT };
-
-/* One search with all that it changes. */
-struct start {
-    struct plus_search *search; /* NULL: none */
-    struct arena arena;
-    double first; /* cost where it began */
-    double cost;  /* polished; INFINITY: nothing better than where it began */
-    bool polished;
-};
 
 /* Where a search may begin. */
 struct seed {
@@ -84,62 +69,50 @@ struct seed {
 
 struct state {
     struct soma_task task;
-    struct plus_options options;
     enum phase phase;
     struct soma_two_stage two_stage;
-    struct soma_starts joint;
-    struct start *start; /* (n_start) */
-    uint32_t n_start, generation, n_generation;
-    struct seed seed[N_SEED]; /* by price */
+    struct plus_walks walks;
+    struct seed seed[N_SEED + 1]; /* by price, and room for one more */
     uint32_t n_seed;
-    struct plus_point *donor; /* (n_start) the best of each search in the generation before */
-    struct soma_lfa best;     /* of the joint searches, polished */
-    int32_t *best_lead;       /* (n_layer) */
-    double best_cost, bound, gap, polish, dlsa_rounds;
+    double bound, gap;
     struct arena scratch;
 };
 
-static void make_room(struct state *state, struct arena *arena)
+static struct plus_walks_options walks_options(const struct state *state, struct engine_context *context)
 {
     uint32_t n_layer = state->task.search.context.network->n_layer;
-    for (uint32_t k = 0; k < N_SEED; k++)
-        soma_lfa_new(n_layer, arena, &state->seed[k].lfa);
-    soma_lfa_new(n_layer, arena, &state->best);
-    state->best_lead = arena_alloc(arena, n_layer, sizeof *state->best_lead);
-    state->best_cost = INFINITY;
+    double n_generation = engine_context_option(context, OPTION_GENERATIONS);
+    return (struct plus_walks_options){
+        .walk = {.n_round =
+                     (uint64_t)(engine_context_option(context, OPTION_ROUNDS) * n_layer / n_generation),
+                 .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
+                 .alpha = engine_context_option(context, OPTION_ALPHA),
+                 .return_share = 0.9},
+        .n_start = (uint32_t)engine_context_option(context, OPTION_STARTS),
+        .n_generation = (uint32_t)n_generation,
+        .polish = engine_context_option(context, OPTION_POLISH),
+        .dlsa_round = engine_context_option(context, OPTION_DLSA_ROUNDS)};
 }
 
 static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
     struct arena *arena = engine_context_arena(context);
-    uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
     arena_init(&state->scratch);
     DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
-    uint32_t n_layer = state->task.search.context.network->n_layer;
-    state->n_generation = (uint32_t)engine_context_option(context, OPTION_GENERATIONS);
-    state->options = (struct plus_options){
-        .n_round = (uint64_t)(engine_context_option(context, OPTION_ROUNDS) * n_layer / state->n_generation),
-        .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
-        .alpha = engine_context_option(context, OPTION_ALPHA),
-        .return_share = 0.9};
     state->gap = engine_context_option(context, OPTION_GAP);
-    state->polish = engine_context_option(context, OPTION_POLISH);
-    state->dlsa_rounds = engine_context_option(context, OPTION_DLSA_ROUNDS);
-    state->start = arena_alloc(arena, n, sizeof *state->start);
-    state->donor = arena_alloc(arena, n, sizeof *state->donor);
-    make_room(state, arena);
+    for (uint32_t k = 0; k <= N_SEED; k++)
+        soma_lfa_new(state->task.search.context.network->n_layer, arena, &state->seed[k].lfa);
     DSE_TRY(arena_check(arena, "the searches", err));
-    for (; state->n_start < n; state->n_start++) {
-        arena_init(&state->start[state->n_start].arena);
-        plus_point_new(n_layer, arena, &state->donor[state->n_start]);
-    }
-    DSE_TRY(arena_check(arena, "the searches", err));
+    const struct plus_walks_options options = walks_options(state, context);
+    DSE_TRY(plus_walks_init(&state->walks, &state->task, &options, context, err));
     /* So what is found is never worse than what soma finds with as many starts, its other options by default
      * and the same seed. */
     const struct soma_allocator_options soma = soma_default_options();
-    return soma_two_stage_init(&state->two_stage, &state->task, &soma, 0,
-                               (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err);
+    DSE_TRY(soma_two_stage_init(&state->two_stage, &state->task, &soma, 0,
+                                (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err));
+    state->two_stage.only_better = true;
+    return DSE_OK;
 }
 
 /* ---- beginning ---- */
@@ -218,22 +191,24 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
     return state->n_seed == 0 ? find_finest_seed(state, context, err) : DSE_OK;
 }
 
-/* What the two-stage search has found is a seed too. */
+/* What the two-stage searches have found are seeds, too. */
 static enum dse_status add_two_stage(struct state *state, struct engine_context *context,
                                      struct dse_error *err)
 {
-    const struct soma_allocation *found = soma_two_stage_best(&state->two_stage);
-    struct seed *seed = &state->seed[state->n_seed];
     struct fused_schedule schedule;
     double bound;
-    if (!found || engine_context_left(context) == 0)
-        return DSE_OK;
-    soma_lfa_copy(&found->lfa, &seed->lfa);
-    arena_reset(&state->scratch);
-    DSE_TRY(plus_price(&state->task.search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule,
-                       &seed->price, &bound, err));
-    engine_context_count(context, 1);
-    sort_in(state);
+    for (uint32_t i = 0; i < state->two_stage.starts.n && i < N_TWO_STAGE; i++) {
+        const struct soma_allocation *found = soma_two_stage_found(&state->two_stage, i);
+        struct seed *seed = &state->seed[state->n_seed];
+        if (!found || engine_context_left(context) == 0)
+            continue;
+        soma_lfa_copy(&found->lfa, &seed->lfa);
+        arena_reset(&state->scratch);
+        DSE_TRY(plus_price(&state->task.search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule,
+                           &seed->price, &bound, err));
+        engine_context_count(context, 1);
+        sort_in(state);
+    }
     return DSE_OK;
 }
 
@@ -244,166 +219,17 @@ static bool is_near(const struct state *state, double cost)
     return cost <= state->bound * (1 + state->gap);
 }
 
-static enum dse_status advance(void *memory, uint32_t i, uint64_t n, bool *done, struct dse_error *err)
-{
-    const struct state *state = memory;
-    return plus_search_step(state->start[i].search, n, done, err);
-}
-
-static uint64_t rounds_of(const void *memory, uint32_t i)
-{
-    const struct state *state = memory;
-    return plus_search_rounds(state->start[i].search);
-}
-
-static const struct soma_starts_hooks hooks = {.step = advance, .rounds = rounds_of};
-
 /* Fewer rounds where the bound says that there is little to gain. */
-static uint64_t n_round(const struct state *state, struct engine_context *context)
-{
-    double gap = engine_context_best_cost(context) / state->bound - 1;
-    double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
-    return (uint64_t)(share * (double)state->options.n_round);
-}
-
-/* Every other generation, as long as there is more than a little to gain: what the next one can take over
- * from. */
-static bool begins_anew(const struct state *state, struct engine_context *context)
-{
-    double gap = engine_context_best_cost(context) / state->bound - 1;
-    return state->generation == 0 || isinf(state->best_cost) ||
-           (state->generation % 2 == 0 && state->bound > 0 && gap > WORTH);
-}
-
-/* In the first generation half of the searches begin at the best seed, the others at the next ones in turn;
- * then all at the best so far. Every other one is four times as hot. */
 static enum dse_status begin_generation(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
-    const struct engine_task *task = engine_context_task(context);
-    bool first = begins_anew(state, context);
+    const struct soma_lfa *seed[N_SEED];
+    double gap = engine_context_best_cost(context) / state->bound - 1;
+    double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
+    for (uint32_t k = 0; k < state->n_seed; k++)
+        seed[k] = &state->seed[k].lfa;
     state->phase = JOINT;
-    soma_starts_init(&state->joint, &hooks, state, SLICE, state->n_start, engine_context_arena(context));
-    DSE_TRY(arena_check(engine_context_arena(context), "the searches", err));
-    for (uint32_t i = 0; i < state->n_start && !first; i++)
-        plus_search_point(state->start[i].search, &state->donor[i]);
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        struct start *start = &state->start[i];
-        struct plus_options options = state->options;
-        uint32_t from = i % 4 < 2 ? 0 : (1 + i / 4 + i % 2) % state->n_seed;
-        options.n_round = n_round(state, context);
-        options.first_temperature *= i % 2 ? 4 : 1;
-        options.donor = state->donor;
-        options.n_donor = first ? 0 : state->n_start;
-        plus_search_free(start->search);
-        start->search = NULL;
-        start->polished = false;
-        arena_reset(&start->arena);
-        DSE_TRY(plus_search_new(
-            &state->task.search, &options, first ? &state->seed[from].lfa : &state->best,
-            first ? NULL : state->best_lead,
-            soma_start_stream(task->seed, task->key, i, FIRST_USE + N_USE * state->generation), &start->arena,
-            &start->search, err));
-        start->first = plus_search_cost(start->search);
-    }
-    return DSE_OK;
-}
-
-/* SoMa's own second stage, from what list scheduling has made. */
-static enum dse_status anneal_dlsa(struct state *state, double share, struct random_stream stream,
-                                   uint64_t *left, struct fused_schedule *schedule, struct soma_price *price,
-                                   struct dse_error *err)
-{
-    const struct soma_search *search = &state->task.search;
-    double n_round = fmin(share * state->dlsa_rounds * schedule->n_dram, DLSA_ROUND_MAX);
-    const struct soma_dlsa_options options = {.n_round = (double)*left < n_round ? *left : (uint64_t)n_round,
-                                              .first_temperature = 0.003,
-                                              .alpha = state->options.alpha,
-                                              .return_share = 0.9,
-                                              .order_share = 0.2,
-                                              .time_share = 0.4,
-                                              .both_share = 0.4};
-    struct soma_dlsa_search *dlsa;
-    bool done = false;
-    if (options.n_round == 0 || soma_search_is_over(search))
-        return DSE_OK;
-    DSE_TRY(soma_dlsa_search_new(search, &options, schedule, search->machine.buffer_byte, stream,
-                                 &state->scratch, &dlsa, err));
-    while (!done && !soma_search_is_over(search))
-        DSE_TRY(soma_dlsa_search_step(dlsa, DLSA_SLICE, &done, err));
-    *left -= soma_dlsa_search_rounds(dlsa);
-    soma_dlsa_search_best(dlsa, schedule, price);
-    return DSE_OK;
-}
-
-/* Polish and offer an LFA, with a share of the usual rounds. */
-static enum dse_status polish(struct state *state, const struct soma_lfa *lfa, const int32_t *lead,
-                              double share, uint32_t stream, struct engine_context *context, double *cost,
-                              struct dse_error *err)
-{
-    const struct engine_task *task = engine_context_task(context);
-    uint32_t use = FIRST_USE + N_USE * state->generation;
-    struct fused_schedule schedule;
-    struct soma_price price;
-    uint64_t left = engine_context_left(context), before = left;
-    DSE_TRY(plus_polish(&state->task.search, lfa, lead, share * state->polish, &left,
-                        soma_start_stream(task->seed, task->key, stream, use + 1), &state->scratch, &schedule,
-                        &price, err));
-    *cost = price.cost;
-    if (isinf(price.cost))
-        return DSE_OK;
-    DSE_TRY(anneal_dlsa(state, share, soma_start_stream(task->seed, task->key, stream, use + 2), &left,
-                        &schedule, &price, err));
-    *cost = price.cost;
-    engine_context_count(context, before - left);
-    return soma_offer(context, &state->task, lfa, &schedule, NULL, &state->scratch, err);
-}
-
-/* What a search has found, when it has found anything. */
-static enum dse_status polish_start(struct state *state, uint32_t i, double share,
-                                    struct engine_context *context, struct dse_error *err)
-{
-    struct start *start = &state->start[i];
-    struct soma_price price;
-    struct soma_lfa lfa;
-    const int32_t *lead;
-    double cost;
-    if (!start->search || start->polished)
-        return DSE_OK;
-    start->polished = true;
-    start->cost = INFINITY;
-    if (state->generation > 0 && !(plus_search_cost(start->search) < start->first))
-        return DSE_OK;
-    arena_reset(&state->scratch);
-    soma_lfa_new(state->best.n_layer, &state->scratch, &lfa);
-    DSE_TRY(arena_check(&state->scratch, "a fusion of layers", err));
-    plus_search_best(start->search, &lfa, &lead, &price);
-    DSE_TRY(polish(state, &lfa, lead, share, i, context, &cost, err));
-    start->cost = cost;
-    if (cost < state->best_cost) {
-        state->best_cost = cost;
-        soma_lfa_copy(&lfa, &state->best);
-        memcpy(state->best_lead, lead, lfa.n_layer * sizeof *lead);
-    }
-    return DSE_OK;
-}
-
-static enum dse_status polish_all(struct state *state, double share, struct engine_context *context,
-                                  struct dse_error *err)
-{
-    for (uint32_t i = 0; i < state->n_start; i++)
-        DSE_TRY(polish_start(state, i, share, context, err));
-    return DSE_OK;
-}
-
-/* Whether searches that began apart have come to the same cost: then further ones will hardly find
- * another. */
-static bool starts_agree(const struct state *state)
-{
-    double worst = 0;
-    for (uint32_t i = 0; i < state->n_start; i++)
-        worst = fmax(worst, state->start[i].cost);
-    return state->n_start > 1 && worst <= state->best_cost * (1 + AGREEMENT);
+    return plus_walks_begin(&state->walks, seed, state->n_seed, share, context, err);
 }
 
 /* ---- steps ---- */
@@ -437,24 +263,19 @@ static enum dse_status step_two_stage(struct state *state, struct engine_context
 static enum dse_status step_joint(struct state *state, struct engine_context *context, enum engine_stop *stop,
                                   struct dse_error *err)
 {
+    struct plus_walks *walks = &state->walks;
     bool done;
-    double cost;
-    DSE_TRY(soma_starts_step(&state->joint, context, &done, err));
+    DSE_TRY(plus_walks_step(walks, context, &done, err));
     if (!done || soma_search_is_over(&state->task.search))
         return DSE_OK;
-    DSE_TRY(polish_all(state, BRIEF, context, err));
+    DSE_TRY(plus_walks_end(walks, BRIEF, context, err));
     if (soma_search_is_over(&state->task.search))
         return DSE_OK;
-    state->generation++;
     bool near = is_near(state, engine_context_best_cost(context));
-    bool settled = state->generation == 1 && starts_agree(state);
-    if (state->generation < state->n_generation && !near && !settled)
+    if (walks->generation < walks->options.n_generation && !near && !plus_walks_agree(walks))
         return begin_generation(state, context, err);
     *stop = STOP_CONVERGED;
-    if (near || isinf(state->best_cost))
-        return DSE_OK;
-    arena_reset(&state->scratch);
-    return polish(state, &state->best, state->best_lead, 1, 0, context, &cost, err);
+    return near ? DSE_OK : plus_walks_finish(walks, context, err);
 }
 
 static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -477,12 +298,11 @@ static enum dse_status plus_finish(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     if (state->phase == JOINT)
-        return polish_all(state, 0, context, err);
+        return plus_walks_end(&state->walks, 0, context, err);
     DSE_TRY(soma_two_stage_settle(&state->two_stage, context, err));
     for (uint32_t k = 0; k < state->n_seed && k < 1; k++) {
         double cost;
-        arena_reset(&state->scratch);
-        DSE_TRY(polish(state, &state->seed[k].lfa, NULL, 0, 0, context, &cost, err));
+        DSE_TRY(plus_walks_polish(&state->walks, &state->seed[k].lfa, NULL, 0, 0, context, &cost, err));
     }
     return DSE_OK;
 }
@@ -490,10 +310,7 @@ static enum dse_status plus_finish(void *memory, struct engine_context *context,
 static void plus_free(void *memory)
 {
     struct state *state = memory;
-    for (uint32_t i = 0; i < state->n_start; i++) {
-        plus_search_free(state->start[i].search);
-        arena_free(&state->start[i].arena);
-    }
+    plus_walks_free(&state->walks);
     soma_two_stage_free(&state->two_stage);
     soma_task_free(&state->task);
     arena_free(&state->scratch);

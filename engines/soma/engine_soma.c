@@ -185,7 +185,7 @@ static enum dse_status soma_finish(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     DSE_TRY(soma_two_stage_settle(&state->search, context, err));
-    return soma_two_stage_best(&state->search) ? DSE_OK : explain_start(state, context, err);
+    return soma_two_stage_has_any(&state->search) ? DSE_OK : explain_start(state, context, err);
 }
 
 static void soma_free(void *memory)

@@ -77,6 +77,8 @@ void soma_two_stage_free(struct soma_two_stage *t)
 enum dse_status soma_two_stage_step(struct soma_two_stage *t, struct engine_context *context, bool *done,
                                     struct dse_error *err)
 {
+    for (uint32_t i = 0; i < t->starts.n && t->only_better; i++)
+        soma_allocator_limit(t->start[i].allocator, engine_context_best_cost(context));
     return soma_starts_step(&t->starts, context, done, err);
 }
 
@@ -90,13 +92,16 @@ enum dse_status soma_two_stage_settle(struct soma_two_stage *t, struct engine_co
     return DSE_OK;
 }
 
-const struct soma_allocation *soma_two_stage_best(const struct soma_two_stage *t)
+const struct soma_allocation *soma_two_stage_found(const struct soma_two_stage *t, uint32_t i)
 {
-    const struct soma_allocation *best = NULL;
-    for (uint32_t i = 0; i < t->starts.n; i++) {
-        const struct soma_allocation *one = soma_allocator_best(t->start[i].allocator);
-        if (one->found && (!best || one->price.cost < best->price.cost))
-            best = one;
-    }
-    return best;
+    const struct soma_allocation *found = soma_allocator_best(t->start[i].allocator);
+    return found->found ? found : NULL;
+}
+
+bool soma_two_stage_has_any(const struct soma_two_stage *t)
+{
+    for (uint32_t i = 0; i < t->starts.n; i++)
+        if (soma_two_stage_found(t, i))
+            return true;
+    return false;
 }

@@ -11,6 +11,7 @@ struct soma_two_stage_start;
 struct soma_two_stage {
     const struct soma_task *task; /* borrowed */
     uint64_t end_rounds;          /* of a start, behind which it ends early; 0: never */
+    bool only_better;             /* leave out what cannot get below the best that was offered so far */
     struct soma_starts starts;
     struct soma_two_stage_start *start; /* (starts.n) */
     struct arena scratch;
@@ -32,7 +33,8 @@ DSE_MUST_CHECK enum dse_status soma_two_stage_step(struct soma_two_stage *t, str
 DSE_MUST_CHECK enum dse_status soma_two_stage_settle(struct soma_two_stage *t, struct engine_context *context,
                                                      struct dse_error *err);
 
-/* The cheapest that was found; NULL: none. */
-const struct soma_allocation *soma_two_stage_best(const struct soma_two_stage *t);
+/* The best of one start, or whether any start has one; NULL: none. */
+const struct soma_allocation *soma_two_stage_found(const struct soma_two_stage *t, uint32_t i);
+bool soma_two_stage_has_any(const struct soma_two_stage *t);
 
 #endif

@@ -189,12 +189,64 @@ static bool shift_border(struct random_stream *stream, struct plus_point *point)
     return true;
 }
 
-/* A layer goes to another place between its last producer and its first consumer; borders stay. */
+/* The layer at one place goes to another, and borders stay where they are: layers between move by one. */
+static void move_past_borders(struct plus_point *point, uint32_t from, uint32_t to)
+{
+    uint32_t l = point->order[from];
+    for (; from < to; from++)
+        point->order[from] = point->order[from + 1];
+    for (; from > to; from--)
+        point->order[from] = point->order[from - 1];
+    point->order[to] = l;
+}
+
+/* The layer leaves its group for the other place; all others keep theirs. What stands at `to` is then to be
+ * set. */
+static void take_out(struct plus_point *point, uint32_t from, uint32_t to)
+{
+    uint8_t left = point->border[from];
+    if (from + 1 < point->n_layer && left > point->border[from + 1])
+        point->border[from + 1] = left;
+    for (uint32_t i = from; i < to; i++) {
+        point->border[i] = point->border[i + 1];
+        point->tiling[i] = point->tiling[i + 1];
+    }
+    for (uint32_t i = from; i > to; i--) {
+        point->border[i] = point->border[i - 1];
+        point->tiling[i] = point->tiling[i - 1];
+    }
+    move_past_borders(point, from, to);
+}
+
+/* The layer at `to`, just put there, joins the group around it; between groups it joins either or becomes one
+ * of its own, with one tile, with as many as before, or as its neighbour. */
+static void take_in(struct random_stream *stream, struct plus_point *point, uint32_t to, uint32_t tiling)
+{
+    uint32_t n = point->n_layer, next = to + 1 < n ? point->border[to + 1] : PLUS_CUT;
+    uint32_t kind = next == PLUS_NONE ? 1 : random_below(stream, 4);
+    if (to > 0 && kind == 0) { /* the one before */
+        point->border[to] = PLUS_NONE;
+        point->tiling[to] = point->tiling[to - 1];
+    } else if (to + 1 < n && kind <= 1) { /* the one behind */
+        point->border[to] = point->border[to + 1];
+        point->border[to + 1] = PLUS_NONE;
+        point->tiling[to] = point->tiling[to + 1];
+    } else {
+        bool behind = to == 0 || (next == PLUS_CUT && to + 1 < n && random_below(stream, 2) == 0);
+        uint32_t near = point->tiling[to > 0 ? to - 1 : to + 1], of = random_below(stream, 3);
+        point->border[to] = behind ? PLUS_CUT : PLUS_GROUP;
+        point->tiling[to] = of == 0 ? 1 : of == 1 ? tiling : near;
+        if (behind)
+            point->border[to + 1] = PLUS_GROUP;
+    }
+}
+
+/* A layer goes to another place between its last producer and its first consumer, often to a border. */
 static bool move_layer(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
                        struct plus_point *point)
 {
-    uint32_t from = random_below(stream, point->n_layer), l = point->order[from];
-    uint32_t low = 0, high = point->n_layer - 1;
+    uint32_t from = random_below(stream, point->n_layer), l = point->order[from], to;
+    uint32_t low = 0, high = point->n_layer - 1, border = 0;
     for (uint32_t i = 0; i < point->n_layer; i++)
         where[point->order[i]] = i;
     for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
@@ -209,13 +261,21 @@ static bool move_layer(const struct soma_graph *graph, struct random_stream *str
     }
     if (low >= high)
         return false;
-    uint32_t to = low + random_below(stream, high - low);
+    to = low + random_below(stream, high - low);
     to += to >= from;
-    for (; from < to; from++)
-        point->order[from] = point->order[from + 1];
-    for (; from > to; from--)
-        point->order[from] = point->order[from - 1];
-    point->order[to] = l;
+    if (random_below(stream, 2) == 0) {
+        border = pick_border(stream, point);
+        border -= border > from;
+    }
+    if (border >= low && border <= high && border != from && border > 0)
+        to = border;
+    if (random_below(stream, 3) == 0) {
+        move_past_borders(point, from, to);
+        return true;
+    }
+    uint32_t tiling = point->tiling[from];
+    take_out(point, from, to);
+    take_in(stream, point, to, tiling);
     return true;
 }
 

@@ -1,5 +1,4 @@
-/* The hooks of the walk over points: moves, now and then several at once, and grafts from other results;
- * late in the walk a best near its bound ends it. */
+/* The hooks of the walk over points: moves, now and then several at once, and grafts from other results. */
 #include "engines/soma/search/plus_search.h"
 
 #include <math.h>
@@ -7,8 +6,6 @@
 
 #include "engines/search/annealing.h"
 #include "engines/soma/search/plus_price.h"
-
-#define NEAR 1.006
 
 enum { GRAFT_EVERY = 8 };
 
@@ -18,7 +15,6 @@ struct plus_search {
     struct plus_point now, before, best;
     struct soma_price price, best_price;
     double bound, best_bound; /* of the two prices, in any DRAM order */
-    uint64_t settle_round;    /* after these a price near its bound is good enough */
     uint32_t *where;          /* (n_layer) */
     const struct plus_point *donor;
     uint32_t n_donor;
@@ -95,7 +91,6 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
     s->search = search;
     s->donor = options->donor;
     s->n_donor = options->n_donor;
-    s->settle_round = options->n_round / 4;
     s->where = where;
     plus_point_new(n, arena, &s->now);
     plus_point_new(n, arena, &s->before);
@@ -122,8 +117,6 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
 
 enum dse_status plus_search_step(struct plus_search *s, uint64_t n, bool *done, struct dse_error *err)
 {
-    if (annealing_rounds(s->walk) >= s->settle_round && s->best_price.cost <= s->best_bound * NEAR)
-        annealing_end_early(s->walk);
     *done = !annealing_step(s->walk, n);
     if (s->status != DSE_OK)
         *err = s->error;
@@ -147,6 +140,11 @@ void plus_search_best(const struct plus_search *s, struct soma_lfa *lfa, const i
     *lead = s->best.lead;
     plus_point_lfa(&s->best, lfa);
     *price = s->best_price;
+}
+
+double plus_search_floor(const struct plus_search *s)
+{
+    return s->best_bound;
 }
 
 double plus_search_cost(const struct plus_search *s)

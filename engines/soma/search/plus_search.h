@@ -41,8 +41,9 @@ void plus_search_point(const struct plus_search *search, struct plus_point *poin
 void plus_search_best(const struct plus_search *search, struct soma_lfa *lfa, const int32_t **lead,
                       struct soma_price *price);
 
-/* Its cost. */
+/* Its cost, and what its tiles and tensors cost at least in any DRAM order. */
 double plus_search_cost(const struct plus_search *search);
+double plus_search_floor(const struct plus_search *search);
 
 /* Rounds done. */
 uint64_t plus_search_rounds(const struct plus_search *search);

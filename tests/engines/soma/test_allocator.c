@@ -112,6 +112,30 @@ static void test_allocator_finds_what_hand_and_program_found(void **state)
     soma_case_close(&f.base);
 }
 
+/* Second stages that cannot get below a limit are left out, and what is below it is found all the same. */
+static void test_allocator_finds_what_is_below_a_limit(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct soma_allocator_options options = paper_options();
+    open_fixture(&f, "experiments/networks/resnet50_soma.yaml", 4 << 20, 64);
+    uint64_t rounds[3];
+    double cost[3];
+    for (int k = 0; k < 3; k++) {
+        struct soma_allocator *allocator = begin(&f, &options, 0);
+        if (k > 0)
+            soma_allocator_limit(allocator, k == 1 ? cost[0] * (1 + 1e-9) : 0);
+        run(&f, allocator, 1000);
+        check_best(&f, soma_allocator_best(allocator));
+        rounds[k] = soma_allocator_rounds(allocator);
+        cost[k] = soma_allocator_best(allocator)->price.cost;
+        soma_allocator_free(allocator);
+    }
+    assert_true(cost[0] == cost[1]);
+    assert_true(rounds[2] < rounds[0]); /* nothing costs less than 0: no second stage at all */
+    soma_case_close(&f.base);
+}
+
 static void test_allocator_does_not_depend_on_steps(void **state)
 {
     (void)state;
@@ -224,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allocator_finds_what_hand_and_program_found),
+        cmocka_unit_test(test_allocator_finds_what_is_below_a_limit),
         cmocka_unit_test(test_allocator_does_not_depend_on_steps),
         cmocka_unit_test(test_allocator_published_makes_six_runs),
         cmocka_unit_test(test_allocator_stops_anywhere),

@@ -131,6 +131,34 @@ static void test_same_stream_is_the_same_search(void **state)
     plus_search_free(two);
 }
 
+/* Whatever moves are made one after another: a layer stands behind what it reads, groups have one tiling
+ * number, the first layer begins a layer group. */
+static void test_moves_keep_points_whole(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t n = f->c.network.n_layer, *where = arena_alloc(&f->c.arena, n, sizeof *where);
+    const struct soma_graph *graph = f->search.context.graph;
+    struct random_stream stream = random_stream_make(3, 1, RANDOM_TEST);
+    struct plus_point point;
+    plus_point_new(n, &f->c.arena, &point);
+    plus_point_of(&f->start, &point);
+    for (int k = 0; k < 20000; k++) {
+        (void)plus_move(graph, &stream, where, &point);
+        for (uint32_t i = 0; i < n; i++)
+            where[i] = UINT32_MAX;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t l = point.order[i];
+            assert_true(l < n && where[l] == UINT32_MAX);
+            where[l] = i;
+            for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++)
+                assert_true(graph->operand[o].source < 0 || where[graph->operand[o].source] < i);
+            assert_true(point.tiling[i] > 0 && point.border[i] <= PLUS_CUT);
+            assert_true(i == 0 ? point.border[i] == PLUS_CUT
+                               : point.border[i] != PLUS_NONE || point.tiling[i] == point.tiling[i - 1]);
+        }
+    }
+}
+
 /* A cancelled search is over with the best so far, here the start. */
 static void test_cancelled_search_is_over(void **state)
 {
@@ -176,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_search_begins_at_its_start),
         cmocka_unit_test(test_best_is_priced_as_it_says),
         cmocka_unit_test(test_same_stream_is_the_same_search),
+        cmocka_unit_test(test_moves_keep_points_whole),
         cmocka_unit_test(test_cancelled_search_is_over),
         cmocka_unit_test(test_donors_are_used),
     };
