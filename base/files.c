@@ -91,6 +91,19 @@ int file_create(const char *path)
     return open(path, flags | O_CREAT | O_EXCL, 0666);
 }
 
+int file_open_kept(const char *path, int flags)
+{
+    return open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
+const char *file_error(int code)
+{
+    return code == ELOOP
+               ? "it is a symbolic link, and nothing is written through one; remove it, or name the "
+                 "file that it leads to"
+               : strerror(code);
+}
+
 enum dse_status new_file_open(const char *path, FILE *otherwise, struct new_file *file, struct dse_error *err)
 {
     *file = (struct new_file){.path = path, .stream = otherwise};

@@ -28,6 +28,13 @@ DSE_MUST_CHECK enum dse_status data_file_append(const char *folder, const char *
  * link is never followed. Returns the descriptor, or -1 with errno. */
 int file_create(const char *path);
 
+/* open for a file that is kept when it is there (O_CREAT in `flags` makes it): a link is not followed, or
+ * another could choose by one what is written over. Returns the descriptor, or -1 with errno. */
+int file_open_kept(const char *path, int flags);
+
+/* strerror, with words for what file_open_kept says to a link. */
+const char *file_error(int code);
+
 enum { NEW_FILE_PATH_MAX = 4096 };
 
 /* Bytes go to PATH.tmp, which becomes PATH when all is well. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* SANITIZED: shadow memory takes terabytes of address space. Clang tells of it in another way than gcc. */
@@ -96,6 +98,35 @@ bool process_can_limit_memory(void)
     const char *preload = getenv("LD_PRELOAD");
     bool valgrind = preload && strstr(preload, "vgpreload") != NULL;
     return !SANITIZED && !valgrind;
+}
+
+bool process_stack_suffices(size_t byte, size_t *has)
+{
+    struct rlimit limit;
+    *has = SIZE_MAX;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        *has = (size_t)limit.rlim_cur;
+    return *has >= byte;
+}
+
+/* Lines are "1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234 0 EOF" (man 5 proc). Devices are not compared: some
+ * file systems show another one here than in stat. */
+long process_with_flock(int fd)
+{
+    struct stat info;
+    char line[256];
+    long found = 0;
+    FILE *file = fstat(fd, &info) == 0 ? fopen("/proc/locks", "re") : NULL;
+    while (file && found == 0 && fgets(line, sizeof line, file)) {
+        long pid;
+        uint64_t inode;
+        if (sscanf(line, "%*s FLOCK ADVISORY WRITE %ld %*x:%*x:%" SCNu64, &pid, &inode) == 2 && pid > 0 &&
+            inode == info.st_ino)
+            found = pid;
+    }
+    if (file)
+        fclose(file);
+    return found;
 }
 
 uint64_t process_oom_count(void)

@@ -25,6 +25,13 @@ void process_end_with(pid_t parent);
  * keeps memory of its own: AddressSanitizer, ThreadSanitizer, valgrind. */
 bool process_can_limit_memory(void);
 
+/* Whether the stack of the main thread, and so by default of others, may grow to `byte` bytes (RLIMIT_STACK);
+ * `*has` is what it may. */
+bool process_stack_suffices(size_t byte, size_t *has);
+
+/* The process that holds an open file by flock for itself alone, by /proc/locks; 0: none that can be seen. */
+long process_with_flock(int fd);
+
 /* How many processes the kernel has ended so far for lack of memory; UINT64_MAX when it does not say. */
 uint64_t process_oom_count(void);
 

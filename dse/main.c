@@ -2,11 +2,24 @@
 #include <gsl/gsl_errno.h>
 #include <signal.h>
 
+#include "base/process.h"
 #include "dse/command/commands.h"
+
+/* Searches take about 100 KiB of stack; the environment and what libraries do in larger ones come on top. */
+enum { STACK_BYTE = 1 << 20, WRONG_USE = 2 };
 
 int main(int argc, char **argv)
 {
     struct console console = {stdout, stderr};
+    size_t stack_byte;
+    if (!process_stack_suffices(STACK_BYTE, &stack_byte)) {
+        fprintf(
+            stderr,
+            "dse: the stack may have %zu KiB here, and %d KiB are needed; raise the limit first: ulimit -s "
+            "8192\n",
+            stack_byte / 1024, STACK_BYTE / 1024);
+        return WRONG_USE;
+    }
     gsl_set_error_handler_off(); /* which would abort; what GSL returns says it as well */
     signal(SIGXFSZ, SIG_IGN);    /* writing beyond a limit becomes an error that can be told */
     return cli_main(argc, argv, &console);

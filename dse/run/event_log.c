@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -158,6 +159,14 @@ static enum dse_status refuse_results(const struct event_log_options *options, s
     return DSE_OK;
 }
 
+/* Links are followed where the system makes them: /dev/stdout, /dev/fd/63. */
+static int open_log(const char *path, int flags)
+{
+    bool system = strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+    return system || strncmp(path, "/proc/", 6) == 0 ? open(path, flags | O_CLOEXEC, 0666)
+                                                     : file_open_kept(path, flags);
+}
+
 /* A piece of a line that a full disk left must not run into the next line. */
 static void end_torn_line(int fd, const char *path)
 {
@@ -165,7 +174,7 @@ static void end_torn_line(int fd, const char *path)
     struct stat info;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
         return;
-    int reader = open(path, O_RDONLY | O_CLOEXEC);
+    int reader = open_log(path, O_RDONLY);
     if (reader < 0)
         return;
     if (pread(reader, &last, 1, info.st_size - 1) == 1 && last != '\n')
@@ -178,9 +187,9 @@ static enum dse_status open_file(struct event_log *log, struct dse_error *err)
     struct stat info;
     const char *path = log->options.path;
     DSE_TRY(refuse_results(&log->options, err));
-    log->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    log->fd = open_log(path, O_WRONLY | O_APPEND | O_CREAT);
     if (log->fd < 0)
-        return dse_fail_at(err, DSE_IO, path, 0, "the event log cannot be written: %s", strerror(errno));
+        return dse_fail_at(err, DSE_IO, path, 0, "the event log cannot be written: %s", file_error(errno));
     if (fstat(log->fd, &info) == 0 && !S_ISREG(info.st_mode))
         (void)signal(SIGPIPE, SIG_IGN); /* a pipe that nobody reads any more is a failed write */
     end_torn_line(log->fd, path);

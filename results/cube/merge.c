@@ -2,6 +2,7 @@
  * cube, and renames the whole set. */
 #include "results/cube/merge.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "results/cube/merge_rows.h"
 #include "results/journal/journal_scan.h"
 #include "results/journal/lock.h"
+#include "results/journal/table_lock.h"
 
 struct merge {
     struct result_schema schema;
@@ -187,11 +189,19 @@ static enum dse_status look_at_out(const char *out, const char *const *path, siz
 /* `out` must be new, or one of the shards. When a merge into it was killed, its rows are taken in like those
  * of a shard, so that the same command succeeds and nothing can be lost. */
 static enum dse_status choose_shards(const char *out, const char *const *shard, size_t n, bool killed,
-                                     const char ***chosen, size_t *n_chosen, struct dse_error *err)
+                                     const struct lock_owner *awaited, const char ***chosen, size_t *n_chosen,
+                                     struct dse_error *err)
 {
     char target[MERGE_PATH_MAX];
     bool there = false, is_shard;
     DSE_TRY(look_at_out(out, shard, n, &there, &is_shard, err));
+    if (there && !is_shard && !killed && awaited->pid != 0)
+        return dse_fail_at(err, DSE_BAD_USAGE, result_path(target, sizeof target, out, ".csv") ? target : out,
+                           0,
+                           "process %ld%s%s wrote this output until just now, and it is not one of the "
+                           "shards; to add to it, "
+                           "name it among them, else choose another output",
+                           awaited->pid, awaited->host[0] ? " on " : "", awaited->host);
     if (there && !is_shard && !killed)
         return dse_fail_at(
             err, DSE_BAD_USAGE, result_path(target, sizeof target, out, ".csv") ? target : out, 0,
@@ -208,16 +218,26 @@ static enum dse_status choose_shards(const char *out, const char *const *shard, 
     return DSE_OK;
 }
 
-static enum dse_status merge_locked(const char *out, const char *const *shard, size_t n_shard,
-                                    const struct provenance *provenance, struct merge_summary *summary,
-                                    struct dse_error *err)
+/* Keep other writers off the table that is there, even where OUT.lock is deleted; -1: none is there. */
+static enum dse_status hold_table(const char *out, int *fd, struct dse_error *err)
+{
+    char path[MERGE_PATH_MAX];
+    *fd = -1;
+    if (!result_path(path, sizeof path, out, ".csv"))
+        return dse_fail(err, DSE_LIMIT, "the output path is too long");
+    return table_open(path, O_RDWR | O_NONBLOCK, fd, err);
+}
+
+static enum dse_status merge_locked(const char *out, const struct lock *lock, const char *const *shard,
+                                    size_t n_shard, const struct provenance *provenance,
+                                    struct merge_summary *summary, struct dse_error *err)
 {
     bool finished;
     const char **chosen;
     struct merge merge = {.summary = summary};
     DSE_TRY(merge_files_rename(out, &finished, err));
     bool killed = finished || merge_files_begun(out);
-    DSE_TRY(choose_shards(out, shard, n_shard, killed, &chosen, &n_shard, err));
+    DSE_TRY(choose_shards(out, shard, n_shard, killed, lock_awaited(lock), &chosen, &n_shard, err));
     arena_init(&merge.arena);
     enum dse_status status = merge_rows_init(&merge.rows, n_shard, err);
     if (status == DSE_OK)
@@ -239,8 +259,13 @@ enum dse_status merge_shards(const char *out, const char *const *shard, size_t n
     memset(summary, 0, sizeof *summary);
     if (n_shard == 0)
         return dse_fail(err, DSE_BAD_USAGE, "nothing to merge: name at least one shard");
+    int table;
     DSE_TRY(lock_take(out, provenance->command, &lock, NULL, err));
-    enum dse_status status = merge_locked(out, shard, n_shard, provenance, summary, err);
+    enum dse_status status = hold_table(out, &table, err);
+    if (status == DSE_OK)
+        status = merge_locked(out, lock, shard, n_shard, provenance, summary, err);
+    if (table >= 0)
+        close(table);
     lock_release(lock);
     return status;
 }
@@ -257,7 +282,12 @@ enum dse_status merge_finish(const char *out, bool *finished, struct dse_error *
     if (access(path, F_OK) != 0)
         return DSE_OK;
     DSE_TRY(lock_take(out, "dse merge (finishing)", &lock, NULL, err));
-    enum dse_status status = merge_files_rename(out, &whole, err);
+    int table;
+    enum dse_status status = hold_table(out, &table, err);
+    if (status == DSE_OK)
+        status = merge_files_rename(out, &whole, err);
+    if (table >= 0)
+        close(table);
     lock_release(lock);
     if (finished)
         *finished = whole;

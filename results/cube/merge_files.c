@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "results/journal/sync_folder.h"
 #include "results/record/csv_line.h"
 
@@ -31,7 +32,10 @@ static enum dse_status begin(const char *path, const struct text_buffer *header,
 {
     errno = 0;
     DSE_TRY(text_check(header, "a header", err));
-    *file = fopen(path, "wbe");
+    int fd = file_create(path);
+    *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!*file && fd >= 0)
+        close(fd);
     if (!*file || fwrite(header->data, 1, header->length, *file) != header->length)
         return fail_write(path, err);
     return DSE_OK;

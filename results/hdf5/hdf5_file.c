@@ -14,19 +14,6 @@ void hdf5_close(hid_t id)
         H5Idec_ref(id);
 }
 
-hid_t hdf5_create(const char *path)
-{
-    hid_t file = -1, create = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
-    const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    if (create >= 0 && access >= 0 && H5Pset_link_creation_order(create, order) >= 0 &&
-        H5Pset_attr_creation_order(create, order) >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
-        H5Pset_file_locking(access, false, true) >= 0)
-        file = H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    hdf5_close(create);
-    hdf5_close(access);
-    return file;
-}
-
 enum dse_status hdf5_open(const char *path, hid_t *file, struct dse_error *err)
 {
     hdf5_errors_silence();

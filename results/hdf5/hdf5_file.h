@@ -14,10 +14,6 @@
  * is fine. */
 void hdf5_close(hid_t id);
 
-/* A new file: links and attributes in the order of their making, no times, no lock, since it is ours until it
- * is renamed. */
-hid_t hdf5_create(const char *path);
-
 /* Open for reading. The file was renamed into place whole, so no lock is needed (and some file systems have
  * none). From now on HDF5 prints nothing. DSE_IO: it cannot be read; DSE_BAD_INPUT: it is not HDF5. */
 DSE_MUST_CHECK enum dse_status hdf5_open(const char *path, hid_t *file, struct dse_error *err);

@@ -17,7 +17,9 @@
 
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "results/hdf5/hdf5_file.h"
+#include "results/hdf5/hdf5_inside.h"
 #include "results/hdf5/hdf5_trial.h"
 
 enum {
@@ -115,7 +117,7 @@ static enum dse_status open_regular(const char *path, int flags, int *file, uint
                                     struct dse_error *err)
 {
     struct stat about;
-    *file = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+    *file = open(path, flags | (flags == O_RDONLY ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC);
     if (*file < 0)
         return fail_io(path, flags == O_RDONLY ? "cannot be read" : "cannot be written", err);
     if (fstat(*file, &about) == 0 && S_ISREG(about.st_mode)) {
@@ -198,6 +200,25 @@ static _Noreturn void child_main(const char *path, uint64_t size, unsigned cpu_s
     _exit(fine ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
+static enum dse_status fail_outside(const char *path, const char *object, struct dse_error *err)
+{
+    char name[128];
+    return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                       "its object %s lies in another file, and a result file holds all of its own; %s",
+                       text_excerpt(object, name, sizeof name), again);
+}
+
+/* A file whose seal holds, and which HDF5 can therefore be trusted with. */
+static enum dse_status check_inside(const char *path, struct dse_error *err)
+{
+    hid_t file;
+    char object[256];
+    DSE_TRY(hdf5_open(path, &file, err));
+    bool inside = hdf5_is_inside(file, object, sizeof object);
+    H5Fclose(file);
+    return inside ? DSE_OK : fail_outside(path, object[0] ? object : "tree", err);
+}
+
 static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const struct hdf5_trial *trial,
                              struct dse_error *err)
 {
@@ -205,6 +226,8 @@ static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const 
     char name[32];
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS)
         return DSE_OK;
+    if (trial->outside)
+        return fail_outside(path, object, err);
     if (WIFSIGNALED(ended) &&
         (WTERMSIG(ended) == SIGINT || WTERMSIG(ended) == SIGTERM || WTERMSIG(ended) == SIGHUP))
         return dse_fail(err, DSE_INTERRUPTED, "interrupted while %s was checked", path);
@@ -255,7 +278,7 @@ enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, struct dse_e
                                                    size ? "" : " (it is empty)");
     close(file);
     if (status != DSE_OK || holds)
-        return status;
+        return status == DSE_OK ? check_inside(path, err) : status;
     uint64_t enough = TRIAL_CPU_S + size / TRIAL_BYTE_PER_CPU_S;
     return try_in_child(path, size, cpu_s ? cpu_s : enough < 86400 ? (unsigned)enough : 86400, err);
 }

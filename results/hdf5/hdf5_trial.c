@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "results/hdf5/hdf5_file.h"
 #include "results/hdf5/hdf5_guard.h"
+#include "results/hdf5/hdf5_inside.h"
 
 enum {
     WINDOW = 1 << 22, /* elements that are read at once: at most 32 MiB */
@@ -189,6 +190,10 @@ bool hdf5_trial_run(const char *path, struct hdf5_trial *trial)
 {
     hid_t file;
     if (hdf5_open(path, &file, NULL) != DSE_OK)
+        return false;
+    bool inside = hdf5_is_inside(file, trial->object, sizeof trial->object);
+    trial->outside = trial->object[0] != '\0';
+    if (!inside)
         return false;
     (void)text_copy(trial->object, sizeof trial->object, "/");
     read_creation_order(file);

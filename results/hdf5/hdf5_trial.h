@@ -8,6 +8,7 @@
 /* What the child is reading, in memory that its parent shares. */
 struct hdf5_trial {
     char object[256]; /* always terminated; "" before the file is open */
+    bool outside;     /* `object` leads out of the file, and nothing was read */
 };
 
 /* Open the file and read all that the readers of this project would: the links of the root in both orders,

@@ -10,6 +10,7 @@
 #include "results/journal/journal_rewrite.h"
 #include "results/journal/journal_step.h"
 #include "results/journal/sync_folder.h"
+#include "results/journal/table_lock.h"
 #include "results/record/cell_set.h"
 #include "results/record/csv_line.h"
 
@@ -31,12 +32,7 @@ static enum dse_status fail_errno(const char *path, const char *what, struct dse
 
 /* ---------------------------------------- open for appending */
 
-/* Open a file if it is there. */
-static enum dse_status open_old(const char *path, int *fd, struct dse_error *err)
-{
-    *fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
-    return *fd >= 0 || errno == ENOENT ? DSE_OK : fail_errno(path, "cannot be opened for writing", err);
-}
+enum { APPEND = O_RDWR | O_APPEND };
 
 /* Cut a file to what counts, make it when it is not there, give it its header when it has none. */
 static enum dse_status settle(int *fd, const char *path, uint64_t *byte, const struct text_buffer *header,
@@ -45,10 +41,10 @@ static enum dse_status settle(int *fd, const char *path, uint64_t *byte, const s
     struct stat info;
     DSE_TRY(text_check(header, "the header", err));
     if (*fd < 0) {
-        *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        DSE_TRY(table_open(path, APPEND | O_CREAT, fd, err));
         *made = true;
     }
-    if (*fd < 0 || fstat(*fd, &info) != 0)
+    if (fstat(*fd, &info) != 0)
         return fail_errno(path, "cannot be opened for writing", err);
     bool cut = (uint64_t)info.st_size != *byte || !S_ISREG(info.st_mode);
     *changed = *changed || cut || *byte == 0;
@@ -286,15 +282,15 @@ static enum dse_status change_files(struct recovery *r, struct dse_error *err)
     journal->layer_byte = place.layer_end;
     if (!anew)
         return DSE_OK;
-    close(journal->csv_fd);
-    journal->csv_fd = -1;
+    if (journal->csv_fd >= 0)
+        close(journal->csv_fd);
+    journal->csv_fd = r->rewrite.held_fd; /* held since before it got its name */
+    r->rewrite.held_fd = -1;
     if (journal->layer_fd >= 0)
         close(journal->layer_fd);
-    journal->layer_fd = -1;
     struct stat info;
-    DSE_TRY(open_old(journal->csv_path, &journal->csv_fd, err));
-    DSE_TRY(open_old(journal->layer_path, &journal->layer_fd, err));
-    if (fstat(journal->csv_fd, &info) != 0)
+    DSE_TRY(table_open(journal->layer_path, APPEND, &journal->layer_fd, err));
+    if (fcntl(journal->csv_fd, F_SETFL, O_APPEND) != 0 || fstat(journal->csv_fd, &info) != 0)
         return fail_errno(journal->csv_path, "cannot be read", err);
     journal->csv_byte = (uint64_t)info.st_size;
     if (fstat(journal->layer_fd, &info) != 0)
@@ -320,14 +316,15 @@ enum dse_status journal_recover(struct journal *journal, const char *out,
 {
     struct recovery r = {.journal = journal, .out = out, .options = options};
     enum journal_verdict verdict = JOURNAL_KEEP;
-    DSE_TRY(open_old(journal->csv_path, &journal->csv_fd, err));
-    DSE_TRY(open_old(journal->layer_path, &journal->layer_fd, err));
+    DSE_TRY(table_open(journal->csv_path, APPEND, &journal->csv_fd, err));
+    DSE_TRY(table_open(journal->layer_path, APPEND, &journal->layer_fd, err));
     journal_rewrite_clean(out);
     if (options->fresh) {
         if (options->visit)
             DSE_TRY(options->visit(options->user, NULL, &verdict, err));
         return settle_both(journal, err);
     }
+    r.rewrite.held_fd = -1;
     r.rewrite.schema = journal->schema;
     r.rewrite.out = out;
     r.rewrite.csv_fd = journal->csv_fd;

@@ -3,12 +3,15 @@
 #include "results/journal/journal_rewrite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "results/journal/sync_folder.h"
+#include "results/journal/table_lock.h"
 #include "results/record/csv_line.h"
 
 enum { ASIDE_MAX = 100000, COPY_BYTE = 1 << 16 };
@@ -31,17 +34,14 @@ static enum dse_status open_new(FILE **file, const char *path, struct dse_error 
 {
     char name[REWRITE_PATH_MAX];
     DSE_TRY(new_name(name, sizeof name, path, err));
-    *file = fopen(name, "wbe");
-    return *file ? DSE_OK : fail_errno(name, "cannot be written", err);
-}
-
-/* Where a path leads when it is a link, so that the file it names is replaced and not the link. */
-static enum dse_status real_path(char *buffer, size_t size, const char *path, struct dse_error *err)
-{
-    char *real = realpath(path, NULL);
-    int fits = text_copy(buffer, size, real ? real : path);
-    free(real);
-    return fits ? DSE_OK : dse_fail(err, DSE_LIMIT, "the output path is too long");
+    int fd = file_create(name);
+    *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (*file)
+        return DSE_OK;
+    enum dse_status status = fail_errno(name, "cannot be written", err);
+    if (fd >= 0)
+        close(fd);
+    return status;
 }
 
 static enum dse_status copy_bytes(int fd, uint64_t offset, uint64_t length, FILE *to, const char *path,
@@ -141,16 +141,16 @@ enum dse_status journal_rewrite_begin(struct journal_rewrite *rewrite, uint64_t 
                                       struct dse_error *err)
 {
     struct journal_pair *pair = &rewrite->kept;
-    char path[REWRITE_PATH_MAX];
-    if (!result_path(path, sizeof path, rewrite->out, ".csv"))
+    if (!result_path(pair->csv_path, sizeof pair->csv_path, rewrite->out, ".csv") ||
+        !result_path(pair->layer_path, sizeof pair->layer_path, rewrite->out, ".layers.csv"))
         return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    DSE_TRY(real_path(pair->csv_path, sizeof pair->csv_path, path, err));
-    if (!result_path(path, sizeof path, rewrite->out, ".layers.csv"))
-        return dse_fail(err, DSE_LIMIT, "the output path is too long");
-    DSE_TRY(real_path(pair->layer_path, sizeof pair->layer_path, path, err));
     /* The old file of layers may have no header (yet), so both are written and not copied. */
     uint64_t csv_header, layer_header;
     DSE_TRY(begin_pair(rewrite, pair, &csv_header, &layer_header, err));
+    rewrite->held_fd = fcntl(fileno(pair->csv), F_DUPFD_CLOEXEC, 0);
+    if (rewrite->held_fd < 0)
+        return fail_errno(pair->csv_path, "cannot be kept open", err);
+    DSE_TRY(table_lock(rewrite->held_fd, pair->csv_path, err));
     return journal_pair_copy(rewrite, pair, csv_header, csv_byte - csv_header, layer_header,
                              layer_byte - layer_header, err);
 }
@@ -266,18 +266,18 @@ void journal_rewrite_abandon(struct journal_rewrite *rewrite)
     abandon(&rewrite->kept);
     abandon(&rewrite->dropped);
     abandon(&rewrite->damaged);
+    if (rewrite->held_fd >= 0)
+        close(rewrite->held_fd);
+    rewrite->held_fd = -1;
 }
 
 void journal_rewrite_clean(const char *out)
 {
     static const char *const word[] = {".dropped", ".damaged"};
-    char path[REWRITE_PATH_MAX];
     struct journal_pair pair = {0};
-    if (result_path(path, sizeof path, out, ".csv"))
-        (void)real_path(pair.csv_path, sizeof pair.csv_path, path, NULL);
-    if (result_path(path, sizeof path, out, ".layers.csv"))
-        (void)real_path(pair.layer_path, sizeof pair.layer_path, path, NULL);
-    abandon(&pair);
+    if (result_path(pair.csv_path, sizeof pair.csv_path, out, ".csv") &&
+        result_path(pair.layer_path, sizeof pair.layer_path, out, ".layers.csv"))
+        abandon(&pair);
     for (size_t w = 0; w < 2; w++) {
         bool more = true;
         for (int i = 1; more && i <= ASIDE_MAX && aside_names(out, word[w], i, &pair); i++) {

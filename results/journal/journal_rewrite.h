@@ -24,6 +24,7 @@ struct journal_rewrite {
     const char *out;                    /* borrowed */
     int csv_fd, layer_fd; /* of the files as they are, to copy from; borrowed; -1: there is none */
     struct journal_pair kept, dropped, damaged;
+    int held_fd; /* the new OUT.csv, held by flock; owned; -1: not begun, or taken by the caller */
 };
 
 /* Begin the new journal with the first bytes of the old one, which end behind the headers or later.

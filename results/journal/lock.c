@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "results/record/schema.h"
@@ -27,6 +28,7 @@ static const double settle_s =
 struct lock {
     int fd;
     bool by_flock;
+    struct lock_owner awaited; /* who held it before, and ended while we waited */
     char path[LOCK_PATH_MAX];
 };
 
@@ -146,7 +148,7 @@ static bool write_owner(int fd, const char *host, const char *command, bool by_f
 static bool is_still(int fd, const char *path)
 {
     struct stat here, there;
-    return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino &&
            here.st_dev == there.st_dev;
 }
 
@@ -163,6 +165,8 @@ static enum attempt take_flock(struct lock *lock, const struct lock_manner *mann
     if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0) {
         *unsupported = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS;
         (void)read_owner(lock->fd, owner, &by_flock);
+        if (owner->pid == 0) /* it has not written it yet, or somebody has emptied the file */
+            owner->pid = process_with_flock(lock->fd);
         return *unsupported ? AGAIN : errno == EWOULDBLOCK || errno == EINTR ? HELD : BROKEN;
     }
     if (!is_still(lock->fd, lock->path))
@@ -185,7 +189,7 @@ static enum attempt take_file(struct lock *lock, bool made, const char *host, co
     if (judge(lock->fd, owner, host))
         return HELD;
     snprintf(mine, sizeof mine, "%s.%s.%ld", lock->path, host, (long)getpid());
-    int fd = open(mine, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = file_create(mine);
     if (fd < 0)
         return BROKEN;
     bool fine = write_owner(fd, host, command, false) && rename(mine, lock->path) == 0;
@@ -208,10 +212,10 @@ static enum attempt try_once(struct lock *lock, const struct lock_manner *manner
 {
     bool unsupported, made = true;
     *owner = (struct lock_owner){0};
-    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    lock->fd = file_open_kept(lock->path, O_RDWR | O_CREAT | O_EXCL);
     if (lock->fd < 0 && errno == EEXIST) {
         made = false;
-        lock->fd = open(lock->path, O_RDWR | O_CLOEXEC);
+        lock->fd = file_open_kept(lock->path, O_RDWR | O_NONBLOCK);
         if (lock->fd < 0 && errno == ENOENT)
             return AGAIN;
     }
@@ -244,11 +248,18 @@ static enum dse_status fail_held(const char *path, const struct lock_owner *owne
             err, DSE_BAD_USAGE, path, 0,
             "another run is writing this output (who, the lock does not say); wait for it to end, choose "
             "another output with -o, or delete this file when no run is");
+    if (!owner->host[0])
+        return dse_fail_at(
+            err, DSE_BAD_USAGE, path, 0,
+            "another run is writing this output: process %ld on this host; wait for it to end, "
+            "or choose another output with -o",
+            owner->pid);
     return dse_fail_at(
         err, DSE_BAD_USAGE, path, 0,
-        "another run is writing this output: process %ld on %s%s, since %s; wait for it to end, or choose "
-        "another output with -o%s",
+        "another run is writing this output: process %ld on %s%s, since %s (%s); wait for it to end, or "
+        "choose another output with -o%s",
         owner->pid, owner->host, strcmp(owner->host, host) == 0 ? " (this host)" : "", owner->since,
+        owner->command[0] ? owner->command : "dse",
         strcmp(owner->host, host) == 0 ? "" : "; if that host is gone, delete this file");
 }
 
@@ -271,6 +282,8 @@ enum dse_status lock_take_so(const char *out, const char *command, const struct 
     enum attempt attempt = try_once(lock, manner, host, command, &owner);
     for (double waited = 0; (attempt == HELD || attempt == AGAIN) && waited < manner->wait_s;
          waited += pause_s) {
+        if (attempt == HELD)
+            lock->awaited = owner;
         sleep_s(pause_s);
         attempt = try_once(lock, manner, host, command, &owner);
     }
@@ -284,7 +297,7 @@ enum dse_status lock_take_so(const char *out, const char *command, const struct 
     enum dse_status status =
         attempt == BROKEN
             ? dse_fail_at(err, DSE_IO, lock->path, 0, "the lock of the output cannot be written: %s%s",
-                          strerror(code), code == ENOENT ? "; make the folder first" : "")
+                          file_error(code), code == ENOENT ? "; make the folder first" : "")
             : fail_held(lock->path, &owner, host, err);
     free(lock);
     return status;
@@ -295,6 +308,11 @@ enum dse_status lock_take(const char *out, const char *command, struct lock **lo
 {
     const struct lock_manner manner = {.wait_s = wait_s};
     return lock_take_so(out, command, &manner, lock, stale, err);
+}
+
+const struct lock_owner *lock_awaited(const struct lock *lock)
+{
+    return &lock->awaited;
 }
 
 void lock_touch(const struct lock *lock)
@@ -333,7 +351,7 @@ bool lock_read(const char *out, struct lock_owner *owner)
     *owner = (struct lock_owner){0};
     if (!result_path(path, sizeof path, out, ".lock"))
         return false;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = file_open_kept(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return false;
     this_host(&here, host, sizeof host);

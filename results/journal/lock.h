@@ -34,6 +34,9 @@ struct lock_owner {
 DSE_MUST_CHECK enum dse_status lock_take(const char *out, const char *command, struct lock **lock,
                                          struct lock_owner *stale, struct dse_error *err);
 
+/* Who held the lock when lock_take began and ended while it waited; pid 0: nobody. Borrowed. */
+const struct lock_owner *lock_awaited(const struct lock *lock);
+
 /* Say that the holder is alive; to be called every LOCK_TOUCH_S. Any thread. NULL is fine. */
 void lock_touch(const struct lock *lock);
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
+#include "results/hdf5/hdf5_output.h"
 #include "results/timeline/timeline.h"
 
 enum { PATH_LONGEST = 4096, CHUNK = 16384 /* values; datasets of more are compressed */ };
@@ -106,32 +106,23 @@ static int put_table(hid_t file, const struct timeline_table *table, const struc
 enum dse_status timeline_hdf5_write(const struct timeline *timeline, const char *path, struct dse_error *err)
 {
     char temporary[PATH_LONGEST];
+    struct hdf5_output output;
     struct hdf5_errors errors = {""};
-    int length = snprintf(temporary, sizeof temporary, "%s.tmp", path), result = 0;
+    int length = snprintf(temporary, sizeof temporary, "%s.tmp", path);
     if (length < 0 || (size_t)length >= sizeof temporary)
         return dse_fail(err, DSE_BAD_USAGE, "the path of the timeline is too long");
-    errno = 0;
+    DSE_TRY(hdf5_output_open(&output, temporary, err));
     hdf5_errors_catch(&errors);
-    hid_t file = hdf5_create(temporary);
-    if (file >= 0) {
-        result = put_attributes(file, timeline);
-        for (size_t t = 0; result >= 0 && t < TIMELINE_N_TABLE; t++)
-            result = put_table(file, &timeline_table[t], timeline);
-        if (H5Fclose(file) < 0)
-            result = -1;
-    }
+    int result = put_attributes(output.file, timeline);
+    for (size_t t = 0; result >= 0 && t < TIMELINE_N_TABLE; t++)
+        result = put_table(output.file, &timeline_table[t], timeline);
+    enum dse_status status = hdf5_output_close(&output, err);
     hdf5_errors_silence();
-    if (file >= 0 && result >= 0) {
-        enum dse_status sealed = hdf5_seal(temporary, err);
-        if (sealed != DSE_OK) {
-            unlink(temporary);
-            return sealed;
-        }
-    }
-    if (file >= 0 && result >= 0 && rename(temporary, path) == 0)
-        return DSE_OK;
-    const char *why = errno ? strerror(errno) : errors.text;
-    if (file >= 0)
+    if (status == DSE_OK && result < 0)
+        status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", errors.text);
+    if (status == DSE_OK && rename(temporary, path) != 0)
+        status = dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", strerror(errno));
+    if (status != DSE_OK)
         unlink(temporary);
-    return dse_fail_at(err, DSE_IO, path, 0, "cannot be written: %s", why);
+    return status;
 }

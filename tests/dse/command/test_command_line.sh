@@ -293,4 +293,15 @@ check 'and values' grep -q '^ *e\.g\. .*GlobalBuffer.block.*16' "$folder/err"
 check 'and are not run again' code 1 "$DSE" run "$folder/clash.yaml" -o "$folder/clash.h5"
 check 'all eight are there' grep -q '8 were there already' "$folder/err"
 
+# A stack in which searches do not fit is an error of use; one that is just large enough is enough for a search of its own.
+small_stack() {
+    (
+        ulimit -s "$1"
+        shift
+        exec "$DSE" "$@"
+    )
+}
+check 'a stack of 64 KiB' code 2 small_stack 64 map simba alexnet -l conv2 -e random
+check 'a stack of 64 KiB: what to do' grep -q '64 KiB here, and 1024 KiB are needed.*ulimit -s' "$folder/err"
+check 'a stack of 1 MiB' code 0 small_stack 1024 map simba alexnet -l conv2 -e random
 finish

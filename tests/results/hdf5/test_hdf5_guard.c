@@ -49,7 +49,8 @@ static void make(struct image *image)
     static const char *const word[] = {"ok", "ok", "timeout"};
     static const double number[] = {1, 2, 3};
     const hsize_t n = 3;
-    hid_t file = hdf5_create(path), type = hdf5_text_type(), space = H5Screate_simple(1, &n, NULL);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), type = hdf5_text_type(),
+          space = H5Screate_simple(1, &n, NULL);
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     assert_true(file >= 0 && type >= 0 && space >= 0 && list >= 0);
     assert_true(H5Pset_chunk(list, 1, &n) >= 0 && H5Pset_deflate(list, 4) >= 0);
