@@ -114,9 +114,9 @@ static enum dse_status best_init(void *memory, struct engine_context *context, s
     struct state *state = memory;
     state->context = context;
     arena_init(&state->scratch);
-    cosa_settings_of_options(context, &state->settings);
     DSE_TRY(price_memo_new(&state->memo, engine_context_arena(context), err));
-    DSE_TRY(cosa_begin(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->space, err));
+    DSE_TRY(cosa_begin(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->settings,
+                       &state->space, err));
     polish_init(&state->polish, state->space, price, state, engine_context_stream(context, RANDOM_MOVE),
                 (uint32_t)engine_context_option(context, OPTION_PATIENCE));
     return DSE_OK;

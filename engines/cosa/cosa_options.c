@@ -18,7 +18,7 @@ static int stationary_tensor(const struct problem *problem, double choice)
     return -1;
 }
 
-void cosa_settings_of_options(const struct engine_context *context, struct cosa_settings *s)
+static void read_options(const struct engine_context *context, struct cosa_settings *s)
 {
     const struct engine_task *task = engine_context_task(context);
     const double *value = task->option;
@@ -51,10 +51,23 @@ void cosa_settings_of_options(const struct engine_context *context, struct cosa_
     s->limits.cancel = task->budget.cancel;
 }
 
-enum dse_status cosa_begin(struct engine_context *context, bool search_bypass, const struct mapspace **space,
+static enum dse_status pad(struct engine_context *context, const struct cosa_settings *settings,
                            struct dse_error *err)
 {
-    uint32_t padded[PROBLEM_DIM_MAX], n_level = engine_context_task(context)->architecture->n_level;
+    const struct problem *problem = engine_context_problem(context);
+    uint32_t padded[PROBLEM_DIM_MAX];
+    double largest_prime = engine_context_option(context, COSA_OPTION_PAD);
+    if (largest_prime < 0)
+        DSE_TRY(cosa_pad_where_it_pays(engine_context_task(context), settings, padded, err));
+    else
+        (void)cosa_pad_bounds(problem, (uint32_t)largest_prime, padded);
+    return engine_context_pad(context, padded, err);
+}
+
+enum dse_status cosa_begin(struct engine_context *context, bool search_bypass, struct cosa_settings *settings,
+                           const struct mapspace **space, struct dse_error *err)
+{
+    uint32_t n_level = engine_context_task(context)->architecture->n_level;
     double level = engine_context_option(context, COSA_OPTION_PERMUTATION_LEVEL);
     if (level >= 0 && level + 1 >= n_level)
         return dse_fail(
@@ -62,8 +75,7 @@ enum dse_status cosa_begin(struct engine_context *context, bool search_bypass, c
             "option permutation_level is %.0f; this machine has levels 0 to %u, of which all but the "
             "outermost can be it; -1 takes the one inside the outermost",
             level, n_level - 1);
-    if (cosa_pad_bounds(engine_context_problem(context),
-                        (uint32_t)engine_context_option(context, COSA_OPTION_PAD), padded))
-        DSE_TRY(engine_context_pad(context, padded, err));
+    read_options(context, settings);
+    DSE_TRY(pad(context, settings, err));
     return engine_context_mapspace(context, search_bypass, space, err);
 }

@@ -87,8 +87,8 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
      "level", OPTION_INTEGER, -1, -1, ARCH_LEVEL_MAX - 1, NULL}, \
     {"pad", \
      "enlarge a bound with a prime factor above this to the next one without (53 becomes 54 with 7); 0: " \
-     "never", \
-     "", OPTION_INTEGER, 0, 0, 1e6, NULL}, \
+     "never; -1: to 13 or 7, where that halves the cost", \
+     "", OPTION_INTEGER, -1, -1, 1e6, NULL}, \
     {"gap", "the solver stops when the optimum is proved within this part of the objective", "", \
      OPTION_REAL, \
      1e-6, 0, 1, NULL}, \
@@ -102,13 +102,18 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
      8, 0, 1000, NULL}
 /* clang-format on */
 
-/* The settings that the task's options ask for. The budget's seconds, from now on, and its cancel end the
- * solves, too. */
-void cosa_settings_of_options(const struct engine_context *context, struct cosa_settings *settings);
+/* The bounds (n_dim) free of primes above 13 or 7 with which CoSA's mapping is cheapest by the task's
+ * objective, if that is at most half the cost; else those of the problem. A dimension whose padding brings
+ * nothing, or of which constraints fix a factor, keeps its bound. As cosa_map and evaluator_new. */
+DSE_MUST_CHECK enum dse_status cosa_pad_where_it_pays(const struct engine_task *task,
+                                                      const struct cosa_settings *settings, uint32_t *padded,
+                                                      struct dse_error *err);
 
-/* Pad the problem if option `pad` asks for it, then compile the map space. As engine_context_pad and
+/* Fill `settings` as the task's options say; the budget's seconds, from now on, and its cancel end the
+ * solves, too. Pad the problem as option `pad` asks, then compile the map space: as engine_context_pad and
  * engine_context_mapspace. */
 DSE_MUST_CHECK enum dse_status cosa_begin(struct engine_context *context, bool search_bypass,
-                                          const struct mapspace **space, struct dse_error *err);
+                                          struct cosa_settings *settings, const struct mapspace **space,
+                                          struct dse_error *err);
 
 #endif

@@ -13,8 +13,7 @@ static enum dse_status cosa_init(void *memory, struct engine_context *context, s
 {
     struct state *state = memory;
     const struct mapspace *space;
-    cosa_settings_of_options(context, &state->settings);
-    return cosa_begin(context, false, &space, err);
+    return cosa_begin(context, false, &state->settings, &space, err);
 }
 
 static enum dse_status cosa_step(void *memory, struct engine_context *context, enum engine_stop *stop,

@@ -161,6 +161,36 @@ static void test_padding_spreads_large_primes(void **state)
     assert_true(checker_accepts(&c.problem, &c.arch, &padded.mapping, reason, sizeof reason));
 }
 
+/* 4099 x 4093 on a K80 (blocks of 1024 threads, 13 multiprocessors) is 16,777,207 compute cycles without
+ * padding, 4099 * 4093: no factor can be spread. The best of the explicit wishes, 13, takes 29,511 cycles. A
+ * bound that is no prime, and one whose prime matters little, stay. */
+static void test_primes_that_no_array_holds_are_padded(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result off, standard;
+    struct dse_error err;
+    make_case(&c, 1);
+    assert_int_equal(architecture_read("experiments/architectures/k80.yaml", &c.arch, &err), DSE_OK);
+    c.problem.bound[C] = 4099;
+    c.problem.bound[K] = 4093;
+    solve(&c, WITH("pad", "0"), &off);
+    solve(&c, NULL, &standard);
+    assert_false(off.padded);
+    assert_int_equal(off.evaluation.compute_cycle, 16777207);
+    assert_true(standard.padded);
+    assert_true(standard.evaluation.latency_cycle <= 29511);
+    make_case(&c, 53); /* C and K fill the array */
+    c.problem.bound[R] = c.problem.bound[S] = 11;
+    solve(&c, NULL, &standard);
+    assert_false(standard.padded);
+    c.problem.bound[C] = 61;
+    solve(&c, NULL, &standard);
+    assert_true(standard.padded); /* costs a seventh */
+    assert_int_equal(standard.padded_bound[R], 11);
+    assert_int_equal(standard.padded_bound[K], 64);
+}
+
 static void test_solver_limit_is_said(void **state)
 {
     (void)state;
@@ -223,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_permutation_level_must_be_inside_the_outermost),
         cmocka_unit_test(test_options_reach_the_model),
         cmocka_unit_test(test_padding_spreads_large_primes),
+        cmocka_unit_test(test_primes_that_no_array_holds_are_padded),
         cmocka_unit_test(test_solver_limit_is_said),
         cmocka_unit_test(test_reasons_reach_the_result),
         cmocka_unit_test(test_budget_of_seconds_is_one_for_all_solves),
