@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dse/command/commands.h"
+#include "dse/command/dry_run.h"
 #include "dse/console/table.h"
 #include "dse/inputs/resolve.h"
 #include "dse/isolate/supervisor.h"
@@ -80,37 +81,6 @@ static enum dse_status read_out(const struct cli_args *args, const struct sweep_
                         "--output %s: is a folder; a file in it is expected, such as %.*s%s.h5",
                         text_excerpt(given, shown, sizeof shown), slash ? (int)(slash + 1 - given) : 0, given,
                         spec->name);
-    return DSE_OK;
-}
-
-static enum dse_status print_estimate(const struct sweep *sweep, const struct run_options *options,
-                                      struct text_buffer *out, struct dse_error *err)
-{
-    struct run_estimate e;
-    char a[48], b[48];
-    DSE_TRY(runner_estimate(sweep, options, &e, err));
-    if (options->n_shard > 1)
-        text_append(out, "in this shard    %s\n", text_thousands(e.n_point, a, sizeof a));
-    text_append(out, "to compute       %s\n", text_thousands(e.n_point - e.n_reused, a, sizeof a));
-    text_append(out, "to reuse         %s\n", text_thousands(e.n_reused, a, sizeof a));
-    if (e.n_foreign > 0)
-        text_append(out, "%s %s point%s of another specification%s\n",
-                    options->update ? "to move aside   " : "in the way      ",
-                    text_thousands(e.n_foreign, a, sizeof a), text_plural(e.n_foreign),
-                    options->update ? "" : ": dse run needs --update, --fresh or another -o");
-    text_append(out, "searches         %s", text_thousands(e.n_task, a, sizeof a));
-    if (e.n_shared > 0)
-        text_append(out, ", and %s equal to one of them", text_thousands(e.n_shared, b, sizeof b));
-    text_append_string(out, "\n");
-    bool known = !e.at_least || e.seconds > 0;
-    text_append(out, "estimated time   %s%s on %d thread%s\n",
-                !known       ? "not known"
-                : e.at_least ? "more than "
-                             : "about ",
-                known ? table_duration(e.seconds, a, sizeof a) : "", options->n_thread,
-                text_plural((unsigned long long)options->n_thread));
-    text_append(out, "estimated disk   %s\n", text_bytes(e.byte, a, sizeof a));
-    text_append(out, "output           %s\n", options->out);
     return DSE_OK;
 }
 
@@ -254,21 +224,6 @@ static enum dse_status prepare_run(const struct cli_args *args, const struct loa
     return read_isolation(args, loaded, options, err);
 }
 
-static enum dse_status print_dry_run(const struct sweep *sweep, const struct run_options *options,
-                                     const struct console *console, struct dse_error *err)
-{
-    struct text_buffer text;
-    text_init(&text);
-    sweep_print(sweep, &text);
-    enum dse_status status = options ? print_estimate(sweep, options, &text, err) : DSE_OK;
-    if (status == DSE_OK)
-        status = text_check(&text, "a text", err);
-    if (status == DSE_OK)
-        fputs(text.data, console->out);
-    text_free(&text);
-    return status;
-}
-
 /* What a supervised run is given. */
 struct supervised {
     const struct sweep *sweep;
@@ -297,8 +252,9 @@ static int run_or_estimate(const struct cli_args *args, const struct sweep *swee
 {
     struct dse_error err = {0};
     struct supervised run = {sweep, *options, console, cli_value(args, "log-json")};
+    uint64_t n_failing;
     if (cli_has(args, "dry-run"))
-        return cli_report(console, print_dry_run(sweep, options, console, &err), &err);
+        return cli_report(console, dry_run_print(sweep, options, console->out, &n_failing, &err), &err);
     signal(SIGPIPE, SIG_IGN); /* nobody reads what is said any more: no reason to end a sweep */
     /* a stream in memory would stay in the child */
     if (options->isolation == ISOLATION_AUTO && fileno(console->err) >= 0)
@@ -327,11 +283,12 @@ static int command_check_main(const struct cli_args *args, const struct console 
 {
     struct dse_error err = {0};
     struct loaded loaded;
+    uint64_t n_failing = 0;
     enum dse_status status = load(args, &loaded, &err);
     if (status == DSE_OK)
-        status = print_dry_run(&loaded.sweep, NULL, console, &err);
+        status = dry_run_print(&loaded.sweep, NULL, console->out, &n_failing, &err);
     unload(&loaded);
-    return cli_report(console, status, &err);
+    return status == DSE_OK && n_failing > 0 ? EXIT_SOME_FAILED : cli_report(console, status, &err);
 }
 
 static const struct cli_option run_options[] = {
@@ -387,7 +344,9 @@ const struct cli_command command_check = {
     .summary = "Check a specification and say what it spans.",
     .help = "SPEC is a YAML file, or a name of `dse list experiments`.\n"
             "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
-            "its own.\n",
+            "its own.\n"
+            "Points whose accounting does not price their machine are told as their rows would be, with exit "
+            "code 1.\n",
     .option = check_options,
     .n_option = sizeof check_options / sizeof check_options[0],
     .min_operand = 1,

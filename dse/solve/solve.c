@@ -79,6 +79,13 @@ const struct accounting *solve_accounting(const struct solve_settings *settings,
                                 : engine_accounting(settings->engine, settings->option, arch);
 }
 
+enum dse_status solve_accepts(const struct solve_settings *settings, const struct architecture *arch,
+                              struct dse_error *err)
+{
+    const struct accounting *accounting = solve_accounting(settings, arch);
+    return accounting ? accounting_accepts(accounting, arch, err) : DSE_OK;
+}
+
 bool solve_is_scheduler(const struct solve_settings *settings)
 {
     return settings->engine->kind == ENGINE_SCHEDULER;
@@ -342,7 +349,7 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
         .core_cache = shared->core_cache,
         .n_thread = shared->n_thread,
     };
-    enum dse_status status = s->accounting ? accounting_accepts(s->accounting, arch, &err) : DSE_OK;
+    enum dse_status status = solve_accepts(s, arch, &err);
     if (status == DSE_OK)
         status = engine_solve(s->engine, &task, arena, &result->found, &err);
     if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)

@@ -75,6 +75,10 @@ DSE_MUST_CHECK enum dse_status solve_settings_settle(struct solve_settings *sett
 const struct accounting *solve_accounting(const struct solve_settings *settings,
                                           const struct architecture *arch);
 
+/* Does that accounting price the machine? DSE_BAD_INPUT with the reason that the result would have. */
+DSE_MUST_CHECK enum dse_status solve_accepts(const struct solve_settings *settings,
+                                             const struct architecture *arch, struct dse_error *err);
+
 bool solve_is_scheduler(const struct solve_settings *settings);
 
 /* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller

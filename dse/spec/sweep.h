@@ -78,6 +78,8 @@ struct sweep_point {
     struct solve_settings settings;
 };
 
+struct reason_groups; /* dse/console/reason_groups.h */
+
 /* Look everything up and check it: names, options, units, every value of every axis by building a machine
  * with it, constraints on every loop nest, filters, the figure. `spec` is borrowed. Release with sweep_free
  * (also after a failure). Errors carry file and line. */
@@ -113,6 +115,10 @@ DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point
 
 /* "GlobalBuffer.capacity=64 KiB PE.mesh=4x4" of point p. Returns `buffer`. */
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
+
+/* The points whose accounting does not price their machine, as their rows would say it; `groups` is all zero
+ * before. A machine that cannot be built is another matter. */
+void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups);
 
 /* Axes, points, layers and limits as lines of text. */
 void sweep_print(const struct sweep *sweep, struct text_buffer *out);

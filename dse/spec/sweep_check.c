@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dse/console/reason_groups.h"
+#include "dse/spec/keys.h"
 #include "dse/spec/sweep.h"
 
 static size_t fixed_overrides(const struct sweep *sweep, struct arch_override *list)
@@ -199,4 +201,23 @@ enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
     for (size_t d = 0; sweep->spec->measure.what && d < sweep->spec->n_dimension; d++)
         DSE_TRY(try_network(sweep, d, err));
     return DSE_OK;
+}
+
+void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups)
+{
+    struct machine machine;
+    machine_init(&machine, sweep);
+    for (size_t p = 0; p < sweep->n_point; p++) {
+        struct sweep_point point;
+        struct dse_error why = {0};
+        char place[REASON_PLACE_MAX];
+        sweep_point(sweep, p, &point);
+        const struct accounting *accounting = solve_accounting(&point.settings, NULL);
+        if (!accounting || !accounting->accepts || machine_of(&machine, &point) != DSE_OK ||
+            solve_accepts(&point.settings, &machine.arch, &why) == DSE_OK)
+            continue;
+        struct reason_group *group = reason_groups_add(groups, RESULT_FAILED, why.text, p);
+        if (group)
+            reason_group_place(group, sweep_point_print(sweep, p, place, sizeof place));
+    }
 }

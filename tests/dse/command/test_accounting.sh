@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which accounting prices what dse map finds and dse eval reads: the default, the choice, and what contradicts it.
-# Tests: command_eval.c, command_map.c, command_list.c.
+# Tests: command_eval.c, command_map.c, command_list.c, dry_run.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
@@ -62,4 +62,22 @@ check 'two words against each other' code 2 "$DSE" eval soma_edge $tiny "$folder
 check 'are told' says '--compat is --accounting soma-compat, but --accounting soma is given as well'
 check 'mappings' code 2 "$DSE" eval soma_edge $tiny "$folder/compat.yaml" --accounting timeloop
 check 'are told' says 'accounting timeloop prices mappings;'
+# One of two machines is none for the engine: the words of the check are those of the row.
+cat >"$folder/half.yaml" <<END
+experiment: half
+network: $PWD/$tiny
+engine: unfused
+axes: {architecture: [soma_edge, simba], batch: [1, 2]}
+END
+check 'half of a sweep' code 1 "$DSE" check "$folder/half.yaml"
+check 'is counted' grep -q '^2 of the points will fail:$' "$folder/out"
+check 'with an example' grep -q 'e.g. architecture=simba batch=1$' "$folder/out"
+reason=$(sed -n 's/^ *2 failed *//p' "$folder/out")
+check 'an estimate says it too' code 0 "$DSE" run "$folder/half.yaml" -o "$folder/half.h5" --dry-run
+check 'in the same words' grep -qF "$reason" "$folder/out"
+check 'the run' code 1 "$DSE" run "$folder/half.yaml" -o "$folder/half.h5"
+check 'says no other' test "$(grep -cF "$reason" "$folder/half.csv")" -eq 2
+sed -i 's/, simba]/]/' "$folder/half.yaml"
+check 'without it' code 0 "$DSE" check "$folder/half.yaml"
+check 'all is well' sh -c "! grep -q 'will fail' '$folder/out'"
 finish

@@ -82,6 +82,8 @@ accounting: soma-compat
 axes: {architecture: [simba]}
 END
 sed -i '/^architecture: soma_edge/d' "$folder/machine.yaml"
+check 'dse check' code 1 "$DSE" check "$folder/machine.yaml"
+check 'tells ahead' grep -q 'failed  *accounting soma-compat does not price architecture simba: ' "$folder/out"
 check 'another machine fails its points' code 1 "$DSE" run "$folder/machine.yaml" -o "$folder/machine.h5"
 check 'and says why' grep -q 'accounting soma-compat does not price architecture simba: ' "$folder/machine.csv"
 finish
