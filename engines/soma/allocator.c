@@ -109,7 +109,7 @@ static enum dse_status begin_iteration(struct soma_allocator *a, struct dse_erro
     uint64_t limit = stage1_limit(a);
     struct soma_price price = {.cost = INFINITY};
     if (limit > 0 && a->iteration < iteration_max(a))
-        DSE_TRY(soma_initial_lfa(a->search, a->options.first, limit, &a->scratch, &a->first, &price, err));
+        DSE_TRY(soma_initial_lfa(a->search, a->options.first, limit, a->prices, &a->first, &price, err));
     if (!(price.cost < INFINITY)) {
         a->phase = OVER;
         return DSE_OK;
@@ -204,9 +204,21 @@ static enum dse_status find_floor(struct soma_allocator *a, struct dse_error *er
     return DSE_OK;
 }
 
+/* Whether there is time for the first stage's best. */
+static bool can_take_stage1(const struct soma_allocator *a)
+{
+    struct soma_price price;
+    (void)soma_lfa_search_best(a->lfa, &price);
+    return soma_search_can_make(a->search, price.n_part);
+}
+
 static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)
 {
     struct soma_dlsa_options *options = &a->options.dlsa;
+    if (!can_take_stage1(a)) {
+        a->phase = OVER;
+        return DSE_OK;
+    }
     DSE_TRY(take_stage1(a, err));
     soma_lfa_search_free(a->lfa);
     a->lfa = NULL;
@@ -277,10 +289,20 @@ void soma_allocator_end_early(struct soma_allocator *a)
         a->phase = OVER;
 }
 
+double soma_allocator_cost(struct soma_allocator *a)
+{
+    struct soma_price price = {.cost = INFINITY};
+    if (a->phase == STAGE1)
+        (void)soma_lfa_search_best(a->lfa, &price);
+    else if (a->phase == STAGE2)
+        soma_dlsa_search_best(a->dlsa, &a->present.schedule, &price);
+    return isfinite(price.cost) && is_better(a, &price) ? price.cost : a->best.price.cost;
+}
+
 enum dse_status soma_allocator_settle(struct soma_allocator *a, struct dse_error *err)
 {
     bool better;
-    if (a->phase == STAGE1)
+    if (a->phase == STAGE1 && can_take_stage1(a))
         DSE_TRY(take_stage1(a, err));
     if (a->phase == STAGE1 || a->phase == STAGE2)
         DSE_TRY(compare(a, &better, err));

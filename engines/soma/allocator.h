@@ -56,7 +56,11 @@ uint64_t soma_allocator_rounds(const struct soma_allocator *allocator);
 /* Only greedy rounds from now on, and no further iteration. */
 void soma_allocator_end_early(struct soma_allocator *allocator);
 
-/* Let the best of the stage that runs now count. Nothing may be stepped behind it. */
+/* Cost of the best that soma_allocator_settle would leave, if there is time for it; INFINITY: none. */
+double soma_allocator_cost(struct soma_allocator *allocator);
+
+/* Let the best of the stage that runs now count, unless it is too large for the time that is left. Nothing
+ * may be stepped behind it. */
 DSE_MUST_CHECK enum dse_status soma_allocator_settle(struct soma_allocator *allocator, struct dse_error *err);
 
 /* Valid until the next step. */

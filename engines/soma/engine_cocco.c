@@ -9,6 +9,7 @@
 #include "engines/soma/search/starts.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
+#include "engines/soma/unfused.h"
 
 enum {
     OPTION_COMPAT,
@@ -31,6 +32,9 @@ enum {
     RANDOM_COCCO = 15
 }; /* a use of random streams that no other engine has */
 
+/* Of time and evaluations at most, for no fusion at all. */
+#define UNFUSED_SHARE 0.25
+
 static const char *const tiling_name[] = {"parallel", "inherit"};
 
 static const struct engine_option option[N_OPTION] = {
@@ -52,7 +56,8 @@ static const struct engine_option option[N_OPTION] = {
 
 struct state {
     struct soma_task task;
-    struct soma_lfa first;
+    struct soma_unfused unfused;
+    bool begun;
     struct soma_starts starts;
     struct soma_lfa_search **search; /* (starts.n); NULL: not made */
     double offered;                  /* cost */
@@ -94,9 +99,10 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     soma_starts_init(&state->starts, &hooks, state, ROUNDS_AT_ONCE, n, arena);
     DSE_TRY(arena_check(arena, "the searches", err));
     for (uint32_t i = 0; i < n; i++)
-        DSE_TRY(soma_lfa_search_new(search, &options, &state->first, search->machine.buffer_byte,
-                                    soma_start_stream(task->seed, task->key, i, RANDOM_COCCO), arena,
-                                    &state->search[i], err));
+        DSE_TRY(soma_lfa_search_new(
+            search, &options, options.inherit_tiling ? &state->unfused.tuned : &state->unfused.start,
+            search->machine.buffer_byte, soma_start_stream(task->seed, task->key, i, RANDOM_COCCO), arena,
+            &state->search[i], err));
     return DSE_OK;
 }
 
@@ -104,17 +110,33 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
 {
     struct state *state = memory;
     const struct engine_task *task = engine_context_task(context);
-    struct soma_price price;
     arena_init(&state->scratch);
     state->offered = INFINITY;
     DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
-    soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->first);
-    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
-    DSE_TRY(soma_initial_lfa(&state->task.search, SOMA_MOVES_COCCO, state->task.search.machine.buffer_byte,
-                             &state->scratch, &state->first, &price, err));
-    if (isfinite(price.cost))
+    soma_unfused_new(task->network->n_layer, engine_context_arena(context), &state->unfused);
+    return arena_check(engine_context_arena(context), "a fusion of layers", err);
+}
+
+/* No fusion at all counts too, and is where groups inherit their tiling numbers from. */
+static enum dse_status offer_unfused(struct state *state, struct engine_context *context,
+                                     struct dse_error *err)
+{
+    state->begun = true;
+    return soma_offer_unfused(context, &state->task, SOMA_MOVES_COCCO, UNFUSED_SHARE, &state->scratch,
+                              &state->unfused, err);
+}
+
+static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
+                             struct dse_error *err)
+{
+    const struct soma_search *search = &state->task.search;
+    DSE_TRY(offer_unfused(state, context, err));
+    if (soma_search_is_over(search))
+        return DSE_OK;
+    if (isfinite(state->unfused.price.cost))
         return make_starts(state, context, err);
-    return soma_explain_start(context, &state->task.search, &state->first, &state->scratch, err);
+    *stop = STOP_CONVERGED;
+    return soma_explain_start(context, search, &state->unfused.start, &state->scratch, err);
 }
 
 static enum dse_status offer_best(struct state *state, struct engine_context *context, struct dse_error *err)
@@ -124,7 +146,7 @@ static enum dse_status offer_best(struct state *state, struct engine_context *co
     struct soma_price price;
     for (uint32_t i = 0; i < state->starts.n; i++) {
         const struct soma_lfa *lfa = soma_lfa_search_best(state->search[i], &price);
-        if (!(price.cost < state->offered))
+        if (!(price.cost < state->offered) || !soma_search_can_make(&state->task.search, price.n_part))
             continue;
         state->offered = price.cost;
         best = lfa;
@@ -140,7 +162,8 @@ static enum dse_status offer_best(struct state *state, struct engine_context *co
 /* The time may have been over before the first step. */
 static enum dse_status cocco_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
-    return offer_best(memory, context, err);
+    struct state *state = memory;
+    return state->begun ? offer_best(state, context, err) : offer_unfused(state, context, err);
 }
 
 static enum dse_status cocco_step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -148,8 +171,10 @@ static enum dse_status cocco_step(void *memory, struct engine_context *context, 
 {
     struct state *state = memory;
     bool done;
+    if (!state->begun)
+        return begin(state, context, stop, err);
     DSE_TRY(soma_starts_step(&state->starts, context, &done, err));
-    if (done)
+    if (done && !soma_search_is_over(&state->task.search))
         *stop = STOP_CONVERGED;
     return offer_best(state, context, err);
 }

@@ -153,7 +153,7 @@ static enum dse_status find_finest_seed(struct state *state, struct engine_conte
     struct seed *seed = &state->seed[0];
     struct fused_schedule schedule;
     double bound;
-    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, &state->scratch, &seed->lfa, err));
+    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, &seed->lfa, err));
     DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, &bound,
                        err));
     arena_reset(&state->scratch);
@@ -181,8 +181,8 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
         return DSE_OK;
     engine_context_count(context, 1);
     struct seed *seed = &state->seed[state->n_seed];
-    DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, &state->scratch,
-                             &seed->lfa, &seed->price, err));
+    DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, NULL, &seed->lfa,
+                             &seed->price, err));
     arena_reset(&state->scratch);
     DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, &bound,
                        err));

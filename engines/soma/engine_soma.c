@@ -7,6 +7,7 @@
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
 #include "engines/soma/two_stage.h"
+#include "engines/soma/unfused.h"
 
 enum {
     OPTION_COMPAT,
@@ -40,6 +41,9 @@ static const char *const whose[] = {"paper", "published"};
 enum { COARSE, MINIMAL };
 
 static const char *const first_tiles[] = {"coarse", "minimal"};
+
+/* Of time and evaluations at most, for no fusion at all. */
+#define UNFUSED_SHARE 0.25
 
 /* How often the first stage changes what; all of them 0: as usual for the moves (docs/soma-search.md). */
 #define SHARE(NAME, WHAT)                                                                                    \
@@ -97,6 +101,7 @@ static const struct engine_option option[N_OPTION] = {
 struct state {
     struct soma_task task;
     struct soma_two_stage search;
+    bool begun;
     enum soma_moves first; /* whose scheme the first stage starts from */
     struct arena scratch;
 };
@@ -156,36 +161,49 @@ static enum dse_status soma_init(void *memory, struct engine_context *context, s
                                (uint32_t)engine_context_option(context, OPTION_STARTS), context, err);
 }
 
+/* There is an answer before the first stage begins: no fusion at all. */
+static enum dse_status offer_unfused(struct state *state, struct engine_context *context,
+                                     struct soma_unfused *unfused, struct dse_error *err)
+{
+    soma_unfused_new(state->task.search.context.network->n_layer, engine_context_arena(context), unfused);
+    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
+    state->begun = true;
+    return soma_offer_unfused(context, &state->task, state->first, UNFUSED_SHARE, &state->scratch, unfused,
+                              err);
+}
+
+static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
+                             struct dse_error *err)
+{
+    struct soma_unfused unfused;
+    DSE_TRY(offer_unfused(state, context, &unfused, err));
+    if (isfinite(unfused.price.cost) || soma_search_is_over(&state->task.search))
+        return DSE_OK;
+    *stop = STOP_CONVERGED;
+    return soma_explain_start(context, &state->task.search, &unfused.start, &state->scratch, err);
+}
+
 static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                  struct dse_error *err)
 {
     struct state *state = memory;
     bool done;
+    if (!state->begun)
+        return begin(state, context, stop, err);
     DSE_TRY(soma_two_stage_step(&state->search, context, &done, err));
-    if (done)
+    if (done && !soma_search_is_over(&state->task.search))
         *stop = STOP_CONVERGED;
     return DSE_OK;
 }
 
-/* Nothing is told when there is a start, and only the budget was too small. */
-static enum dse_status explain_start(struct state *state, struct engine_context *context,
-                                     struct dse_error *err)
-{
-    const struct soma_search *search = &state->task.search;
-    struct soma_lfa lfa;
-    struct soma_price price;
-    soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), &lfa);
-    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
-    DSE_TRY(soma_initial_lfa(search, state->first, search->machine.buffer_byte, &state->scratch, &lfa, &price,
-                             err));
-    return price.cost < INFINITY ? DSE_OK : soma_explain_start(context, search, &lfa, &state->scratch, err);
-}
-
+/* The time may have been over before the first step. */
 static enum dse_status soma_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    DSE_TRY(soma_two_stage_settle(&state->search, context, err));
-    return soma_two_stage_has_any(&state->search) ? DSE_OK : explain_start(state, context, err);
+    struct soma_unfused unfused;
+    if (!state->begun)
+        return offer_unfused(state, context, &unfused, err);
+    return soma_two_stage_settle(&state->search, context, err);
 }
 
 static void soma_free(void *memory)

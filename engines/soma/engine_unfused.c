@@ -3,9 +3,9 @@
 
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
-#include "engines/soma/search/lfa_search.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
+#include "engines/soma/unfused.h"
 
 enum { OPTION_COMPAT, OPTION_CORE, OPTION_CORE_EVALUATIONS, N_OPTION };
 
@@ -14,7 +14,8 @@ static const struct engine_option option[N_OPTION] = {SOMA_OPTION_COMPAT, SOMA_O
 
 struct state {
     struct soma_task task;
-    struct soma_lfa lfa;
+    struct soma_unfused unfused;
+    bool begun;
     struct arena scratch;
 };
 
@@ -24,8 +25,18 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
     const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
     DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
-    soma_lfa_new(task->network->n_layer, engine_context_arena(context), &state->lfa);
+    soma_unfused_new(task->network->n_layer, engine_context_arena(context), &state->unfused);
     return arena_check(engine_context_arena(context), "a fusion of layers", err);
+}
+
+static enum dse_status find(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    const bool compat = state->task.search.context.compat;
+    state->begun = true;
+    DSE_TRY(soma_offer_unfused(context, &state->task, compat ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER, 1,
+                               &state->scratch, &state->unfused, err));
+    engine_context_count(context, state->unfused.n_priced);
+    return DSE_OK;
 }
 
 static enum dse_status unfused_step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -33,19 +44,20 @@ static enum dse_status unfused_step(void *memory, struct engine_context *context
 {
     struct state *state = memory;
     const struct soma_search *search = &state->task.search;
-    struct soma_price price;
-    struct soma_fault_info fault;
-    struct fused_schedule fused;
-    enum soma_moves moves = search->context.compat ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER;
+    DSE_TRY(find(state, context, err));
+    if (soma_search_is_over(search) || engine_context_left(context) == 0)
+        return DSE_OK; /* the driver says which limit it was */
     *stop = STOP_CONVERGED;
-    DSE_TRY(soma_initial_lfa(search, moves, search->machine.buffer_byte, &state->scratch, &state->lfa, &price,
-                             err));
-    engine_context_count(context, 1);
-    arena_reset(&state->scratch);
-    if (!isfinite(price.cost))
-        return soma_explain_start(context, search, &state->lfa, &state->scratch, err);
-    DSE_TRY(soma_parse(&search->context, &state->lfa, &state->scratch, &fused, &fault, err));
-    return soma_offer(context, &state->task, &state->lfa, &fused, NULL, &state->scratch, err);
+    return isfinite(state->unfused.price.cost)
+               ? DSE_OK
+               : soma_explain_start(context, search, &state->unfused.start, &state->scratch, err);
+}
+
+/* The time may have been over before the first step: something is found all the same. */
+static enum dse_status unfused_finish(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    return state->begun ? DSE_OK : find(state, context, err);
 }
 
 static void unfused_free(void *memory)
@@ -57,7 +69,7 @@ static void unfused_free(void *memory)
 
 const struct engine engine_unfused = {
     .name = "unfused",
-    .summary = "layer by layer with double buffering: what fusion is compared with",
+    .summary = "layer by layer with double buffering and tuned tiles: what fusion is compared with",
     .kind = ENGINE_SCHEDULER,
     .accounting = soma_accountings,
     .group = &soma_group,
@@ -67,6 +79,7 @@ const struct engine engine_unfused = {
     .state_byte = sizeof(struct state),
     .init = unfused_init,
     .step = unfused_step,
+    .finish = unfused_finish,
     .verify = soma_verify,
     .free = unfused_free,
 };

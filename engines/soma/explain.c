@@ -93,6 +93,6 @@ static enum dse_status explain(struct engine_context *context, const struct soma
 enum dse_status soma_explain_start(struct engine_context *context, const struct soma_search *search,
                                    struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
-    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, scratch, lfa, err));
+    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, lfa, err));
     return explain(context, search, lfa, scratch, err);
 }

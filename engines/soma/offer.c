@@ -123,6 +123,21 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     return status;
 }
 
+enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma_task *task,
+                               const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+{
+    struct fused_schedule fused;
+    struct soma_fault_info fault;
+    arena_reset(scratch);
+    DSE_TRY(soma_parse(&task->search.context, lfa, scratch, &fused, &fault, err));
+    if (fault.what != SOMA_OK)
+        return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
+                        soma_fault_text(fault.what));
+    DSE_TRY(soma_offer(context, task, lfa, &fused, NULL, scratch, err));
+    arena_reset(scratch);
+    return DSE_OK;
+}
+
 static enum dse_status read_back(const struct soma_task *task, const struct engine_schedule *found,
                                  struct arena *arena, struct engine_schedule *again, struct dse_error *err)
 {

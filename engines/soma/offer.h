@@ -20,6 +20,11 @@ DSE_MUST_CHECK enum dse_status soma_offer(struct engine_context *context, const 
                                           const struct soma_stage1 *stage1, struct arena *scratch,
                                           struct dse_error *err);
 
+/* The same for an LFA alone, which is parsed for it; it is valid. Resets `scratch`. */
+DSE_MUST_CHECK enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma_task *task,
+                                              const struct soma_lfa *lfa, struct arena *scratch,
+                                              struct dse_error *err);
+
 /* The hook `verify` of the family: text form, parser, the accounting. */
 DSE_MUST_CHECK enum dse_status soma_verify(const struct engine_task *task,
                                            const struct accounting *accounting,

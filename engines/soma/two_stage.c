@@ -82,26 +82,27 @@ enum dse_status soma_two_stage_step(struct soma_two_stage *t, struct engine_cont
     return soma_starts_step(&t->starts, context, done, err);
 }
 
+/* Only the best is made and offered: the time may be over. */
 enum dse_status soma_two_stage_settle(struct soma_two_stage *t, struct engine_context *context,
                                       struct dse_error *err)
 {
+    double least = engine_context_best_cost(context);
+    uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < t->starts.n; i++) {
-        DSE_TRY(soma_allocator_settle(t->start[i].allocator, err));
-        DSE_TRY(report(t, i, context, err));
+        double cost = soma_allocator_cost(t->start[i].allocator);
+        if (!(cost < least))
+            continue;
+        least = cost;
+        best = i;
     }
-    return DSE_OK;
+    if (best == UINT32_MAX)
+        return DSE_OK;
+    DSE_TRY(soma_allocator_settle(t->start[best].allocator, err));
+    return report(t, best, context, err);
 }
 
 const struct soma_allocation *soma_two_stage_found(const struct soma_two_stage *t, uint32_t i)
 {
     const struct soma_allocation *found = soma_allocator_best(t->start[i].allocator);
     return found->found ? found : NULL;
-}
-
-bool soma_two_stage_has_any(const struct soma_two_stage *t)
-{
-    for (uint32_t i = 0; i < t->starts.n; i++)
-        if (soma_two_stage_found(t, i))
-            return true;
-    return false;
 }

@@ -29,12 +29,11 @@ void soma_two_stage_free(struct soma_two_stage *t);
 DSE_MUST_CHECK enum dse_status soma_two_stage_step(struct soma_two_stage *t, struct engine_context *context,
                                                    bool *done, struct dse_error *err);
 
-/* Let what the starts have so far count; nothing may be stepped behind it. */
+/* Let the best that the starts have so far count; nothing may be stepped behind it. */
 DSE_MUST_CHECK enum dse_status soma_two_stage_settle(struct soma_two_stage *t, struct engine_context *context,
                                                      struct dse_error *err);
 
-/* The best of one start, or whether any start has one; NULL: none. */
+/* The best of one start; NULL: none. */
 const struct soma_allocation *soma_two_stage_found(const struct soma_two_stage *t, uint32_t i);
-bool soma_two_stage_has_any(const struct soma_two_stage *t);
 
 #endif

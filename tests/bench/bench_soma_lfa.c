@@ -80,7 +80,7 @@ static int run_search(const struct bench *b, const char *name, enum soma_moves m
     double start_s = clock_thread_s();
     soma_lfa_new(b->base.network.n_layer, &arena, &start);
     int failed = arena_check(&arena, "a benchmark", &err) != DSE_OK ||
-                 soma_initial_lfa(&b->search, moves, BUFFER_BYTE, &scratch, &start, &price, &err) != DSE_OK ||
+                 soma_initial_lfa(&b->search, moves, BUFFER_BYTE, NULL, &start, &price, &err) != DSE_OK ||
                  !isfinite(price.cost) || soma_lfa_prices_new(&b->search, &prices, &err) != DSE_OK;
     options.prices = prices;
     failed = failed ||

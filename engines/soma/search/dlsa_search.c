@@ -296,7 +296,8 @@ void soma_dlsa_search_best(const struct soma_dlsa_search *search, struct fused_s
         schedule->tensor[i].start = search->kept.tensor[i].start;
         schedule->tensor[i].end = search->kept.tensor[i].end;
     }
-    *price = (struct soma_price){soma_cost(search->search, search->energy_j, search->kept_outcome.cycle),
-                                 search->energy_j, search->kept_outcome.cycle,
-                                 search->kept_outcome.buffer_max_byte};
+    price->cost = soma_cost(search->search, search->energy_j, search->kept_outcome.cycle);
+    price->energy_j = search->energy_j;
+    price->cycle = search->kept_outcome.cycle;
+    price->buffer_max_byte = search->kept_outcome.buffer_max_byte;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "engines/soma/notation/tile_plan.h"
+#include "engines/soma/search/lfa_price.h"
 #include "engines/soma/search/lfa_search.h"
 
 enum { MINIMAL_EXTENT = 4, FEW_TILES = 16 };
@@ -140,16 +141,17 @@ static uint32_t group_start(const struct soma_search *search, const struct soma_
     return at;
 }
 
-/* Which tiling numbers come first: those of the core array, all of them or only few a sample, or one tile a
- * sample. Only twice as many and so on follow, and a power of two of tiles does not cut a batch of 7. */
-enum beginning { ALL_TILES, FEW_TILES_ONLY, ONE_TILE, N_BEGINNING };
+/* Which tiling numbers come first: those of the core array, all of them or only few a sample, one tile in
+ * all, or one a sample. Only twice as many and so on follow, and a power of two of tiles does not cut a batch
+ * of 7. */
+enum beginning { ALL_TILES, FEW_TILES_ONLY, WHOLE, ONE_TILE, N_BEGINNING };
 
 static enum dse_status first_tiling(const struct soma_search *search, enum beginning beginning, uint32_t l,
                                     uint32_t *n_tile, struct dse_error *err)
 {
     uint32_t batch = search->context.batch;
-    *n_tile = batch;
-    if (beginning == ONE_TILE)
+    *n_tile = beginning == WHOLE ? 1 : batch;
+    if (beginning == ONE_TILE || beginning == WHOLE || soma_search_is_over(search))
         return DSE_OK;
     DSE_TRY(soma_parallel_tiles(search, l, n_tile, err));
     if (beginning == FEW_TILES_ONLY && *n_tile > (uint64_t)FEW_TILES * batch)
@@ -177,95 +179,106 @@ static enum dse_status make_groups(const struct soma_search *search, enum beginn
     return DSE_OK;
 }
 
-/* What is over the limit where, in one schedule. */
-struct excess {
-    const struct fused_schedule *schedule;
-    uint64_t *living_byte; /* (n_tile + 1) from position -1 */
-    uint32_t *largest; /* (n_tile + 1) the largest tensor that more tiles make smaller; UINT32_MAX: none */
-    bool *finer;       /* (n_flc) groups that get twice the tiles */
+/* The start that is being made. */
+struct beginner {
+    const struct soma_search *search;
+    struct soma_lfa_prices *prices, *own; /* own: when none are given */
+    uint64_t limit;
+    struct soma_lfa *lfa;
+    bool *finer; /* (n_layer) groups that get twice the tiles */
+    struct arena arena;
 };
 
-static enum dse_status allocate_excess(struct excess *excess, const struct soma_lfa *lfa,
-                                       struct arena *scratch, struct dse_error *err)
+static enum dse_status open_beginner(const struct soma_search *search, struct soma_lfa_prices *prices,
+                                     uint64_t limit, struct soma_lfa *lfa, struct beginner *b,
+                                     struct dse_error *err)
 {
-    size_t n = (size_t)excess->schedule->n_tile + 1;
-    excess->living_byte = arena_alloc(scratch, n, sizeof *excess->living_byte);
-    excess->largest = arena_alloc(scratch, n, sizeof *excess->largest);
-    excess->finer = arena_alloc(scratch, lfa->n_flc, sizeof *excess->finer);
-    DSE_TRY(arena_check(scratch, "the start of a search", err));
-    for (size_t q = 0; q < n; q++)
-        excess->largest[q] = UINT32_MAX;
+    *b = (struct beginner){.search = search, .prices = prices, .limit = limit, .lfa = lfa};
+    arena_init(&b->arena);
+    b->finer = arena_alloc(&b->arena, search->context.network->n_layer, sizeof *b->finer);
+    DSE_TRY(arena_check(&b->arena, "the start of a search", err));
+    if (!prices)
+        DSE_TRY(soma_lfa_prices_new(search, &b->own, err));
+    b->prices = prices ? prices : b->own;
     return DSE_OK;
 }
 
-/* The group of a tensor: that of the tile that makes or reads it. */
-static uint32_t tensor_group(const struct fused_schedule *schedule, const struct fused_tensor *tensor)
+static void close_beginner(struct beginner *b)
 {
-    return schedule->tile[tensor->producer_tile >= 0 ? tensor->producer_tile : tensor->first_use].flc;
+    soma_lfa_prices_free(b->own);
+    arena_free(&b->arena);
 }
 
-static bool can_be_finer(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t g)
+static bool can_be_finer(const struct beginner *b, uint32_t g)
 {
     struct soma_shape tile;
+    const struct soma_lfa *lfa = b->lfa;
     uint32_t stop = soma_group_stop(lfa, g);
-    const struct layer *last = &search->context.network->layer[lfa->order[stop - 1]];
-    return lfa->tiling[g] < 1u << 30 && can_cut(search, last, 2 * lfa->tiling[g], &tile);
+    const struct layer *last = &b->search->context.network->layer[lfa->order[stop - 1]];
+    return lfa->tiling[g] < 1u << 30 && can_cut(b->search, last, 2 * lfa->tiling[g], &tile);
 }
 
-/* The groups whose largest tensors are alive where there is too much. False: at some place nothing can be
- * made smaller; with `rest` what can be is marked all the same, and false means nothing anywhere. */
-static bool mark_groups(const struct soma_search *search, const struct soma_lfa *lfa, uint64_t limit,
-                        const struct excess *excess, bool rest)
+/* What makes the buffer too full at a place: of the groups there the one with the larger tensor among those
+ * that more tiles make smaller, the earlier one when they are equal. False: there is none. */
+static bool mark_larger(const struct beginner *b, uint32_t g, uint64_t byte, uint32_t h, uint64_t other_byte)
 {
-    const struct fused_schedule *schedule = excess->schedule;
-    for (uint32_t i = 0; i < schedule->n_tensor; i++) {
-        const struct fused_tensor *tensor = &schedule->tensor[i];
-        if (tensor->kind == FUSED_WEIGHT || !can_be_finer(search, lfa, tensor_group(schedule, tensor)))
-            continue;
-        for (int32_t p = tensor->start; p < tensor->end; p++) {
-            uint32_t *largest = &excess->largest[p + 1];
-            if (excess->living_byte[p + 1] > limit &&
-                (*largest == UINT32_MAX || tensor->byte > schedule->tensor[*largest].byte))
-                *largest = i;
-        }
-    }
-    bool any = false;
-    for (uint32_t q = 0; q <= schedule->n_tile; q++) {
-        if (excess->living_byte[q] <= limit)
-            continue;
-        if (excess->largest[q] == UINT32_MAX) {
-            if (rest)
-                continue;
-            return false;
-        }
-        excess->finer[tensor_group(schedule, &schedule->tensor[excess->largest[q]])] = true;
-        any = true;
-    }
-    return any;
+    byte = can_be_finer(b, g) ? byte : 0;
+    other_byte = h != g && can_be_finer(b, h) ? other_byte : 0;
+    if (byte == 0 && other_byte == 0)
+        return false;
+    b->finer[byte >= other_byte ? g : h] = true;
+    return true;
 }
 
-/* Twice the tiles for some groups. `*changed` false: it is valid and fits, or more tiles do not help. `rest`:
- * of mark_groups. */
-static enum dse_status make_finer(const struct soma_search *search, uint64_t limit, bool rest,
-                                  struct arena *scratch, struct soma_lfa *lfa, bool *changed,
-                                  struct dse_error *err)
+/* The times of group g, which is a layer group. False: it is not valid, or the time is over. */
+static bool look_at(const struct beginner *b, uint32_t g, struct soma_group_times *times,
+                    enum dse_status *status, struct dse_error *err)
 {
-    struct fused_schedule schedule;
-    struct soma_fault_info fault;
-    struct fused_result result;
-    struct excess excess = {.schedule = &schedule};
-    *changed = false;
-    DSE_TRY(soma_parse(&search->context, lfa, scratch, &schedule, &fault, err));
-    if (fault.what != SOMA_OK)
-        return DSE_OK;
-    DSE_TRY(allocate_excess(&excess, lfa, scratch, err));
-    struct fused_trace trace = {.living_byte = excess.living_byte};
-    DSE_TRY(fused_evaluate(&schedule, &search->machine, scratch, &trace, &result, err));
-    if (result.buffer_max_byte <= limit || !mark_groups(search, lfa, limit, &excess, rest))
-        return DSE_OK;
-    for (uint32_t g = 0; g < lfa->n_flc; g++)
-        lfa->tiling[g] *= excess.finer[g] ? 2 : 1;
-    *changed = true;
+    *times = (struct soma_group_times){0};
+    if (*status == DSE_OK && !soma_search_is_over(b->search))
+        *status = soma_lfa_group(b->prices, b->lfa, g, g + 1, times, err);
+    return *status == DSE_OK && times->valid;
+}
+
+/* Mark the groups whose largest tensors are alive where there is too much. Every group is a layer group, so
+ * all that lives at a tile is the group's own, but for what the next one loads during the last. `*any`
+ * false: all fits, or it is not valid, or at some place nothing can be made smaller; with `rest` what can be
+ * is marked all the same. */
+static enum dse_status mark_groups(struct beginner *b, bool rest, bool *any, struct dse_error *err)
+{
+    struct soma_group_times before = {0}, times;
+    enum dse_status status = DSE_OK;
+    *any = false;
+    for (uint32_t g = 0; g < b->lfa->n_flc; g++, before = times) {
+        bool stuck = false;
+        b->finer[g] = false;
+        if (!look_at(b, g, &times, &status, err)) {
+            *any = false;
+            return status;
+        }
+        if (before.last_byte + times.head_byte > b->limit)
+            stuck |=
+                !mark_larger(b, g > 0 ? g - 1 : g, g > 0 ? before.last_largest_byte : times.head_largest_byte,
+                             g, times.head_largest_byte);
+        if (times.inner_byte > b->limit || (g + 1 == b->lfa->n_flc && times.last_byte > b->limit))
+            stuck |= !mark_larger(b, g, UINT64_MAX, g, 0);
+        if (stuck && !rest) {
+            *any = false;
+            return DSE_OK;
+        }
+        *any |= b->finer[g] || (g > 0 && b->finer[g - 1]);
+    }
+    return DSE_OK;
+}
+
+/* Twice the tiles for those groups, until all fits or more tiles do not help. */
+static enum dse_status make_finer(struct beginner *b, bool rest, struct dse_error *err)
+{
+    for (bool any = true; any;) {
+        DSE_TRY(mark_groups(b, rest, &any, err));
+        for (uint32_t g = 0; any && g < b->lfa->n_flc; g++)
+            b->lfa->tiling[g] *= b->finer[g] ? 2 : 1;
+    }
     return DSE_OK;
 }
 
@@ -298,43 +311,61 @@ static enum dse_status check_tiles(const struct soma_search *search, const struc
     return DSE_OK;
 }
 
-static enum dse_status begin_with(const struct soma_search *search, enum beginning beginning, uint64_t limit,
-                                  struct arena *scratch, struct soma_lfa *lfa, struct soma_price *price,
+static enum dse_status begin_with(struct beginner *b, enum beginning beginning, struct soma_price *price,
                                   struct dse_error *err)
 {
-    DSE_TRY(make_groups(search, beginning, lfa, err));
-    DSE_TRY(check_tiles(search, lfa, limit, err));
-    for (bool changed = true; changed;) {
-        arena_reset(scratch);
-        DSE_TRY(make_finer(search, limit, false, scratch, lfa, &changed, err));
-    }
-    arena_reset(scratch);
-    return soma_price_lfa(search, lfa, limit, scratch, NULL, price, err);
+    *price = (struct soma_price){.cost = INFINITY};
+    DSE_TRY(make_groups(b->search, beginning, b->lfa, err));
+    DSE_TRY(check_tiles(b->search, b->lfa, b->limit, err));
+    DSE_TRY(make_finer(b, false, err));
+    return soma_search_is_over(b->search) ? DSE_OK : soma_lfa_price(b->prices, b->lfa, b->limit, price, err);
+}
+
+static enum dse_status begin(struct beginner *b, enum beginning own, struct soma_price *price,
+                             struct dse_error *err)
+{
+    DSE_TRY(begin_with(b, own, price, err));
+    if (isfinite(price->cost) || b->limit < b->search->machine.buffer_byte)
+        return DSE_OK;
+    for (int other = 0; other < N_BEGINNING && !isfinite(price->cost); other++)
+        DSE_TRY(begin_with(b, (enum beginning)other, price, err));
+    return DSE_OK;
 }
 
 enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
-                                 uint64_t buffer_limit, struct arena *scratch, struct soma_lfa *lfa,
+                                 uint64_t buffer_limit, struct soma_lfa_prices *prices, struct soma_lfa *lfa,
                                  struct soma_price *price, struct dse_error *err)
 {
-    enum beginning own = moves == SOMA_MOVES_PUBLISHED ? FEW_TILES_ONLY : ALL_TILES;
-    DSE_TRY(begin_with(search, own, buffer_limit, scratch, lfa, price, err));
-    if (isfinite(price->cost) || buffer_limit < search->machine.buffer_byte)
-        return DSE_OK;
-    for (int b = 0; b < N_BEGINNING; b++) {
-        DSE_TRY(begin_with(search, (enum beginning)b, buffer_limit, scratch, lfa, price, err));
-        if (isfinite(price->cost))
-            return DSE_OK;
-    }
-    return DSE_OK;
+    struct beginner b;
+    enum dse_status status = open_beginner(search, prices, buffer_limit, lfa, &b, err);
+    if (status == DSE_OK)
+        status = begin(&b, moves == SOMA_MOVES_PUBLISHED ? FEW_TILES_ONLY : ALL_TILES, price, err);
+    close_beginner(&b);
+    return status;
 }
 
-enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,
-                                struct arena *scratch, struct soma_lfa *lfa, struct dse_error *err)
+enum dse_status soma_cheap_lfa(const struct soma_search *search, struct soma_lfa_prices *prices,
+                               struct soma_lfa *lfa, struct soma_price *price, struct dse_error *err)
 {
-    for (bool changed = true; changed;) {
-        arena_reset(scratch);
-        DSE_TRY(make_finer(search, buffer_limit, true, scratch, lfa, &changed, err));
-    }
-    arena_reset(scratch);
-    return DSE_OK;
+    struct soma_search patient = *search;
+    struct beginner b;
+    patient.stop_at_s = 0;
+    enum dse_status status = open_beginner(&patient, prices, search->machine.buffer_byte, lfa, &b, err);
+    if (status == DSE_OK)
+        status = begin_with(&b, WHOLE, price, err);
+    if (status == DSE_OK && !isfinite(price->cost))
+        status = begin_with(&b, ONE_TILE, price, err);
+    close_beginner(&b);
+    return status;
+}
+
+enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit, struct soma_lfa *lfa,
+                                struct dse_error *err)
+{
+    struct beginner b;
+    enum dse_status status = open_beginner(search, NULL, buffer_limit, lfa, &b, err);
+    if (status == DSE_OK)
+        status = make_finer(&b, true, err);
+    close_beginner(&b);
+    return status;
 }

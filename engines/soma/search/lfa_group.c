@@ -32,6 +32,7 @@ struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
 struct group_tile {
     uint64_t cycle, load_cycle, store_cycle;
     uint64_t load_byte, output_byte, store_byte;
+    uint64_t largest_load_byte;
     uint64_t weight_cycle; /* of its layer */
     double energy_j;
     uint32_t n_load;
@@ -48,6 +49,11 @@ struct group_state {
     uint64_t *dead_byte;     /* (n_tile + 1) that are no longer alive from this tile on */
     uint64_t *weight_byte;   /* (n_tile + 1) that are alive from this tile on */
 };
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 static uint64_t transfer_cycle(const struct group_state *group, uint64_t byte)
 {
@@ -100,6 +106,7 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
         if (!bytes_of(graph, &need, &byte))
             return false;
         made->load_byte += byte;
+        made->largest_load_byte = later(made->largest_load_byte, byte);
         made->load_cycle += transfer_cycle(group, byte);
         made->n_load++;
     }
@@ -194,11 +201,6 @@ struct clock {
     uint32_t last_end;
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Tile p. While the tile before was next, the DRAM began to load what this one needs, weights first; behind
  * that stands the store of the tile before. Each starts when it may (docs/fused-schedule.md). */
 static void run_tile(struct group_state *group, const struct group_tile *tile, bool first, uint32_t p,
@@ -224,6 +226,8 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
     end = end > tile->end_past ? end : tile->end_past;
     clock->last_end = end < group->plan.n_tile ? end : group->plan.n_tile;
     group->dead_byte[clock->last_end] += tile->output_byte;
+    if (clock->last_end == group->plan.n_tile)
+        times->last_largest_byte = later(times->last_largest_byte, tile->output_byte);
     clock->last = tile;
     times->dram_byte += tile->load_byte + tile->store_byte;
     times->core_energy_j += tile->energy_j;
@@ -243,6 +247,8 @@ static void run(struct group_state *group, struct soma_group_times *times)
                 run_tile(group, &group->tile[compat ? at : p], i == 0, p, &clock, times);
     }
     times->last_byte = clock.living_byte + clock.last->load_byte;
+    times->last_largest_byte = later(times->last_largest_byte, clock.last->largest_load_byte);
+    times->inner_byte = times->peak_byte;
     times->peak_byte = later(times->peak_byte, times->last_byte);
     times->before_last = clock.before;
     times->last = clock.now;
@@ -307,6 +313,7 @@ static enum dse_status time_part(const struct soma_search *search, const struct 
     times->head_input_cycle = group.tile[0].load_cycle;
     times->head_byte = search->context.graph->weight_byte[part->order[0]] * search->context.graph->word_byte +
                        group.tile[0].load_byte;
+    times->head_largest_byte = group.tile[0].largest_load_byte;
     run(&group, times);
     times->valid = true;
     return DSE_OK;

@@ -16,6 +16,9 @@ struct soma_group_times {
     uint64_t head_byte;         /* loaded before the first tile */
     uint64_t last_byte;         /* alive at the last tile */
     uint64_t peak_byte;         /* at any of its tiles */
+    uint64_t inner_byte;        /* at any of its tiles but the last */
+    /* the largest tensor that more tiles make smaller, among those of head_byte and of last_byte */
+    uint64_t head_largest_byte, last_largest_byte;
     uint64_t dram_byte;
     double core_energy_j;
     uint64_t n_tile, n_tensor, n_read; /* of its schedule */

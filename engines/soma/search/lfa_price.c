@@ -129,6 +129,15 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
     return DSE_OK;
 }
 
+enum dse_status soma_lfa_group(struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint32_t first,
+                               uint32_t past, struct soma_group_times *times, struct dse_error *err)
+{
+    const struct soma_group_times *found;
+    DSE_TRY(group_times(prices, lfa, first, past, &found, err));
+    *times = *found;
+    return DSE_OK;
+}
+
 /* How far an LFA has been put together. */
 struct progress {
     uint64_t before_last, last; /* finish of the tile before the last one, and of the last one */
@@ -199,6 +208,7 @@ enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma
     price->cycle = later(at.moved, at.last) + at.store_cycle;
     price->energy_j = at.core_energy_j + (double)at.dram_byte * search->machine.dram_energy_j;
     price->buffer_max_byte = at.buffer_max_byte;
+    price->n_part = at.n_tile + at.n_tensor + at.n_read;
     price->cost = soma_cost(search, price->energy_j, price->cycle);
     return DSE_OK;
 }

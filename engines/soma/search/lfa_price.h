@@ -5,7 +5,7 @@
 #ifndef ENGINES_SOMA_SEARCH_LFA_PRICE_H
 #define ENGINES_SOMA_SEARCH_LFA_PRICE_H
 
-#include "engines/soma/search/search.h"
+#include "engines/soma/search/lfa_group.h"
 
 struct soma_lfa_prices;
 
@@ -20,6 +20,11 @@ void soma_lfa_prices_free(struct soma_lfa_prices *prices);
  * other than DSE_BAD_INPUT; an LFA beyond the parser's limits (DSE_LIMIT) counts as one that does not fit. */
 DSE_MUST_CHECK enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
                                               uint64_t buffer_limit, struct soma_price *price,
+                                              struct dse_error *err);
+
+/* The times of groups first .. past-1 of the LFA, which are a layer group. Errors as above. */
+DSE_MUST_CHECK enum dse_status soma_lfa_group(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
+                                              uint32_t first, uint32_t past, struct soma_group_times *times,
                                               struct dse_error *err);
 
 #endif

@@ -36,23 +36,29 @@ struct soma_lfa_options {
 
 struct soma_lfa_search;
 
-/* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of the
- * core array, doubled where they do not fit `buffer_limit` (docs/soma-search.md). When that does not fit the
- * machine's whole buffer, the numbers of the other moves are tried too, then one tile a sample, doubled
- * likewise: all engines then find a start or none does. price->cost INFINITY: no such start fits, and `lfa`
- * is the last that was tried. `lfa` from soma_lfa_new; `scratch` is reset. Errors of soma_price_lfa;
- * DSE_LIMIT at once where the buffer needs more than SOMA_TILE_MAX tiles. */
+/* Where a search starts: every layer a layer group of its own, with tiling numbers by the parallelism of
+ * the core array, doubled where they do not fit `buffer_limit` (docs/soma-search.md). When that does not
+ * fit the machine's whole buffer, the numbers of the other moves are tried too, then one tile a sample and
+ * one in all, doubled likewise: all engines then find a start or none does. price->cost INFINITY: no such
+ * start fits, and `lfa` is the last that was tried, or the time is over (soma_search_is_over). `lfa` from
+ * soma_lfa_new. `prices` as in struct soma_lfa_options. Errors of soma_lfa_price; DSE_LIMIT at once where
+ * the buffer needs more than SOMA_TILE_MAX tiles. */
 DSE_MUST_CHECK enum dse_status soma_initial_lfa(const struct soma_search *search, enum soma_moves moves,
-                                                uint64_t buffer_limit, struct arena *scratch,
+                                                uint64_t buffer_limit, struct soma_lfa_prices *prices,
                                                 struct soma_lfa *lfa, struct soma_price *price,
                                                 struct dse_error *err);
 
+/* The start that is found soonest, whatever the time: as few tiles as fit the buffer, every layer a layer
+ * group of its own. price->cost INFINITY: none fits, or the search was cancelled. Otherwise as above. */
+DSE_MUST_CHECK enum dse_status soma_cheap_lfa(const struct soma_search *search,
+                                              struct soma_lfa_prices *prices, struct soma_lfa *lfa,
+                                              struct soma_price *price, struct dse_error *err);
+
 /* Why there is no start: of `lfa`, which soma_initial_lfa left, every group that holds too much gets twice
- * the tiles until that changes nothing. The fullest position is then one where nothing can be made smaller.
- * `scratch` is reset. */
+ * the tiles until that changes nothing. The fullest position is then one where nothing can be made
+ * smaller. */
 DSE_MUST_CHECK enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,
-                                               struct arena *scratch, struct soma_lfa *lfa,
-                                               struct dse_error *err);
+                                               struct soma_lfa *lfa, struct dse_error *err);
 
 /* Start from `start`, which fits `buffer_limit`. Memory from `arena`, whose reset ends the search. */
 DSE_MUST_CHECK enum dse_status soma_lfa_search_new(const struct soma_search *search,

@@ -33,11 +33,16 @@ struct soma_search {
  * best so far; it decides nothing by this. Any thread. */
 bool soma_search_is_over(const struct soma_search *search);
 
+/* Whether a schedule of so many parts can still be made, handed over and checked within the time of the
+ * search, or little more: what is too large for that counts as not found. */
+bool soma_search_can_make(const struct soma_search *search, uint64_t n_part);
+
 struct soma_price {
     double cost; /* of the objective; INFINITY: not valid, or it does not fit */
     double energy_j;
     uint64_t cycle;
     uint64_t buffer_max_byte;
+    uint64_t n_part; /* tiles, tensors and reads of its schedule: how much there is to make */
 };
 
 /* energy^n * delay^m in joules and seconds. */

@@ -1,6 +1,7 @@
 /* Engine unfused: what layer by layer means, read out of the text of what it finds. Bytes are those of the
  * network's layers, evaluated by the plain evaluator of tests/support.
- * Tests: offer.c, explain.c, soma_metrics.c, task.c. */
+ * Tests: offer.c, explain.c, soma_metrics.c, task.c, unfused.c. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,9 +122,54 @@ static void test_unfused_names_layer_and_bytes_when_nothing_fits(void **state)
     close_case(&f);
 }
 
+/* The smallest tiles that fill the core array were a fixed choice once, and 14 times the energy-delay
+ * product of one tile a layer. Whoever fuses may always not fuse: cocco and soma find nothing worse. */
+static void test_unfused_is_what_tuned_tiles_give_and_others_are_no_worse(void **state)
+{
+    static const struct engine *const other[] = {&engine_cocco, &engine_soma};
+    (void)state;
+    struct found f;
+    open_case(&f, "experiments/networks/gpt2_small_prefill512.yaml", "16 MiB", 1, false);
+    double tuned = f.run.result.cost, all_in_one;
+    for (uint32_t g = 0; g < f.lfa.n_flc; g++)
+        f.lfa.tiling[g] = 1;
+    struct soma_price price;
+    assert_int_equal(soma_price_lfa(&f.made.search, &f.lfa, 16 << 20, &f.run.arena, NULL, &price, NULL),
+                     DSE_OK);
+    all_in_one = price.cost;
+    assert_true(isfinite(all_in_one) && tuned <= all_in_one);
+    close_case(&f);
+    for (int i = 0; i < 2; i++) {
+        struct schedule_run r;
+        schedule_run_open(&r, other[i], "experiments/networks/gpt2_small_prefill512.yaml", "16 MiB");
+        r.task.budget.max_evaluations = 4;
+        schedule_run_solve(&r);
+        assert_true(r.result.feasible && r.result.cost <= all_in_one);
+        schedule_run_close(&r);
+    }
+}
+
+/* A limit that is over before the first step: there is a schedule all the same, and it says why it ended. */
+static void test_unfused_and_those_that_fuse_answer_without_any_time(void **state)
+{
+    static const struct engine *const engine[] = {&engine_unfused, &engine_cocco, &engine_soma};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct schedule_run r;
+        schedule_run_open(&r, engine[i], "experiments/networks/resnet50_soma.yaml", "8 MiB");
+        r.task.budget.max_seconds = 1e-9;
+        schedule_run_solve(&r);
+        assert_true(r.result.feasible);
+        assert_int_equal(r.result.stop, STOP_MAX_SECONDS);
+        schedule_run_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unfused_is_what_tuned_tiles_give_and_others_are_no_worse),
+        cmocka_unit_test(test_unfused_and_those_that_fuse_answer_without_any_time),
         cmocka_unit_test(test_unfused_moves_every_output_and_weight_once),
         cmocka_unit_test(test_unfused_says_what_the_plain_evaluator_says),
         cmocka_unit_test(test_unfused_names_layer_and_bytes_when_nothing_fits),

@@ -38,8 +38,8 @@ static void close_case(struct initial_case *c)
 
 static void make(struct initial_case *c, enum soma_moves moves, uint64_t limit)
 {
-    assert_int_equal(
-        soma_initial_lfa(&c->search, moves, limit, &c->scratch, &c->lfa, &c->price, &c->base.err), DSE_OK);
+    assert_int_equal(soma_initial_lfa(&c->search, moves, limit, NULL, &c->lfa, &c->price, &c->base.err),
+                     DSE_OK);
 }
 
 static uint32_t tiling_of(const struct initial_case *c, const char *layer)
@@ -126,9 +126,9 @@ static void test_initial_refuses_at_once_what_needs_too_many_tiles(void **state)
     struct initial_case c;
     open_case(&c, "tests/known/soma/huge.yaml", 1, 8 << 20);
     for (int moves = SOMA_MOVES_PAPER; moves <= SOMA_MOVES_COCCO; moves++)
-        assert_int_equal(soma_initial_lfa(&c.search, (enum soma_moves)moves, 8 << 20, &c.scratch, &c.lfa,
-                                          &c.price, &c.base.err),
-                         DSE_LIMIT);
+        assert_int_equal(
+            soma_initial_lfa(&c.search, (enum soma_moves)moves, 8 << 20, NULL, &c.lfa, &c.price, &c.base.err),
+            DSE_LIMIT);
     assert_non_null(strstr(c.base.err.text, "16777216 tiles"));
     close_case(&c);
 }

@@ -80,9 +80,8 @@ static void walk(const char *network, uint32_t batch, bool compat)
                         &mover[i]);
     soma_lfa_new(n_layer, &c.base.arena, &lfa);
     soma_lfa_new(n_layer, &c.base.arena, &next);
-    assert_int_equal(
-        soma_initial_lfa(&c.search, SOMA_MOVES_PUBLISHED, BUFFER_BYTE, &c.scratch, &lfa, &price, err),
-        DSE_OK);
+    assert_int_equal(soma_initial_lfa(&c.search, SOMA_MOVES_PUBLISHED, BUFFER_BYTE, NULL, &lfa, &price, err),
+                     DSE_OK);
     assert_true(compare(&c, &lfa));
     for (int i = 0; i < N_LFA; i++) {
         soma_lfa_copy(&lfa, &next);

@@ -112,9 +112,9 @@ static void test_moves_keep_an_lfa_valid(void **state)
             struct soma_price price;
             struct random_stream stream = random_stream_make(i, (uint64_t)moves, RANDOM_TEST);
             open_case(&c, network[i], (enum soma_moves)moves, 8 << 20);
-            assert_int_equal(soma_initial_lfa(&c.search, SOMA_MOVES_PUBLISHED, 8 << 20, &c.scratch, &c.lfa,
-                                              &price, &c.base.err),
-                             DSE_OK);
+            assert_int_equal(
+                soma_initial_lfa(&c.search, SOMA_MOVES_PUBLISHED, 8 << 20, NULL, &c.lfa, &price, &c.base.err),
+                DSE_OK);
             uint32_t n_changed = 0;
             for (int n = 0; n < 5000; n++) {
                 n_changed += soma_lfa_move(&c.mover, &stream, &c.lfa);
@@ -185,9 +185,8 @@ static double run(struct search_case *c, const struct soma_lfa_options *options,
     bool done = false;
     struct dse_error *err = &c->base.err;
     arena_init(&arena);
-    assert_int_equal(
-        soma_initial_lfa(&c->search, options->moves, c->buffer_byte, &c->scratch, &c->lfa, &price, err),
-        DSE_OK);
+    assert_int_equal(soma_initial_lfa(&c->search, options->moves, c->buffer_byte, NULL, &c->lfa, &price, err),
+                     DSE_OK);
     assert_true(isfinite(price.cost));
     assert_int_equal(soma_lfa_search_new(&c->search, options, &c->lfa, c->buffer_byte,
                                          random_stream_make(seed, 0, RANDOM_MOVE), &arena, &search, err),

@@ -37,7 +37,7 @@ static void test_search_that_is_over_polishes_no_more(void **state)
     struct soma_price price;
     struct arena scratch;
     struct dse_error err;
-    atomic_int cancel = 1;
+    atomic_int cancel = 0;
     uint64_t left = 1000000;
     soma_case_open(&c, "tests/known/soma/tiny6.yaml", 1 << 20);
     struct soma_search search = {.context = c.context,
@@ -47,9 +47,8 @@ static void test_search_that_is_over_polishes_no_more(void **state)
                                  .cancel = &cancel};
     arena_init(&scratch);
     soma_lfa_new(6, &c.arena, &lfa);
-    assert_int_equal(soma_initial_lfa(&search, SOMA_MOVES_PAPER, 1 << 20, &scratch, &lfa, &price, &err),
-                     DSE_OK);
-    arena_reset(&scratch);
+    assert_int_equal(soma_initial_lfa(&search, SOMA_MOVES_PAPER, 1 << 20, NULL, &lfa, &price, &err), DSE_OK);
+    atomic_store(&cancel, 1);
     assert_int_equal(plus_polish(&search, &lfa, NULL, 350, &left, random_stream_make(1, 1, RANDOM_TEST),
                                  &scratch, &schedule, &price, &err),
                      DSE_OK);

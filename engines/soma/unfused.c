@@ -1,0 +1,67 @@
+/* The cheap schedule first, then the tuned one. */
+#include "engines/soma/unfused.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "engines/soma/offer.h"
+#include "engines/soma/search/layerwise.h"
+
+/* Until when a share of the time that is left is spent. */
+static double share_until(const struct soma_search *search, double share)
+{
+    double now_s = clock_wall_s();
+    return search->stop_at_s > now_s ? now_s + share * (search->stop_at_s - now_s) : search->stop_at_s;
+}
+
+void soma_unfused_new(uint32_t n_layer, struct arena *arena, struct soma_unfused *unfused)
+{
+    *unfused = (struct soma_unfused){.price = {.cost = INFINITY}};
+    soma_lfa_new(n_layer, arena, &unfused->start);
+    soma_lfa_new(n_layer, arena, &unfused->tuned);
+}
+
+/* From the cheaper of both starts. */
+static enum dse_status tune(const struct soma_search *search, struct soma_lfa_prices *prices,
+                            enum soma_moves moves, uint64_t n_max, struct soma_unfused *unfused,
+                            struct dse_error *err)
+{
+    struct soma_price price;
+    DSE_TRY(
+        soma_initial_lfa(search, moves, search->machine.buffer_byte, prices, &unfused->start, &price, err));
+    if (price.cost < unfused->price.cost) {
+        soma_lfa_copy(&unfused->start, &unfused->tuned);
+        unfused->price = price;
+    }
+    if (!isfinite(unfused->price.cost))
+        return DSE_OK;
+    return soma_layerwise(search, prices, n_max, &unfused->tuned, &unfused->price, &unfused->n_priced, err);
+}
+
+static enum dse_status find(struct engine_context *context, const struct soma_task *task,
+                            struct soma_lfa_prices *prices, enum soma_moves moves, double share,
+                            struct arena *scratch, struct soma_unfused *unfused, struct dse_error *err)
+{
+    struct soma_search search = task->search;
+    uint64_t left = engine_context_left(context);
+    uint64_t n_max = left < UINT64_MAX ? (uint64_t)ceil(share * (double)left) : left;
+    DSE_TRY(soma_cheap_lfa(&search, prices, &unfused->tuned, &unfused->price, err));
+    if (isfinite(unfused->price.cost))
+        DSE_TRY(soma_offer_lfa(context, task, &unfused->tuned, scratch, err));
+    search.stop_at_s = share_until(&task->search, share);
+    DSE_TRY(tune(&search, prices, moves, n_max, unfused, err));
+    if (!isfinite(unfused->price.cost) || !soma_search_can_make(&task->search, unfused->price.n_part))
+        return DSE_OK;
+    return soma_offer_lfa(context, task, &unfused->tuned, scratch, err);
+}
+
+enum dse_status soma_offer_unfused(struct engine_context *context, const struct soma_task *task,
+                                   enum soma_moves moves, double share, struct arena *scratch,
+                                   struct soma_unfused *unfused, struct dse_error *err)
+{
+    struct soma_lfa_prices *prices;
+    DSE_TRY(soma_lfa_prices_new(&task->search, &prices, err));
+    enum dse_status status = find(context, task, prices, moves, share, scratch, unfused, err);
+    soma_lfa_prices_free(prices);
+    return status;
+}
