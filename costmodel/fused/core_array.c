@@ -199,19 +199,25 @@ struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k,
     uint32_t groups = layer->groups, group_k = layer->k / groups;
     if (k < layer->k && k % group_k == 0)
         groups = k / group_k;
+    /* A transposed convolution is one over input positions (layer_is_subpixel): a row of them, a step, makes
+     * `stride` rows of the tile. */
+    bool transposed = layer->type == LAYER_CONV_TRANSPOSE;
+    uint32_t step_h = transposed ? layer->stride[0] : 1, step_w = transposed ? layer->stride[1] : 1;
+    bool window = layer->type == LAYER_CONV || layer->type == LAYER_POOL;
     return (struct core_tile){
         .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
         .b = b,
-        .k = k,
+        .k = k * step_h * step_w,
         .c = layer->c / layer->groups * groups,
-        .h = h,
-        .w = w,
-        .r = layer->r,
-        .s = layer->s,
-        .stride_h = layer->stride[0],
-        .stride_w = layer->stride[1],
+        .h = (h + step_h - 1) / step_h,
+        .w = (w + step_w - 1) / step_w,
+        .r = layer->r / step_h,
+        .s = layer->s / step_w,
+        .stride_h = window ? layer->stride[0] : 1,
+        .stride_w = window ? layer->stride[1] : 1,
         .groups = groups,
-        .group_k = layer->groups > 1 ? group_k : 0, /* compat: k may be more than layer->k */
+        .group_k =
+            layer->groups > 1 ? group_k * step_h * step_w : 0, /* compat: k may be more than layer->k */
         .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
         .operands = layer->n_operand,
         .dilation_h = layer->dilation[0],

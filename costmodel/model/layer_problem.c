@@ -1,5 +1,6 @@
 /* Convolutions, linear and matmul layers are one nest, G R S P Q C K N, with unit loops where they lack a
- * dimension; an einsum is taken as it is, its N times the batch. */
+ * dimension; a transposed convolution is the convolution that it equals, or one with inputs and outputs
+ * swapped; an einsum is taken as it is, its N times the batch. */
 #include "costmodel/model/network.h"
 
 #include <string.h>
@@ -47,15 +48,29 @@ static void add_window_rank(struct tensor *tensor, int output, uint32_t stride, 
     add_term(rank, filter, dilation);
 }
 
-static void build_nest(const struct layer *layer, uint32_t batch, struct problem *out)
+/* The convolution over input positions that a transposed one is when its stride divides its filter. */
+static struct layer subpixel(const struct layer *layer)
 {
+    struct layer same = *layer;
+    same.r = layer->r / layer->stride[0];
+    same.s = layer->s / layer->stride[1];
+    same.k = layer->k * layer->stride[0] * layer->stride[1];
+    same.stride[0] = same.stride[1] = 1;
+    return same;
+}
+
+static void build_nest(const struct layer *given, uint32_t batch, struct problem *out)
+{
+    const struct layer same = layer_is_subpixel(given) ? subpixel(given) : *given, *layer = &same;
+    const bool transposed = layer->type == LAYER_CONV_TRANSPOSE;
+    const bool scatters = transposed && !layer_is_subpixel(given);
     struct nest_dims d = {.g = -1};
     if (layer->groups > 1)
         d.g = add_dim(out, "G", layer->groups);
     d.r = add_dim(out, "R", layer->r);
     d.s = add_dim(out, "S", layer->s);
-    d.p = add_dim(out, "P", layer->p);
-    d.q = add_dim(out, "Q", layer->q);
+    d.p = add_dim(out, "P", transposed ? layer->h : layer->p);
+    d.q = add_dim(out, "Q", transposed ? layer->w : layer->q);
     d.c = add_dim(out, "C", layer->c / layer->groups);
     d.k = add_dim(out, "K", layer->k / layer->groups);
     d.n = add_dim(out, "N", batch);
@@ -70,18 +85,17 @@ static void build_nest(const struct layer *layer, uint32_t batch, struct problem
     add_rank(weights, d.s);
 
     struct tensor *inputs = add_tensor(out, "Inputs", TENSOR_INPUT);
-    add_rank(inputs, d.n);
-    add_rank(inputs, d.g);
-    add_rank(inputs, d.c);
-    add_window_rank(inputs, d.p, layer->stride[0], d.r, layer->dilation[0]);
-    add_window_rank(inputs, d.q, layer->stride[1], d.s, layer->dilation[1]);
-
     struct tensor *outputs = add_tensor(out, "Outputs", TENSOR_OUTPUT);
-    add_rank(outputs, d.n);
-    add_rank(outputs, d.g);
-    add_rank(outputs, d.k);
-    add_rank(outputs, d.p);
-    add_rank(outputs, d.q);
+    struct tensor *window = scatters ? outputs : inputs, *plain = scatters ? inputs : outputs;
+    for (int i = 0; i < 2; i++) {
+        add_rank(i ? outputs : inputs, d.n);
+        add_rank(i ? outputs : inputs, d.g);
+        add_rank(i ? outputs : inputs, i ? d.k : d.c);
+    }
+    add_window_rank(window, d.p, layer->stride[0], d.r, layer->dilation[0]);
+    add_window_rank(window, d.q, layer->stride[1], d.s, layer->dilation[1]);
+    add_rank(plain, d.p);
+    add_rank(plain, d.q);
 }
 
 static enum dse_status build_einsum(const struct layer *layer, uint32_t batch, struct problem *out,
@@ -110,7 +124,7 @@ enum dse_status layer_problem(const struct layer *layer, uint32_t batch, struct 
     if (!layer_has_macs(layer))
         return dse_fail(err, DSE_BAD_USAGE,
                         "layer %s is of type %s, which has no multiply-accumulates and so nothing to map; "
-                        "conv, depthwise, linear, matmul and einsum layers have",
+                        "conv, depthwise, conv_transpose, linear, matmul and einsum layers have",
                         layer->name, layer_type_text(layer->type));
     if (batch < 1)
         return dse_fail(err, DSE_BAD_USAGE, "batch 0 for layer %s; it must be at least 1", layer->name);

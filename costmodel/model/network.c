@@ -18,6 +18,9 @@ static const char *const layer_type_word[LAYER_TYPE_COUNT] = {
     [LAYER_TRANSPOSE] = "transpose",
     [LAYER_EMBEDDING] = "embedding",
     [LAYER_EINSUM] = "einsum",
+    [LAYER_CONV_TRANSPOSE] = "conv_transpose",
+    [LAYER_UPSAMPLE] = "upsample",
+    [LAYER_CROP] = "crop",
 };
 
 const char *layer_type_text(enum layer_type type)
@@ -42,7 +45,15 @@ int network_find_layer(const struct network *network, const char *name)
 bool layer_has_macs(const struct layer *layer)
 {
     return layer->type == LAYER_CONV || layer->type == LAYER_LINEAR || layer->type == LAYER_MATMUL ||
-           layer->type == LAYER_EINSUM;
+           layer->type == LAYER_EINSUM || layer->type == LAYER_CONV_TRANSPOSE;
+}
+
+bool layer_is_subpixel(const struct layer *layer)
+{
+    uint64_t k = (uint64_t)layer->k * layer->stride[0] * layer->stride[1];
+    return layer->type == LAYER_CONV_TRANSPOSE && layer->r % layer->stride[0] == 0 &&
+           layer->s % layer->stride[1] == 0 && layer->dilation[0] == 1 && layer->dilation[1] == 1 &&
+           k <= UINT32_MAX;
 }
 
 static uint64_t saturating_multiply(uint64_t a, uint64_t b)
@@ -59,7 +70,7 @@ static uint64_t saturating_add(uint64_t a, uint64_t b)
 
 uint64_t layer_second_operand_words(const struct layer *layer)
 {
-    if (layer->type != LAYER_CONV && layer->type != LAYER_LINEAR && layer->type != LAYER_MATMUL)
+    if (!layer_has_macs(layer) || layer->type == LAYER_EINSUM)
         return 0;
     return saturating_multiply((uint64_t)layer->k * (layer->c / layer->groups),
                                (uint64_t)layer->r * layer->s);
@@ -71,7 +82,9 @@ uint64_t layer_macs(const struct layer *layer, uint32_t batch)
         return 0;
     if (layer->type == LAYER_EINSUM)
         return saturating_multiply(problem_macs(layer->einsum), batch);
-    uint64_t per_row = saturating_multiply(layer_second_operand_words(layer), (uint64_t)layer->p * layer->q);
+    bool transposed = layer->type == LAYER_CONV_TRANSPOSE;
+    uint64_t place = transposed ? (uint64_t)layer->h * layer->w : (uint64_t)layer->p * layer->q;
+    uint64_t per_row = saturating_multiply(layer_second_operand_words(layer), place);
     return saturating_multiply(per_row, batch);
 }
 
@@ -88,6 +101,7 @@ uint64_t layer_weight_words(const struct layer *layer)
 {
     switch (layer->type) {
     case LAYER_CONV:
+    case LAYER_CONV_TRANSPOSE:
     case LAYER_LINEAR:
         return layer_second_operand_words(layer);
     case LAYER_EMBEDDING:
@@ -157,6 +171,10 @@ bool layer_same_problem(const struct layer *a, const struct layer *b)
         return false;
     if (a->type == LAYER_EINSUM || b->type == LAYER_EINSUM)
         return a->type == b->type && same_einsum(a->einsum, b->einsum);
+    bool transposed = a->type == LAYER_CONV_TRANSPOSE;
+    if (transposed != (b->type == LAYER_CONV_TRANSPOSE) ||
+        (transposed && (a->h != b->h || a->w != b->w || a->p != b->p || a->q != b->q)))
+        return false;
     return (a->type == LAYER_MATMUL) == (b->type == LAYER_MATMUL) && a->c == b->c && a->k == b->k &&
            a->p == b->p && a->q == b->q && a->r == b->r && a->s == b->s && a->groups == b->groups &&
            a->stride[0] == b->stride[0] && a->stride[1] == b->stride[1] && a->dilation[0] == b->dilation[0] &&

@@ -36,8 +36,11 @@ enum layer_type {
     LAYER_SOFTMAX,
     LAYER_ACTIVATION,
     LAYER_TRANSPOSE,
-    LAYER_EMBEDDING, /* C rows of K words; one row per input index */
-    LAYER_EINSUM,    /* any loop nest, given in the file */
+    LAYER_EMBEDDING,      /* C rows of K words; one row per input index */
+    LAYER_EINSUM,         /* any loop nest, given in the file */
+    LAYER_CONV_TRANSPOSE, /* transposed convolution (up-convolution) */
+    LAYER_UPSAMPLE,       /* every element stride[0] x stride[1] times (nearest neighbour) */
+    LAYER_CROP,           /* rows pad[0] .. pad[0] + P - 1 and columns pad[1] .. pad[1] + Q - 1 */
     LAYER_TYPE_COUNT
 };
 
@@ -49,9 +52,10 @@ struct layer {
     enum layer_type type;
     int line; /* in the file, for messages */
     uint32_t c, k, p, q, r, s, h, w;
-    uint32_t stride[2];
-    uint32_t pad[4]; /* top, left, bottom, right */
+    uint32_t stride[2]; /* upsample: the factors */
+    uint32_t pad[4];    /* top, left, bottom, right; of a transposed convolution: cut off its output */
     uint32_t dilation[2];
+    bool centred;    /* crop: the file gives no offset */
     uint32_t groups; /* 1 = none; divides c and k */
     uint32_t count;  /* occurrences; 1 in graphs */
     char permute[4]; /* transpose: output (K, P, Q) in letters of the input, "HCW"; else "" */
@@ -116,18 +120,25 @@ const char *layer_type_text(enum layer_type type);
 /* Index of the layer of that name, or -1. */
 int network_find_layer(const struct network *network, const char *name);
 
-/* Whether the layer multiplies and accumulates (conv, linear, matmul, einsum), i.e. whether it is a mapper's
- * problem. */
+/* Whether the layer multiplies and accumulates (conv, conv_transpose, linear, matmul, einsum), i.e.
+ * whether it is a mapper's problem. */
 bool layer_has_macs(const struct layer *layer);
 
-/* Multiply-accumulates of one occurrence for `batch` samples: K C/groups R S P Q batch; 0 for a layer
- * without. An einsum without dimension N counts once per sample. Saturates at UINT64_MAX. ResNet-50 conv1,
- * batch 1: 118,013,952. */
+/* Multiply-accumulates of one occurrence for `batch` samples: K C/groups R S P Q batch, of a transposed
+ * convolution K C/groups R S H W batch (every input element meets every tap); 0 for a layer without. An
+ * einsum without dimension N counts once per sample. Saturates at UINT64_MAX. ResNet-50 conv1, batch 1:
+ * 118,013,952. */
 uint64_t layer_macs(const struct layer *layer, uint32_t batch);
 
 /* Parameters of one occurrence, without biases: K C/groups R S, for an embedding C K; 0 for a matmul, whose
  * second operand is an activation. Einsum: its tensors of role weights. */
 uint64_t layer_weight_words(const struct layer *layer);
+
+/* Whether the stride of a transposed convolution divides its filter, without dilation: then all its output
+ * rows have equally many taps, R / stride, and it is an ordinary convolution of H x W positions to
+ * stride_v stride_h times the channels (W. Shi et al., "Is the deconvolution layer the same as a
+ * convolutional layer?", 2016). */
+bool layer_is_subpixel(const struct layer *layer);
 
 /* Words of the second operand of a conv, linear or matmul per sample (K C/groups R S); 0 for other types. */
 uint64_t layer_second_operand_words(const struct layer *layer);
@@ -148,6 +159,10 @@ bool layer_same_problem(const struct layer *a, const struct layer *b);
  *   Weights [G] C K R S              (matmul: N [G] C K R S, as every sample has its own second operand)
  *   Inputs  N [G] C (P stride_v + R dilation_v) (Q stride_h + S dilation_h)
  *   Outputs N [G] K P Q
+ * conv_transpose: where layer_is_subpixel that convolution, with R / stride, S / stride, H, W and K stride_v
+ * stride_h for R, S, P, Q and K; else Inputs and Outputs change places, with P and Q running over the inputs:
+ *   Inputs  N [G] C P Q
+ *   Outputs N [G] K (P stride_v + R dilation_v) (Q stride_h + S dilation_h)
  * as in Timeloop's cnn-layer shape; padding is not modelled, the input extent is (P-1) stride + (R-1)
  * dilation + 1. einsum: as in the file, the bound of dimension N times `batch`; without a dimension N only
  * batch 1 is possible.

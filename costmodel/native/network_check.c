@@ -1,4 +1,4 @@
-/* What makes a list of layers a network: order, channels and sizes. */
+/* What makes a list of layers a network: channels and sizes. network_order.c has the order. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,99 +24,6 @@ enum dse_status network_fail_layer(const struct network_reader *reader, const st
     va_end(list);
     return dse_fail_at(err, DSE_BAD_INPUT, reader->doc->path, layer->line, "layer %s: %s", layer->name, text);
 }
-
-/* ---- order ---- */
-
-/* stack[0 .. n-1] is a cycle: the producer of each is the next one, that of the last is the first. */
-static enum dse_status fail_cycle(const struct network_reader *reader, const uint32_t *stack, uint32_t n,
-                                  struct dse_error *err)
-{
-    enum { SHOWN_MAX = 8 };
-    uint32_t first = 0;
-    for (uint32_t i = 1; i < n; i++)
-        if (stack[i] < stack[first])
-            first = i;
-    struct text_buffer text;
-    text_init(&text);
-    for (uint32_t i = 0; i < n && i < SHOWN_MAX; i++)
-        text_append(&text, "%s -> ", reader->layer[stack[(first + n - i) % n]].name);
-    if (n > SHOWN_MAX)
-        text_append(&text, "... -> ");
-    const struct layer *layer = &reader->layer[stack[first]];
-    enum dse_status status =
-        dse_fail_at(err, DSE_BAD_INPUT, reader->doc->path, layer->line,
-                    "the layers form a cycle of %u: %s%s; a network has none", n, text.data, layer->name);
-    text_free(&text);
-    return status;
-}
-
-enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
-
-struct sorter {
-    uint8_t *visit;  /* (n_layer) enum visit */
-    uint32_t *next;  /* (n_layer) the next producer to look at */
-    uint32_t *stack; /* (n_layer) */
-    uint32_t *order; /* (n_layer) */
-    uint32_t n_order;
-};
-
-/* Producer number `i` of a layer, the one of the second operand last; LAYER_NO_PRODUCER behind the end. */
-static int32_t nth_producer(const struct layer *layer, uint32_t i)
-{
-    if (i < layer->n_producer)
-        return layer->producer[i];
-    return i == layer->n_producer ? layer->weight_producer : LAYER_NO_PRODUCER;
-}
-
-/* Depth first from `root` along producers. */
-static enum dse_status visit_from(const struct network_reader *reader, struct sorter *sorter, uint32_t root,
-                                  struct dse_error *err)
-{
-    uint32_t depth = 0;
-    sorter->stack[depth++] = root;
-    sorter->visit[root] = VISIT_OPEN;
-    while (depth > 0) {
-        uint32_t at = sorter->stack[depth - 1];
-        const struct layer *layer = &reader->layer[at];
-        if (sorter->next[at] > layer->n_producer) {
-            sorter->visit[at] = VISIT_DONE;
-            sorter->order[sorter->n_order++] = at;
-            depth--;
-            continue;
-        }
-        int32_t producer = nth_producer(layer, sorter->next[at]++);
-        if (producer < 0 || sorter->visit[producer] == VISIT_DONE)
-            continue;
-        if (sorter->visit[producer] == VISIT_OPEN) {
-            uint32_t start = depth - 1;
-            while (sorter->stack[start] != (uint32_t)producer)
-                start--;
-            return fail_cycle(reader, sorter->stack + start, depth - start, err);
-        }
-        sorter->visit[producer] = VISIT_OPEN;
-        sorter->stack[depth++] = (uint32_t)producer;
-    }
-    return DSE_OK;
-}
-
-enum dse_status network_sort(struct network_reader *reader, struct dse_error *err)
-{
-    uint32_t n = reader->net->n_layer;
-    struct arena *arena = &reader->net->arena;
-    struct sorter sorter = {0};
-    sorter.visit = arena_alloc(arena, n, sizeof(*sorter.visit));
-    sorter.next = arena_alloc(arena, n, sizeof(*sorter.next));
-    sorter.stack = arena_alloc(arena, n, sizeof(*sorter.stack));
-    sorter.order = arena_alloc(arena, n, sizeof(*sorter.order));
-    DSE_TRY(arena_check(&reader->net->arena, "a network", err));
-    for (uint32_t i = 0; i < n; i++)
-        if (sorter.visit[i] == VISIT_NEW)
-            DSE_TRY(visit_from(reader, &sorter, i, err));
-    reader->net->order = sorter.order;
-    return DSE_OK;
-}
-
-/* ---- channels and sizes ---- */
 
 static const char *producer_name(const struct network_reader *reader, int32_t producer)
 {
@@ -271,6 +178,76 @@ static enum dse_status set_window_input(const struct network_reader *reader, str
     return DSE_OK;
 }
 
+/* conv_transpose, upsample, crop: one direction of what they make of `have` input rows. */
+static enum dse_status check_growth(const struct network_reader *reader, const struct layer *layer,
+                                    int direction, uint32_t have, struct dse_error *err)
+{
+    const char *out_name = direction == 0 ? "P" : "Q", *in_name = direction == 0 ? "H" : "W";
+    uint64_t out = direction == 0 ? layer->p : layer->q, stride = layer->stride[direction];
+    uint64_t filter = direction == 0 ? layer->r : layer->s;
+    uint64_t pads = (uint64_t)layer->pad[direction] + layer->pad[direction + 2];
+    if (layer->type == LAYER_UPSAMPLE) {
+        if (out == have * stride)
+            return DSE_OK;
+        return network_fail_layer(reader, layer, err, "%s is %llu, but %s %u times the factor %llu is %llu",
+                                  out_name, (unsigned long long)out, in_name, have,
+                                  (unsigned long long)stride, (unsigned long long)(have * stride));
+    }
+    if (layer->type == LAYER_CROP) {
+        if (layer->pad[direction] + out <= have)
+            return DSE_OK;
+        return network_fail_layer(reader, layer, err, "%s %llu behind offset %u is more than %s %u", out_name,
+                                  (unsigned long long)out, layer->pad[direction], in_name, have);
+    }
+    uint64_t whole = (have - 1) * stride + (filter - 1) * layer->dilation[direction] + 1;
+    uint64_t least = whole > pads ? whole - pads : 1;
+    if (out >= least && out - least < stride)
+        return DSE_OK;
+    return network_fail_layer(reader, layer, err,
+                              "%s is %llu, but %s %u with stride %llu, padding %u and %u gives %llu, with "
+                              "output padding up to %llu",
+                              out_name, (unsigned long long)out, in_name, have, (unsigned long long)stride,
+                              layer->pad[direction], layer->pad[direction + 2], (unsigned long long)least,
+                              (unsigned long long)(least + stride - 1));
+}
+
+/* The fewest input rows that give a layer's output. */
+static uint32_t least_input(const struct layer *layer, int direction)
+{
+    uint64_t out = direction == 0 ? layer->p : layer->q, stride = layer->stride[direction];
+    uint64_t filter = direction == 0 ? layer->r : layer->s;
+    uint64_t reach = (filter - 1) * layer->dilation[direction] + 1;
+    uint64_t pads = (uint64_t)layer->pad[direction] + layer->pad[direction + 2];
+    if (layer->type == LAYER_CROP)
+        return (uint32_t)(out + layer->pad[direction]);
+    if (layer->type == LAYER_UPSAMPLE)
+        return (uint32_t)((out - 1) / stride + 1);
+    return (uint32_t)(out + pads > reach ? (out + pads - reach) / stride + 1 : 1);
+}
+
+/* conv_transpose, upsample, crop: H and W as set_window_input finds them. */
+static enum dse_status set_growth_input(const struct network_reader *reader, struct layer *layer,
+                                        const struct shape *from, struct dse_error *err)
+{
+    uint32_t *size[2] = {&layer->h, &layer->w};
+    for (int direction = 0; direction < 2; direction++) {
+        uint32_t given = *size[direction], out = direction == 0 ? layer->p : layer->q;
+        if (from != NULL)
+            *size[direction] = direction == 0 ? from->h : from->w;
+        else if (given == 0)
+            *size[direction] = least_input(layer, direction);
+        uint32_t have = *size[direction];
+        if (given != 0 && given != have)
+            return network_fail_layer(reader, layer, err, "%s is %u, but its producer %s gives %u",
+                                      direction == 0 ? "H" : "W", given,
+                                      producer_name(reader, layer->producer[0]), have);
+        if (layer->centred && have > out)
+            layer->pad[direction] = (have - out) / 2;
+        DSE_TRY(check_growth(reader, layer, direction, have, err));
+    }
+    return DSE_OK;
+}
+
 /* A transpose's H and W follow from its outputs; C is checked against them. */
 static enum dse_status set_transpose_input(const struct network_reader *reader, struct layer *layer,
                                            struct dse_error *err)
@@ -299,6 +276,8 @@ static enum dse_status set_input_size(const struct network_reader *reader, struc
 {
     if (has_window(layer))
         return set_window_input(reader, layer, from, err);
+    if (layer->type == LAYER_CONV_TRANSPOSE || layer->type == LAYER_UPSAMPLE || layer->type == LAYER_CROP)
+        return set_growth_input(reader, layer, from, err);
     if (layer->type == LAYER_TRANSPOSE) {
         DSE_TRY(set_transpose_input(reader, layer, err));
     } else {

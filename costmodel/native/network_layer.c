@@ -18,7 +18,9 @@ enum layer_key {
     KEY_GROUPS = 1 << 6,
     KEY_WEIGHTS_FROM = 1 << 7,
     KEY_PERMUTE = 1 << 8,
-    KEY_EINSUM = 1 << 9
+    KEY_EINSUM = 1 << 9,
+    KEY_FACTOR = 1 << 10,
+    KEY_OFFSET = 1 << 11
 };
 
 struct key_row {
@@ -45,6 +47,8 @@ static const struct key_row key_table[] = {
     {KEY_GROUPS, "groups"},
     {KEY_WEIGHTS_FROM, "weights_from"},
     {KEY_PERMUTE, "permute"},
+    {KEY_FACTOR, "factor"},
+    {KEY_OFFSET, "offset"},
     {KEY_EINSUM, "dims"},
     {KEY_EINSUM, "tensors"},
 };
@@ -74,6 +78,10 @@ static const struct type_row type_table[] = {
     {"transpose", LAYER_TRANSPOSE, KEYS_POINT | KEY_PERMUTE, true, false},
     {"embedding", LAYER_EMBEDDING, KEYS_POINT, true, false},
     {"einsum", LAYER_EINSUM, KEY_EINSUM, false, false},
+    {"conv_transpose", LAYER_CONV_TRANSPOSE, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW | KEY_GROUPS, true,
+     false},
+    {"upsample", LAYER_UPSAMPLE, KEYS_POINT | KEY_FACTOR, false, true},
+    {"crop", LAYER_CROP, KEYS_POINT | KEY_HW | KEY_OFFSET, false, true},
 };
 enum {
     N_TYPE = sizeof(type_table) / sizeof(type_table[0]),
@@ -219,6 +227,14 @@ static enum dse_status read_dims(struct network_reader *reader, const struct yno
     DSE_TRY(read_pair(reader, node, owner, "stride", 1, 2, layer->stride, err));
     DSE_TRY(read_pair(reader, node, owner, "dilation", 1, 2, layer->dilation, err));
     DSE_TRY(read_pair(reader, node, owner, "pad", 0, 4, layer->pad, err));
+    if (row->type == LAYER_UPSAMPLE) {
+        const struct ynode *factor = NULL;
+        DSE_TRY(yaml_require(reader->doc, node, owner, "factor", &factor, err));
+        DSE_TRY(read_pair(reader, node, owner, "factor", 1, 2, layer->stride, err));
+    }
+    if (row->type == LAYER_CROP)
+        DSE_TRY(read_pair(reader, node, owner, "offset", 0, 2, layer->pad, err));
+    layer->centred = row->type == LAYER_CROP && yaml_find(node, "offset") == NULL;
     if (row->type == LAYER_TRANSPOSE)
         DSE_TRY(read_permute(reader, node, owner, layer, err));
     return check_channels(reader, node, owner, row, layer, err);

@@ -1,6 +1,6 @@
 /* What the parts of the network reader share: network_read.c (the file), network_layer.c (one layer),
- * network_einsum.c (explicit loop nests), network_problems.c (loop nests in files of their own) and
- * network_check.c (order, shapes). Nobody else includes this. */
+ * network_einsum.c (explicit loop nests), network_problems.c (loop nests in files of their own),
+ * network_order.c and network_check.c (shapes). Nobody else includes this. */
 #ifndef COSTMODEL_NATIVE_NETWORK_PARTS_H
 #define COSTMODEL_NATIVE_NETWORK_PARTS_H
 

@@ -113,13 +113,26 @@ static void note_window(const struct reads *reads, uint32_t l, uint32_t b, uint3
         }
 }
 
+/* Transposed: the inputs h with h stride - pad + r = p for a tap r. */
+static void note_spread(const struct reads *reads, uint32_t l, uint32_t b, uint32_t c, uint32_t p, uint32_t q)
+{
+    const struct layer *layer = &reads->plain->network->layer[l];
+    for (uint32_t h = 0; h < layer->h; h++)
+        for (uint32_t w = 0; w < layer->w; w++)
+            for (uint32_t r = 0; r < layer->r; r++)
+                for (uint32_t s = 0; s < layer->s; s++)
+                    if (h * layer->stride[0] + r == p + layer->pad[0] &&
+                        w * layer->stride[1] + s == q + layer->pad[1])
+                        note_channel(reads, l, b, c, h, w);
+}
+
 /* A sum over the channels of the group of output channel k. */
 static void note_sum(const struct reads *reads, uint32_t l, uint32_t b, uint32_t k, uint32_t p, uint32_t q)
 {
     const struct layer *layer = &reads->plain->network->layer[l];
     uint32_t n = layer->c / layer->groups, first = k / (layer->k / layer->groups) * n;
     for (uint32_t c = first; c < first + n; c++)
-        note_window(reads, l, b, c, p, q);
+        (layer->type == LAYER_CONV_TRANSPOSE ? note_spread : note_window)(reads, l, b, c, p, q);
 }
 
 /* All that output element (b, k, p, q) of layer l reads. */
@@ -152,7 +165,14 @@ static void note_element(const struct reads *reads, uint32_t l, uint32_t b, uint
         note_all(reads, layer->weight_producer, true, b);
         note_sum(reads, l, b, k, p, q);
         return;
+    case LAYER_UPSAMPLE:
+        note_channel(reads, l, b, k, p / layer->stride[0], q / layer->stride[1]);
+        return;
+    case LAYER_CROP:
+        note_channel(reads, l, b, k, p + layer->pad[0], q + layer->pad[1]);
+        return;
     case LAYER_CONV:
+    case LAYER_CONV_TRANSPOSE:
         note_sum(reads, l, b, k, p, q);
         return;
     case LAYER_NORM:

@@ -36,8 +36,8 @@ static const char *name_of(uint32_t node, char name[16])
 static void begin(struct drawer *d, const char *type, uint32_t c, uint32_t k, uint32_t h, uint32_t w)
 {
     text_append(d->text, "- {name: l%u, type: %s, C: %u, P: %u, Q: %u", d->n_node, type, c, h, w);
-    if (k != c || strcmp(type, "conv") == 0 || strcmp(type, "linear") == 0 || strcmp(type, "matmul") == 0 ||
-        strcmp(type, "transpose") == 0)
+    if ((k != c && strcmp(type, "conv_transpose") != 0) || strcmp(type, "conv") == 0 ||
+        strcmp(type, "linear") == 0 || strcmp(type, "matmul") == 0 || strcmp(type, "transpose") == 0)
         text_append(d->text, ", K: %u", k);
     d->node[d->n_node++] = (struct node){k, h, w};
 }
@@ -94,6 +94,43 @@ static void draw_window_layer(struct drawer *d, uint32_t a, bool pool)
                 u[0], v[1], u[1], v[2], u[2], v[3], u[3], v[4], u[4]);
     if (groups > 1)
         text_append(d->text, ", groups: %u", groups);
+    end(d, a, b);
+}
+
+/* Padding that leaves an output row, and output padding below the stride; 0 rows when there are too many. */
+static uint32_t draw_spread(struct drawer *d, uint32_t have, uint32_t spread[4])
+{
+    spread[1] = from_to(d, 1, 3);                   /* stride */
+    spread[0] = spread[1] * from_to(d, 1, 2);       /* kernel */
+    spread[2] = random_below(d->stream, spread[0]); /* padding before and behind */
+    spread[3] = random_below(d->stream, spread[0]);
+    uint32_t whole = (have - 1) * spread[1] + spread[0], pads = spread[2] + spread[3];
+    uint32_t out = whole > pads ? whole - pads + random_below(d->stream, spread[1]) : 0;
+    return out > 2 * EXTENT_MAX ? 0 : out;
+}
+
+/* Layers that make maps larger, or take a part of them. */
+static void draw_growth(struct drawer *d, uint32_t a)
+{
+    uint32_t b = random_below(d->stream, 3) == 0 ? find_other(d, a, false) : a, v[4], u[4];
+    uint32_t c = d->node[a].k + (a != b ? d->node[b].k : 0), h = d->node[a].h, w = d->node[a].w;
+    uint32_t what = random_below(d->stream, 3), p = draw_spread(d, h, v), q = draw_spread(d, w, u);
+    if (c > 2 * CHANNEL_MAX || p == 0 || q == 0)
+        return;
+    if (what == 0) {
+        begin(d, "conv_transpose", c, from_to(d, 1, CHANNEL_MAX), p, q);
+        text_append(d->text, ", K: %u, R: %u, S: %u, stride: [%u, %u], pad: [%u, %u, %u, %u]",
+                    d->node[d->n_node - 1].k, v[0], u[0], v[1], u[1], v[2], u[2], v[3], u[3]);
+    } else if (what == 1 && h * v[1] <= 2 * EXTENT_MAX && w * u[1] <= 2 * EXTENT_MAX) {
+        begin(d, "upsample", c, c, h * v[1], w * u[1]);
+        text_append(d->text, ", factor: [%u, %u]", v[1], u[1]);
+    } else {
+        p = from_to(d, 1, h);
+        q = from_to(d, 1, w);
+        begin(d, "crop", c, c, p, q);
+        if (random_below(d->stream, 2) == 0)
+            text_append(d->text, ", offset: [%u, %u]", from_to(d, 0, h - p), from_to(d, 0, w - q));
+    }
     end(d, a, b);
 }
 
@@ -160,7 +197,7 @@ void soma_random_network(struct random_stream *stream, struct text_buffer *text)
                 d.node[0].w);
     while (d.n_node < n && tries++ < 100) {
         uint32_t back = from_to(&d, 1, from_to(&d, 1, d.n_node)), a = d.n_node - back;
-        uint32_t kind = random_below(stream, 10);
+        uint32_t kind = random_below(stream, 12);
         if (kind < 4)
             draw_window_layer(&d, a, kind == 3);
         else if (kind < 6)
@@ -169,6 +206,8 @@ void soma_random_network(struct random_stream *stream, struct text_buffer *text)
             draw_matmul(&d, a);
         else if (kind < 8)
             draw_linear(&d, a);
+        else if (kind < 10)
+            draw_growth(&d, a);
         else
             draw_pointwise(&d, a);
     }

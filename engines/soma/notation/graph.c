@@ -20,8 +20,11 @@ static enum soma_dim channels_from(const struct layer *layer)
     case LAYER_MUL:
     case LAYER_CONCAT:
     case LAYER_ACTIVATION:
+    case LAYER_UPSAMPLE:
+    case LAYER_CROP:
         return SOMA_K;
     case LAYER_CONV:
+    case LAYER_CONV_TRANSPOSE:
     case LAYER_LINEAR:
     case LAYER_MATMUL:
         return layer->groups > 1 ? SOMA_K : SOMA_N_DIM;
@@ -127,11 +130,20 @@ static enum dse_status check_network(const struct network *network, struct dse_e
             err, DSE_BAD_USAGE,
             "network %s is a list of layers; SoMa fuses layers that are connected: it needs a graph",
             network->name);
-    for (uint32_t l = 0; l < network->n_layer; l++)
-        if (network->layer[l].type == LAYER_EMBEDDING || network->layer[l].type == LAYER_EINSUM)
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct layer *layer = &network->layer[l];
+        if (layer->type == LAYER_EMBEDDING || layer->type == LAYER_EINSUM)
             return dse_fail(err, DSE_BAD_USAGE,
                             "network %s: layer %s is an %s, which SoMa's notation has no place for",
-                            network->name, network->layer[l].name, layer_type_text(network->layer[l].type));
+                            network->name, layer->name, layer_type_text(layer->type));
+        if (layer->type == LAYER_CONV_TRANSPOSE && !layer_is_subpixel(layer))
+            return dse_fail(
+                err, DSE_BAD_USAGE,
+                "network %s: the output rows of layer %s, a transposed convolution, have different "
+                "numbers of taps, and SoMa's tiles are alike; its stride must divide its filter, "
+                "without dilation (%ux%u by %ux%u)",
+                network->name, layer->name, layer->r, layer->s, layer->stride[0], layer->stride[1]);
+    }
     return DSE_OK;
 }
 

@@ -39,6 +39,37 @@ static struct soma_range window_range(const struct layer *layer, int direction, 
     return range_of(low, high);
 }
 
+/* The same of a transposed convolution: input row i reaches output rows i stride - pad up to R - 1
+ * further. */
+static struct soma_range spread_range(const struct layer *layer, int direction, struct soma_range of,
+                                      uint32_t extent)
+{
+    int64_t reach = direction == 0 ? layer->r - 1 : layer->s - 1, stride = layer->stride[direction];
+    int64_t first = (int64_t)of.begin + layer->pad[direction] - reach;
+    int64_t low = first > 0 ? ceil_divide(first, stride) : 0;
+    int64_t high = ((int64_t)of.end - 1 + layer->pad[direction]) / stride;
+    return range_of(low, high < extent ? high : (int64_t)extent - 1);
+}
+
+static struct soma_range rows_range(const struct layer *layer, int direction, struct soma_range of,
+                                    uint32_t extent)
+{
+    uint32_t factor = layer->stride[direction], offset = layer->pad[direction];
+    switch (layer->type) {
+    case LAYER_CONV:
+    case LAYER_POOL:
+        return window_range(layer, direction, of, extent);
+    case LAYER_CONV_TRANSPOSE:
+        return spread_range(layer, direction, of, extent);
+    case LAYER_UPSAMPLE:
+        return range_of(of.begin / factor, ((int64_t)of.end - 1) / factor);
+    case LAYER_CROP:
+        return (struct soma_range){of.begin + offset, of.end + offset};
+    default:
+        return of;
+    }
+}
+
 /* Input channels that a layer with groups reads for output channels `of`: those of their groups. */
 static struct soma_range group_channels(const struct layer *layer, struct soma_range of)
 {
@@ -78,9 +109,9 @@ struct soma_range soma_need_range(const struct network *network, const struct so
     const struct layer *layer = &network->layer[operand->layer];
     if (dim == SOMA_K)
         return channel_range(network, operand, of);
-    if (dim != SOMA_B && (layer->type == LAYER_CONV || layer->type == LAYER_POOL))
-        return window_range(layer, dim == SOMA_H ? 0 : 1, of, dim == SOMA_H ? operand->h : operand->w);
-    return of;
+    if (dim == SOMA_B || operand->second || operand->flattened)
+        return of;
+    return rows_range(layer, dim == SOMA_H ? 0 : 1, of, dim == SOMA_H ? operand->h : operand->w);
 }
 
 /* Default rules: the extents of what a tile needs of a source; false when it needs nothing of it. */

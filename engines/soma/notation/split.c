@@ -103,13 +103,18 @@ bool soma_split(uint32_t batch, uint32_t h, uint32_t w, uint32_t n_tile, bool ma
     return true;
 }
 
-/* Rows (or columns) of the source that the first `out` rows of a window operator need: the padding before the
- * first row is taken off, the one behind the last by the source's end. */
-static uint32_t window_need(const struct layer *layer, int direction, uint32_t out, uint32_t source)
+/* Rows (or columns) of the source that the first `out` rows of a layer need: of a window the padding
+ * before the first row is taken off, what lies behind the last row by the source's end. */
+static uint32_t rows_need(const struct layer *layer, int direction, uint32_t out, uint32_t source)
 {
-    int64_t filter = direction == 0 ? layer->r : layer->s;
-    int64_t need = ((int64_t)out - 1) * layer->stride[direction] + (filter - 1) * layer->dilation[direction] +
-                   1 - layer->pad[direction];
+    int64_t filter = direction == 0 ? layer->r : layer->s, stride = layer->stride[direction];
+    int64_t pad = layer->pad[direction], need = out;
+    if (layer->type == LAYER_CONV || layer->type == LAYER_POOL)
+        need = ((int64_t)out - 1) * stride + (filter - 1) * layer->dilation[direction] + 1 - pad;
+    else if (layer->type == LAYER_CONV_TRANSPOSE)
+        need = ((int64_t)out - 1 + pad) / stride + 1;
+    else if (layer->type == LAYER_UPSAMPLE)
+        need = ((int64_t)out - 1) / stride + 1;
     return need < 1 ? 1 : need > source ? source : (uint32_t)need;
 }
 
@@ -138,12 +143,7 @@ struct soma_shape soma_need(const struct network *network, const struct soma_ope
     if (layer->type == LAYER_TRANSPOSE)
         return transpose_need(layer, tile);
     struct soma_shape need = {tile->b, layer->c, tile->h, tile->w};
-    if (layer->type == LAYER_CONV || layer->type == LAYER_POOL) {
-        need.h = window_need(layer, 0, tile->h, operand->h);
-        need.w = window_need(layer, 1, tile->w, operand->w);
-    } else {
-        need.h = need.h < operand->h ? need.h : operand->h;
-        need.w = need.w < operand->w ? need.w : operand->w;
-    }
+    need.h = rows_need(layer, 0, tile->h, operand->h);
+    need.w = rows_need(layer, 1, tile->w, operand->w);
     return need;
 }

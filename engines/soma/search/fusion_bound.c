@@ -72,6 +72,10 @@ static uint32_t tile_need(const struct soma_search *search, const struct soma_op
         return all;
     if (layer->type == LAYER_TRANSPOSE)
         return 1;
+    if (layer->type == LAYER_CONV_TRANSPOSE)
+        return 1; /* one input row reaches many */
+    if (layer->type == LAYER_UPSAMPLE)
+        return (out - 1) / layer->stride[direction] + 1;
     if (layer->type == LAYER_CONV || layer->type == LAYER_POOL)
         return window_need(search, layer, direction, out, direction == 0 ? layer->p : layer->q, all);
     return (uint32_t)least(out, all);
@@ -162,6 +166,10 @@ static bool reads_cut_channels(const struct soma_operand *operand, const struct 
 static bool reads_all(const struct soma_search *search, const struct soma_operand *operand)
 {
     const struct layer *layer = &search->context.network->layer[operand->layer];
+    if (layer->type == LAYER_CROP)
+        return layer->p == operand->h && layer->q == operand->w;
+    if (layer->type == LAYER_CONV_TRANSPOSE)
+        return false; /* padding may cut off all that an input reaches */
     if (operand->second || operand->flattened || (layer->type != LAYER_CONV && layer->type != LAYER_POOL))
         return true;
     for (int d = 0; d < 2; d++) {

@@ -75,6 +75,69 @@ static void test_layer_problem_of_a_convolution(void **state)
     assert_int_equal(problem_tensor_words(&problem, 1), 16 * 3 * 227 * 119);
 }
 
+static void test_layer_problem_of_a_transposed_convolution(void **state)
+{
+    (void)state;
+    struct dse_error err = {0};
+    struct problem problem;
+    char text[128];
+    /* 4x4 by 2: 2x2 taps for each of 4 phases, which are 4 times the channels */
+    assert_int_equal(
+        problem_of("network: n\nkind: layers\nlayers:\n- {name: t, type: conv_transpose, C: 3, K: 5,"
+                   " P: 14, Q: 12, R: 4, S: 2, stride: 2, pad: [1, 0]}\n",
+                   0, 2, &problem, &err),
+        DSE_OK);
+    assert_dims(&problem, "RSPQCKN", (const uint32_t[]){2, 1, 7, 6, 3, 20, 2});
+    assert_string_equal(describe(&problem, 1, text, sizeof(text)), "Inputs: N; C; P+R; Q+S;");
+    assert_string_equal(describe(&problem, 2, text, sizeof(text)), "Outputs: N; K; P; Q;");
+    assert_int_equal(problem_tensor_words(&problem, 0), 5 * 3 * 4 * 2); /* the weights of the layer */
+    /* 3x3 by 2: one row of taps or two, so the inputs are spread over the outputs */
+    assert_int_equal(
+        problem_of("network: n\nkind: layers\nlayers:\n- {name: t, type: conv_transpose, C: 6, K: 4,"
+                   " P: 16, Q: 15, R: 3, S: 3, stride: 2, pad: 1, groups: 2}\n",
+                   0, 1, &problem, &err),
+        DSE_OK);
+    assert_dims(&problem, "GRSPQCKN", (const uint32_t[]){2, 3, 3, 8, 8, 3, 2, 1});
+    assert_string_equal(describe(&problem, 1, text, sizeof(text)), "Inputs: N; G; C; P; Q;");
+    assert_string_equal(describe(&problem, 2, text, sizeof(text)), "Outputs: N; G; K; P*2+R; Q*2+S;");
+    assert_int_equal(problem_tensor_words(&problem, 2),
+                     2 * 2 * 17 * 17); /* (8-1) 2 + 3 before the padding goes */
+}
+
+/* By definition: a convolution over the input with stride - 1 zeros between its elements and reach - 1 around
+ * them; products with one of these zeros are none. */
+static void test_layer_macs_of_a_transposed_convolution_count_no_zeros(void **state)
+{
+    (void)state;
+    for (uint32_t stride = 1; stride <= 4; stride++)
+        for (uint32_t filter = 1; filter <= 5; filter++)
+            for (uint32_t dilation = 1; dilation <= 2; dilation++)
+                for (uint32_t have = 1; have <= 5; have++) {
+                    uint32_t reach = (filter - 1) * dilation + 1, out = (have - 1) * stride + reach, n = 0;
+                    char yaml[300];
+                    struct network net;
+                    struct problem problem;
+                    struct dse_error err = {0};
+                    for (uint32_t p = 0; p < out; p++)
+                        for (uint32_t r = 0; r < filter; r++) {
+                            uint32_t at = p + r * dilation; /* of the padded, stretched input */
+                            n += at >= reach - 1 && (at - (reach - 1)) % stride == 0 &&
+                                 (at - (reach - 1)) / stride < have;
+                        }
+                    snprintf(
+                        yaml, sizeof yaml,
+                        "network: n\ninput: {C: 3, H: %u, W: %u}\nlayers:\n- {name: t, type: conv_transpose, "
+                        "C: 3, K: 5, P: %u, Q: %u, R: %u, S: %u, stride: %u, dilation: %u, from: input}\n",
+                        have, have, out, out, filter, filter, stride, dilation);
+                    if (network_parse("test.yaml", yaml, strlen(yaml), &net, &err) != DSE_OK)
+                        fail_msg("%s", err.text);
+                    assert_true(layer_macs(&net.layer[0], 1) == (uint64_t)15 * n * n);
+                    assert_int_equal(layer_problem(&net.layer[0], 1, &problem, &err), DSE_OK);
+                    assert_true(problem_macs(&problem) == (uint64_t)15 * n * n);
+                    network_free(&net);
+                }
+}
+
 static void test_layer_problem_of_groups_is_per_group(void **state)
 {
     (void)state;
@@ -173,6 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layer_problem_of_a_convolution),
+        cmocka_unit_test(test_layer_problem_of_a_transposed_convolution),
+        cmocka_unit_test(test_layer_macs_of_a_transposed_convolution_count_no_zeros),
         cmocka_unit_test(test_layer_problem_of_groups_is_per_group),
         cmocka_unit_test(test_layer_problem_of_a_matmul_has_a_second_operand_per_sample),
         cmocka_unit_test(test_layer_problem_of_a_linear_layer_has_unit_filter),

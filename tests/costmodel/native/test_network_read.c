@@ -1,5 +1,5 @@
 /* Errors of the network reader (the files of network_parts.h): line and sentence.
- * Tests: network_check.c, network_einsum.c, network_layer.c. */
+ * Tests: network_check.c, network_order.c, network_einsum.c, network_layer.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,6 +222,60 @@ static void test_network_read_refuses_shapes_that_do_not_fit(void **state)
 #define EINSUM(dims, index) LIST "- {name: e, type: einsum, dims: " dims ", tensors: [" index "]}\n"
 #define OUT_I "{name: O, role: output, index: [I]}"
 
+static void test_network_read_finds_what_grows_or_is_cropped(void **state)
+{
+    (void)state;
+    static const char text[] =
+        GRAPH "- {name: up, type: conv_transpose, C: 3, K: 4, P: 16, Q: 17, R: 4, S: 4, stride: 2, pad: 1, "
+              "from: input}\n"
+              "- {name: near, type: upsample, C: 3, P: 16, Q: 24, factor: [2, 3], from: input}\n"
+              "- {name: part, type: crop, C: 3, P: 5, Q: 8, from: input}\n"
+              "- {name: corner, type: crop, C: 3, P: 5, Q: 8, offset: [3, 0], from: input}\n";
+    struct network net;
+    struct dse_error err = {0};
+    if (network_parse("grow.yaml", text, sizeof(text) - 1, &net, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    for (int i = 0; i < 4; i++)
+        assert_true(net.layer[i].h == 8 && net.layer[i].w == 8);
+    assert_true(layer_weight_words(&net.layer[0]) == 3 * 4 * 16);
+    assert_int_equal(net.layer[1].k, 3);
+    assert_int_equal(net.layer[2].pad[0], 1); /* (8 - 5) / 2 */
+    assert_int_equal(net.layer[2].pad[1], 0);
+    assert_int_equal(net.layer[3].pad[0], 3);
+    network_free(&net);
+}
+
+static void test_network_read_refuses_what_does_not_grow(void **state)
+{
+    (void)state;
+    static const struct bad_case bad[] = {
+        /* (8 - 1) 2 + 3 - 2 = 15, and 16 with output padding */
+        {GRAPH
+         "- {name: up, type: conv_transpose, C: 3, K: 4, P: 17, Q: 15, R: 3, S: 3, stride: 2, pad: 1, from: "
+         "input}\n",
+         4, "P is 17, but H 8 with stride 2, padding 1 and 1 gives 15, with output padding up to 16",
+         DSE_BAD_INPUT},
+        {GRAPH
+         "- {name: up, type: conv_transpose, C: 3, K: 4, P: 14, Q: 15, R: 3, S: 3, stride: 2, pad: 1, from: "
+         "input}\n",
+         4, "gives 15", DSE_BAD_INPUT},
+        {GRAPH "- {name: up, type: upsample, C: 3, P: 16, Q: 15, factor: 2, from: input}\n", 4,
+         "Q is 15, but W 8 times the factor 2 is 16", DSE_BAD_INPUT},
+        {GRAPH "- {name: up, type: upsample, C: 3, P: 16, Q: 16, from: input}\n", 4, "factor", DSE_BAD_INPUT},
+        {GRAPH "- {name: up, type: upsample, C: 3, P: 16, Q: 16, factor: 0, from: input}\n", 4, "factor",
+         DSE_BAD_INPUT},
+        {GRAPH "- {name: c, type: crop, C: 3, P: 9, Q: 8, from: input}\n", 4,
+         "P 9 behind offset 0 is more than H 8", DSE_BAD_INPUT},
+        {GRAPH "- {name: c, type: crop, C: 3, P: 6, Q: 6, offset: 3, from: input}\n", 4,
+         "P 6 behind offset 3", DSE_BAD_INPUT},
+        {GRAPH "- {name: c, type: crop, C: 3, K: 4, P: 6, Q: 6, from: input}\n", 4, "keeps its channels",
+         DSE_BAD_INPUT},
+        {GRAPH "- {name: c, type: pool, C: 3, factor: 2, from: input}\n", 4, "\"factor\"", DSE_BAD_INPUT},
+        {LIST "- {name: u, type: upsample, C: 3, P: 7, Q: 8, factor: 2}\n", 4, "P is 7", DSE_BAD_INPUT},
+    };
+    CHECK_ALL(bad);
+}
+
 static void test_network_read_refuses_bad_einsums(void **state)
 {
     (void)state;
@@ -320,6 +374,8 @@ int main(void)
         cmocka_unit_test(test_network_read_refuses_bad_producers),
         cmocka_unit_test(test_network_read_names_the_cycle),
         cmocka_unit_test(test_network_read_refuses_shapes_that_do_not_fit),
+        cmocka_unit_test(test_network_read_finds_what_grows_or_is_cropped),
+        cmocka_unit_test(test_network_read_refuses_what_does_not_grow),
         cmocka_unit_test(test_network_read_refuses_bad_einsums),
         cmocka_unit_test(test_network_read_reports_files_that_cannot_be_read),
         cmocka_unit_test(test_network_read_limits_the_number_of_layers),

@@ -38,7 +38,7 @@ static uint64_t extra_parameters(const struct network *net, const char *rule)
     for (uint32_t i = 0; i < net->n_layer; i++) {
         const struct layer *layer = &net->layer[i];
         bool first = i == 0;
-        if (layer->type == LAYER_CONV)
+        if (layer->type == LAYER_CONV || layer->type == LAYER_CONV_TRANSPOSE)
             n += norm ? 2u * layer->k : dense ? 2u * (first ? layer->k : layer->c) : layer->k;
         else if (layer->type == LAYER_LINEAR)
             n += layer->k + (dense ? 2u * layer->c : 0u);
@@ -182,11 +182,48 @@ static void test_network_totals_distinct_layers_are_those_of_cosa(void **state)
     assert_int_equal(distinct_layers("dlrm"), 7);
 }
 
+/* Figure 1 of the paper by hand: 64 channels, doubled four times and halved again; each step has two 3x3
+ * convolutions that take two rows each, each way up a 2x2 up-convolution. "In total the network has 23
+ * convolutional layers", its output is 388x388 (section 2, figure 1). */
+static void test_unet_is_figure_1(void **state)
+{
+    struct network net;
+    uint64_t macs = 0, weights = 0, size = 572, c = 1, k = 64;
+    uint32_t n = 0;
+    (void)state;
+    read_shipped("unet", &net);
+    for (int step = 1; step <= 9; step++) {
+        if (step > 5) { /* up: halves the channels; those of the other side come back */
+            macs += c * (c / 2) * 4 * size * size;
+            weights += c * (c / 2) * 4;
+            size *= 2;
+            k = c / 2;
+        }
+        for (int i = 0; i < 2; i++, c = k) {
+            size -= 2;
+            macs += c * k * 9 * size * size;
+            weights += c * k * 9;
+        }
+        if (step < 5) {
+            size /= 2;
+            k *= 2;
+        }
+    }
+    assert_int_equal(size, 388);
+    for (uint32_t i = 0; i < net.n_layer; i++)
+        n += layer_has_macs(&net.layer[i]);
+    assert_int_equal(n, 23);
+    assert_true(network_macs(&net, 1) == macs + 64 * 2 * size * size);
+    assert_true(network_weight_words(&net) == weights + 64 * 2);
+    network_free(&net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_network_totals_equal_the_known_ones),
         cmocka_unit_test(test_network_totals_loop_nests_agree),
+        cmocka_unit_test(test_unet_is_figure_1),
         cmocka_unit_test(test_network_totals_distinct_layers_are_those_of_cosa),
     };
     return cmocka_run_group_tests_name("network_totals", tests, NULL, NULL);
