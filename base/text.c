@@ -175,6 +175,9 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
             nearest_distance = distance;
         }
     }
+    for (size_t i = 0; i < n_candidate && !nearest; i++)
+        if (strncasecmp(word, candidate[i], n_word) == 0 && candidate[i][n_word] == '_')
+            nearest = candidate[i];
     return nearest;
 }
 

@@ -2,6 +2,7 @@
  * closes. */
 #include "base/yaml_tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -67,6 +68,29 @@ static int line_of_byte(const struct builder *b, size_t offset)
     return line;
 }
 
+/* Has the line that the parser stumbled over more than one "key: "? */
+static bool has_two_colons(const struct builder *b)
+{
+    const char *line = b->bytes, *end = b->bytes + b->n_byte;
+    int n = 0;
+    for (size_t i = 0; i < b->parser.problem_mark.line && line < end; i++) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        line = next ? next + 1 : end;
+    }
+    for (; line < end && *line != '\n'; line++)
+        n += *line == ':' && (line + 1 == end || strchr(" \t\r\n", line[1]));
+    return n > 1;
+}
+
+/* A title with a colon in it is the usual reason for "mapping values are not allowed". */
+static const char *colon_hint(const struct builder *b)
+{
+    if (has_two_colons(b))
+        return "; a text with \": \" in it must be in quotes, as in title: \"SRAM: small and large\"";
+    return "; either this line is indented too deep, or it goes on with a text, which must be in quotes when "
+           "\": \" is in it";
+}
+
 /* What libyaml says, with the line it blames and the line where the construct began. */
 static enum dse_status fail_syntax(const struct builder *b)
 {
@@ -81,7 +105,8 @@ static enum dse_status fail_syntax(const struct builder *b)
                            "not YAML text: %s (byte %zu of the file); save it as UTF-8", problem,
                            parser->problem_offset);
     if (!parser->context)
-        return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line, "not valid YAML: %s", problem);
+        return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line, "not valid YAML: %s%s", problem,
+                           strstr(problem, "mapping values") ? colon_hint(b) : "");
     if (strstr(parser->context, "quoted scalar") && strstr(problem, "end of stream"))
         return fail_line(b, line_of(&parser->context_mark),
                          "not valid YAML: the quote opened here is never closed");

@@ -1,6 +1,6 @@
 # Heatmap panels. `dse plot` puts the settings and the data block $cells before this text and gives it to gnuplot 5.4.
 #   dse_width, dse_height          canvas in points
-#   dse_title, dse_subtitle, dse_foot, dse_x_title, dse_y_title, dse_colour_title
+#   dse_title, dse_subtitle, dse_foot, dse_best_word, dse_x_title, dse_y_title, dse_colour_title
 #   dse_x_title_offset, dse_y_title_offset   points from the panels
 #   dse_x_ticks, dse_y_ticks, dse_colour_ticks   commands
 #   dse_n_x, dse_n_y, dse_low, dse_high, dse_log, dse_print, dse_fine (too many cells for boxes: draw images)
@@ -53,9 +53,8 @@ if (dse_has_best && dse_n_panel > 1) {
 if (dse_has_best) {
     set object 14 rectangle from screen legend, screen legend_y to screen legend + box_w, screen legend_y + box_h \
         fs empty border rgb '#d55e00' lw 2.2
-    set label 14 (dse_n_panel > 1 ? 'best of all' : 'best') at screen legend + pt_x(17), screen legend_y + pt_y(4) \
-        left font ',7.5'
-    legend = legend + pt_x(dse_n_panel > 1 ? 76 : 52)
+    set label 14 dse_best_word at screen legend + pt_x(17), screen legend_y + pt_y(4) left font ',7.5'
+    legend = legend + pt_x(28 + 4.6 * strlen(dse_best_word))
 }
 if (dse_has_infeasible) {
     set object 15 rectangle from screen legend, screen legend_y to screen legend + box_w, screen legend_y + box_h \

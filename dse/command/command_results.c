@@ -205,17 +205,22 @@ static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *
         options->kind = plot_kind_find(kind->text);
 }
 
-/* --kind. x and y of the specification are for its own kind: to another they would be panels or bars. */
+/* --kind. x and y of the specification are for its own kind: to another they would be panels or bars; so are
+ * metrics that the kind asked for cannot show. */
 static enum dse_status read_kind(const struct cli_args *args, struct plot_options *options,
                                  struct dse_error *err)
 {
     size_t n, index;
     const char *const *names = plot_kind_names(&n);
     DSE_TRY(cli_choice(args, "kind", names, n, 0, &index, err));
-    const struct plot_kind *said = options->kind ? options->kind : plot_kind_at(0);
-    options->kind = cli_value(args, "kind") ? plot_kind_at(index) : said;
-    if (options->kind != said)
+    const struct plot_kind *said = options->kind;
+    if (!cli_value(args, "kind"))
+        return DSE_OK;
+    options->kind = plot_kind_at(index);
+    if (options->kind != said && (said || !options->kind->has_two_axes))
         options->x = options->y = NULL;
+    if (plot_kind_takes(options->kind, options->metric, NULL) != DSE_OK)
+        options->metric = NULL;
     return DSE_OK;
 }
 
@@ -276,8 +281,10 @@ static int plot_main(const struct cli_args *args, const struct console *console)
 
 static const struct cli_option plot_option_table[] = {
     {"output", 'o', "FIG", "the figure, .png, .svg or .pdf (default: OUT.png)"},
-    {"kind", 'k', "WHAT", "what to draw (default: what the specification says, else the first)"},
-    {"metric", 'm', "COLUMN", "what to show: edp_js (default), latency_s, energy_j, dram_byte, ..."},
+    {"kind", 'k', "WHAT",
+     "what to draw (default: what the specification says, else lines over one axis, a heatmap over more)"},
+    {"metric", 'm', "COLUMN",
+     "what to show: edp_js (default), latency_s, energy_j, dram_byte, ...; several as lines: a,b"},
     {"x", 'x', "AXIS", "the horizontal axis, as in the specification (default: chosen by length)"},
     {"y", 'y', "AXIS", "the vertical axis"},
     {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},

@@ -6,7 +6,7 @@
 #include "dse/spec/sweep.h"
 #include "results/plot/plot.h"
 
-enum { FIELD_MAX = 64, NO_DIMENSION = SPEC_VARIABLE_MAX, SHOWN_MAX = 96 };
+enum { FIELD_MAX = 64, NO_DIMENSION = SPEC_VARIABLE_MAX };
 
 static enum dse_status check_kind(const struct sweep *sweep, const struct plot_kind **kind,
                                   struct dse_error *err)
@@ -16,7 +16,7 @@ static enum dse_status check_kind(const struct sweep *sweep, const struct plot_k
     const char *const *words = plot_kind_names(&n);
     if (node)
         DSE_TRY(yaml_choice(&sweep->spec->doc, node, "plot.kind", words, n, &index, err));
-    *kind = plot_kind_at(index);
+    *kind = node ? plot_kind_at(index) : NULL;
     return DSE_OK;
 }
 
@@ -47,31 +47,29 @@ static enum dse_status check_axis(const struct sweep *sweep, const char *key, si
     return yaml_choice(&spec->doc, node, what, name, spec->n_variable, &index, err);
 }
 
-/* A number of every point. "edp" is near enough to "edp_js" to be told so. */
-static enum dse_status check_metric(const struct sweep *sweep, struct dse_error *err)
+/* Numbers of every point, with commas between them, which the kind can show. */
+static enum dse_status check_metric(const struct sweep *sweep, const struct plot_kind *kind,
+                                    struct dse_error *err)
 {
     const struct ynode *node = yaml_find(sweep->spec->plot, "metric");
     struct result_column column[RESULT_COLUMN_MAX];
-    const char *known[RESULT_COLUMN_MAX], *near = NULL;
-    char shown[SHOWN_MAX];
+    const char *known[RESULT_COLUMN_MAX];
+    char word[FIELD_MAX];
+    struct dse_error inner = {0};
     size_t n_column = schema_columns(&sweep->schema, RESULT_POINTS, column), n = 0, index;
     if (!node)
         return DSE_OK;
-    size_t length = strlen(node->text);
-    for (size_t i = 0; i < n_column; i++) {
-        const char *name = column[i].metric->name;
-        if (column[i].metric->type == METRIC_TEXT)
-            continue;
-        if (strcmp(name, node->text) == 0)
-            return DSE_OK;
-        if (!near && length && strncmp(name, node->text, length) == 0 && name[length] == '_')
-            near = name;
-        known[n++] = name;
+    for (size_t i = 0; i < n_column; i++)
+        if (column[i].metric->type != METRIC_TEXT)
+            known[n++] = column[i].metric->name;
+    for (size_t i = 0; plot_metric_word(node->text, i, word, sizeof word); i++) {
+        struct ynode one = *node;
+        one.text = word;
+        DSE_TRY(yaml_choice(&sweep->spec->doc, &one, "plot.metric", known, n, &index, err));
     }
-    if (near)
-        return yaml_fail(&sweep->spec->doc, node, err, "plot.metric: \"%s\" is unknown; did you mean \"%s\"?",
-                         text_excerpt(node->text, shown, sizeof shown), near);
-    return yaml_choice(&sweep->spec->doc, node, "plot.metric", known, n, &index, err);
+    if (kind && plot_kind_takes(kind, node->text, &inner) != DSE_OK)
+        return yaml_fail(&sweep->spec->doc, node, err, "plot.metric: %s", inner.text);
+    return DSE_OK;
 }
 
 enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
@@ -83,9 +81,8 @@ enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
     DSE_TRY(check_kind(sweep, &kind, err));
     DSE_TRY(check_axis(sweep, "x", &x, err));
     DSE_TRY(check_axis(sweep, "y", &y, err));
-    if (kind->has_two_axes && x != NO_DIMENSION && x == y)
+    if ((!kind || kind->has_two_axes) && x != NO_DIMENSION && x == y)
         return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "y"), err,
-                         "plot: x and y of a %s are two axes, which are not linked by zip or points",
-                         kind->name);
-    return check_metric(sweep, err);
+                         "plot: x and y of a heatmap are two axes, which are not linked by zip or points");
+    return check_metric(sweep, kind, err);
 }

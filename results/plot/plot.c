@@ -8,8 +8,9 @@
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
-#define PLOT_ROW(name, has_two_axes, sentence) {#name, sentence, has_two_axes, plot_##name},
-#define PLOT_NAME(name, has_two_axes, sentence) #name,
+#define PLOT_ROW(name, has_two_axes, n_metric, metric, sentence)                                             \
+    {#name, sentence, has_two_axes, n_metric, metric, plot_##name},
+#define PLOT_NAME(name, has_two_axes, n_metric, metric, sentence) #name,
 static const struct plot_kind kinds[] = {PLOT_KINDS(PLOT_ROW)};
 static const char *const names[] = {PLOT_KINDS(PLOT_NAME)};
 
@@ -24,6 +25,40 @@ const struct plot_kind *plot_kind_find(const char *name)
         if (strcmp(name, kinds[i].name) == 0)
             return &kinds[i];
     return NULL;
+}
+
+bool plot_metric_word(const char *metric, size_t i, char *word, size_t size)
+{
+    for (; i > 0; i--) {
+        metric = strchr(metric, ',');
+        if (!metric)
+            return false;
+        metric++;
+    }
+    metric += strspn(metric, " ");
+    size_t n = strcspn(metric, ",");
+    while (n > 0 && metric[n - 1] == ' ')
+        n--;
+    snprintf(word, size, "%.*s", (int)n, metric);
+    return true;
+}
+
+enum dse_status plot_kind_takes(const struct plot_kind *kind, const char *metric, struct dse_error *err)
+{
+    char word[PLOT_LABEL_MAX];
+    if (!metric)
+        return DSE_OK;
+    if (plot_metric_word(metric, kind->n_metric, word, sizeof word))
+        return dse_fail(err, DSE_BAD_USAGE, "%s are more metrics than a figure of kind %s shows (%zu)%s",
+                        metric, kind->name, kind->n_metric,
+                        kind->n_metric == 1 ? "; kind lines shows several" : "");
+    if (kind->metric && strcmp(metric, kind->metric) != 0)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "a figure of kind %s shows %s by its parts, not %s: leave the metric out, or draw it as "
+            "heatmap or lines",
+            kind->name, kind->metric, metric);
+    return DSE_OK;
 }
 
 const char *const *plot_kind_names(size_t *n)
@@ -45,7 +80,8 @@ void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wan
     double step = layout->panel_width + layout->gap_x;
     double room = (page - layout->left - layout->right + layout->gap_x) / step;
     size_t most = room < 1 ? 1 : (size_t)room;
-    size_t columns = n_column_wanted && n_column_wanted <= most ? n_column_wanted : most;
+    /* Columns that are wanted are an axis: the page becomes as wide as they need. */
+    size_t columns = n_column_wanted ? n_column_wanted : most;
     if (columns > n_panel)
         columns = n_panel;
     layout->n_panel = n_panel;
@@ -176,18 +212,37 @@ size_t plot_longest(const char *const *label, size_t n)
     return longest;
 }
 
+/* A map of one row says less than a line. Engines are lines of one figure. */
+static bool wants_lines(const struct plot_data *data, const struct plot_options *options)
+{
+    char word[PLOT_LABEL_MAX];
+    size_t n_free = 0, n_engine = 0;
+    if (options->metric && plot_metric_word(options->metric, 1, word, sizeof word))
+        return true;
+    for (size_t a = 0; a < data->schema.n_axis; a++) {
+        bool engines = plot_axis_has(data, a, "engine");
+        n_free += !data->is_fixed[a] && !engines;
+        n_engine += !data->is_fixed[a] && engines;
+    }
+    return n_free + n_engine > 0 && n_free <= 1 && !(options->x && options->y);
+}
+
 enum dse_status plot_draw(const char *h5_path, const char *figure_path, const struct plot_options *options,
                           struct dse_error *err)
 {
-    const struct plot_kind *kind = options->kind ? options->kind : &kinds[0];
+    const struct plot_kind *kind = options->kind;
     struct plot_job job = {.options = options, .figure_path = figure_path};
     char template[64];
     DSE_TRY(gnuplot_check_path(figure_path, err));
-    snprintf(template, sizeof template, "%s.gp", kind->name);
+    if (kind)
+        DSE_TRY(plot_kind_takes(kind, options->metric, err));
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
+    if (!kind)
+        kind = plot_kind_find(wants_lines(&job.data, options) ? "lines" : "heatmap");
     if (status == DSE_OK)
         status = kind->draw(&job, err);
+    snprintf(template, sizeof template, "%s.gp", kind->name);
     if (status == DSE_OK)
         status = gnuplot_template(&job.script, template, options->template_dir, err);
     if (status == DSE_OK)

@@ -10,21 +10,26 @@
 
 struct plot_job;
 
+enum { PLOT_METRIC_MAX = 6 };
+
 /* A kind of figure: a row of the table in plot_kinds.h. */
 struct plot_kind {
     const char *name;     /* for --kind and the specification; its template is NAME.gp */
     const char *sentence; /* for help */
     bool has_two_axes;    /* x and y are different axes */
+    size_t n_metric;      /* how many metrics it shows at most */
+    const char *metric;   /* the only one it can show, or NULL */
     /* append data and layout to the script, for the template to draw */
     enum dse_status (*draw)(struct plot_job *job, struct dse_error *err);
 };
 
 /* What to draw; NULL or 0 means: choose. */
 struct plot_options {
-    const struct plot_kind *kind; /* default: the first */
-    const char *metric;           /* a field name; default edp_js */
-    const char *x, *y;            /* axis names; default: the two longest axes, numeric ones first */
-    const char *const *where;     /* (n_where) "axis=value" or "axis=label": keep only this slice */
+    const struct plot_kind
+        *kind;                /* default: lines where one axis is free, or several metrics; else heatmap */
+    const char *metric;       /* a field name, or several with commas between; default edp_js */
+    const char *x, *y;        /* axis names; default: the two longest axes, numeric ones first */
+    const char *const *where; /* (n_where) "axis=value" or "axis=label": keep only this slice */
     size_t n_where;
     size_t max_facet;  /* at most so many panels (default 12); more is an error that says how to choose */
     const char *title; /* default: the specification's title */
@@ -38,6 +43,14 @@ const struct plot_kind *plot_kind_at(size_t i);
 
 /* The kind of that name, or NULL. */
 const struct plot_kind *plot_kind_find(const char *name);
+
+/* Can this kind show these metrics ("a" or "a,b"; NULL: the default)? DSE_BAD_USAGE says what would be
+ * right. */
+DSE_MUST_CHECK enum dse_status plot_kind_takes(const struct plot_kind *kind, const char *metric,
+                                               struct dse_error *err);
+
+/* Word i of "a,b,c" into `word`; false behind the last. */
+bool plot_metric_word(const char *metric, size_t i, char *word, size_t size);
 
 /* The names of all kinds, (n). */
 const char *const *plot_kind_names(size_t *n);

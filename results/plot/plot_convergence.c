@@ -19,7 +19,8 @@ struct traces {
 struct convergence {
     size_t n_panel, n_layer, n_iteration;
     struct traces *panel; /* (n_panel) */
-    double *best;         /* (n_layer) lowest cost over the panels; NaN without a trace */
+    const char **layer;   /* (n_layer) */
+    double *best;         /* (n_layer) lowest cost over the panels */
     double *mean_log;     /* (n_layer) scratch for the mean curve */
     double high, last;    /* largest ratio and evaluation drawn */
 };
@@ -45,13 +46,40 @@ static enum dse_status read_traces(struct plot_data *data, struct convergence *a
     return DSE_OK;
 }
 
+/* Keep the layers that have a trace in a panel: the others are those of other networks. */
+static enum dse_status keep_traced(struct plot_data *data, struct convergence *all, struct dse_error *err)
+{
+    const size_t n_iteration = all->n_iteration;
+    size_t n = 0;
+    all->layer = arena_alloc(&data->arena, all->n_layer, sizeof *all->layer);
+    all->best = arena_alloc(&data->arena, all->n_layer, sizeof *all->best);
+    all->mean_log = arena_alloc(&data->arena, all->n_layer, sizeof *all->mean_log);
+    DSE_TRY(arena_check(&data->arena, "the figure", err));
+    for (size_t l = 0; l < all->n_layer; l++) {
+        bool any = false;
+        for (size_t p = 0; p < all->n_panel; p++)
+            any = any || (n_iteration && isfinite(all->panel[p].cost[l * n_iteration]));
+        if (!any)
+            continue;
+        for (size_t p = 0; p < all->n_panel; p++) {
+            struct traces *of = &all->panel[p];
+            memmove(of->cost + n * n_iteration, of->cost + l * n_iteration, n_iteration * sizeof *of->cost);
+            memmove(of->evaluation + n * n_iteration, of->evaluation + l * n_iteration,
+                    n_iteration * sizeof *of->evaluation);
+            of->last[n] = of->last[l];
+        }
+        all->layer[n++] = data->schema.layer[l];
+    }
+    all->n_layer = n;
+    return n > 0 ? DSE_OK
+                 : dse_fail_at(err, DSE_BAD_INPUT, data->path, 0,
+                               "the points to draw have no traces (were they recorded in this sweep?)");
+}
+
 /* What each layer's curve is divided by, and the ranges. */
-static enum dse_status survey(struct plot_data *data, struct convergence *all, struct dse_error *err)
+static void survey(struct convergence *all)
 {
     const size_t n_layer = all->n_layer, n_iteration = all->n_iteration;
-    all->best = arena_alloc(&data->arena, n_layer, sizeof *all->best);
-    all->mean_log = arena_alloc(&data->arena, n_layer, sizeof *all->mean_log);
-    DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t l = 0; l < n_layer; l++) {
         all->best[l] = NAN;
         for (size_t p = 0; p < all->n_panel; p++) {
@@ -70,10 +98,6 @@ static enum dse_status survey(struct plot_data *data, struct convergence *all, s
         for (size_t l = 0; l < n_layer; l++)
             all->last = fmax(all->last, all->panel[p].last[l]); /* fmax leaves NaN aside */
     }
-    if (!(all->last > 0))
-        return dse_fail_at(err, DSE_BAD_INPUT, data->path, 0,
-                           "the points to draw have no traces (were they recorded in this sweep?)");
-    return DSE_OK;
 }
 
 /* One improvement, for the mean curve. */
@@ -179,7 +203,7 @@ static void put_frame(struct plot_job *job, const struct convergence *all)
     gnuplot_set_text(&job->script, "dse_y_title", "Best cost so far / best known");
     text_append(&job->script, "dse_high = %.9g\ndse_last = %.9g\ndse_n_layer = %zu\n", all->high, all->last,
                 all->n_layer);
-    gnuplot_set_texts(&job->script, "layer_name", job->data.schema.layer, all->n_layer);
+    gnuplot_set_texts(&job->script, "layer_name", all->layer, all->n_layer);
 }
 
 enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err)
@@ -197,12 +221,13 @@ enum dse_status plot_convergence(struct plot_job *job, struct dse_error *err)
     DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t p = 0; p < all.n_panel; p++)
         DSE_TRY(read_traces(data, &all, p, err));
-    DSE_TRY(survey(data, &all, err));
+    DSE_TRY(keep_traced(data, &all, err));
+    survey(&all);
     DSE_TRY(plot_panel_titles(data, &title, err));
     if (all.n_panel == 1)
         layout.panel_width = 360;
-    layout.right = all.n_layer <= 12 ? 34 + 5.2 * (double)plot_longest(data->schema.layer, all.n_layer) : 116;
-    layout.right = layout.right < 116 ? 116 : layout.right;
+    layout.right = all.n_layer <= 12 ? 40 + 5.2 * (double)plot_longest(all.layer, all.n_layer) : 116;
+    layout.right = layout.right < 122 ? 122 : layout.right;
     layout.top = 44 + (all.n_panel > 1 ? 18 : 4);
     layout.bottom = 44;
     layout.least_width = plot_head_width(job);

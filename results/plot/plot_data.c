@@ -1,8 +1,7 @@
-/* Opens the cube, gives axes their roles (x, y, panels, fixed at the best point), and finds labels and
- * prefixes for what is shown. */
+/* Opens the cube, reads metrics, gives axes their roles (x, y, panels, fixed at the best point), and says which
+ * cells may be compared. */
 #include "results/plot/plot_data.h"
 
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +12,6 @@
 static const struct result_axis *axis_of(const struct plot_data *data, size_t axis)
 {
     return &data->schema.axis[axis];
-}
-
-static const char *axis_words(const struct result_coordinate *c)
-{
-    return c->long_name && c->long_name[0] ? c->long_name : c->name;
 }
 
 /* A name that is none of `what`; says which there are and which is near. */
@@ -56,7 +50,8 @@ enum dse_status plot_find_axis(const struct plot_data *data, const char *name, s
     return unknown_name(data, "axis", name, known, n, err);
 }
 
-static enum dse_status find_metric(struct plot_data *data, const char *name, struct dse_error *err)
+static enum dse_status find_metric(const struct plot_data *data, const char *name,
+                                   const struct metric **found, struct dse_error *err)
 {
     struct result_column column[RESULT_COLUMN_MAX];
     const char *known[RESULT_COLUMN_MAX];
@@ -66,12 +61,28 @@ static enum dse_status find_metric(struct plot_data *data, const char *name, str
         if (metric->type == METRIC_TEXT)
             continue;
         if (strcmp(metric->name, name) == 0) {
-            data->metric = metric;
+            *found = metric;
             return DSE_OK;
         }
         known[n++] = metric->name;
     }
     return unknown_name(data, "metric", name, known, n, err);
+}
+
+enum dse_status plot_read_metric(struct plot_data *data, const char *name, const struct metric **metric,
+                                 double **value, struct dse_error *err)
+{
+    size_t n;
+    DSE_TRY(find_metric(data, name, metric, err));
+    DSE_TRY(cube_read_number(data->path, name, &data->arena, value, &n, err));
+    if (n != data->n_cell)
+        return dse_fail_at(err, DSE_BAD_INPUT, data->path, 0,
+                           "the datasets do not have the shape of the axes");
+    /* Infeasible and failed points have no place in a search for the best. */
+    for (size_t i = 0; i < data->n_cell; i++)
+        if (strcmp(data->status[i], "ok") != 0 && strcmp(data->status[i], "timeout") != 0)
+            (*value)[i] = NAN;
+    return DSE_OK;
 }
 
 /* "axis=value": the value as in the CSV or as on a figure. */
@@ -112,26 +123,31 @@ enum dse_status plot_data_open(struct plot_data *data, const char *path, const s
     data->path = path;
     data->x.axis = data->y.axis = PLOT_NO_AXIS;
     DSE_TRY(cube_read_schema(path, &data->arena, &data->schema, err));
-    DSE_TRY(find_metric(data, options->metric ? options->metric : "edp_js", err));
-    DSE_TRY(cube_read_number(path, data->metric->name, &data->arena, &data->value, &data->n_cell, err));
+    char metric[PLOT_LABEL_MAX];
+    (void)plot_metric_word(options->metric ? options->metric : "edp_js", 0, metric, sizeof metric);
     DSE_TRY(cube_read_text(path, "status", &data->arena, &data->status, &n_status, err));
-    if (data->n_cell != schema_n_cell(&data->schema) || n_status != data->n_cell)
+    data->n_cell = schema_n_cell(&data->schema);
+    if (n_status != data->n_cell)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the datasets do not have the shape of the axes");
+    DSE_TRY(plot_read_metric(data, metric, &data->metric, &data->value, err));
     for (size_t a = 0; a < data->schema.n_axis; a++)
         data->is_fixed[a] = axis_of(data, a)->n_value == 1;
     for (size_t i = 0; i < options->n_where; i++)
         DSE_TRY(fix_where(data, options->where[i], err));
-    /* Infeasible and failed points have no place in a search for the best. */
-    for (size_t i = 0; i < data->n_cell; i++) {
-        if (strcmp(data->status[i], "ok") != 0 && strcmp(data->status[i], "timeout") != 0)
-            data->value[i] = NAN;
-    }
     return DSE_OK;
 }
 
 void plot_data_close(struct plot_data *data)
 {
     arena_free(&data->arena);
+}
+
+bool plot_axis_has(const struct plot_data *data, size_t axis, const char *name)
+{
+    for (size_t k = 0; k < axis_of(data, axis)->n_coordinate; k++)
+        if (strcmp(axis_of(data, axis)->coordinate[k].name, name) == 0)
+            return true;
+    return false;
 }
 
 /* The longest free axis not yet taken, numeric ones first; of equals the first. */
@@ -198,6 +214,46 @@ uint32_t plot_position(const struct plot_data *data, size_t cell, size_t axis)
     return (uint32_t)(cell % axis_of(data, axis)->n_value);
 }
 
+/* The first position of the axis with the same network and batch as position `at`; 0 on axes without. */
+static size_t same_work(const struct plot_data *data, size_t axis, size_t at)
+{
+    static const char *const work[] = {"network", "batch"};
+    char here[PLOT_LABEL_MAX], there[PLOT_LABEL_MAX];
+    for (size_t first = 0; first < at; first++) {
+        bool same = true;
+        for (size_t k = 0; k < axis_of(data, axis)->n_coordinate; k++) {
+            const struct result_coordinate *c = &axis_of(data, axis)->coordinate[k];
+            if (strcmp(c->name, work[0]) == 0 || strcmp(c->name, work[1]) == 0)
+                same = same && strcmp(coordinate_text(c, at, here, sizeof here),
+                                      coordinate_text(c, first, there, sizeof there)) == 0;
+        }
+        if (same)
+            return first;
+    }
+    return at;
+}
+
+size_t plot_group(const struct plot_data *data, size_t cell)
+{
+    size_t group = 0;
+    for (size_t a = 0; a < data->schema.n_axis; a++)
+        group = group * axis_of(data, a)->n_value +
+                (data->is_fixed[a] ? 0 : same_work(data, a, plot_position(data, cell, a)));
+    return group;
+}
+
+size_t plot_n_group(const struct plot_data *data)
+{
+    size_t n = 1;
+    for (size_t a = 0; a < data->schema.n_axis; a++) {
+        size_t n_work = 0;
+        for (size_t i = 0; i < axis_of(data, a)->n_value; i++)
+            n_work += same_work(data, a, i) == i;
+        n *= data->is_fixed[a] ? 1 : n_work;
+    }
+    return n;
+}
+
 /* Whether the cell lies in the fixed slice. */
 static bool in_slice(const struct plot_data *data, size_t cell)
 {
@@ -241,8 +297,7 @@ size_t plot_n_panel(const struct plot_data *data)
     return n;
 }
 
-/* Position of a panel on facet `f`; the last facet runs fastest. */
-static size_t facet_position(const struct plot_data *data, size_t panel, size_t f)
+size_t plot_facet_position(const struct plot_data *data, size_t panel, size_t f)
 {
     for (size_t i = data->n_facet; i-- > f + 1;)
         panel /= axis_of(data, data->facet[i])->n_value;
@@ -260,7 +315,7 @@ size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t i
             at = iy;
         for (size_t f = 0; f < data->n_facet; f++) {
             if (data->facet[f] == a)
-                at = facet_position(data, panel, f);
+                at = plot_facet_position(data, panel, f);
         }
         cell = cell * axis_of(data, a)->n_value + at;
     }
@@ -270,117 +325,4 @@ size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t i
 size_t plot_length(const struct plot_data *data, const struct plot_axis *axis)
 {
     return axis->axis == PLOT_NO_AXIS ? 1 : axis_of(data, axis->axis)->n_value;
-}
-
-static void append_place(const struct plot_data *data, size_t axis, size_t at, struct text_buffer *text)
-{
-    char label[PLOT_LABEL_MAX];
-    const struct result_coordinate *c = &axis_of(data, axis)->coordinate[0];
-    coordinate_label(c, at, label, sizeof label);
-    text_append(text, "%s%s %s", text->length ? ", " : "", axis_words(c), label);
-}
-
-void plot_panel_title(const struct plot_data *data, size_t panel, struct text_buffer *text)
-{
-    for (size_t f = 0; f < data->n_facet; f++)
-        append_place(data, data->facet[f], facet_position(data, panel, f), text);
-}
-
-void plot_fixed_text(const struct plot_data *data, struct text_buffer *text)
-{
-    for (size_t a = 0; a < data->schema.n_axis; a++) {
-        if (data->is_fixed[a] && a != data->x.axis && a != data->y.axis)
-            append_place(data, a, data->fixed[a], text);
-    }
-}
-
-size_t plot_fixed_letters(const struct plot_data *data)
-{
-    struct text_buffer text;
-    text_init(&text);
-    plot_fixed_text(data, &text);
-    size_t n = text.data ? text_letters(text.data) : 0;
-    text_free(&text);
-    return n;
-}
-
-void plot_cell_text(const struct plot_data *data, size_t cell, struct text_buffer *text)
-{
-    for (size_t a = 0; a < data->schema.n_axis; a++) {
-        if (!data->is_fixed[a])
-            append_place(data, a, plot_position(data, cell, a), text);
-    }
-}
-
-void plot_scale(const double *value, size_t n, const char *unit_symbol, double *factor, char *unit,
-                size_t size)
-{
-    static const char *const prefix[] = {"p", "n", "\xc2\xb5", "m", "", "k", "M", "G", "T"};
-    double *positive = malloc((n + 1) * sizeof *positive);
-    size_t n_positive = 0;
-    *factor = 1;
-    snprintf(unit, size, "%s", strcmp(unit_symbol, "1") == 0 ? "" : unit_symbol);
-    for (size_t i = 0; positive && i < n; i++) {
-        if (value[i] > 0 && isfinite(value[i]))
-            positive[n_positive++] = value[i];
-    }
-    if (n_positive == 0 || !unit[0] || strcmp(unit, "cycle") == 0) {
-        free(positive);
-        return;
-    }
-    double median = gsl_stats_select(positive, 1, n_positive, n_positive / 2);
-    free(positive);
-    bool is_byte =
-        strcmp(unit, "byte") == 0; /* binary prefixes, as capacities on axes and all tables have them */
-    int step = (int)floor(is_byte ? log2(median) / 10 + 1e-9 : log10(median) / 3 + 1e-9);
-    step = step < -4 ? -4 : step > 4 ? 4 : step;
-    if (is_byte && step <= 0)
-        return;
-    *factor = pow(is_byte ? 1024 : 1000, -step);
-    if (is_byte)
-        snprintf(unit, size, "%ciB", "KMGT"[step - 1]);
-    else
-        snprintf(unit, size, "%s%s", prefix[step + 4], unit_symbol);
-}
-
-/* The unit that all labels share ("GB/s" of "4 GB/s"), or NULL. */
-static const char *shared_unit(const char *const *label, size_t n)
-{
-    const char *unit = NULL;
-    for (size_t i = 0; i < n; i++) {
-        char *end;
-        (void)strtod(label[i], &end);
-        if (end == label[i] || *end != ' ' || !end[1])
-            return NULL;
-        if (unit && strcmp(unit, end + 1) != 0)
-            return NULL;
-        unit = end + 1;
-    }
-    return unit;
-}
-
-enum dse_status plot_ticks(struct plot_data *data, const struct plot_axis *axis, const char ***label,
-                           char *title, size_t size, struct dse_error *err)
-{
-    size_t n = plot_length(data, axis);
-    const char **text = arena_alloc(&data->arena, n, sizeof *text);
-    *label = text;
-    DSE_TRY(arena_check(&data->arena, "the figure", err));
-    if (axis->axis == PLOT_NO_AXIS) {
-        text[0] = "";
-        text_copy(title, size, "");
-        return DSE_OK;
-    }
-    const struct result_coordinate *c = &axis_of(data, axis->axis)->coordinate[axis->coordinate];
-    for (size_t i = 0; i < n; i++) {
-        char buffer[PLOT_LABEL_MAX];
-        coordinate_label(c, i, buffer, sizeof buffer);
-        text[i] = arena_copy_text(&data->arena, buffer, strlen(buffer));
-    }
-    DSE_TRY(arena_check(&data->arena, "the figure", err));
-    const char *unit = shared_unit(text, n);
-    snprintf(title, size, unit ? "%s (%s)" : "%s", axis_words(c), unit);
-    for (size_t i = 0; i < n && unit; i++)
-        text[i] = arena_copy_text(&data->arena, text[i], strcspn(text[i], " "));
-    return arena_check(&data->arena, "the figure", err);
 }

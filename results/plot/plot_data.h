@@ -45,6 +45,19 @@ void plot_data_close(struct plot_data *data);
 DSE_MUST_CHECK enum dse_status plot_find_axis(const struct plot_data *data, const char *name,
                                               struct plot_axis *axis, struct dse_error *err);
 
+/* Is a coordinate of that axis called `name`? */
+bool plot_axis_has(const struct plot_data *data, size_t axis, const char *name);
+
+/* Another metric of the points: its values (n_cell) as those of `data`. DSE_BAD_INPUT with the nearest name. */
+DSE_MUST_CHECK enum dse_status plot_read_metric(struct plot_data *data, const char *name,
+                                                const struct metric **metric, double **value,
+                                                struct dse_error *err);
+
+/* Costs of different work are not compared: cells of different networks or batches are in different groups. A
+ * cell's group is a number below n_cell; plot_n_group is how many there are in the slice. */
+size_t plot_group(const struct plot_data *data, size_t cell);
+size_t plot_n_group(const struct plot_data *data);
+
 /* Choose x and y (the longest free axes, numeric ones first; `n_role` 1: x only); the other free axes become
  * facets. */
 DSE_MUST_CHECK enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_options *options,
@@ -57,6 +70,9 @@ DSE_MUST_CHECK enum dse_status plot_fix_at_best(struct plot_data *data, const si
 
 /* Number of panels: the product of the facet axes' lengths. */
 size_t plot_n_panel(const struct plot_data *data);
+
+/* Position of a panel on facet `f`; the last facet runs fastest. */
+size_t plot_facet_position(const struct plot_data *data, size_t panel, size_t f);
 
 /* The cell at position (ix, iy) of panel `panel`; positions of axes that are not there are ignored. */
 size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t iy);

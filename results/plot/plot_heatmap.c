@@ -19,7 +19,9 @@ struct heatmap {
     char unit[32];
     double low, high; /* of the shown values */
     bool log_scale;
-    size_t best; /* cell, or SIZE_MAX */
+    size_t *best;   /* (n_cell) the best cell of a group (plot_group), or SIZE_MAX */
+    size_t n_group; /* with several there is no best of all */
+    bool has_best;
     bool has_look[4];
     bool print_values;
     const char **x_label, **y_label;
@@ -54,15 +56,19 @@ static enum cell_look look_of(const struct plot_data *data, size_t cell)
     return data->status[cell][0] ? CELL_FAILED : CELL_MISSING;
 }
 
-/* Range, scale and the best cell over all panels. Of equal ones the first counts: the smallest values of the
- * axes. */
+/* Range, scale and the best cell over all panels, of each network and batch. Of equal ones the first counts:
+ * the smallest values of the axes. */
 static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct dse_error *err)
 {
     const struct plot_data *data = &job->data;
     const int direction = metric_direction(data->metric);
     map->low = INFINITY;
     map->high = -INFINITY;
-    map->best = SIZE_MAX;
+    map->n_group = plot_n_group(data);
+    map->best = arena_alloc(&job->data.arena, data->n_cell, sizeof *map->best);
+    DSE_TRY(arena_check(&job->data.arena, "the figure", err));
+    for (size_t i = 0; i < data->n_cell; i++)
+        map->best[i] = SIZE_MAX;
     plot_scale(data->value, data->n_cell, data->metric->unit, &map->factor, map->unit, sizeof map->unit);
     for (size_t panel = 0; panel < map->n_panel; panel++) {
         for (size_t i = 0; i < map->n_x * map->n_y; i++) {
@@ -73,9 +79,10 @@ static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct 
                 continue;
             map->low = fmin(map->low, value * map->factor);
             map->high = fmax(map->high, value * map->factor);
-            if (direction != 0 &&
-                (map->best == SIZE_MAX || direction * value > direction * data->value[map->best]))
-                map->best = cell;
+            size_t *best = &map->best[plot_group(data, cell)];
+            if (direction != 0 && (*best == SIZE_MAX || direction * value > direction * data->value[*best]))
+                *best = cell;
+            map->has_best = direction != 0;
         }
     }
     if (!map->has_look[CELL_VALUE])
@@ -98,28 +105,30 @@ static double colour_place(const struct heatmap *map, double value)
     return (value - map->low) / (map->high - map->low);
 }
 
-/* The best cell of a panel, or SIZE_MAX. */
-static size_t best_of_panel(const struct plot_data *data, const struct heatmap *map, size_t panel)
+/* The best cells of a panel by group: `best` (n_cell) as map->best. */
+static void best_of_panel(const struct plot_data *data, const struct heatmap *map, size_t panel, size_t *best)
 {
     const int direction = metric_direction(data->metric);
-    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < data->n_cell; i++)
+        best[i] = SIZE_MAX;
     for (size_t i = 0; direction != 0 && i < map->n_x * map->n_y; i++) {
-        size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x);
+        size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x), group = plot_group(data, cell);
         if (!isnan(data->value[cell]) &&
-            (best == SIZE_MAX || direction * data->value[cell] > direction * data->value[best]))
-            best = cell;
+            (best[group] == SIZE_MAX || direction * data->value[cell] > direction * data->value[best[group]]))
+            best[group] = cell;
     }
-    return best;
 }
 
 /* Columns: x, y, value, look, text, colour of the text, mark (1 best of the panel, 2 best of all). */
-static void put_cells(struct plot_job *job, const struct heatmap *map)
+static enum dse_status put_cells(struct plot_job *job, const struct heatmap *map, struct dse_error *err)
 {
     const struct plot_data *data = &job->data;
     struct text_buffer *script = &job->script;
+    size_t *best = arena_alloc(&job->data.arena, data->n_cell, sizeof *best);
+    DSE_TRY(arena_check(&job->data.arena, "the figure", err));
     text_append(script, "$cells << END_OF_CELLS\n");
     for (size_t panel = 0; panel < map->n_panel; panel++) {
-        size_t best = best_of_panel(data, map, panel);
+        best_of_panel(data, map, panel, best);
         for (size_t i = 0; i < map->n_x * map->n_y; i++) {
             size_t cell = plot_cell(data, panel, i % map->n_x, i / map->n_x);
             double value = data->value[cell] * map->factor;
@@ -127,7 +136,8 @@ static void put_cells(struct plot_job *job, const struct heatmap *map)
             if (!isnan(value))
                 plot_print_value(value, number, sizeof number);
             unsigned ink = !isnan(value) && colour_place(map, value) < 0.55 ? 0xffffffu : 0x000000u;
-            int mark = cell == map->best ? 2 : cell == best;
+            size_t group = plot_group(data, cell);
+            int mark = cell == map->best[group] ? 2 : cell == best[group];
             text_append(script, "%zu %zu ", i % map->n_x, i / map->n_x);
             if (isnan(value))
                 text_append(script, "NaN %d \"\" 0 0\n", (int)look_of(data, cell));
@@ -137,6 +147,7 @@ static void put_cells(struct plot_job *job, const struct heatmap *map)
         text_append(script, "\n\n");
     }
     text_append(script, "END_OF_CELLS\n");
+    return DSE_OK;
 }
 
 static double clamp(double value, double low, double high)
@@ -144,27 +155,47 @@ static double clamp(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The sentence at the foot: the best value and where it is. */
+/* The sentence at the foot: the best value and where it is. Several networks have no best in common. */
 static void make_foot(const struct plot_data *data, struct heatmap *map)
 {
     char number[40];
     struct text_buffer place;
-    if (map->best == SIZE_MAX)
+    if (!map->has_best || map->n_group > 1)
         return;
+    size_t best = 0;
+    while (map->best[best] == SIZE_MAX)
+        best++;
+    best = map->best[best];
     text_init(&place);
-    plot_cell_text(data, map->best, &place);
-    plot_print_value(data->value[map->best] * map->factor, number, sizeof number);
+    plot_cell_text(data, best, &place);
+    plot_print_value(data->value[best] * map->factor, number, sizeof number);
     snprintf(map->foot, sizeof map->foot, "best: %s%s%s%s%s", number, map->unit[0] ? " " : "", map->unit,
              place.length > 0 ? " at " : "", place.length > 0 ? place.data : "");
     text_free(&place);
 }
 
+/* What the strongest mark says. */
+static const char *best_word(const struct plot_data *data, const struct heatmap *map)
+{
+    bool networks = false, batches = false;
+    for (size_t a = 0; a < data->schema.n_axis; a++) {
+        networks = networks || (!data->is_fixed[a] && plot_axis_has(data, a, "network"));
+        batches = batches || (!data->is_fixed[a] && plot_axis_has(data, a, "batch"));
+    }
+    if (map->n_group > 1)
+        return networks && batches ? "best of its network and batch"
+               : networks          ? "best of its network"
+                                   : "best of its batch";
+    return map->n_panel > 1 ? "best of all" : "best";
+}
+
 static void put_foot(struct plot_job *job, const struct heatmap *map)
 {
     gnuplot_set_text(&job->script, "dse_foot", map->foot);
+    gnuplot_set_text(&job->script, "dse_best_word", best_word(&job->data, map));
     text_append(&job->script,
                 "dse_has_best = %d\ndse_has_infeasible = %d\ndse_has_failed = %d\ndse_has_missing = %d\n",
-                map->best != SIZE_MAX, map->has_look[CELL_INFEASIBLE], map->has_look[CELL_FAILED],
+                map->has_best, map->has_look[CELL_INFEASIBLE], map->has_look[CELL_FAILED],
                 map->has_look[CELL_MISSING]);
 }
 
@@ -177,7 +208,8 @@ static void lay_out(struct plot_job *job, struct heatmap *map, size_t title_lett
     const struct plot_data *data = &job->data;
     size_t x_letters = plot_longest((const char *const *)map->x_label, map->n_x);
     size_t y_letters = plot_longest((const char *const *)map->y_label, map->n_y);
-    size_t columns = data->n_facet == 2 ? data->schema.axis[data->facet[1]].n_value : 0;
+    /* Rows and columns are axes: the last facet runs along a row. */
+    size_t columns = data->n_facet > 1 ? data->schema.axis[data->facet[data->n_facet - 1]].n_value : 0;
     size_t abreast = columns ? columns : map->n_panel < 4 ? map->n_panel : map->n_panel % 3 == 0 ? 3 : 4;
     double wanted = clamp(610 / (double)(abreast * map->n_x), 33, 44);
     memset(layout, 0, sizeof *layout);
@@ -267,6 +299,5 @@ enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err)
                    rotate ? "rotate by 45 right" : "norotate");
     plot_put_ticks(&job->script, "dse_y_ticks", "ytics", (const char *const *)map.y_label, map.n_y,
                    "norotate");
-    put_cells(job, &map);
-    return DSE_OK;
+    return put_cells(job, &map, err);
 }

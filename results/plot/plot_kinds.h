@@ -7,14 +7,15 @@
 #include "base/text.h"
 #include "results/plot/plot_data.h"
 
-/* Every kind, in the order help shows them; the first is the default. X(name, has two axes, sentence): the
- * function is plot_NAME, the template plotting/NAME.gp. */
+/* Every kind, in the order help shows them. X(name, has two axes, how many metrics, the only metric or NULL,
+ * sentence): the function is plot_NAME, the template plotting/NAME.gp. */
 #define PLOT_KINDS(X)                                                                                        \
-    X(heatmap, true, "the metric over two axes, the others as panels")                                       \
-    X(convergence, false, "best cost so far over evaluations")                                               \
-    X(breakdown, false, "bars of energy by storage level")
+    X(heatmap, true, 1, NULL, "the metric over two axes, the others as panels")                              \
+    X(convergence, false, 1, NULL, "best cost so far over evaluations, at the point with the best metric")   \
+    X(breakdown, false, 1, "energy_j", "bars of energy by storage level")                                    \
+    X(lines, false, PLOT_METRIC_MAX, NULL, "metrics over one axis, another as lines, the others as panels")
 
-#define PLOT_DECLARE(name, has_two_axes, sentence)                                                           \
+#define PLOT_DECLARE(name, has_two_axes, n_metric, metric, sentence)                                         \
     DSE_MUST_CHECK enum dse_status plot_##name(struct plot_job *job, struct dse_error *err);
 PLOT_KINDS(PLOT_DECLARE)
 #undef PLOT_DECLARE
@@ -36,7 +37,8 @@ struct plot_layout {
     double least_width;                            /* points, what titles and foot need */
 };
 
-/* Choose columns and rows for panels of that size (points) so that the canvas stays about a page wide. */
+/* Choose columns and rows for panels of that size (points): so many columns as are wanted (they are an axis), or, for
+ * 0, so that the canvas stays about a page wide. */
 void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted);
 
 /* Append the terminal, the title and the line under it (what is fixed); then the arrays of the panels' edges,

@@ -71,6 +71,9 @@ static void test_text_nearest_finds_typing_errors(void **state)
         {"", NULL},
         {"x", NULL},
         {"cap", NULL},
+        {"word", "word_bits"}, /* a name but for its unit */
+        {"WORD", "word_bits"},
+        {"wor", NULL},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const char *nearest = text_nearest(known[i].word, key, 5);

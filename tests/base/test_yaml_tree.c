@@ -146,6 +146,10 @@ static void test_yaml_tree_syntax_errors_have_lines(void **state)
     expect_error("a: [1, 2\nb: 3\n", DSE_BAD_INPUT, 2, "did not find expected ',' or ']'");
     expect_error("a:\n\tb: 1\n", DSE_BAD_INPUT, 2, "tabs cannot indent YAML");
     expect_error("a: 1\n  b: 2\n", DSE_BAD_INPUT, 2, "mapping values are not allowed in this context");
+    expect_error("a: 1\n  b: 2\n", DSE_BAD_INPUT, 2, "indented too deep");
+    expect_error("x: 1\ntitle: Buffers: small and large\n", DSE_BAD_INPUT, 2, "must be in quotes");
+    expect_error("l:\n- {x: 1}\n- t\xc3\xaftle: 1 GB/s: 2\n", DSE_BAD_INPUT, 3,
+                 "must be in quotes, as in title:");
     expect_error("a: 1\n b: 2\nc\n", DSE_BAD_INPUT, 2, "not valid YAML");
     expect_error("]", DSE_BAD_INPUT, 1, "not valid YAML");
     expect_error("a: !<", DSE_BAD_INPUT, 1, "not valid YAML");

@@ -1,5 +1,5 @@
 /* Figures of every kind and format are drawn, and their scripts name what they show.
- * Tests: plot_data.c, plot_gnuplot.c, plot_heatmap.c, plot_convergence.c, plot_breakdown.c. */
+ * Tests: plot_data.c, plot_labels.c, plot_gnuplot.c, plot_heatmap.c, plot_convergence.c, plot_breakdown.c. */
 #include "tests/results/files.h"
 
 #include "results/cube/cube.h"
@@ -159,6 +159,21 @@ static void test_plot_errors_say_what_would_be_right(void **state)
     options.metric = "latenzy_s";
     assert_int_equal(plot_draw(out, figure, &options, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "unknown metric 'latenzy_s' (did you mean latency_s?)"));
+    options.metric = "edp"; /* a metric but for its unit */
+    assert_int_equal(plot_draw(out, figure, &options, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "unknown metric 'edp' (did you mean edp_js?)"));
+    options.kind = plot_kind_find("breakdown"); /* its bars are energy and nothing else */
+    options.metric = "latency_s";
+    assert_int_equal(plot_draw(out, figure, &options, &err), DSE_BAD_USAGE);
+    assert_non_null(strstr(err.text, "kind breakdown shows energy_j by its parts, not latency_s"));
+    options.kind = plot_kind_find("heatmap");
+    options.metric = "latency_s,energy_j";
+    assert_int_equal(plot_draw(out, figure, &options, &err), DSE_BAD_USAGE);
+    assert_non_null(strstr(err.text, "kind lines shows several"));
+    options.kind = NULL;
+    options.metric = "latency_s,edp";
+    assert_int_equal(plot_draw(out, figure, &options, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "did you mean edp_js?"));
     options.metric = NULL;
     options.x = "dram_byte_per_z";
     assert_int_equal(plot_draw(out, figure, &options, &err), DSE_BAD_INPUT);
