@@ -1,5 +1,5 @@
-/* Opens the cube, reads metrics, gives axes their roles (x, y, panels, fixed at the best point), and says which
- * cells may be compared. */
+/* Opens the cube, reads metrics, gives axes their roles (x, y, panels, fixed at the best point), and says
+ * which cells may be compared. */
 #include "results/plot/plot_data.h"
 
 #include <math.h>

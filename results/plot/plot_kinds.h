@@ -37,8 +37,8 @@ struct plot_layout {
     double least_width;                            /* points, what titles and foot need */
 };
 
-/* Choose columns and rows for panels of that size (points): so many columns as are wanted (they are an axis), or, for
- * 0, so that the canvas stays about a page wide. */
+/* Choose columns and rows for panels of that size (points): so many columns as are wanted (they are an axis),
+ * or, for 0, so that the canvas stays about a page wide. */
 void plot_layout(struct plot_layout *layout, size_t n_panel, size_t n_column_wanted);
 
 /* Append the terminal, the title and the line under it (what is fixed); then the arrays of the panels' edges,

@@ -1,5 +1,5 @@
-/* Metrics over one axis: a panel for each unit and each value of the further axes, a line for each value of one
- * axis (engines before others) or for each metric. plotting/lines.gp draws. */
+/* Metrics over one axis: a panel for each unit and each value of the further axes, a line for each value of
+ * one axis (engines before others) or for each metric. plotting/lines.gp draws. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,8 +141,8 @@ static enum dse_status survey(struct plot_data *data, struct lines *lines, struc
 }
 
 /* $lines: place, value in blocks of one line each, NaN at gaps; $marks: place, line, look of points without
- * a value, and which one of those at the same place. One block per panel and line of the first, one per panel of
- * the second. */
+ * a value, and which one of those at the same place. One block per panel and line of the first, one per panel
+ * of the second. */
 static void put_points(struct plot_job *job, const struct lines *lines)
 {
     const struct plot_data *data = &job->data;
@@ -174,7 +174,8 @@ static void put_points(struct plot_job *job, const struct lines *lines)
     text_free(&marks);
 }
 
-/* Labels of x that do not run into each other: `keep` gets the positions, `*slope` whether they are turned. */
+/* Labels of x that do not run into each other: `keep` gets the positions, `*slope` whether they are
+ * turned. */
 static size_t choose_ticks(const struct lines *lines, double width, size_t *keep, bool *slope)
 {
     const double letter = 5.2;
