@@ -299,7 +299,7 @@ static const struct cli_option run_options[] = {
     {"update", 0, NULL,
      "the specification has changed: keep the points it still has, move the others to OUT.dropped.csv"},
     {"retry", 0, NULL, "compute failed and timed-out points again"},
-    {"repair", 0, NULL, "move damaged lines to OUT.damaged.csv and compute their points again"},
+    {"repair", 0, NULL, "mend the tables: points that OUT.h5 has come from there, others are computed again"},
     {"isolation", 0, "HOW",
      "auto (threads; what crashes or hangs goes on in a process of its own), thread, or process"},
     {"log-json", 0, "FILE", "append what happens to FILE, one JSON object per line (docs/observing.md)"},

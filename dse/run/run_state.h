@@ -48,11 +48,12 @@ struct run {
     bool building;                            /* somebody builds the cube */
     double sort_queue_due_s, sort_plan_due_s; /* when the order is to be made again from what was learnt */
     double cube_due_s;                        /* when the cube is to be built again */
-    double cube_took_s;                       /* the last building, */
-    size_t cube_n;                            /* and its points */
-    bool blocked;                             /* signals are */
-    bool watching;                            /* the thread of `watch` runs */
-    enum dse_status status;                   /* the first failure, which ends the run */
+    bool cube_is_current;   /* OUT.h5 is what would be built of the rows that were there at first */
+    double cube_took_s;     /* the last building, */
+    size_t cube_n;          /* and its points */
+    bool blocked;           /* signals are */
+    bool watching;          /* the thread of `watch` runs */
+    enum dse_status status; /* the first failure, which ends the run */
     struct dse_error *err;
 };
 

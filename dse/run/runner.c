@@ -47,6 +47,7 @@ enum dse_status run_build_cube(struct run *run, struct dse_error *err)
     size_t n = journal_count(run->journal);
     pthread_mutex_unlock(&run->lock);
     DSE_TRY(status);
+    DSE_TRY(journal_sync_now(run->journal, err));
     provenance_finish(&run->provenance);
     status = cube_build(run->options->out, &run->schema, &run->provenance, err);
     double end_s = clock_wall_s();
@@ -215,6 +216,8 @@ static enum dse_status finish_cube(struct run *run, struct dse_error *err)
     if (s->interrupted && s->signal == 0)
         return dse_fail(err, DSE_INTERNAL, "%zu points were not computed; the same command resumes",
                         s->n_point - n);
+    if (run->cube_is_current && n == s->n_reused)
+        return DSE_OK; /* nothing has been added to what it was built from */
     s->cube_is_old = s->interrupted && cube_expected_s(run) > cube_stop_s;
     return s->cube_is_old ? DSE_OK : run_build_cube(run, err);
 }
@@ -238,7 +241,7 @@ static bool cube_is_ours(const struct run *run)
 static enum dse_status run_open(struct run *run, struct dse_error *err)
 {
     DSE_TRY(queue_init(&run->queue, run->sweep, &run->mine, &run->done, err));
-    if (!cube_is_ours(run))
+    if (!run->cube_is_current && !cube_is_ours(run))
         DSE_TRY(run_build_cube(run, err)); /* so that `dse status` knows the axes from the start */
     run->cube_due_s = run->options->n_shard > 1 ? INFINITY : clock_wall_s() + cube_interval_s;
     progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,

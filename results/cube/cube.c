@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "results/cube/cube_layers.h"
+#include "results/cube/cube_origin.h"
 #include "results/cube/cube_rows.h"
 #include "results/cube/cube_table.h"
 #include "results/hdf5/hdf5_file.h"
@@ -228,13 +229,14 @@ static void add_reason(struct dse_error *err, const char *h5_path, const struct 
 
 /* The whole file under its temporary name, on the disk. */
 static enum dse_status build(const char *temporary, const struct result_schema *schema,
-                             const struct provenance *provenance, struct cube_rows *rows,
+                             const struct provenance *provenance, uint64_t origin, struct cube_rows *rows,
                              struct dse_error *err)
 {
     struct hdf5_output output;
     struct hdf5_errors errors;
     struct dse_error why = {0};
     DSE_TRY(hdf5_output_open(&output, temporary, err));
+    output.origin = origin;
     hdf5_errors_catch(&errors);
     enum dse_status status = write_file(output.file, schema, provenance, temporary, rows, err);
     if (status != DSE_OK && err && !err->file[0])
@@ -250,10 +252,10 @@ static enum dse_status build(const char *temporary, const struct result_schema *
     return status;
 }
 
-/* `index`: NULL when the rows must be looked for. */
+/* `index`: NULL when the rows must be looked for; `digest` is of those that need not. */
 static enum dse_status build_renamed(const char *h5_path, const struct result_schema *schema,
                                      const struct provenance *provenance, struct cube_index *index,
-                                     struct dse_error *err)
+                                     uint64_t digest, struct dse_error *err)
 {
     char temporary[4096];
     struct cube_rows rows;
@@ -267,7 +269,10 @@ static enum dse_status build_renamed(const char *h5_path, const struct result_sc
     else
         DSE_TRY(cube_rows_open(&rows, h5_path, schema, CUBE_ROWS_ENTRY_MAX, temporary, err));
     err->file[0] = '\0';
-    enum dse_status status = build(temporary, schema, provenance, &rows, err);
+    struct journal_scan_place place;
+    journal_scan_where(rows.scan, &place);
+    uint64_t origin = cube_origin(schema, provenance, index ? digest : place.digest);
+    enum dse_status status = build(temporary, schema, provenance, origin, &rows, err);
     cube_rows_close(&rows);
     if (status == DSE_OK && rename(temporary, h5_path) != 0)
         status = dse_fail_at(err, DSE_IO, h5_path, 0, "cannot be written: %s", strerror(errno));
@@ -281,12 +286,12 @@ static enum dse_status build_renamed(const char *h5_path, const struct result_sc
 enum dse_status cube_build(const char *h5_path, const struct result_schema *schema,
                            const struct provenance *provenance, struct dse_error *err)
 {
-    return build_renamed(h5_path, schema, provenance, NULL, err);
+    return build_renamed(h5_path, schema, provenance, NULL, 0, err);
 }
 
 enum dse_status cube_build_sorted(const char *h5_path, const struct result_schema *schema,
                                   const struct provenance *provenance, struct cube_index *index,
-                                  struct dse_error *err)
+                                  uint64_t digest, struct dse_error *err)
 {
-    return build_renamed(h5_path, schema, provenance, index, err);
+    return build_renamed(h5_path, schema, provenance, index, digest, err);
 }

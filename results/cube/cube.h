@@ -18,9 +18,10 @@ DSE_MUST_CHECK enum dse_status cube_build(const char *h5_path, const struct resu
                                           const struct provenance *provenance, struct dse_error *err);
 
 /* The same from a journal whose rows stand at the places of `index`, which is taken over: a merge knows them,
- * and they need not be looked for. */
+ * and they need not be looked for. `digest` is that of its lines, as a scan would find it. */
 DSE_MUST_CHECK enum dse_status cube_build_sorted(const char *h5_path, const struct result_schema *schema,
                                                  const struct provenance *provenance,
-                                                 struct cube_index *index, struct dse_error *err);
+                                                 struct cube_index *index, uint64_t digest,
+                                                 struct dse_error *err);
 
 #endif

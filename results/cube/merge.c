@@ -58,6 +58,25 @@ static enum dse_status check_part(struct merge *merge, const struct result_schem
     return DSE_OK;
 }
 
+/* The rows of one shard. Its OUT.h5 may lag behind its table, but never the other way round. */
+static enum dse_status add_shard(struct merge *merge, size_t i, const char *path, const char *near,
+                                 struct dse_error *err)
+{
+    char h5_path[MERGE_PATH_MAX];
+    if (!result_path(h5_path, sizeof h5_path, path, ".h5"))
+        return dse_fail(err, DSE_LIMIT, "the path of a shard is too long");
+    DSE_TRY(merge_rows_add(&merge->rows, i, path, &merge->schema, near, err));
+    uint64_t n = merge->rows.shard[i].rows.n, n_cube = cube_read_count(h5_path);
+    if (n >= n_cube)
+        return DSE_OK;
+    return dse_fail_at(
+        err, DSE_BAD_INPUT, journal_scan_csv_path(merge->rows.shard[i].rows.scan), 0,
+        "holds %" PRIu64 " whole points, %s beside it %" PRIu64
+        " (was the table emptied or cut?); take them from there first: `dse run` of the shard with "
+        "--repair",
+        n, h5_path, n_cube);
+}
+
 /* The shards' schemas must be one: same specification hash and, through the journal headers, same columns. */
 static enum dse_status open_shards(struct merge *merge, const char *const *path, const char *near,
                                    struct dse_error *err)
@@ -81,7 +100,7 @@ static enum dse_status open_shards(struct merge *merge, const char *const *path,
     merge->schema.shard = merge->schema.n_shard = 1;
     merge->schema.n_point_shard = 0; /* all of them */
     for (size_t i = 0; i < merge->rows.n; i++)
-        DSE_TRY(merge_rows_add(&merge->rows, i, path[i], &merge->schema, near, err));
+        DSE_TRY(add_shard(merge, i, path[i], near, err));
     return DSE_OK;
 }
 
@@ -156,8 +175,8 @@ static enum dse_status write_merged(struct merge *merge, const char *out, const 
     if (status == DSE_OK)
         status = merge_files_close(&merge->files, err);
     if (status == DSE_OK)
-        status =
-            cube_build_sorted(merge->files.h5_path, &merge->schema, provenance, &merge->files.index, err);
+        status = cube_build_sorted(merge->files.h5_path, &merge->schema, provenance, &merge->files.index,
+                                   merge->files.digest, err);
     if (status != DSE_OK) {
         merge_files_discard(&merge->files);
         return status;

@@ -80,12 +80,14 @@ static enum dse_status end(FILE **file, const char *path, struct dse_error *err)
     return fail_write(path, err);
 }
 
-static uint64_t count_lines(const struct text_buffer *text)
+/* Count the lines of a text, and let them into the digest. */
+static uint64_t take_lines(const struct text_buffer *text, uint64_t *digest)
 {
     uint64_t n = 0;
-    const char *at = text->data, *end = text->data + text->length;
-    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        at++;
+    const char *at = text->data, *end = text->data + text->length, *stop;
+    while (at < end && (stop = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        *digest = csv_digest(*digest, at, (size_t)(stop - at));
+        at = stop + 1;
         n++;
     }
     return n;
@@ -113,7 +115,8 @@ enum dse_status merge_files_add(struct merge_files *files, const struct cube_ent
     DSE_TRY(cube_index_add(&files->index, end, err));
     end->line++;
     end->offset += point->length;
-    end->layer_line += count_lines(layers);
+    end->layer_line += take_lines(layers, &files->digest);
+    (void)take_lines(point, &files->digest);
     end->layer_offset += layers->length;
     return DSE_OK;
 }

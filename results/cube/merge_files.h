@@ -18,6 +18,7 @@ struct merge_files {
     FILE *csv, *layers;                                                                 /* owned */
     struct cube_entry end;   /* where the next row goes */
     struct cube_index index; /* of the rows, for the cube */
+    uint64_t digest;         /* of their lines, as of journal_scan_place */
 };
 
 /* Begin both tables with their headers; what is left of an earlier merge is overwritten. DSE_IO,

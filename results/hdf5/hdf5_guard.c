@@ -23,7 +23,8 @@
 #include "results/hdf5/hdf5_trial.h"
 
 enum {
-    SEAL_BYTE = 64, /* of the line below */
+    SEAL_BYTE = 64,   /* of the line below */
+    ORIGIN_BYTE = 30, /* of the one below it */
     BLOCK_BYTE = 1 << 20,
     EMPTY_MAX = 1 << 26, /* values */
     DEFLATE_MOST = 1032,
@@ -33,6 +34,7 @@ enum {
 };
 
 static const char seal_format[] = "\nsealed by dse %016" PRIx64 " bytes, XXH3-64 %016" PRIx64 "\n";
+static const char origin_format[] = "\nmade from %016" PRIx64 "\n\n\n";
 static const char signature[8] = "\x89HDF\r\n\x1a\n"; /* HDF5 File Format Specification, section II.A */
 
 /* What helps against all damage. */
@@ -128,29 +130,58 @@ static enum dse_status open_regular(const char *path, int flags, int *file, uint
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not a regular file, and no other kind can hold HDF5");
 }
 
-enum dse_status hdf5_seal(const char *path, struct dse_error *err)
+static enum dse_status append(int file, const char *path, const char *bytes, size_t n, uint64_t *at,
+                              struct dse_error *err)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t put = pwrite(file, bytes + done, n - done, (off_t)*at);
+        if (put < 0 && errno != EINTR)
+            return fail_io(path, "cannot be written", err);
+        done += put > 0 ? (size_t)put : 0;
+        *at += put > 0 ? (uint64_t)put : 0;
+    }
+    return DSE_OK;
+}
+
+enum dse_status hdf5_seal(const char *path, uint64_t origin, struct dse_error *err)
 {
     int file;
     uint64_t size, hash = 0;
     bool holds;
-    char seal[SEAL_BYTE + 1];
+    char seal[SEAL_BYTE + 1], line[ORIGIN_BYTE + 1];
     DSE_TRY(open_regular(path, O_RDWR, &file, &size, err));
     enum dse_status status = seal_holds(file, path, size, &holds, err);
     if (status == DSE_OK && !holds) {
-        status = hash_of(file, path, size, &hash, err);
+        snprintf(line, sizeof line, origin_format, origin);
+        if (origin)
+            status = append(file, path, line, ORIGIN_BYTE, &size, err);
+        if (status == DSE_OK)
+            status = hash_of(file, path, size, &hash, err);
         seal_print(seal, size, hash);
-        size_t done = 0;
-        while (status == DSE_OK && done < SEAL_BYTE) {
-            ssize_t put = pwrite(file, seal + done, SEAL_BYTE - done, (off_t)(size + done));
-            if (put >= 0)
-                done += (size_t)put;
-            else if (errno != EINTR)
-                status = fail_io(path, "cannot be written", err);
-        }
+        if (status == DSE_OK)
+            status = append(file, path, seal, SEAL_BYTE, &size, err);
     }
     if (close(file) != 0 && status == DSE_OK)
         status = fail_io(path, "cannot be written", err);
     return status;
+}
+
+uint64_t hdf5_origin(const char *path)
+{
+    int file;
+    uint64_t size, origin = 0;
+    bool holds = false;
+    char is[ORIGIN_BYTE + 1] = "", should[ORIGIN_BYTE + 1];
+    if (open_regular(path, O_RDONLY, &file, &size, NULL) != DSE_OK)
+        return 0;
+    if (seal_holds(file, path, size, &holds, NULL) == DSE_OK && holds && size > SEAL_BYTE + ORIGIN_BYTE &&
+        read_at(file, is, ORIGIN_BYTE, (off_t)(size - SEAL_BYTE - ORIGIN_BYTE)) &&
+        sscanf(is, origin_format, &origin) == 1) {
+        snprintf(should, sizeof should, origin_format, origin);
+        origin = memcmp(is, should, ORIGIN_BYTE) == 0 ? origin : 0;
+    }
+    close(file);
+    return origin;
 }
 
 /* ---- the trial ---- */

@@ -16,8 +16,12 @@
 #include "base/status.h"
 
 /* Append the seal to a file that is closed and not yet renamed into place; one whose seal holds stays as it
- * is. DSE_IO, DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status hdf5_seal(const char *path, struct dse_error *err);
+ * is. Before it goes a line with `origin`, unless that is 0. DSE_IO, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status hdf5_seal(const char *path, uint64_t origin, struct dse_error *err);
+
+/* The origin that a file was sealed with: a hash of what it was made from. 0: none, or not what was written.
+ * The whole file is read. */
+uint64_t hdf5_origin(const char *path);
 
 /* Whether HDF5 can be trusted with the file. DSE_IO: it cannot be read. DSE_BAD_INPUT: not a regular file,
  * not HDF5, or damaged (what happened and at which object). DSE_INTERRUPTED: a signal to stop came meanwhile.

@@ -235,7 +235,8 @@ enum dse_status hdf5_output_open(struct hdf5_output *output, const char *path, s
 enum dse_status hdf5_output_close(struct hdf5_output *output, struct dse_error *err)
 {
     bool closed = H5Fclose(output->file) >= 0;
-    enum dse_status sealed = closed && !output->failed ? hdf5_seal(output->path, err) : DSE_OK;
+    enum dse_status sealed =
+        closed && !output->failed ? hdf5_seal(output->path, output->origin, err) : DSE_OK;
     if (!output->failed && closed && fsync(output->fd) != 0 && errno != EINVAL && errno != ENOSYS)
         output->failed = errno;
     int reason = output->failed;

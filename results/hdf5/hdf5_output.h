@@ -14,7 +14,8 @@ struct hdf5_output {
     hid_t file; /* write here; -1: not open */
     hid_t driver;
     int fd;
-    int failed; /* errno of the first write that failed; 0: none */
+    int failed;      /* errno of the first write that failed; 0: none */
+    uint64_t origin; /* see hdf5_origin; may be set until the file is closed; 0: none */
     char path[4096];
     char *bytes; /* (n) waiting for their write at `at`; owned */
     uint64_t at;

@@ -279,6 +279,15 @@ static enum dse_status sync_both(struct journal *journal, struct dse_error *err)
     return why.status;
 }
 
+enum dse_status journal_sync_now(struct journal *journal, struct dse_error *err)
+{
+    if (atomic_load(&journal->broken))
+        return fail_broken(journal, err);
+    enum dse_status status = sync_both(journal, err);
+    journal->synced_s = clock_wall_s();
+    return status;
+}
+
 enum dse_status journal_sync(struct journal *journal, struct dse_error *err)
 {
     double now_s = clock_wall_s();
@@ -286,13 +295,7 @@ enum dse_status journal_sync(struct journal *journal, struct dse_error *err)
         lock_touch(journal->lock);
         journal->touched_s = now_s;
     }
-    if (now_s - journal->synced_s < journal->sync_s)
-        return DSE_OK;
-    if (atomic_load(&journal->broken))
-        return fail_broken(journal, err);
-    enum dse_status status = sync_both(journal, err);
-    journal->synced_s = clock_wall_s();
-    return status;
+    return now_s - journal->synced_s < journal->sync_s ? DSE_OK : journal_sync_now(journal, err);
 }
 
 enum dse_status journal_finish(struct journal *journal, struct dse_error *err)

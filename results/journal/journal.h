@@ -15,6 +15,8 @@
 #include "results/journal/lock.h"
 #include "results/record/schema.h"
 
+struct cell_set;
+struct journal_lines;
 struct journal; /* open for appending, holds the lock */
 
 enum journal_verdict {
@@ -27,6 +29,11 @@ enum journal_verdict {
 typedef enum dse_status journal_visit_row(void *user, const struct journal_row *row,
                                           enum journal_verdict *verdict, struct dse_error *err);
 
+/* With `repair`, when all rows have been seen (`seen`, cells): further points from elsewhere, as lines added
+ * to `lines`, which is empty; called until `*more`, which is true, is set to false. */
+typedef enum dse_status journal_restore(void *user, const struct cell_set *seen, struct journal_lines *lines,
+                                        bool *more, struct dse_error *err);
+
 /* How to open. */
 struct journal_options {
     /* start anew: what is there is thrown away, once the lock is ours and nothing can be refused any more */
@@ -35,6 +42,7 @@ struct journal_options {
     double sync_s;            /* journal_sync does so at most this often; 0: each time */
     const char *command;      /* for the lock; may be NULL */
     journal_visit_row *visit; /* may be NULL */
+    journal_restore *restore; /* may be NULL */
     void *user;
 };
 
@@ -43,9 +51,12 @@ struct journal_report {
     uint64_t n_point;   /* rows kept */
     uint64_t n_dropped; /* rows moved aside because `visit` said so */
     uint64_t n_damaged; /* lines and points moved aside because they did not check (repair) */
-    uint64_t n_cut;    /* whole points behind the last one whose layers are all there, moved aside likewise */
-    uint64_t n_orphan; /* layer lines without a point, removed */
-    bool torn;         /* a piece of a line was cut off */
+    uint64_t n_cut; /* whole points behind the last one whose layers are all there, moved aside likewise */
+    uint64_t n_restored; /* points that `restore` gave */
+    uint64_t n_orphan;   /* layer lines without a point, removed */
+    bool mended;     /* a byte order mark, Windows line ends or a damaged header were put right (repair) */
+    bool torn;       /* a piece of a line was cut off */
+    uint64_t digest; /* as of journal_scan_place; 0: the journal has been changed */
     char dropped_path[4096]; /* where dropped points are; "" when there are none */
     char damaged_path[4096]; /* where damaged and cut lines are; "" when there are none */
     struct lock_owner stale; /* of a lock that was taken over; pid 0: none */
@@ -100,6 +111,10 @@ DSE_MUST_CHECK enum dse_status journal_flush(struct journal *journal, struct dse
 /* What is with the kernel to the disk (safe against power loss), if the last time is longer ago than
  * `sync_s`. Also touches the lock. May run in another thread than the writer's. DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_sync(struct journal *journal, struct dse_error *err);
+
+/* The same at once, without the lock's touch: before something is built from the rows that must not outlive
+ * them. */
+DSE_MUST_CHECK enum dse_status journal_sync_now(struct journal *journal, struct dse_error *err);
 
 /* Flush, sync, close and release the lock; NULL is fine. DSE_IO: what was not flushed before is lost. */
 DSE_MUST_CHECK enum dse_status journal_finish(struct journal *journal, struct dse_error *err);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const char mark[] = {'\xef', '\xbb', '\xbf'};
+
 /* Name the first column that differs. */
 static enum dse_status header_differs(const struct line_reader *reader, const struct text_buffer *expected,
                                       struct dse_error *err)
@@ -11,10 +13,17 @@ static enum dse_status header_differs(const struct line_reader *reader, const st
     enum dse_status status = DSE_OK;
     csv_row_init(&is);
     csv_row_init(&wanted);
-    if (!journal_header_is_one(reader) || csv_split(reader->line, reader->length, &is, NULL) != DSE_OK ||
-        csv_split(expected->data, expected->length - 1, &wanted, NULL) != DSE_OK) {
+    if (memcmp(reader->line, mark, reader->length < sizeof mark ? reader->length : sizeof mark) == 0 ||
+        reader->line[reader->length - 1] == '\r') {
         status = dse_fail_at(err, DSE_BAD_INPUT, reader->path, 1,
-                             "not a journal of dse; choose another output with -o");
+                             "has a byte order mark or Windows line ends, as some editors write them; use "
+                             "--repair to mend it");
+    } else if (!journal_header_is_one(reader) ||
+               csv_split(reader->line, reader->length, &is, NULL) != DSE_OK ||
+               csv_split(expected->data, expected->length - 1, &wanted, NULL) != DSE_OK) {
+        status = dse_fail_at(err, DSE_BAD_INPUT, reader->path, 1,
+                             "not a journal of dse; choose another output with -o, or, when its first line "
+                             "is damaged, use --repair");
     } else {
         size_t i = 0;
         while (i < is.n && i < wanted.n && strcmp(is.field[i], wanted.field[i]) == 0)
@@ -22,7 +31,8 @@ static enum dse_status header_differs(const struct line_reader *reader, const st
         status = dse_fail_at(
             err, DSE_BAD_INPUT, reader->path, 1,
             "written by another specification or version: column %zu is '%s', here it would be "
-            "'%s'; use --fresh to start anew or choose another output with -o",
+            "'%s'; use --fresh to start anew or choose another output with -o (or --repair, when the line is "
+            "damaged)",
             i + 1, i < is.n ? is.field[i] : "missing", i < wanted.n ? wanted.field[i] : "missing");
     }
     csv_row_free(&is);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "results/journal/journal_mend.h"
 #include "results/journal/journal_parts.h"
 #include "results/journal/journal_rewrite.h"
 #include "results/journal/journal_step.h"
@@ -241,6 +242,27 @@ static enum dse_status take_all(struct recovery *r, struct dse_error *err)
     }
 }
 
+/* Points that this journal has lost and another place still has. */
+static enum dse_status restore_rows(struct recovery *r, struct dse_error *err)
+{
+    struct journal_lines lines;
+    enum dse_status status = DSE_OK;
+    bool more = r->options->repair && r->options->restore;
+    journal_lines_init(&lines);
+    while (more && status == DSE_OK) {
+        journal_lines_clear(&lines);
+        status = r->options->restore(r->options->user, &r->seen, &lines, &more, err);
+        if (status == DSE_OK && lines.n_point > 0)
+            status = begin_rewrite(r, err);
+        if (status == DSE_OK && lines.n_point > 0)
+            status = journal_pair_add(&r->rewrite.kept, &lines, err);
+        r->journal->report.n_restored += lines.n_point;
+        r->journal->report.n_point += lines.n_point;
+    }
+    journal_lines_free(&lines);
+    return status;
+}
+
 /* ---------------------------------------- all */
 
 /* The lengths of the headers: where the first rows begin. */
@@ -276,6 +298,7 @@ static enum dse_status change_files(struct recovery *r, struct dse_error *err)
     journal_scan_where(r->scan, &place);
     journal->report.n_orphan = place.n_orphan;
     journal->report.torn = place.torn;
+    journal->report.digest = anew ? 0 : place.digest;
     name_asides(r);
     DSE_TRY(journal_rewrite_commit(&r->rewrite, err));
     journal->csv_byte = place.end;
@@ -306,9 +329,28 @@ static enum dse_status read_and_change(struct recovery *r, struct dse_error *err
     DSE_TRY(cell_set_init(&r->seen, schema_n_cell(r->journal->schema), err));
     DSE_TRY(journal_scan_open(r->out, r->journal->schema, &r->scan, err));
     DSE_TRY(take_all(r, err));
+    DSE_TRY(restore_rows(r, err));
     if (r->options->visit)
         DSE_TRY(r->options->visit(r->options->user, NULL, &verdict, err));
     return change_files(r, err);
+}
+
+/* What an editor may do to a table as a whole. */
+static enum dse_status mend_both(struct journal *journal, struct dse_error *err)
+{
+    bool csv = false, layers = false;
+    DSE_TRY(journal_mend(journal->csv_path, journal->schema, RESULT_POINTS, &csv, err));
+    DSE_TRY(journal_mend(journal->layer_path, journal->schema, RESULT_LAYERS, &layers, err));
+    journal->report.mended = csv || layers;
+    if (csv) {
+        close(journal->csv_fd);
+        DSE_TRY(table_open(journal->csv_path, APPEND, &journal->csv_fd, err));
+    }
+    if (layers) {
+        close(journal->layer_fd);
+        DSE_TRY(table_open(journal->layer_path, APPEND, &journal->layer_fd, err));
+    }
+    return DSE_OK;
 }
 
 enum dse_status journal_recover(struct journal *journal, const char *out,
@@ -319,6 +361,8 @@ enum dse_status journal_recover(struct journal *journal, const char *out,
     DSE_TRY(table_open(journal->csv_path, APPEND, &journal->csv_fd, err));
     DSE_TRY(table_open(journal->layer_path, APPEND, &journal->layer_fd, err));
     journal_rewrite_clean(out);
+    if (options->repair)
+        DSE_TRY(mend_both(journal, err));
     if (options->fresh) {
         if (options->visit)
             DSE_TRY(options->visit(options->user, NULL, &verdict, err));

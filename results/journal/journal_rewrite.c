@@ -72,6 +72,16 @@ enum dse_status journal_pair_copy(struct journal_rewrite *rewrite, struct journa
     return copy_bytes(rewrite->layer_fd, layer_offset, layer_length, pair->layers, pair->layer_path, err);
 }
 
+enum dse_status journal_pair_add(struct journal_pair *pair, const struct journal_lines *lines,
+                                 struct dse_error *err)
+{
+    if (fwrite(lines->layers.data, 1, lines->layers.length, pair->layers) != lines->layers.length)
+        return fail_errno(pair->layer_path, "cannot be written anew", err);
+    if (fwrite(lines->point.data, 1, lines->point.length, pair->csv) != lines->point.length)
+        return fail_errno(pair->csv_path, "cannot be written anew", err);
+    return DSE_OK;
+}
+
 /* The bytes from `offset` to the last line break of a file, and the lines in them. */
 static enum dse_status measure_rest(int fd, const char *path, uint64_t offset, uint64_t *length,
                                     uint64_t *n_line, struct dse_error *err)

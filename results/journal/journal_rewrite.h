@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
-#include "results/journal/journal_scan.h"
+#include "results/journal/journal.h"
 
 enum { REWRITE_PATH_MAX = 4096 };
 
@@ -41,6 +41,10 @@ DSE_MUST_CHECK enum dse_status journal_aside_begin(struct journal_rewrite *rewri
 DSE_MUST_CHECK enum dse_status journal_pair_copy(struct journal_rewrite *rewrite, struct journal_pair *pair,
                                                  uint64_t offset, uint64_t length, uint64_t layer_offset,
                                                  uint64_t layer_length, struct dse_error *err);
+
+/* Add the lines of points that the old files do not have. DSE_IO. */
+DSE_MUST_CHECK enum dse_status journal_pair_add(struct journal_pair *pair, const struct journal_lines *lines,
+                                                struct dse_error *err);
 
 /* Copy the whole lines from a byte to the end, and count those of OUT.csv. DSE_IO. */
 DSE_MUST_CHECK enum dse_status journal_pair_copy_rest(struct journal_rewrite *rewrite,

@@ -214,6 +214,7 @@ static void take_layer(struct journal_scan *scan)
         row->layer_line = (uint64_t)scan->layers.number;
     }
     row->layer_length += scan->layers.length + 1;
+    scan->place.digest = csv_digest(scan->place.digest, scan->layers.line, scan->layers.length);
     scan->layer_waits = false;
 }
 
@@ -346,6 +347,7 @@ enum dse_status journal_scan_step(struct journal_scan *scan, enum journal_event 
         scan->place.torn = true;
     } else if (*event == JOURNAL_ROW) {
         scan->place.end = scan->csv.next;
+        scan->place.digest = csv_digest(scan->place.digest, scan->csv.line, scan->csv.length);
         if (row->layer_length > 0)
             scan->place.layer_end = row->layer_offset + row->layer_length;
     }

@@ -54,6 +54,7 @@ struct journal_scan_place {
     uint64_t n_bad;          /* loose: lines that did not check */
     uint64_t first_bad_line; /* 0: none */
     uint64_t n_orphan;       /* lines of OUT.layers.csv whose point is not there */
+    uint64_t digest;         /* of the lines of all rows given out; 0: none. Loose: of OUT.csv alone */
     bool torn;               /* a file ends in a piece of a line, or before the layers of a point do */
 };
 void journal_scan_where(const struct journal_scan *scan, struct journal_scan_place *place);

@@ -110,6 +110,15 @@ bool csv_seal_holds(const char *line, size_t length)
     return memcmp(seal, line + length - SEAL_LENGTH, SEAL_LENGTH) == 0;
 }
 
+uint64_t csv_digest(uint64_t before, const char *line, size_t length)
+{
+    enum { SUM = 16 }; /* hex digits of the line's own checksum, which stand for all of it */
+    char bytes[sizeof before + SUM];
+    memcpy(bytes, &before, sizeof before);
+    memcpy(bytes + sizeof before, line + length - SUM, SUM);
+    return hash_of_bytes(bytes, sizeof bytes);
+}
+
 /* Where the level columns stand: before the columns about the search. */
 static bool levels_go_before(const struct metric *metric)
 {

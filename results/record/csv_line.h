@@ -40,6 +40,10 @@ void csv_seal(struct text_buffer *line, size_t start);
 /* Whether a line (without its line break) carries the right checksum. */
 bool csv_seal_holds(const char *line, size_t length);
 
+/* What stands for all lines up to this one, whose seal holds: `before` is that of those before it (0: there
+ * are none). */
+uint64_t csv_digest(uint64_t before, const char *line, size_t length);
+
 /* The header lines, with line break: axis columns, status ..., point_key, checksum. */
 void csv_point_header(struct text_buffer *line, const struct result_schema *schema);
 void csv_layer_header(struct text_buffer *line, const struct result_schema *schema);

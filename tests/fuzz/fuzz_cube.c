@@ -223,7 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < OPERATION_MAX && bytes.left > 0; i++)
         operate(file, &objects, &bytes);
     FUZZ_REQUIRE(H5Fclose(file) >= 0, "close");
-    FUZZ_REQUIRE(hdf5_seal(base.path, &err) == DSE_OK, "%s", err.text);
+    FUZZ_REQUIRE(hdf5_seal(base.path, 0, &err) == DSE_OK, "%s", err.text);
     base_read_all(base.path);
     unlink(base.path);
     return 0;

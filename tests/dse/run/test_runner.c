@@ -230,6 +230,9 @@ static void test_runner_resumes_without_computing_again(void **state)
     length = ftell(file);
     fclose(file);
     assert_int_equal(truncate(path, length), 0);
+    /* No crash leaves it beside a cube that has the point. */
+    assert_int_equal(run_spec("r.h5", 2, 1, 1, &summary), DSE_BAD_INPUT);
+    assert_int_equal(unlink(in_folder("r.h5", path)), 0);
     assert_int_equal(run_spec("r.h5", 2, 1, 1, &summary), DSE_OK);
     assert_int_equal(summary.n_reused, 11);
     assert_int_equal(summary.n_status[RESULT_OK], 1);

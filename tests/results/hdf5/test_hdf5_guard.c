@@ -91,7 +91,7 @@ static void test_hdf5_guard_seal_is_the_hash_of_the_bytes_before_it(void **state
     snprintf(line, sizeof line, "\nsealed by dse %016zx bytes, XXH3-64 %016llx\n", n,
              (unsigned long long)hash_of_bytes(image.byte, n));
     for (int twice = 0; twice < 2; twice++) { /* the second time changes nothing */
-        assert_int_equal(hdf5_seal(path, &err), DSE_OK);
+        assert_int_equal(hdf5_seal(path, 0, &err), DSE_OK);
         load(&image);
         assert_int_equal(image.n, n + SEAL_BYTE);
         assert_memory_equal(image.byte + n, line, SEAL_BYTE);
@@ -105,7 +105,7 @@ static void test_hdf5_guard_every_changed_byte_of_a_sealed_file_is_found(void **
     struct dse_error err;
     make(&image);
     size_t n = image.n;
-    assert_int_equal(hdf5_seal(path, &err), DSE_OK);
+    assert_int_equal(hdf5_seal(path, 0, &err), DSE_OK);
     load(&image);
     for (size_t i = 8; i < n; i += 7) { /* the first 8 say that it is HDF5 */
         image.byte[i] = (char)(image.byte[i] ^ 0x10);
@@ -135,7 +135,7 @@ static void test_hdf5_guard_edits_by_hdf5_drop_the_seal(void **state)
     struct dse_error err;
     make(&image);
     size_t n = image.n;
-    assert_int_equal(hdf5_seal(path, &err), DSE_OK);
+    assert_int_equal(hdf5_seal(path, 0, &err), DSE_OK);
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(file >= 0);
     assert_true(hdf5_put_text(file, "note", "by hand") >= 0);
@@ -214,7 +214,7 @@ static void test_hdf5_guard_cut_files_are_refused(void **state)
     (void)state;
     struct dse_error err;
     make(&image);
-    assert_int_equal(hdf5_seal(path, &err), DSE_OK);
+    assert_int_equal(hdf5_seal(path, 0, &err), DSE_OK);
     load(&image);
     store(&image, 0);
     check_is(DSE_BAD_INPUT, "it is empty");
@@ -234,7 +234,7 @@ static void test_hdf5_guard_other_kinds_of_file_do_not_hang(void **state)
     check_is(DSE_IO, "No such file");
     assert_int_equal(mkfifo(path, 0600), 0);
     check_is(DSE_BAD_INPUT, "not a regular file");
-    assert_int_equal(hdf5_seal(path, &err), DSE_BAD_INPUT);
+    assert_int_equal(hdf5_seal(path, 0, &err), DSE_BAD_INPUT);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(hdf5_check("/dev/zero", &err), DSE_BAD_INPUT);
     assert_int_equal(hdf5_check(folder, &err), DSE_BAD_INPUT);

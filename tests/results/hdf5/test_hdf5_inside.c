@@ -46,7 +46,7 @@ static void make(enum way way, bool seal)
     H5Gclose(group);
     H5Fclose(file);
     if (seal)
-        assert_int_equal(hdf5_seal(path, NULL), DSE_OK);
+        assert_int_equal(hdf5_seal(path, 0, NULL), DSE_OK);
 }
 
 static void test_hdf5_inside_ways_out_of_a_file_are_refused(void **state)
