@@ -209,7 +209,7 @@ static bool can_take_stage1(const struct soma_allocator *a)
 {
     struct soma_price price;
     (void)soma_lfa_search_best(a->lfa, &price);
-    return soma_search_can_make(a->search, price.n_part);
+    return isfinite(price.cost) && soma_search_can_make(a->search, price.n_part);
 }
 
 static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)

@@ -32,9 +32,6 @@ enum {
     RANDOM_COCCO = 15
 }; /* a use of random streams that no other engine has */
 
-/* Of time and evaluations at most, for no fusion at all. */
-#define UNFUSED_SHARE 0.25
-
 static const char *const tiling_name[] = {"parallel", "inherit"};
 
 static const struct engine_option option[N_OPTION] = {
@@ -122,7 +119,7 @@ static enum dse_status offer_unfused(struct state *state, struct engine_context 
                                      struct dse_error *err)
 {
     state->begun = true;
-    return soma_offer_unfused(context, &state->task, SOMA_MOVES_COCCO, UNFUSED_SHARE, &state->scratch,
+    return soma_offer_unfused(context, &state->task, SOMA_MOVES_COCCO, SOMA_UNFUSED_SHARE, &state->scratch,
                               &state->unfused, err);
 }
 

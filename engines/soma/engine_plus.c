@@ -12,6 +12,7 @@
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
 #include "engines/soma/two_stage.h"
+#include "engines/soma/unfused.h"
 
 enum {
     OPTION_COMPAT,
@@ -234,10 +235,22 @@ static enum dse_status begin_generation(struct state *state, struct engine_conte
 
 /* ---- steps ---- */
 
+/* There is an answer before anything else begins. */
+static enum dse_status offer_unfused(struct state *state, struct engine_context *context,
+                                     struct dse_error *err)
+{
+    struct soma_unfused unfused;
+    soma_unfused_new(state->task.search.context.network->n_layer, engine_context_arena(context), &unfused);
+    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
+    return soma_offer_unfused(context, &state->task, SOMA_MOVES_PAPER, SOMA_UNFUSED_SHARE, &state->scratch,
+                              &unfused, err);
+}
+
 static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
                              struct dse_error *err)
 {
     state->phase = TWO_STAGE;
+    DSE_TRY(offer_unfused(state, context, err));
     DSE_TRY(find_bound(state, context, err));
     DSE_TRY(find_seeds(state, context, err));
     if (state->n_seed == 0 && engine_context_left(context) > 0 && !soma_search_is_over(&state->task.search))
@@ -297,6 +310,8 @@ static enum dse_status plus_step(void *memory, struct engine_context *context, e
 static enum dse_status plus_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
+    if (state->phase == BEGIN)
+        return offer_unfused(state, context, err);
     if (state->phase == JOINT)
         return plus_walks_end(&state->walks, 0, context, err);
     DSE_TRY(soma_two_stage_settle(&state->two_stage, context, err));

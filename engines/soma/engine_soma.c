@@ -42,9 +42,6 @@ enum { COARSE, MINIMAL };
 
 static const char *const first_tiles[] = {"coarse", "minimal"};
 
-/* Of time and evaluations at most, for no fusion at all. */
-#define UNFUSED_SHARE 0.25
-
 /* How often the first stage changes what; all of them 0: as usual for the moves (docs/soma-search.md). */
 #define SHARE(NAME, WHAT)                                                                                    \
     {                                                                                                        \
@@ -168,8 +165,8 @@ static enum dse_status offer_unfused(struct state *state, struct engine_context 
     soma_unfused_new(state->task.search.context.network->n_layer, engine_context_arena(context), unfused);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
     state->begun = true;
-    return soma_offer_unfused(context, &state->task, state->first, UNFUSED_SHARE, &state->scratch, unfused,
-                              err);
+    return soma_offer_unfused(context, &state->task, state->first, SOMA_UNFUSED_SHARE, &state->scratch,
+                              unfused, err);
 }
 
 static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,

@@ -7,6 +7,9 @@
 
 struct engine_context;
 
+/* What an engine that fuses spends on it at most, of time and of evaluations. */
+#define SOMA_UNFUSED_SHARE 0.125
+
 /* The network layer by layer, as found by soma_offer_unfused. */
 struct soma_unfused {
     struct soma_lfa start; /* of the moves; the last that was tried where none fits */

@@ -213,7 +213,7 @@ static enum dse_status find_curves(const struct soma_search *search, struct aren
         for (uint32_t l = 0; l < n; l++)
             DSE_TRY(
                 curve_new(search, extent_of(search, l, direction), arena, &curves[l].axis[direction], err));
-        for (uint32_t y = 0; y < n; y++)
+        for (uint32_t y = 0; y < n && !soma_search_is_over(search); y++)
             follow_all(search, y, direction, &needs, curves);
         for (uint32_t l = 0; l < n; l++) /* a larger tile is enough for no less */
             for (uint32_t i = 1; i < curves[l].axis[direction].n; i++) {
@@ -248,7 +248,8 @@ static enum dse_status try_tile(const struct soma_search *search, const struct l
     return DSE_OK;
 }
 
-/* All shapes of tiles with so many channels; samples are a divisor of the batch. */
+/* All shapes of tiles with so many channels; samples are a divisor of the batch. When the time is over
+ * nothing is known. */
 static enum dse_status try_shapes(const struct soma_search *search, const struct layer *layer, uint32_t k,
                                   const struct curves *curves, struct work *work, struct dse_error *err)
 {
@@ -256,12 +257,17 @@ static enum dse_status try_shapes(const struct soma_search *search, const struct
     for (shape.b = 1; shape.b <= search->context.batch; shape.b++) {
         if (search->context.batch % shape.b != 0)
             continue;
-        for (shape.h = 1; shape.h <= layer->p; shape.h++)
+        for (shape.h = 1; shape.h <= layer->p; shape.h++) {
+            if (soma_search_is_over(search)) {
+                *work = (struct work){INFINITY, INFINITY};
+                return DSE_OK;
+            }
             for (shape.w = 1; shape.w <= layer->q; shape.w++)
                 DSE_TRY(try_tile(search, layer, &shape,
                                  curves->axis[0].share[shape.h - 1] * curves->axis[1].share[shape.w - 1] *
                                      shape.b / search->context.batch,
                                  work, err));
+        }
     }
     return DSE_OK;
 }
@@ -481,7 +487,7 @@ static uint64_t room_cycle(const struct soma_search *search, const double *cycle
 static void add_room(const struct soma_search *search, const double *cycle, uint8_t *mark,
                      struct soma_bound *bound)
 {
-    for (uint32_t l = 0; l < search->context.network->n_layer; l++) {
+    for (uint32_t l = 0; l < search->context.network->n_layer && !soma_search_is_over(search); l++) {
         uint64_t least_cycle = room_cycle(search, cycle, l, mark);
         bound->cycle = least_cycle > bound->cycle ? least_cycle : bound->cycle;
     }
@@ -496,6 +502,8 @@ enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max, 
     *bound = (struct soma_bound){0};
     DSE_TRY(arena_check(arena, "a lower bound", err));
     DSE_TRY(find_curves(search, arena, curves, err));
+    if (soma_search_is_over(search)) /* what was not followed might make tiles cheaper: nothing is known */
+        return DSE_OK;
     DSE_TRY(add_core(search, curves, tile_max, cycle, bound, err));
     add_dram(search, curves, mark, bound);
     add_room(search, cycle, mark, bound);

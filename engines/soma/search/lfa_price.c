@@ -105,16 +105,20 @@ static void make_room(struct soma_lfa_prices *prices)
     prices->room *= 2;
 }
 
-/* The times of a layer group, from the store or made now. Valid until the next call. */
+/* The times of a layer group, from the store or made now. Valid until the next call. `look`: none (NULL) are
+ * made any more when the time is over. */
 static enum dse_status group_times(struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint32_t first,
-                                   uint32_t past, const struct soma_group_times **times,
+                                   uint32_t past, bool look, const struct soma_group_times **times,
                                    struct dse_error *err)
 {
     uint64_t key[2];
+    *times = NULL;
     make_key(prices, lfa, first, past, key);
     struct entry *entry = find(prices->entry, prices->room, key);
     if (!entry->key[0]) {
         struct soma_group_times made;
+        if (look && soma_search_is_over(prices->search))
+            return DSE_OK;
         if (4 * (prices->count + 1) > 3 * prices->room) {
             make_room(prices);
             entry = find(prices->entry, prices->room, key);
@@ -133,7 +137,7 @@ enum dse_status soma_lfa_group(struct soma_lfa_prices *prices, const struct soma
                                uint32_t past, struct soma_group_times *times, struct dse_error *err)
 {
     const struct soma_group_times *found;
-    DSE_TRY(group_times(prices, lfa, first, past, &found, err));
+    DSE_TRY(group_times(prices, lfa, first, past, false, &found, err));
     *times = *found;
     return DSE_OK;
 }
@@ -198,8 +202,8 @@ enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma
         const struct soma_group_times *group;
         for (past = g + 1; past < lfa->n_flc && !lfa->dram_cut[past];)
             past++;
-        DSE_TRY(group_times(prices, lfa, g, past, &group, err));
-        if (!group->valid || (group->alone && pool_before(search, lfa, g)))
+        DSE_TRY(group_times(prices, lfa, g, past, true, &group, err));
+        if (!group || !group->valid || (group->alone && pool_before(search, lfa, g)))
             return DSE_OK;
         append(&at, group);
         if (at.buffer_max_byte > buffer_limit || !within_limits(&at))

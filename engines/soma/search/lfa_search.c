@@ -94,7 +94,7 @@ static enum dse_status prepare(const struct soma_search *search, const struct so
         DSE_TRY(soma_lfa_prices_new(search, &s->own, err));
     s->prices = options->prices ? options->prices : s->own;
     DSE_TRY(soma_lfa_price(s->prices, &s->now, s->buffer_limit, &s->price, err));
-    if (!isfinite(s->price.cost))
+    if (!isfinite(s->price.cost) && !soma_search_is_over(search))
         return dse_fail(err, DSE_INTERNAL,
                         "a fusion search starts from an LFA that is not valid or does not fit");
     return annealing_new(&space, &walk, s->price.cost, stream, arena, &s->walk, err);

@@ -60,7 +60,8 @@ DSE_MUST_CHECK enum dse_status soma_cheap_lfa(const struct soma_search *search,
 DSE_MUST_CHECK enum dse_status soma_finest_lfa(const struct soma_search *search, uint64_t buffer_limit,
                                                struct soma_lfa *lfa, struct dse_error *err);
 
-/* Start from `start`, which fits `buffer_limit`. Memory from `arena`, whose reset ends the search. */
+/* Start from `start`, which fits `buffer_limit`. When the time is over before it is priced, the search has
+ * nothing: its best has cost INFINITY. Memory from `arena`, whose reset ends the search. */
 DSE_MUST_CHECK enum dse_status soma_lfa_search_new(const struct soma_search *search,
                                                    const struct soma_lfa_options *options,
                                                    const struct soma_lfa *start, uint64_t buffer_limit,

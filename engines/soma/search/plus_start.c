@@ -53,7 +53,7 @@ static enum dse_status make_fit(const struct soma_search *search, const struct s
                                 bool *fit, struct dse_error *err)
 {
     *fit = false;
-    for (uint32_t t = *tiling; t <= tiling_max; t *= 2) {
+    for (uint32_t t = *tiling; t <= tiling_max && !soma_search_is_over(search); t *= 2) {
         DSE_TRY(fits(search, lfa, first, past, t, scratch, fit, err));
         if (*fit) {
             *tiling = t;

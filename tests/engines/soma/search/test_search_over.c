@@ -7,8 +7,11 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "engines/soma/search/fusion_bound.h"
+#include "engines/soma/search/layerwise.h"
 #include "engines/soma/search/lfa_search.h"
 #include "engines/soma/search/plus_price.h"
+#include "engines/soma/search/plus_start.h"
 #include "tests/support/soma_case.h"
 
 static void test_search_is_over_when_time_or_cancel_says_so(void **state)
@@ -58,9 +61,87 @@ static void test_search_that_is_over_polishes_no_more(void **state)
     soma_case_close(&c);
 }
 
+/* A core array that ends the search when it has been asked so often, and counts what it is asked behind that. */
+struct ending_core {
+    struct core_scheduler core;
+    uint64_t until, after;
+    atomic_int cancel;
+};
+
+/* What the scheduler's hook gets is const. */
+struct handle {
+    struct ending_core *ending;
+};
+
+static enum dse_status ending_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                   struct dse_error *err)
+{
+    struct ending_core *ending = ((const struct handle *)self)->ending;
+    if (ending->until > 0)
+        ending->until--;
+    else
+        ending->after++;
+    if (ending->until == 0)
+        atomic_store(&ending->cancel, 1);
+    return ending->core.cost(ending->core.self, tile, cost, err);
+}
+
+enum { START, TUNING, BOUND, GROUPS, N_PART };
+
+/* One part of a search's beginning, which would go on for long. */
+static enum dse_status begin_part(int part, const struct soma_search *search, struct arena *scratch,
+                                  struct soma_lfa *lfa, struct soma_price *price, struct dse_error *err)
+{
+    struct soma_lfa_prices *prices;
+    struct soma_bound bound;
+    uint64_t n;
+    if (part == START)
+        return soma_initial_lfa(search, SOMA_MOVES_PAPER, 1 << 20, NULL, lfa, price, err);
+    if (part == BOUND)
+        return soma_bound(search, UINT64_MAX, scratch, &bound, err);
+    if (part == GROUPS)
+        return plus_start(search, 64, scratch, lfa, price, err);
+    DSE_TRY(soma_lfa_prices_new(search, &prices, err));
+    enum dse_status status = soma_cheap_lfa(search, prices, lfa, price, err);
+    if (status == DSE_OK && price->cost < INFINITY)
+        status = soma_layerwise(search, prices, UINT64_MAX, lfa, price, &n, err);
+    soma_lfa_prices_free(prices);
+    return status;
+}
+
+/* Every part of the beginning looks while it asks what tiles cost: none goes on for more than what belongs to
+ * one layer group or one row of shapes, of hundreds to thousands that it would ask for. */
+static void test_search_that_is_over_begins_no_more(void **state)
+{
+    static const uint64_t until[] = {1, 20, 60};
+    (void)state;
+    for (int part = 0; part < N_PART; part++)
+        for (size_t i = 0; i < sizeof until / sizeof until[0]; i++) {
+            struct soma_case c;
+            struct soma_lfa lfa;
+            struct soma_price price;
+            struct arena scratch;
+            struct dse_error err;
+            soma_case_open(&c, "experiments/networks/resnet50_soma.yaml", 1 << 20);
+            struct soma_search search = soma_case_search(&c, 8 << 20, 16);
+            struct ending_core ending = {.core = search.context.core, .until = until[i]};
+            const struct handle handle = {&ending};
+            search.context.core = (struct core_scheduler){.cost = ending_cost, .self = &handle};
+            search.cancel = &ending.cancel;
+            arena_init(&scratch);
+            soma_lfa_new(c.network.n_layer, &c.arena, &lfa);
+            assert_int_equal(begin_part(part, &search, &scratch, &lfa, &price, &err), DSE_OK);
+            assert_int_equal(ending.until, 0);
+            assert_true(ending.after <= 112); /* columns of the first layer's output */
+            arena_free(&scratch);
+            soma_case_close(&c);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_search_that_is_over_begins_no_more),
         cmocka_unit_test(test_search_is_over_when_time_or_cancel_says_so),
         cmocka_unit_test(test_search_that_is_over_polishes_no_more),
     };
