@@ -110,6 +110,7 @@ enum noc_setting {
     NOC_SET_DRAM_QUEUE,
     NOC_SET_DRAM_READ_AHEAD,
     NOC_SET_RESEND_WINDOWS, /* 1: yes */
+    NOC_SET_COMPAT,         /* 1: yes */
     NOC_SET_COUNT
 };
 

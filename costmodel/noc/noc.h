@@ -17,13 +17,21 @@
 #include "costmodel/model/measure.h"
 #include "costmodel/model/problem.h"
 
-/* DRAM behind the mesh: banks with open rows, one data bus. Times in cycles of the mesh clock. Defaults:
- * docs/noc.md. */
+/* What a bandwidth lets through: so many accesses take so many cycles; access 0: no limit. */
+struct noc_limit {
+    uint64_t access, cycle;
+};
+
+enum noc_limited { NOC_ALL, NOC_READS, NOC_WRITES, NOC_LIMITS };
+
+/* DRAM behind the mesh: banks with open rows, one data bus, and the bandwidth of the architecture. Times in
+ * cycles of the mesh clock. Defaults: docs/noc.md. */
 struct noc_dram {
     uint32_t n_bank;
     uint32_t row_byte;                              /* of one bank, all chips of the rank together */
     uint32_t burst_byte;                            /* one access: the data of one packet */
     uint32_t burst_cycle;                           /* the data bus is busy for one burst */
+    struct noc_limit limit[NOC_LIMITS];             /* of all accesses, of reads, of writes */
     uint32_t activate_cycle;                        /* tRCD */
     uint32_t precharge_cycle;                       /* tRP */
     uint32_t read_cycle;                            /* CL: column read to first data */
@@ -50,12 +58,14 @@ struct noc_config {
     uint32_t flit_bit;    /* 64 */
     uint32_t data_flits;  /* of a packet, besides its head: 4 */
     uint32_t queue_flits; /* output FIFO of a router port: 7 */
-    /* noc_program_of: a loop over the window (R, S) moves the inputs on; false in CoSA */
+    /* the published program and its DRAM; else the traffic of the cost model and the architecture's DRAM */
+    bool compat;
+    /* compat: a loop over the window (R, S) moves the inputs on; false in CoSA */
     bool resend_windows;
     struct noc_dram dram;
 };
 
-/* The default mesh for `pe_columns` x `pe_rows` PEs: one more row at the bottom, the global buffer at the
+/* CoSA's (compat) for `pe_columns` x `pe_rows` PEs: one more row at the bottom, the global buffer at the
  * local port of its last router, the DRAM at that router's south port (4 x 4 PEs: 20 routers, 38 ports,
  * buffer 19, DRAM 29). */
 void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe_rows);
@@ -139,8 +149,9 @@ int noc_level_of(const struct architecture *arch);
 struct noc_latency {
     uint64_t cycle;
     uint64_t n_step, n_step_simulated; /* fewer: the others are extrapolated from the steps of their kind */
-    double bound_cycle;                /* of the busiest port or PE over all steps: `cycle` is never less */
-    struct noc_result simulated;       /* of the steps that were simulated */
+    /* of the busiest port, PE or bandwidth of a level over all steps: `cycle` is never less */
+    double bound_cycle;
+    struct noc_result simulated; /* of the steps that were simulated */
 };
 
 /* Steps of the largest simulation that noc_latency_of should be asked for in a sweep: docs/noc.md,
@@ -148,9 +159,10 @@ struct noc_latency {
 enum { NOC_LATENCY_STEPS = 4096 };
 
 /* The default mesh of an architecture: as wide and high as the PE array; an array of one row or column
- * becomes the most square rectangle with as many PEs (16 x 1: 4 x 4). What the architecture says itself
- * (arch->noc) comes before the defaults. `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array,
- * one too large, or numbers that do not go together. */
+ * becomes the most square rectangle with as many PEs (16 x 1: 4 x 4). The DRAM has the bandwidth of the
+ * outermost level, unless noc.compat asks for CoSA's. What the architecture says itself (arch->noc) comes
+ * before the defaults. `*noc_level`: noc_level_of. DSE_BAD_USAGE when there is no array, one too large, too
+ * slow a DRAM, or numbers that do not go together. */
 DSE_MUST_CHECK enum dse_status noc_config_of(const struct architecture *arch, struct noc_config *config,
                                              uint32_t *noc_level, struct dse_error *err);
 

@@ -26,6 +26,8 @@ static const struct noc_dram default_dram = {
     .read_base_byte = 0x30000,
 };
 
+#define NOC_LIMIT_MAX (UINT64_C(1) << 62) /* numbers of a bandwidth */
+
 enum {
     NOC_FLITS_MAX = 1024,         /* of a packet or a queue */
     NOC_BANK_MAX = 1 << 16,       /* banks */
@@ -42,6 +44,7 @@ void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe
     config->dram_port =
         n_router + pe_columns + rows; /* the first of the south side, which starts at the right */
     config->dram = default_dram;
+    config->compat = true;
 }
 
 struct noc_place noc_place_of(const struct noc_config *config, uint32_t port)
@@ -122,6 +125,11 @@ static enum dse_status check_dram(const struct noc_config *c, struct dse_error *
     if (d->read_base_byte > (uint64_t)1 << 48)
         return dse_fail(err, DSE_BAD_INPUT, "DRAM reads start at byte %llu; at most 2^48",
                         (unsigned long long)d->read_base_byte);
+    for (uint32_t k = 0; k < NOC_LIMITS; k++)
+        if (d->limit[k].access != 0 && (d->limit[k].access > NOC_LIMIT_MAX || d->limit[k].cycle < 1 ||
+                                        d->limit[k].cycle / d->limit[k].access >= NOC_DRAM_CYCLES_MAX))
+            return dse_fail(err, DSE_BAD_INPUT, "%llu accesses of the DRAM in %llu cycles; too slow",
+                            (unsigned long long)d->limit[k].access, (unsigned long long)d->limit[k].cycle);
     /* So that a refresh and an access that it delays are over before the next one. */
     if (d->refresh_interval_cycle != 0 && d->refresh_interval_cycle <= longest)
         return dse_fail(err, DSE_BAD_INPUT, "DRAM refresh every %u cycles; the other times together are %llu",

@@ -49,12 +49,32 @@ static void skip_refreshes(struct noc_dram_state *dram, uint64_t now)
     dram->refresh_due += (now - dram->refresh_due) / interval * interval;
 }
 
-/* The earliest column command that the data bus and its turnarounds allow. */
+/* Whether limit k holds for an access. */
+static bool is_limited(const struct noc_dram_state *dram, uint32_t k, bool write)
+{
+    return dram->timing->limit[k].access != 0 && k != (write ? NOC_READS : NOC_WRITES);
+}
+
+/* The data of one access begin in cycle `data`, or what is left of the cycle before it. When the bandwidth
+ * has brought them. */
+static uint64_t take(struct noc_limit_state *state, struct noc_limit limit, uint64_t data)
+{
+    uint64_t ahead = data == state->free ? state->ahead : 0;
+    uint64_t n = (limit.cycle + limit.access - 1 - ahead) / limit.access;
+    state->free = data + n;
+    state->ahead = n * limit.access + ahead - limit.cycle;
+    return state->free;
+}
+
+/* The earliest column command that the data bus, its turnarounds and the bandwidth allow. */
 static uint64_t column_after_bus(const struct noc_dram_state *dram, bool write)
 {
     const struct noc_dram *timing = dram->timing;
     uint64_t delay = write ? timing->write_cycle : timing->read_cycle;
     uint64_t data = dram->bus_free + (write && dram->last_was_read ? timing->read_to_write_cycle : 0);
+    for (uint32_t k = 0; k < NOC_LIMITS; k++)
+        if (is_limited(dram, k, write))
+            data = later(data, dram->limited[k].free);
     uint64_t column = data > delay ? data - delay : 0;
     return write ? column : later(column, dram->read_ok);
 }
@@ -62,7 +82,11 @@ static uint64_t column_after_bus(const struct noc_dram_state *dram, bool write)
 static uint64_t issue_column(struct noc_dram_state *dram, struct noc_bank *bank, bool write, uint64_t column)
 {
     const struct noc_dram *timing = dram->timing;
-    uint64_t end = column + (write ? timing->write_cycle : timing->read_cycle) + timing->burst_cycle;
+    uint64_t data = column + (write ? timing->write_cycle : timing->read_cycle);
+    uint64_t end = data + timing->burst_cycle, done = later(end, dram->done);
+    for (uint32_t k = 0; k < NOC_LIMITS; k++)
+        if (is_limited(dram, k, write))
+            done = later(done, take(&dram->limited[k], timing->limit[k], data));
     if (write) {
         dram->read_ok = end + timing->write_to_read_cycle;
         bank->precharge_ok = later(bank->precharge_ok, end + timing->write_recovery_cycle);
@@ -72,7 +96,8 @@ static uint64_t issue_column(struct noc_dram_state *dram, struct noc_bank *bank,
     dram->command_ok = column + 1;
     dram->bus_free = end;
     dram->last_was_read = !write;
-    return end;
+    dram->done = done;
+    return done;
 }
 
 /* Consecutive bursts go to consecutive banks. */
@@ -136,6 +161,8 @@ bool noc_dram_access_if(struct noc_dram_state *dram, uint64_t now, bool write, u
     /* No command of the access is later than this. */
     uint64_t latest = later(later(now + 1, dram->command_ok), later(dram->bus_free, dram->read_ok));
     latest = later(latest, later(bank->precharge_ok, later(bank->activate_ok, bank->column_ok)));
+    for (uint32_t k = 0; k < NOC_LIMITS; k++)
+        latest = later(latest, dram->limited[k].free);
     latest += timing->precharge_cycle + timing->activate_cycle + timing->read_to_write_cycle;
     if (latest >= dram->refresh_due)
         return false;

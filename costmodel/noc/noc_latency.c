@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "costmodel/accounting/evaluator.h"
+#include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/noc/noc_plan.h"
 
 enum {
@@ -74,21 +76,91 @@ static void add_stream(const struct noc_plan *plan, const struct noc_stream *str
     }
 }
 
+/* The same where the traffic is the cost model's. */
+static void add_visits(const struct noc_plan *plan, const struct noc_stream *stream, const uint64_t *kept,
+                       struct load *load)
+{
+    double flit = plan->packet_flits, group = flit * stream->n_group;
+    double moved = noc_visit_packets(plan, stream->send, stream->pe_packets, kept), sent = moved;
+    double through = noc_visit_packets(plan, stream->fetch, stream->buffer_packets, kept), fetched = through;
+    if (stream->is_output) {
+        sent -= noc_visit_fresh(plan, stream, stream->send, stream->pe_packets, kept);
+        fetched -= noc_visit_fresh(plan, stream, stream->fetch, stream->buffer_packets, kept);
+        *(stream->buffered ? &load->buffer_in : &load->dram_in) += moved * group;
+        load->pe += moved * flit;
+        load->sent += moved * flit * (stream->n_group + plan->n_link);
+        load->dependency += moved / stream->pe_packets * (stream->n_group + 2.0 * plan->n_link);
+    }
+    *(stream->buffered ? &load->buffer_out : &load->dram_out) += sent * group;
+    load->dependency += sent / stream->pe_packets * (plan->n_pe + 2.0 * stream->n_group);
+    if (!stream->buffered)
+        return;
+    load->dram_out += fetched * flit;
+    load->buffer_in += fetched * flit;
+    if (stream->is_output) {
+        load->buffer_out += through * flit;
+        load->dram_in += through * flit;
+    }
+}
+
 static struct load load_of(const struct noc_plan *plan, const uint64_t *kept)
 {
     struct load load = {.pe = product(kept, 0, plan->n_loop) * plan->pe_cycle};
-    for (uint32_t i = 0; i < plan->n_stream; i++)
-        add_stream(plan, &plan->stream[i], kept, &load);
+    for (uint32_t i = 0; i < plan->n_stream; i++) {
+        if (plan->compat)
+            add_stream(plan, &plan->stream[i], kept, &load);
+        else
+            add_visits(plan, &plan->stream[i], kept, &load);
+    }
+    if (!plan->compat)
+        load.dependency += product(kept, 0, plan->n_loop) * plan->n_pe;
     load.sent += load.dram_out + load.buffer_out;
     return load;
 }
 
-/* No simulation can end before its busiest port has moved its flits, one a cycle, and its PEs have
- * computed. */
-static double load_bound(const struct load *load)
+/* Cycles that the DRAM's bandwidth takes for so many packets, less the rounding of the last digits. */
+static double limit_cycle(struct noc_limit limit, double packet)
+{
+    return limit.access == 0 ? 0 : packet * ((double)limit.cycle / (double)limit.access) * (1 - 1e-12);
+}
+
+/* No simulation can end before its busiest port has moved its flits, one a cycle, its PEs have computed, and
+ * the DRAM's bandwidth has been enough for all. */
+static double load_bound(const struct noc_config *config, const struct noc_plan *plan,
+                         const struct load *load)
 {
     double dram = fmax(load->dram_in, load->dram_out), buffer = fmax(load->buffer_in, load->buffer_out);
-    return fmax(fmax(dram, buffer), load->pe);
+    double read = load->dram_out / plan->packet_flits, written = load->dram_in / plan->packet_flits;
+    const struct noc_limit *limit = config->dram.limit;
+    double memory = fmax(limit_cycle(limit[NOC_ALL], read + written),
+                         fmax(limit_cycle(limit[NOC_READS], read), limit_cycle(limit[NOC_WRITES], written)));
+    return fmax(fmax(fmax(dram, buffer), load->pe), memory);
+}
+
+/* What the levels inside the memory take for their transfers by the cost model: the mesh has no bandwidths of
+ * buffers. 0 where none is limited, or the mapping does not fit. */
+static enum dse_status storage_bound(const struct problem *problem, const struct architecture *arch,
+                                     const struct mapping *mapping, struct arena *arena, double *cycle,
+                                     struct dse_error *err)
+{
+    struct evaluator *evaluator = NULL;
+    bool limited = false;
+    *cycle = 0;
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        limited = limited || isfinite(arch->level[l].read_bandwidth_word_per_cycle) ||
+                  isfinite(arch->level[l].write_bandwidth_word_per_cycle) ||
+                  isfinite(arch->level[l].shared_bandwidth_word_per_cycle);
+    if (!limited)
+        return DSE_OK;
+    struct evaluation_detail *detail = arena_alloc(arena, 1, sizeof *detail);
+    DSE_TRY(arena_check(arena, "the transfers of a mapping", err));
+    enum dse_status status = evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err);
+    if (status == DSE_OK)
+        status = evaluator_detail(evaluator, mapping, arena, detail, err);
+    for (uint32_t l = 0; status == DSE_OK && detail->total.fit.what == FITS && l + 1 < arch->n_level; l++)
+        *cycle = fmax(*cycle, (double)detail->level[l].cycle);
+    evaluator_delete(evaluator);
+    return status;
 }
 
 /* ---- which steps are simulated ---- */
@@ -98,6 +170,13 @@ static double load_bound(const struct load *load)
 static uint64_t fewest(const struct noc_plan *plan, uint32_t j)
 {
     const struct noc_stream *output = &plan->stream[0];
+    if (!plan->compat) {
+        uint32_t leaving = 0;
+        while (leaving < plan->n_loop && output->send[leaving] == 0)
+            leaving++;
+        uint64_t n = j < leaving ? 3 : 2;
+        return n < plan->bound[j] ? n : plan->bound[j];
+    }
     uint32_t first = j < output->split ? 0 : output->split;
     uint32_t last = j < output->split ? output->split : plan->n_loop;
     uint64_t n = j < noc_stream_innermost(output, first, last) ? 3 : 2;
@@ -209,9 +288,25 @@ static double weighted_cycles(struct step *step, uint64_t n_step)
     return cycles;
 }
 
+/* The same where a step does not wait for others of its kind: each time counts as its own step does. Of
+ * weighted_cycles' order. */
+static double own_cycles(const struct step *step, uint64_t n_step)
+{
+    double cycles = 0;
+    for (uint64_t s = 0; s < n_step; s++)
+        cycles += step[s].weight * (double)(step[s].finish - (s > 0 ? step[s - 1].finish : 0));
+    return cycles;
+}
+
+static double middle(double a, double b, double c)
+{
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* `bound_ratio`: what the busiest port needs over all steps, over what it needs in the walk. */
 static enum dse_status simulate(const struct noc_config *config, const struct noc_plan *plan,
-                                const struct noc_walk *walk, const atomic_int *cancel, struct arena *arena,
-                                struct noc_latency *latency, struct dse_error *err)
+                                const struct noc_walk *walk, double bound_ratio, const atomic_int *cancel,
+                                struct arena *arena, struct noc_latency *latency, struct dse_error *err)
 {
     struct noc_program program;
     uint64_t n_step = noc_walk_steps(walk, plan);
@@ -227,12 +322,15 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     latency->cycle = latency->simulated.cycle;
     if (n_step < latency->n_step) {
         read_steps(plan, walk, first_count, finish, step, n_step);
-        double cycle = weighted_cycles(step, n_step);
-        cycle += (double)(latency->simulated.cycle - step[n_step - 1].finish);
-        if (cycle < latency->bound_cycle)
-            cycle = latency->bound_cycle;
+        double end = (double)(latency->simulated.cycle - step[n_step - 1].finish);
+        double cycle = weighted_cycles(step, n_step) + end;
+        if (!plan->compat)
+            cycle =
+                middle(cycle, own_cycles(step, n_step) + end, bound_ratio * (double)latency->simulated.cycle);
         latency->cycle = (uint64_t)(cycle + 0.5);
     }
+    if ((double)latency->cycle < latency->bound_cycle)
+        latency->cycle = (uint64_t)ceil(latency->bound_cycle);
     return DSE_OK;
 }
 
@@ -248,8 +346,15 @@ enum dse_status noc_latency_of(const struct problem *problem, const struct archi
     DSE_TRY(noc_config_of(arch, &config, &noc_level, err));
     DSE_TRY(noc_plan_init(&plan, problem, arch, mapping, noc_level, &config, arena, err));
     struct load load = load_of(&plan, plan.bound);
-    latency->bound_cycle = load_bound(&load);
-    latency->n_step = (uint64_t)product(plan.bound, 0, plan.n_loop);
+    latency->bound_cycle = load_bound(&config, &plan, &load);
     choose(&plan, max_steps, &walk);
-    return simulate(&config, &plan, &walk, cancel, arena, latency, err);
+    load = load_of(&plan, walk.kept);
+    double bound_ratio = latency->bound_cycle / load_bound(&config, &plan, &load);
+    if (!config.compat) {
+        double storage;
+        DSE_TRY(storage_bound(problem, arch, mapping, arena, &storage, err));
+        latency->bound_cycle = fmax(latency->bound_cycle, storage);
+    }
+    latency->n_step = (uint64_t)product(plan.bound, 0, plan.n_loop);
+    return simulate(&config, &plan, &walk, bound_ratio, cancel, arena, latency, err);
 }

@@ -2,7 +2,11 @@
  * the settings that the file has. */
 #include <math.h>
 
+#include "costmodel/model/byte_rate.h"
 #include "costmodel/noc/noc.h"
+
+/* Reads are asked for so far ahead that opening a row and the first data cost no bandwidth. */
+enum { READ_AHEAD = 4, BYTE_BIT = 8 };
 
 int noc_level_of(const struct architecture *arch)
 {
@@ -22,17 +26,57 @@ static void replace(uint32_t *value, uint32_t setting)
         *value = setting;
 }
 
+/* What `word_per_cycle` lets through, in accesses of one packet's data. */
+static bool limit_of(const struct architecture *arch, double word_per_cycle, uint32_t burst_byte,
+                     struct noc_limit *limit)
+{
+    struct byte_rate rate;
+    double byte_per_cycle = word_per_cycle * arch->level[arch->n_level - 1].word_bit / BYTE_BIT;
+    *limit = (struct noc_limit){0, 0};
+    if (byte_per_cycle > BYTE_RATE_FASTEST)
+        return true;
+    if (!byte_rate_of(byte_per_cycle, arch->clock_hz, &rate))
+        return false;
+    *limit = (struct noc_limit){rate.byte, rate.cycle * burst_byte};
+    return true;
+}
+
+/* The memory of the architecture: its bandwidth is what arrives, so no refresh takes anything off. */
+static enum dse_status apply_memory(const struct architecture *arch, struct noc_dram *dram,
+                                    struct dse_error *err)
+{
+    const struct storage_level *memory = &arch->level[arch->n_level - 1];
+    const double rate[NOC_LIMITS] = {[NOC_ALL] = memory->shared_bandwidth_word_per_cycle,
+                                     [NOC_READS] = memory->read_bandwidth_word_per_cycle,
+                                     [NOC_WRITES] = memory->write_bandwidth_word_per_cycle};
+    dram->burst_cycle = 1;
+    dram->refresh_interval_cycle = 0;
+    dram->read_ahead = READ_AHEAD;
+    for (uint32_t k = 0; k < NOC_LIMITS; k++)
+        if (!limit_of(arch, rate[k], dram->burst_byte, &dram->limit[k]))
+            return dse_fail(
+                err, DSE_BAD_USAGE,
+                "%s of architecture %s moves %g words per cycle; a byte in %g cycles is the least",
+                memory->name, arch->name, rate[k], BYTE_RATE_SLOWEST);
+    return DSE_OK;
+}
+
 /* Where a packet has another size the rest follows: an access holds a packet's data, a queue a packet and two
  * flits. */
-static void apply_settings(struct noc_config *config, const uint32_t setting[NOC_SET_COUNT])
+static enum dse_status apply_settings(const struct architecture *arch, struct noc_config *config,
+                                      struct dse_error *err)
 {
+    const uint32_t *setting = arch->noc;
     struct noc_dram *dram = &config->dram;
     replace(&config->flit_bit, setting[NOC_SET_FLIT_BIT]);
     replace(&config->data_flits, setting[NOC_SET_DATA_FLITS]);
     dram->burst_byte = config->flit_bit * config->data_flits / 8;
     config->queue_flits = config->data_flits + 3;
     replace(&config->queue_flits, setting[NOC_SET_QUEUE_FLITS]);
+    config->compat = setting[NOC_SET_COMPAT] != 0;
     config->resend_windows = setting[NOC_SET_RESEND_WINDOWS] != 0;
+    if (!config->compat)
+        DSE_TRY(apply_memory(arch, dram, err));
     replace(&dram->n_bank, setting[NOC_SET_DRAM_BANKS]);
     replace(&dram->row_byte, setting[NOC_SET_DRAM_ROW_BYTE]);
     replace(&dram->burst_cycle, setting[NOC_SET_DRAM_BURST_CYCLE]);
@@ -42,6 +86,7 @@ static void apply_settings(struct noc_config *config, const uint32_t setting[NOC
     replace(&dram->write_cycle, setting[NOC_SET_DRAM_WRITE_CYCLE]);
     replace(&dram->queue_length, setting[NOC_SET_DRAM_QUEUE]);
     replace(&dram->read_ahead, setting[NOC_SET_DRAM_READ_AHEAD]);
+    return DSE_OK;
 }
 
 /* Columns and rows of PEs; a single row in the file is no statement about the floor plan, so it becomes as
@@ -94,7 +139,7 @@ enum dse_status noc_config_of(const struct architecture *arch, struct noc_config
             arch->name);
     DSE_TRY(choose_mesh(arch, (uint32_t)level, &x, &y, err));
     noc_config_init(config, (uint32_t)x, (uint32_t)y);
-    apply_settings(config, arch->noc);
+    DSE_TRY(apply_settings(arch, config, err));
     if (noc_check(config, &nothing, &inner) != DSE_OK)
         return dse_fail(err, DSE_BAD_USAGE, "the part noc of architecture %s: %s", arch->name, inner.text);
     *noc_level = (uint32_t)level;

@@ -15,13 +15,20 @@ struct noc_bank {
     uint64_t precharge_ok, activate_ok, column_ok; /* the earliest cycle of each command */
 };
 
+/* The bandwidth is taken until cycle `free`, less ahead / access of a cycle. */
+struct noc_limit_state {
+    uint64_t free, ahead;
+};
+
 struct noc_dram_state {
     const struct noc_dram *timing;
     struct noc_bank *bank; /* (n_bank) */
     uint64_t command_ok;   /* the cycle after the last column command: commands are in order */
     uint64_t bus_free;     /* the cycle after the last data */
-    uint64_t read_ok;      /* the earliest read command after the last write */
-    uint64_t refresh_due;  /* UINT64_MAX: never */
+    uint64_t done;         /* of the last access: data come in order */
+    struct noc_limit_state limited[NOC_LIMITS];
+    uint64_t read_ok;     /* the earliest read command after the last write */
+    uint64_t refresh_due; /* UINT64_MAX: never */
     bool last_was_read;
     uint64_t n_read, n_write, n_row_miss;
 };
@@ -30,7 +37,7 @@ struct noc_dram_state {
 void noc_dram_init(struct noc_dram_state *dram, const struct noc_dram *timing, struct arena *arena);
 
 /* Queue one access in cycle `now` (not before earlier accesses'); its first command is in a later cycle.
- * Returns the cycle after its last data cycle. Later accesses are done later. */
+ * Returns the cycle after its last data cycle. Later accesses are not done before. */
 uint64_t noc_dram_access(struct noc_dram_state *dram, uint64_t now, bool write, uint64_t byte);
 
 /* What an access changed. */

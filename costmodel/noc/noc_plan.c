@@ -1,8 +1,6 @@
-/* Merges loops that all tensors see alike, lays spatial iterations on the mesh, groups PEs that need the
- * same tile, and chains those that sum up outputs. */
+/* From a mapping to its plan: which tensor travels how, and, for compat, the loops as the published generator
+ * sees them. */
 #include "costmodel/noc/noc_plan.h"
-
-#include <string.h>
 
 static bool indexes(const struct problem *problem, uint32_t t, uint32_t d)
 {
@@ -22,11 +20,7 @@ static uint32_t output_of(const struct problem *problem)
     return 0;
 }
 
-/* Does dimension `d` move tensor `t` on to other data? Not the window of a convolution (R and S of the
- * inputs): CoSA's relation takes the words that the window slides over as present already (unless
- * resend_windows). A window is a dimension that is added to another one in a rank of `t` and is summed over,
- * that is, does not index the output. */
-static bool moves(const struct noc_plan *plan, const struct problem *problem, uint32_t t, uint32_t d)
+bool noc_moves(const struct noc_plan *plan, const struct problem *problem, uint32_t t, uint32_t d)
 {
     const struct tensor *tensor = &problem->tensor[t];
     bool window_only =
@@ -48,8 +42,8 @@ uint32_t noc_stream_innermost(const struct noc_stream *stream, uint32_t first, u
 
 /* ---- sizes ---- */
 
-static enum dse_status packets(uint64_t words, uint32_t bit, const struct noc_config *config,
-                               const char *tensor, uint32_t *n_packet, struct dse_error *err)
+enum dse_status noc_packets(uint64_t words, uint32_t bit, const struct noc_config *config, const char *tensor,
+                            uint32_t *n_packet, struct dse_error *err)
 {
     uint64_t packet_bit = (uint64_t)config->flit_bit * config->data_flits;
     uint64_t n = words > UINT64_MAX / bit ? UINT64_MAX : (words * bit + packet_bit - 1) / packet_bit;
@@ -91,7 +85,7 @@ static uint64_t pe_words(const struct noc_plan *plan, const struct problem *prob
     uint64_t words = tile_words(problem, mapping, t, keeper);
     for (int l = keeper + 1; l < noc_level; l++)
         for (uint32_t d = 0; d < problem->n_dim; d++)
-            if (moves(plan, problem, t, d))
+            if (noc_moves(plan, problem, t, d))
                 words *= (uint64_t)mapping->level[l].temporal[d] * mapping->level[l].spatial[d];
     return words;
 }
@@ -115,7 +109,7 @@ static void add_loop(struct noc_plan *plan, const struct problem *problem, const
     bool same = j > level_first;
     for (uint32_t i = 0; i < plan->n_stream; i++) {
         struct noc_stream *stream = &plan->stream[i];
-        bool related = moves(plan, problem, tensor[i], dim);
+        bool related = noc_moves(plan, problem, tensor[i], dim);
         same = same && j > 0 && (stream->related >> (j - 1) & 1u) == related;
         stream->related |= (uint64_t)related << j;
     }
@@ -129,12 +123,25 @@ static void add_loop(struct noc_plan *plan, const struct problem *problem, const
     }
 }
 
+static enum dse_status refuse_parallel(const struct problem *problem, const struct architecture *arch,
+                                       const struct mapping *mapping, uint32_t noc_level,
+                                       struct dse_error *err)
+{
+    for (uint32_t l = noc_level + 1; l < mapping->n_level; l++)
+        for (uint32_t d = 0; d < mapping->n_dim; d++)
+            if (mapping->level[l].spatial[d] > 1)
+                return dse_fail(
+                    err, DSE_BAD_USAGE,
+                    "the mapping spreads %s over several instances below %s; the simulated network "
+                    "has one memory and one global buffer, outside its PEs nothing may be parallel",
+                    problem->dim_name[d], arch->level[l].name);
+    return DSE_OK;
+}
+
 /* The loops at and outside the network's level, from the inside, and where each stream's buffer lies among
  * them. */
-static enum dse_status add_loops(struct noc_plan *plan, const struct problem *problem,
-                                 const struct architecture *arch, const struct mapping *mapping,
-                                 uint32_t noc_level, const uint32_t *tensor, const int *buffer_level,
-                                 struct dse_error *err)
+static void add_loops(struct noc_plan *plan, const struct problem *problem, const struct mapping *mapping,
+                      uint32_t noc_level, const uint32_t *tensor, const int *buffer_level)
 {
     uint32_t level_first = 0;
     for (uint32_t l = noc_level; l < mapping->n_level; l++) {
@@ -143,12 +150,6 @@ static enum dse_status add_loops(struct noc_plan *plan, const struct problem *pr
             uint32_t d = level->temporal_order[i];
             if (level->temporal[d] > 1)
                 add_loop(plan, problem, tensor, d, level->temporal[d], level_first);
-            if (l > noc_level && level->spatial[d] > 1)
-                return dse_fail(
-                    err, DSE_BAD_USAGE,
-                    "the mapping spreads %s over several instances below %s; the simulated network "
-                    "has one memory and one global buffer, outside its PEs nothing may be parallel",
-                    problem->dim_name[d], arch->level[l].name);
         }
         if (l == noc_level)
             plan->n_noc_loop = plan->n_loop;
@@ -161,149 +162,6 @@ static enum dse_status add_loops(struct noc_plan *plan, const struct problem *pr
         if (boundary) /* loops on two sides of a buffer stay apart */
             level_first = plan->n_loop;
     }
-    return DSE_OK;
-}
-
-/* ---- PEs ---- */
-
-/* The position of every spatial iteration in the mesh: loops split over X and Y of a two-dimensional array
- * keep their places, otherwise the iterations are numbered along the rows, the first (inner) loop fastest. */
-static uint32_t pe_of(const struct mapping_level *level, uint32_t n_dim, const uint32_t *digit, bool planar,
-                      uint32_t columns)
-{
-    uint32_t at[2] = {0, 0}, stride[2] = {1, 1};
-    for (uint32_t i = 0; i < n_dim; i++) {
-        uint32_t d = level->spatial_order[i];
-        uint32_t axis = planar && i >= level->split;
-        at[axis] += digit[d] * stride[axis];
-        stride[axis] *= level->spatial[d];
-    }
-    return at[0] + at[1] * columns;
-}
-
-static bool is_planar(const struct architecture *arch, uint32_t noc_level, const struct mapping_level *level,
-                      uint32_t n_dim, const struct noc_config *config)
-{
-    uint64_t x, y, used[2] = {1, 1};
-    architecture_fanout(arch, noc_level, &x, &y);
-    for (uint32_t i = 0; i < n_dim; i++)
-        used[i >= level->split] *= level->spatial[level->spatial_order[i]];
-    return x > 1 && y > 1 && used[0] <= config->columns && used[1] <= config->pe_rows;
-}
-
-/* Which tile of tensor `t` the spatial iteration needs: equal keys, same tile. */
-static uint32_t tile_key(const struct noc_plan *plan, const struct problem *problem,
-                         const struct mapping_level *level, uint32_t t, const uint32_t *digit)
-{
-    uint32_t key = 0;
-    for (uint32_t d = 0; d < problem->n_dim; d++)
-        if (moves(plan, problem, t, d))
-            key = key * level->spatial[d] + digit[d];
-    return key;
-}
-
-static bool next_digit(const struct mapping_level *level, uint32_t n_dim, uint32_t *digit)
-{
-    for (uint32_t d = 0; d < n_dim; d++) {
-        if (++digit[d] < level->spatial[d])
-            return true;
-        digit[d] = 0;
-    }
-    return false;
-}
-
-/* Number the groups by their lowest PE and list their members. `key`: per PE, NOC_NONE when idle; (n_used)
- * keys below n_used. */
-static enum dse_status make_groups(struct noc_stream *stream, const uint32_t *key, uint32_t n_pe,
-                                   uint32_t n_used, struct arena *arena, struct dse_error *err)
-{
-    uint32_t *number = arena_alloc(arena, n_used, sizeof *number); /* of a key, plus 1 */
-    stream->group = arena_alloc(arena, n_pe, sizeof *stream->group);
-    stream->first_member = arena_alloc(arena, n_used + 1, sizeof *stream->first_member);
-    stream->member = arena_alloc(arena, n_used, sizeof *stream->member);
-    DSE_TRY(arena_check(arena, "the groups of PEs", err));
-    for (uint32_t pe = 0; pe < n_pe; pe++) {
-        stream->group[pe] = NOC_NONE;
-        if (key[pe] == NOC_NONE)
-            continue;
-        if (!number[key[pe]])
-            number[key[pe]] = ++stream->n_group;
-        stream->group[pe] = number[key[pe]] - 1;
-    }
-    uint32_t n = 0;
-    for (uint32_t g = 0; g < stream->n_group; g++) {
-        stream->first_member[g] = n;
-        for (uint32_t pe = 0; pe < n_pe; pe++)
-            if (stream->group[pe] == g)
-                stream->member[n++] = pe;
-    }
-    stream->first_member[stream->n_group] = n;
-    return DSE_OK;
-}
-
-static enum dse_status place(struct noc_plan *plan, const struct problem *problem,
-                             const struct architecture *arch, const struct mapping *mapping,
-                             uint32_t noc_level, const struct noc_config *config, const uint32_t *tensor,
-                             struct arena *arena, struct dse_error *err)
-{
-    const struct mapping_level *level = &mapping->level[noc_level];
-    bool planar = is_planar(arch, noc_level, level, problem->n_dim, config);
-    uint64_t n_used = 1;
-    for (uint32_t d = 0; d < problem->n_dim; d++)
-        n_used *= level->spatial[d];
-    if (n_used > plan->n_pe)
-        return dse_fail(err, DSE_BAD_USAGE, "the mapping needs %llu PEs below %s; the mesh has %u",
-                        (unsigned long long)n_used, arch->level[noc_level].name, plan->n_pe);
-    uint32_t *key = arena_alloc(arena, plan->n_pe, sizeof *key);
-    DSE_TRY(arena_check(arena, "the groups of PEs", err));
-    for (uint32_t i = 0; i < plan->n_stream; i++) {
-        uint32_t digit[PROBLEM_DIM_MAX] = {0};
-        memset(key, 0xff, plan->n_pe * sizeof *key);
-        do
-            key[pe_of(level, problem->n_dim, digit, planar, config->columns)] =
-                tile_key(plan, problem, level, tensor[i], digit);
-        while (next_digit(level, problem->n_dim, digit));
-        DSE_TRY(make_groups(&plan->stream[i], key, plan->n_pe, (uint32_t)n_used, arena, err));
-    }
-    return DSE_OK;
-}
-
-/* ---- reduction of outputs ---- */
-
-/* Along each row from left to right, then down the ends of the rows. */
-static enum dse_status chain_outputs(struct noc_plan *plan, uint32_t columns, struct arena *arena,
-                                     struct dse_error *err)
-{
-    const struct noc_stream *output = &plan->stream[0];
-    uint32_t n_used = output->first_member[output->n_group];
-    plan->link = arena_alloc(arena, n_used, sizeof *plan->link);
-    plan->sum_pe = arena_alloc(arena, output->n_group, sizeof *plan->sum_pe);
-    uint32_t *row_in = arena_alloc(arena, plan->n_pe, sizeof *row_in);
-    DSE_TRY(arena_check(arena, "the reduction of outputs", err));
-    memset(row_in, 0xff, plan->n_pe * sizeof *row_in);
-    for (uint32_t g = 0; g < output->n_group; g++) {
-        uint32_t first = output->first_member[g], end = output->first_member[g + 1];
-        for (uint32_t i = first + 1; i < end; i++) {
-            uint32_t from = output->member[i - 1], to = output->member[i];
-            if (from / columns != to / columns)
-                continue;
-            plan->link[plan->n_link] = (struct noc_link){from, to, row_in[from], NOC_NONE};
-            row_in[to] = plan->n_link++;
-        }
-        uint32_t above = NOC_NONE, above_in = NOC_NONE;
-        for (uint32_t i = first; i < end; i++) {
-            uint32_t pe = output->member[i];
-            if (i + 1 < end && output->member[i + 1] / columns == pe / columns)
-                continue;
-            if (above != NOC_NONE) {
-                plan->link[plan->n_link] = (struct noc_link){above, pe, row_in[above], above_in};
-                above_in = plan->n_link++;
-            }
-            above = pe;
-        }
-        plan->sum_pe[g] = above;
-    }
-    return DSE_OK;
 }
 
 /* ---- all of it ---- */
@@ -340,11 +198,11 @@ static enum dse_status size_streams(struct noc_plan *plan, const struct problem 
         uint32_t t = tensor[i], bit = word_bit(arch, mapping, t);
         const char *name = problem->tensor[t].name;
         stream->buffered = buffer_level[i] >= 0;
-        DSE_TRY(packets(pe_words(plan, problem, mapping, t, (int)noc_level), bit, config, name,
-                        &stream->pe_packets, err));
+        DSE_TRY(noc_packets(pe_words(plan, problem, mapping, t, (int)noc_level), bit, config, name,
+                            &stream->pe_packets, err));
         if (stream->buffered)
-            DSE_TRY(packets(tile_words(problem, mapping, t, buffer_level[i]), bit, config, name,
-                            &stream->buffer_packets, err));
+            DSE_TRY(noc_packets(tile_words(problem, mapping, t, buffer_level[i]), bit, config, name,
+                                &stream->buffer_packets, err));
     }
     return DSE_OK;
 }
@@ -373,6 +231,7 @@ enum dse_status noc_plan_init(struct noc_plan *plan, const struct problem *probl
     *plan = (struct noc_plan){.n_pe = config->columns * config->pe_rows,
                               .buffer_port = config->buffer_port,
                               .dram_port = config->dram_port,
+                              .compat = config->compat,
                               .resend_windows = config->resend_windows,
                               .packet_flits = config->data_flits + NOC_PACKET_FLIT_HEAD};
     if (noc_level >= arch->n_level)
@@ -380,9 +239,13 @@ enum dse_status noc_plan_init(struct noc_plan *plan, const struct problem *probl
     order_streams(plan, problem, tensor);
     for (uint32_t i = 0; i < plan->n_stream; i++)
         buffer_level[i] = find_buffer(mapping, noc_level, tensor[i]);
-    DSE_TRY(count_cycles(plan, problem, mapping, noc_level, err));
-    DSE_TRY(add_loops(plan, problem, arch, mapping, noc_level, tensor, buffer_level, err));
-    DSE_TRY(size_streams(plan, problem, arch, mapping, noc_level, config, tensor, buffer_level, err));
-    DSE_TRY(place(plan, problem, arch, mapping, noc_level, config, tensor, arena, err));
-    return chain_outputs(plan, config->columns, arena, err);
+    DSE_TRY(refuse_parallel(problem, arch, mapping, noc_level, err));
+    if (config->compat) {
+        DSE_TRY(count_cycles(plan, problem, mapping, noc_level, err));
+        add_loops(plan, problem, mapping, noc_level, tensor, buffer_level);
+        DSE_TRY(size_streams(plan, problem, arch, mapping, noc_level, config, tensor, buffer_level, err));
+    } else {
+        DSE_TRY(noc_visit_plan(plan, problem, arch, mapping, noc_level, config, tensor, buffer_level, err));
+    }
+    return noc_group_plan(plan, problem, arch, mapping, noc_level, config, tensor, arena, err);
 }

@@ -1,5 +1,5 @@
 /* Between a mapping and its transactions: the loops around the PEs, how each tensor travels, which PEs share
- * what (docs/noc.md, "Transactions of a mapping"). Private to noc_plan.c, noc_program.c and noc_latency.c. */
+ * what (docs/noc.md, "Transactions of a mapping"). Private to this folder. */
 #ifndef COSTMODEL_NOC_NOC_PLAN_H
 #define COSTMODEL_NOC_NOC_PLAN_H
 
@@ -22,6 +22,10 @@ struct noc_stream {
     uint64_t related;        /* bit j: loop j moves on to other data */
     uint32_t pe_packets;     /* one PE's tile */
     uint32_t buffer_packets; /* the buffer's tile; 0 when not buffered */
+    /* not compat: (n_loop) what comes into a PE, into the buffer, when loop j goes on and those inside it
+     * begin anew: nothing, what is new of the tile, all of it */
+    uint32_t send[NOC_LOOP_MAX], fetch[NOC_LOOP_MAX];
+    uint64_t reduced; /* bit j: loop j is outside the PE's tile of these outputs and sums up into them */
     uint32_t n_group;
     /* (n_pe) the group whose members hold the same tile, numbered by lowest PE; NOC_NONE: idle PE */
     uint32_t *group;
@@ -37,10 +41,11 @@ struct noc_link {
 
 struct noc_plan {
     uint32_t n_pe, buffer_port, dram_port;
-    bool resend_windows;
-    uint32_t pe_cycle;           /* of one step: all temporal loops below the network */
-    uint32_t packet_flits;       /* head included */
-    uint32_t n_loop, n_noc_loop; /* from the inside; the first n_noc_loop at the network's level */
+    bool compat, resend_windows;
+    uint32_t pe_cycle;     /* of one step: the temporal loops that move nothing into or out of a PE */
+    uint32_t packet_flits; /* head included */
+    /* from the inside; compat: the first n_noc_loop at the network's level, else that is 0 */
+    uint32_t n_loop, n_noc_loop;
     uint64_t bound[NOC_LOOP_MAX];
     uint32_t n_stream;
     /* the output, the inputs, the weights: the order of sending */
@@ -59,6 +64,45 @@ DSE_MUST_CHECK enum dse_status noc_plan_init(struct noc_plan *plan, const struct
 
 /* The innermost loop in [first, end) that moves the stream's data, or `end`. */
 uint32_t noc_stream_innermost(const struct noc_stream *stream, uint32_t first, uint32_t end);
+
+/* Compat: does dimension `d` move tensor `t` on to other data? Not the window of a convolution (R and S of
+ * the inputs): CoSA's relation takes the words that the window slides over as present already (unless
+ * resend_windows). A window is a dimension that is added to another one in a rank of `t` and is summed over,
+ * that is, does not index the output. */
+bool noc_moves(const struct noc_plan *plan, const struct problem *problem, uint32_t t, uint32_t d);
+
+/* Parts of noc_plan_init. Which PEs share tiles of each stream, which sum up outputs. `tensor`: of each
+ * stream. */
+DSE_MUST_CHECK enum dse_status noc_group_plan(struct noc_plan *plan, const struct problem *problem,
+                                              const struct architecture *arch, const struct mapping *mapping,
+                                              uint32_t noc_level, const struct noc_config *config,
+                                              const uint32_t *tensor, struct arena *arena,
+                                              struct dse_error *err);
+
+/* Loops, packets and cycles of a step where the traffic is the cost model's. `buffer_level`: of each stream,
+ * -1 without a buffer. */
+DSE_MUST_CHECK enum dse_status noc_visit_plan(struct noc_plan *plan, const struct problem *problem,
+                                              const struct architecture *arch, const struct mapping *mapping,
+                                              uint32_t noc_level, const struct noc_config *config,
+                                              const uint32_t *tensor, const int *buffer_level,
+                                              struct dse_error *err);
+
+/* How far one step of each dimension moves through tensor `t` laid out as one array: (n_dim), 0 where it
+ * does not. */
+void noc_visit_code(const struct problem *problem, uint32_t t, uint64_t *code);
+
+/* ceil(words * bit / data of a packet). DSE_LIMIT beyond 2^31 - 1, in the name of the tensor. */
+DSE_MUST_CHECK enum dse_status noc_packets(uint64_t words, uint32_t bit, const struct noc_config *config,
+                                           const char *tensor, uint32_t *n_packet, struct dse_error *err);
+
+/* Packets of a table (send or fetch) in a nest whose loop j makes kept[j] iterations; `whole`: what comes
+ * before the first step. */
+double noc_visit_packets(const struct noc_plan *plan, const uint32_t *table, uint32_t whole,
+                         const uint64_t *kept);
+
+/* Of those packets of outputs, what need not come, since nothing has been summed up yet. */
+double noc_visit_fresh(const struct noc_plan *plan, const struct noc_stream *stream, const uint32_t *table,
+                       uint32_t whole, const uint64_t *kept);
 
 /* Which steps are written: of each loop the first kept - 1 iterations and the last (kept = 1: the first), of
  * those at most max_step steps (0: all). */

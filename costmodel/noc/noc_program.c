@@ -2,74 +2,14 @@
  * the walk, one that counts and one that fills. */
 #include <string.h>
 
-#include "costmodel/noc/noc_plan.h"
+#include "costmodel/noc/noc_writer.h"
 
-enum { ENTRY_MAX = INT32_MAX, HISTORY = 3 /* this step and the two before it */ };
-
-/* The state of one pass over the walk. The first pass counts (`fill` false), the second writes. */
-struct writer {
-    const struct noc_plan *plan;
-    const struct noc_walk *walk;
-    struct noc_program *program;
-    const atomic_int *cancel;
-    bool fill;
-    uint32_t *first_count; /* of each step, or NULL */
-    uint64_t position[NOC_LOOP_MAX], digit[NOC_LOOP_MAX];
-    uint64_t outer_step, inner_step;       /* outside the network's level, and inside one of those */
-    uint32_t counts[HISTORY];              /* first NOC_COUNT of inner step s at s % HISTORY */
-    uint32_t last_counts[HISTORY];         /* the same of the last inner step of an outer step */
-    uint32_t sent[PROBLEM_TENSOR_MAX];     /* first transaction of a stream in this step, or NOC_NONE */
-    uint32_t *fetched[PROBLEM_TENSOR_MAX]; /* transfers into the buffer so far */
-    uint32_t n_fetched[PROBLEM_TENSOR_MAX];
-    uint32_t *left[HISTORY]; /* (n_pe) what took a PE's outputs away in inner step s, or NOC_NONE */
-    uint32_t first_link;     /* of this step */
-    uint32_t store,
-        old_store; /* first store of this step and of the one before in this outer step, or NOC_NONE */
-};
-
-/* ---- one transaction ---- */
-
-static void begin(struct writer *w, enum noc_operation operation, uint32_t actor, uint32_t size)
-{
-    struct noc_program *p = w->program;
-    if (w->fill)
-        p->transaction[p->n_transaction] =
-            (struct noc_transaction){.operation = operation,
-                                     .actor = actor,
-                                     .size = size,
-                                     .first_destination = (uint32_t)p->n_destination,
-                                     .first_dependency = (uint32_t)p->n_dependency};
-}
-
-static void to(struct writer *w, uint32_t port)
-{
-    struct noc_program *p = w->program;
-    if (w->fill) {
-        p->destination[p->n_destination] = port;
-        p->transaction[p->n_transaction].n_destination++;
-    }
-    p->n_destination++;
-}
-
-static void after(struct writer *w, uint32_t id)
-{
-    struct noc_program *p = w->program;
-    if (w->fill) {
-        p->dependency[p->n_dependency] = id;
-        p->transaction[p->n_transaction].n_dependency++;
-    }
-    p->n_dependency++;
-}
-
-static uint32_t end(struct writer *w)
-{
-    return w->program->n_transaction++;
-}
+enum { ENTRY_MAX = INT32_MAX };
 
 /* ---- what moves when ---- */
 
 /* Are the loops [first, last) at their first / last iteration? */
-static bool at_first(const struct writer *w, uint32_t first, uint32_t last)
+static bool at_first(const struct noc_writer *w, uint32_t first, uint32_t last)
 {
     for (uint32_t j = first; j < last; j++)
         if (w->digit[j] != 0)
@@ -77,7 +17,7 @@ static bool at_first(const struct writer *w, uint32_t first, uint32_t last)
     return true;
 }
 
-static bool at_last(const struct writer *w, uint32_t first, uint32_t last)
+static bool at_last(const struct noc_writer *w, uint32_t first, uint32_t last)
 {
     for (uint32_t j = first; j < last; j++)
         if (w->digit[j] + 1 != w->plan->bound[j])
@@ -86,7 +26,7 @@ static bool at_last(const struct writer *w, uint32_t first, uint32_t last)
 }
 
 /* Does the nest [first, last) bring in a new tile of the stream? Outputs only where they are partial sums. */
-static bool enters(const struct writer *w, const struct noc_stream *stream, uint32_t first, uint32_t last)
+static bool enters(const struct noc_writer *w, const struct noc_stream *stream, uint32_t first, uint32_t last)
 {
     uint32_t innermost = noc_stream_innermost(stream, first, last);
     if (!at_first(w, first, innermost))
@@ -100,21 +40,21 @@ static bool enters(const struct writer *w, const struct noc_stream *stream, uint
 }
 
 /* Does the nest [first, last) finish a tile of the outputs? */
-static bool leaves(const struct writer *w, const struct noc_stream *stream, uint32_t first, uint32_t last)
+static bool leaves(const struct noc_writer *w, const struct noc_stream *stream, uint32_t first, uint32_t last)
 {
     return at_last(w, first, noc_stream_innermost(stream, first, last));
 }
 
 /* ---- the parts of a step ---- */
 
-static void after_counts(struct writer *w, uint32_t first)
+static void after_counts(struct noc_writer *w, uint32_t first)
 {
     for (uint32_t pe = 0; pe < w->plan->n_pe; pe++)
-        after(w, first + pe);
+        noc_after(w, first + pe);
 }
 
 /* (A) memory to global buffer, at the start of an outer step. */
-static void fetch(struct writer *w)
+static void fetch(struct noc_writer *w)
 {
     const struct noc_plan *plan = w->plan;
     for (uint32_t i = 0; i < plan->n_stream; i++) {
@@ -122,16 +62,16 @@ static void fetch(struct writer *w)
         if (!stream->buffered || !at_first(w, plan->n_noc_loop, stream->split) ||
             !enters(w, stream, stream->split, plan->n_loop))
             continue;
-        begin(w, NOC_UNICAST, plan->dram_port, stream->buffer_packets);
-        to(w, plan->buffer_port);
+        noc_begin(w, NOC_UNICAST, plan->dram_port, stream->buffer_packets);
+        noc_to(w, plan->buffer_port);
         if (w->outer_step >= 2)
             after_counts(w, w->last_counts[(w->outer_step - 2) % HISTORY]);
-        w->fetched[i][w->n_fetched[i]++] = end(w);
+        w->fetched[i][w->n_fetched[i]++] = noc_end(w);
     }
 }
 
 /* (B) into the PEs that share a tile. */
-static void send(struct writer *w)
+static void send(struct noc_writer *w)
 {
     const struct noc_plan *plan = w->plan;
     for (uint32_t i = 0; i < plan->n_stream; i++) {
@@ -142,39 +82,39 @@ static void send(struct writer *w)
         w->sent[i] = w->program->n_transaction;
         for (uint32_t g = 0; g < stream->n_group; g++) {
             uint32_t first = stream->first_member[g], last = stream->first_member[g + 1];
-            begin(w, last - first > 1 ? NOC_MULTICAST : NOC_UNICAST,
-                  stream->buffered ? plan->buffer_port : plan->dram_port, stream->pe_packets);
+            noc_begin(w, last - first > 1 ? NOC_MULTICAST : NOC_UNICAST,
+                      stream->buffered ? plan->buffer_port : plan->dram_port, stream->pe_packets);
             for (uint32_t k = first; k < last; k++)
-                to(w, stream->member[k]);
+                noc_to(w, stream->member[k]);
             if (w->inner_step >= 2)
                 for (uint32_t k = first; k < last; k++)
-                    after(w, w->counts[(w->inner_step - 2) % HISTORY] + stream->member[k]);
+                    noc_after(w, w->counts[(w->inner_step - 2) % HISTORY] + stream->member[k]);
             if (stream->buffered)
                 for (uint32_t k = 0; k < w->n_fetched[i]; k++)
-                    after(w, w->fetched[i][k]);
-            end(w);
+                    noc_after(w, w->fetched[i][k]);
+            noc_end(w);
         }
     }
 }
 
 /* (C) the computation of every PE of the mesh, used or not. */
-static void compute(struct writer *w)
+static void compute(struct noc_writer *w)
 {
     const struct noc_plan *plan = w->plan;
     w->counts[w->inner_step % HISTORY] = w->program->n_transaction;
     for (uint32_t pe = 0; pe < plan->n_pe; pe++) {
-        begin(w, NOC_COUNT, pe, plan->pe_cycle);
+        noc_begin(w, NOC_COUNT, pe, plan->pe_cycle);
         for (uint32_t i = plan->n_stream; i-- > 0;)
             if (w->sent[i] != NOC_NONE && plan->stream[i].group[pe] != NOC_NONE)
-                after(w, w->sent[i] + plan->stream[i].group[pe]);
+                noc_after(w, w->sent[i] + plan->stream[i].group[pe]);
         if (w->inner_step >= 2 && w->left[(w->inner_step - 2) % HISTORY][pe] != NOC_NONE)
-            after(w, w->left[(w->inner_step - 2) % HISTORY][pe]);
-        end(w);
+            noc_after(w, w->left[(w->inner_step - 2) % HISTORY][pe]);
+        noc_end(w);
     }
 }
 
 /* (D) sum up between the PEs, then store. */
-static void reduce(struct writer *w)
+static void reduce(struct noc_writer *w)
 {
     const struct noc_plan *plan = w->plan;
     uint32_t counts = w->counts[w->inner_step % HISTORY];
@@ -182,52 +122,52 @@ static void reduce(struct writer *w)
     w->first_link = w->program->n_transaction;
     for (uint32_t i = 0; i < plan->n_link; i++) {
         const struct noc_link *link = &plan->link[i];
-        begin(w, NOC_UNICAST, link->from, plan->stream[0].pe_packets);
-        to(w, link->to);
-        after(w, counts + link->from);
+        noc_begin(w, NOC_UNICAST, link->from, plan->stream[0].pe_packets);
+        noc_to(w, link->to);
+        noc_after(w, counts + link->from);
         if (link->row_before != NOC_NONE)
-            after(w, w->first_link + link->row_before);
+            noc_after(w, w->first_link + link->row_before);
         if (link->column_before != NOC_NONE)
-            after(w, w->first_link + link->column_before);
-        left[link->from] = end(w);
+            noc_after(w, w->first_link + link->column_before);
+        left[link->from] = noc_end(w);
     }
 }
 
-static void store(struct writer *w)
+static void store(struct noc_writer *w)
 {
     const struct noc_plan *plan = w->plan;
     const struct noc_stream *output = &plan->stream[0];
     w->store = w->program->n_transaction;
     for (uint32_t g = 0; g < output->n_group; g++) {
-        begin(w, NOC_UNICAST, plan->sum_pe[g], output->pe_packets);
-        to(w, output->buffered ? plan->buffer_port : plan->dram_port);
+        noc_begin(w, NOC_UNICAST, plan->sum_pe[g], output->pe_packets);
+        noc_to(w, output->buffered ? plan->buffer_port : plan->dram_port);
         after_counts(w, w->counts[w->inner_step % HISTORY]);
         for (uint32_t i = 0; i < plan->n_link; i++)
-            after(w, w->first_link + i);
+            noc_after(w, w->first_link + i);
         if (w->old_store != NOC_NONE)
-            after(w, w->old_store + g);
-        w->left[w->inner_step % HISTORY][plan->sum_pe[g]] = end(w);
+            noc_after(w, w->old_store + g);
+        w->left[w->inner_step % HISTORY][plan->sum_pe[g]] = noc_end(w);
     }
     w->old_store = w->store;
 }
 
 /* (E) global buffer to memory, at the end of an outer step. */
-static void write_back(struct writer *w)
+static void write_back(struct noc_writer *w)
 {
     const struct noc_plan *plan = w->plan;
     const struct noc_stream *output = &plan->stream[0];
     if (!output->buffered || !at_last(w, plan->n_noc_loop, output->split) ||
         !leaves(w, output, output->split, plan->n_loop))
         return;
-    begin(w, NOC_UNICAST, plan->buffer_port, output->buffer_packets);
-    to(w, plan->dram_port);
+    noc_begin(w, NOC_UNICAST, plan->buffer_port, output->buffer_packets);
+    noc_to(w, plan->dram_port);
     if (w->old_store != NOC_NONE)
         for (uint32_t g = 0; g < output->n_group; g++)
-            after(w, w->old_store + g);
-    end(w);
+            noc_after(w, w->old_store + g);
+    noc_end(w);
 }
 
-static void step(struct writer *w, bool last_inner)
+static void step(struct noc_writer *w, bool last_inner)
 {
     const struct noc_plan *plan = w->plan;
     if (w->inner_step == 0) {
@@ -264,8 +204,17 @@ uint64_t noc_walk_steps(const struct noc_walk *walk, const struct noc_plan *plan
     return walk->max_step && walk->max_step < n ? walk->max_step : n;
 }
 
+/* The loop that goes on behind this step; n_loop: none. */
+static uint32_t next_loop(const struct noc_writer *w)
+{
+    uint32_t j = 0;
+    while (j < w->plan->n_loop && w->position[j] + 1 == w->walk->kept[j])
+        j++;
+    return j;
+}
+
 /* Go on to the next step; the number of loops that began anew. */
-static uint32_t advance(struct writer *w)
+static uint32_t advance(struct noc_writer *w)
 {
     const struct noc_walk *walk = w->walk;
     uint32_t j = 0;
@@ -280,7 +229,7 @@ static uint32_t advance(struct writer *w)
     return j;
 }
 
-static enum dse_status pass(struct writer *w, bool fill, struct dse_error *err)
+static enum dse_status pass(struct noc_writer *w, bool fill, struct dse_error *err)
 {
     struct noc_program *p = w->program;
     uint64_t n_step = noc_walk_steps(w->walk, w->plan), n_inner = 1;
@@ -293,12 +242,17 @@ static enum dse_status pass(struct writer *w, bool fill, struct dse_error *err)
     memset(w->position, 0, sizeof w->position);
     memset(w->digit, 0, sizeof w->digit);
     memset(w->n_fetched, 0, sizeof w->n_fetched);
+    noc_deliver_init(w);
+    uint32_t advanced = w->plan->n_loop;
     for (uint64_t s = 0; s < n_step; s++) {
         if (w->cancel && atomic_load_explicit(w->cancel, memory_order_relaxed))
             return dse_fail(err, DSE_INTERRUPTED, "interrupted");
-        step(w, w->inner_step + 1 == n_inner);
+        if (w->plan->compat)
+            step(w, w->inner_step + 1 == n_inner);
+        else
+            noc_deliver_step(w, advanced, next_loop(w));
         if (w->first_count)
-            w->first_count[s] = w->counts[w->inner_step % HISTORY];
+            w->first_count[s] = w->plan->compat ? w->counts[w->inner_step % HISTORY] : w->delivery.counts;
         if (p->n_transaction > ENTRY_MAX || p->n_dependency > ENTRY_MAX || p->n_destination > ENTRY_MAX)
             return dse_fail(err, DSE_LIMIT,
                             "the mapping's %llu steps make more than 2^31 transactions, destinations or "
@@ -308,12 +262,12 @@ static enum dse_status pass(struct writer *w, bool fill, struct dse_error *err)
             w->inner_step = 0;
             w->outer_step++;
         }
-        advance(w);
+        advanced = advance(w);
     }
     return DSE_OK;
 }
 
-static enum dse_status allocate_state(struct writer *w, struct arena *arena, struct dse_error *err)
+static enum dse_status allocate_state(struct noc_writer *w, struct arena *arena, struct dse_error *err)
 {
     const struct noc_plan *plan = w->plan;
     uint64_t n_step = noc_walk_steps(w->walk, plan), n_inner = 1;
@@ -336,7 +290,7 @@ enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_
                                   const atomic_int *cancel, struct arena *arena, struct noc_program *program,
                                   uint32_t *first_count, struct dse_error *err)
 {
-    struct writer w = {
+    struct noc_writer w = {
         .plan = plan, .walk = walk, .program = program, .cancel = cancel, .first_count = first_count};
     *program = (struct noc_program){.n_transaction = 0};
     DSE_TRY(allocate_state(&w, arena, err));

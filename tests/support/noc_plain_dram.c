@@ -82,9 +82,21 @@ static bool refresh_tick(struct plain_dram *dram, int64_t now)
     return true;
 }
 
+/* Whole cycles until limit k is free; 0 when it is none of this access. */
+static int64_t limit_end(const struct plain_dram *dram, int k, bool write)
+{
+    int64_t unit = (int64_t)dram->timing->limit[k].access;
+    if (unit == 0 || (k == NOC_READS && write) || (k == NOC_WRITES && !write))
+        return 0;
+    return (dram->limit_end[k] + unit - 1) / unit;
+}
+
 static bool may_use_bus(const struct plain_dram *dram, bool write, int64_t now)
 {
     const struct noc_dram *t = dram->timing;
+    for (int k = 0; k < NOC_LIMITS; k++)
+        if (now + (write ? t->write_cycle : t->read_cycle) < limit_end(dram, k, write))
+            return false;
     if (write)
         return now + t->write_cycle >= dram->bus_end + (dram->last_read ? t->read_to_write_cycle : 0);
     return now + t->read_cycle >= dram->bus_end && now >= dram->write_end + t->write_to_read_cycle;
@@ -93,11 +105,23 @@ static bool may_use_bus(const struct plain_dram *dram, bool write, int64_t now)
 static void column(struct plain_dram *dram, struct plain_access *access, struct plain_bank *bank, int64_t now)
 {
     const struct noc_dram *t = dram->timing;
-    access->done = now + (access->write ? t->write_cycle : t->read_cycle) + t->burst_cycle;
-    dram->bus_end = access->done;
+    int64_t data = now + (access->write ? t->write_cycle : t->read_cycle);
+    access->done = dram->bus_end = data + t->burst_cycle;
     dram->last_read = !access->write;
+    for (int k = 0; k < NOC_LIMITS; k++) {
+        int64_t unit = (int64_t)t->limit[k].access;
+        if (unit == 0 || (k == NOC_READS && access->write) || (k == NOC_WRITES && !access->write))
+            continue;
+        if (limit_end(dram, k, access->write) < data)
+            dram->limit_end[k] = data * unit;
+        dram->limit_end[k] += (int64_t)t->limit[k].cycle;
+        if (limit_end(dram, k, access->write) > access->done)
+            access->done = limit_end(dram, k, access->write);
+    }
+    if (dram->current > 0 && access->done < dram->access[dram->current - 1].done)
+        access->done = dram->access[dram->current - 1].done; /* data come in order */
     if (access->write) {
-        dram->write_end = access->done;
+        dram->write_end = dram->bus_end;
         bank->written = now;
     } else {
         bank->read = now;

@@ -27,6 +27,7 @@ struct plain_dram {
     struct plain_bank *bank;
     struct plain_access *access; /* all there ever were */
     size_t n_access, capacity, current;
+    int64_t limit_end[NOC_LIMITS]; /* when the bandwidth is free, times the accesses of the limit */
     int64_t bus_end, write_end, refresh_due, refresh_end;
     bool last_read;
     uint64_t n_miss;

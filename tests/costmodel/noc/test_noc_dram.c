@@ -60,6 +60,33 @@ static void test_noc_dram_row_hit_and_conflict(void **state)
     CHECK_ACCESSES(&timing, row);
 }
 
+/* 5 accesses in 8 cycles, 1.6 each, one after the other without drift; an idle bus saves nothing up; reads
+ * and writes with limits of their own, done in order all the same. */
+static void test_noc_dram_keeps_to_a_bandwidth(void **state)
+{
+    (void)state;
+    static const struct access_row shared[] = {
+        {0, false, 0, 11, 1},    /* read 5, data 9, taken until 10.6 */
+        {0, false, 32, 13, 1},   /* data 11, taken until 12.2 */
+        {0, false, 64, 14, 1},   /* 13.8 */
+        {0, false, 96, 16, 1},   /* 15.4 */
+        {0, false, 128, 17, 1},  /* 17: 5 x 1.6 from 9 on */
+        {20, false, 160, 27, 1}, /* read 21, data 25, until 26.6 */
+    };
+    static const struct access_row apart[] = {
+        {0, false, 0, 19, 1}, /* data 9, taken until 19 */
+        {0, true, 32, 19, 1}, /* data after one idle cycle, 11 to 12: done in order */
+        {20, true, 64, 25, 1},
+    };
+    struct noc_dram timing = timing_of(1);
+    timing.burst_cycle = 1;
+    timing.limit[NOC_ALL] = (struct noc_limit){5, 8};
+    CHECK_ACCESSES(&timing, shared);
+    timing.limit[NOC_ALL] = (struct noc_limit){0, 0};
+    timing.limit[NOC_READS] = (struct noc_limit){1, 10};
+    CHECK_ACCESSES(&timing, apart);
+}
+
 static void test_noc_dram_bus_turnaround(void **state)
 {
     (void)state;
@@ -222,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noc_dram_row_hit_and_conflict),
+        cmocka_unit_test(test_noc_dram_keeps_to_a_bandwidth),
         cmocka_unit_test(test_noc_dram_bus_turnaround),
         cmocka_unit_test(test_noc_dram_bursts_go_round_the_banks),
         cmocka_unit_test(test_noc_dram_refresh),

@@ -103,6 +103,7 @@ static void test_noc_latency_of_the_worked_example(void **state)
     assert_int_equal(problem_build(&doc, &c.problem, &err), DSE_OK);
     assert_int_equal(mapping_build(&doc, &c.problem, &c.arch, &c.mapping, &err), DSE_OK);
     yaml_doc_free(&doc);
+    c.arch.noc[NOC_SET_COMPAT] = 1;
     struct noc_latency latency = latency_of(&c, NOC_LATENCY_STEPS);
     assert_int_equal(latency.n_step, 14);
     assert_int_equal(latency.n_step_simulated, 14);
@@ -112,6 +113,10 @@ static void test_noc_latency_of_the_worked_example(void **state)
     assert_int_equal(latency.simulated.flits_sent, (43904 + 6400) * 5);
     assert_true(latency.bound_cycle == 125440);
     assert_true(latency.cycle > 125440);
+    c.arch.noc[NOC_SET_COMPAT] = 0; /* K2 of the weight buffers is outside the sums: 28 steps */
+    latency = latency_of(&c, NOC_LATENCY_STEPS);
+    assert_int_equal(latency.n_step, 28);
+    assert_int_equal(latency.simulated.dram_link_flits_out, 94080);
     arena_free(&c.arena);
 }
 
@@ -143,24 +148,32 @@ static const struct loops long_mappings[][N_ROW] = {
      {REGISTERS, false, "Q7"}},
 };
 
-/* docs/noc.md, "Extrapolation": within 2 % where an eighth or more of the steps is simulated. */
-static void test_noc_latency_extrapolates_close_to_the_full_simulation(void **state)
+/* docs/noc.md, "Extrapolation": within 2 % where an eighth or more of the steps is simulated. With the cost
+ * model's traffic these have up to 230,000 steps; the middle of three estimates is within 15 %. */
+static void check_extrapolation(size_t i, bool compat, double tolerance)
 {
     static const uint64_t max_steps[] = {512, 512, 1024};
+    struct latency_case c;
+    make_case(&c, long_mappings[i]);
+    c.arch.noc[NOC_SET_COMPAT] = compat;
+    struct noc_latency part = latency_of(&c, max_steps[i]), full = latency_of(&c, 0);
+    assert_int_equal(full.n_step_simulated, full.n_step);
+    assert_int_equal(part.n_step, full.n_step);
+    assert_true(part.n_step_simulated <= max_steps[i]);
+    double error = (double)part.cycle / (double)full.cycle - 1;
+    if (error < -tolerance || error > tolerance)
+        fail_msg("mapping %zu: %llu cycles from %llu steps, %llu from all %llu", i,
+                 (unsigned long long)part.cycle, (unsigned long long)part.n_step_simulated,
+                 (unsigned long long)full.cycle, (unsigned long long)full.n_step);
+    arena_free(&c.arena);
+}
+
+static void test_noc_latency_extrapolates_close_to_the_full_simulation(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < sizeof max_steps / sizeof max_steps[0]; i++) {
-        struct latency_case c;
-        make_case(&c, long_mappings[i]);
-        struct noc_latency part = latency_of(&c, max_steps[i]), full = latency_of(&c, 0);
-        assert_int_equal(full.n_step_simulated, full.n_step);
-        assert_int_equal(part.n_step, full.n_step);
-        assert_true(part.n_step_simulated <= max_steps[i]);
-        double error = (double)part.cycle / (double)full.cycle - 1;
-        if (error < -0.02 || error > 0.02)
-            fail_msg("mapping %zu: %llu cycles from %llu steps, %llu from all %llu", i,
-                     (unsigned long long)part.cycle, (unsigned long long)part.n_step_simulated,
-                     (unsigned long long)full.cycle, (unsigned long long)full.n_step);
-        arena_free(&c.arena);
+    for (size_t i = 0; i < sizeof long_mappings / sizeof *long_mappings; i++) {
+        check_extrapolation(i, true, 0.02);
+        check_extrapolation(i, false, 0.15);
     }
 }
 

@@ -98,6 +98,9 @@ static void test_noc_config_takes_the_part_noc(void **state)
     want.dram.row_byte = 9216;
     want.dram.burst_cycle = 3;
     want.dram.read_ahead = 5;
+    /* 10 GB/s each way at 1 GHz: 10 packets of 96 bytes in 96 cycles; no refresh */
+    want.dram.refresh_interval_cycle = 0;
+    want.dram.limit[NOC_READS] = want.dram.limit[NOC_WRITES] = (struct noc_limit){10, 96};
     want.resend_windows = true;
     assert_int_equal(config.resend_windows, want.resend_windows);
     assert_int_equal(config.columns * 1000 + config.rows, 8 * 1000 + 3);
@@ -106,6 +109,13 @@ static void test_noc_config_takes_the_part_noc(void **state)
     assert_int_equal(config.queue_flits, want.queue_flits);
     assert_memory_equal(&config.dram, &want.dram, sizeof want.dram);
     assert_int_not_equal(architecture_hash(&arch), architecture_hash(&plain));
+    struct arch_override compat = {"noc.compat", "on"};
+    assert_false(config.compat);
+    assert_int_equal(build("simba_tablev", &compat, 1, &arch, &err), DSE_OK);
+    assert_int_equal(noc_config_of(&arch, &config, &level, &err), DSE_OK);
+    noc_config_init(&want, 4, 4);
+    assert_true(config.compat);
+    assert_memory_equal(&config.dram, &want.dram, sizeof want.dram);
     struct arch_override queue = {"noc.queue", "5"};
     assert_int_equal(build("simba_tablev", &queue, 1, &arch, &err), DSE_OK);
     assert_int_equal(noc_config_of(&arch, &config, &level, &err), DSE_OK);

@@ -11,8 +11,6 @@
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
-enum { STEPS = 14 }; /* of the example: test_noc_latency.c */
-
 static struct {
     struct problem problem;
     struct architecture arch;
@@ -55,13 +53,13 @@ static enum dse_status measure(const struct architecture *arch, uint64_t limit, 
 
 static void test_value_is_the_simulated_latency(void **state)
 {
-    static const uint64_t limit[] = {0, STEPS, NOC_LATENCY_STEPS};
     struct noc_latency latency;
     struct dse_error err;
     uint64_t cycle;
     (void)state;
     assert_int_equal(noc_latency_of(&c.problem, &c.arch, &c.mapping, 0, NULL, &c.arena, &latency, &err),
                      DSE_OK);
+    const uint64_t limit[] = {0, latency.n_step, NOC_LATENCY_STEPS};
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
         assert_int_equal(measure(&c.arch, limit[i], NULL, &cycle, &err), DSE_OK);
         assert_int_equal(cycle, latency.cycle);

@@ -342,6 +342,7 @@ static void test_noc_program_without_a_buffer_goes_straight(void **state)
     assert_int_equal(config.columns, 2); /* 4 x 1 is drawn as 2 x 2 */
     assert_int_equal(config.dram_port, 11);
     c.config = config;
+    c.config.compat = true;
     write_program(&c, 0);
     /* words of 16 bit (Timeloop's default): A 8 words, B 1, Z 8: one packet each; 8 cycles */
     assert_program(&c, "0,11,1,1,11,0 1 2 3,\n" /* k0: A to all, B to each */

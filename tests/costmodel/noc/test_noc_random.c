@@ -27,6 +27,14 @@ static uint32_t between(struct random_stream *stream, uint32_t low, uint32_t hig
     return low + random_below(stream, high - low + 1);
 }
 
+/* Bandwidths of up to 12 cycles an access, most of them no whole number of cycles. */
+static void draw_limits(struct random_stream *stream, struct noc_dram *dram)
+{
+    for (uint32_t k = 0; k < NOC_LIMITS; k++)
+        if (random_below(stream, 2) == 0)
+            dram->limit[k] = (struct noc_limit){between(stream, 1, 7), between(stream, 1, 12)};
+}
+
 static void draw_config(struct random_stream *stream, struct noc_config *config)
 {
     noc_config_init(config, between(stream, 1, 5), between(stream, 1, 4));
@@ -44,6 +52,8 @@ static void draw_config(struct random_stream *stream, struct noc_config *config)
         config->queue_flits = config->data_flits + between(stream, 1, 4);
     }
     struct noc_dram *dram = &config->dram;
+    if (random_below(stream, 3) == 0)
+        draw_limits(stream, dram);
     if (random_below(stream, 2) == 0) {
         dram->n_bank = between(stream, 1, 4);
         dram->row_byte = 32 * between(stream, 1, 4);
