@@ -112,7 +112,8 @@ static uint64_t above(uint64_t a, uint64_t b)
 }
 
 /* Tiles of tensor `t` that the children of one instance of level `l` get, a shared one once. Of two
- * dimensions in one rank, b/g steps of the one are a/g steps back of the other. (Of three, only two are taken to meet.) */
+ * dimensions in one rank, b/g steps of the one are a/g steps back of the other. (Of three, only two are
+ * taken to meet.) */
 static uint64_t n_different(const struct visit_nest *nest, uint32_t t, uint32_t l)
 {
     const struct mapping_level *level = &nest->mapping->level[l];
