@@ -19,7 +19,7 @@
 /* What is minimised. */
 enum cosa_form {
     COSA_FORM_PAPER, /* -wU Util + wC Comp + wT Traf, equation 12 */
-    COSA_FORM_MINMAX /* the largest of compute and each tensor's DRAM traffic first, then the paper's terms */
+    COSA_FORM_MINMAX /* the longest of compute and each level's traffic first, then the paper's terms */
 };
 
 /* How sliding windows (R, S of a convolution) are charged to the levels that keep the windowed tensor. */

@@ -40,7 +40,7 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
 /* clang-format off */
 #define COSA_OPTIONS \
     {"form", \
-     "objective: paper: equation 12; minmax: the largest of compute and each tensor's DRAM traffic first", \
+     "objective: paper: equation 12; minmax: the longest of compute and the traffic of each level first", \
      "", \
      OPTION_CHOICE, COSA_FORM_PAPER, 0, 1, cosa_form_names}, \
     {"halo", \

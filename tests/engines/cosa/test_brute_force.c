@@ -92,14 +92,13 @@ static bool indexes(const struct problem *problem, uint32_t t, uint32_t d)
     return false;
 }
 
-/* Bits of refetches of tensor t from the DRAM, by walking its loops outwards from its outermost inner buffer:
- * after the first loop that indexes it, every loop that does not costs. For GEMMs, where no dimension is a
- * window. */
-static double refetch_bits(const struct brute *b, const struct mapping *mapping, uint32_t t)
+/* Bits of refetches of tensor t into the level inside `first`, by walking its loops outwards: after the first
+ * loop that indexes it, every loop that does not costs. For GEMMs, where no dimension is a window. */
+static double refetch_bits(const struct brute *b, const struct mapping *mapping, uint32_t t, uint32_t first)
 {
-    bool in_buffer = b->arch.level[1].keep_role >> b->problem.tensor[t].role & 1u, moved = false;
+    bool moved = false;
     double bits = 0;
-    for (uint32_t l = in_buffer ? 2 : 1; l < 3; l++)
+    for (uint32_t l = first; l < 3; l++)
         for (uint32_t i = 0; i < b->problem.n_dim; i++) {
             uint32_t d = mapping->level[l].temporal_order[i], factor = mapping->level[l].temporal[d];
             if (factor > 1 && indexes(&b->problem, t, d))
@@ -110,17 +109,47 @@ static double refetch_bits(const struct brute *b, const struct mapping *mapping,
     return bits;
 }
 
-/* 10 max(compute, traffic of each tensor) + 3 compute + traffic terms + refetches - 0.1 utilisation; the DRAM
- * moves 4 words a cycle. */
+static bool in_buffer(const struct brute *b, uint32_t t)
+{
+    return b->arch.level[1].keep_role >> b->problem.tensor[t].role & 1u;
+}
+
+/* log2 of the cycles of one port of the buffer as docs/cosa.md has them: the largest of each transfer, each
+ * two and all. The buffer reads operands for the registers and outputs for the DRAM, and writes the
+ * others. */
+static double port_bits(const struct brute *b, const struct mapping *mapping, bool reads, bool writes,
+                        double words)
+{
+    double x[6], sum = 0, most = -INFINITY;
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < 3; t++)
+        for (uint32_t first = 1; first < 3; first++)
+            if (in_buffer(b, t) && ((t == 2) == (first == 2) ? reads : writes)) {
+                x[n] =
+                    log2((double)problem_tensor_words(&b->problem, t)) + refetch_bits(b, mapping, t, first);
+                sum += x[n++];
+            }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i; j < n; j++)
+            most = fmax(most, (x[i] + x[j]) / 2 + (j > i));
+    return fmax(most, sum / n + log2(n)) - log2(words);
+}
+
+/* 10 max(compute, traffic of each tensor, ports of the buffer) + 3 compute + traffic terms + refetches - 0.1
+ * utilisation; the DRAM moves 4 words a cycle. */
 static double minmax_cost(const struct brute *b, const struct mapping *mapping,
                           const struct cosa_terms *terms)
 {
     double most = terms->comp, refetches = 0;
     for (uint32_t t = 0; t < 3; t++) {
-        double bits = refetch_bits(b, mapping, t);
+        double bits = refetch_bits(b, mapping, t, in_buffer(b, t) ? 2 : 1);
         most = fmax(most, log2((double)problem_tensor_words(&b->problem, t)) + bits - 2);
         refetches += bits;
     }
+    const struct storage_level *buffer = &b->arch.level[1];
+    most = fmax(most, port_bits(b, mapping, true, false, buffer->read_bandwidth_word_per_cycle));
+    most = fmax(most, port_bits(b, mapping, false, true, buffer->write_bandwidth_word_per_cycle));
+    most = fmax(most, port_bits(b, mapping, true, true, buffer->shared_bandwidth_word_per_cycle));
     return 10 * most + 3 * terms->comp + terms->traf + refetches - 0.1 * terms->util;
 }
 
@@ -244,6 +273,28 @@ static void test_minmax_model_is_brute_force(void **state)
     }
 }
 
+/* The buffer, not the DRAM, is the slow one: by its read, its write or its one shared port. */
+static void test_minmax_sees_the_slowest_level(void **state)
+{
+    (void)state;
+    static const uint32_t bound[][3] = {{4, 6, 2}, {2, 4, 10}, {6, 2, 6}, {8, 3, 2}};
+    for (int i = 0; i < 12; i++) {
+        struct brute b;
+        start(&b, 6, i % 2 ? 12 : 24);
+        if (i >= 8)
+            b.arch.level[1].keep_role = 1u << TENSOR_INPUT | 1u << TENSOR_OUTPUT;
+        if (i % 3 == 0)
+            b.arch.level[1].read_bandwidth_word_per_cycle = 0.5;
+        if (i % 3 == 1)
+            b.arch.level[1].write_bandwidth_word_per_cycle = 0.5;
+        if (i % 3 == 2)
+            b.arch.level[1].shared_bandwidth_word_per_cycle = 0.75;
+        small_gemm(&b.problem, bound[i % 4][0], bound[i % 4][1], bound[i % 4][2]);
+        b.settings.form = COSA_FORM_MINMAX;
+        check_brute(&b);
+    }
+}
+
 static void test_model_is_brute_force_on_windows(void **state)
 {
     (void)state;
@@ -262,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_model_is_brute_force_on_gemms),
         cmocka_unit_test(test_minmax_model_is_brute_force),
+        cmocka_unit_test(test_minmax_sees_the_slowest_level),
         cmocka_unit_test(test_model_is_brute_force_on_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,22 @@ static void test_primes_that_no_array_holds_are_padded(void **state)
     assert_int_equal(standard.padded_bound[K], 64);
 }
 
+/* ResNet-50's conv2_0_c where the input buffers give one word a cycle: minmax that looked at the DRAM alone
+ * took 3,311,616 cycles. Each PE's buffer gives at least its share of the inputs once, 56 * 56 * 64 / 16. */
+static void test_minmax_heeds_a_slow_inner_level(void **state)
+{
+    (void)state;
+    struct one_case c;
+    struct engine_result r;
+    make_case(&c, 56);
+    c.problem.bound[K] = 256;
+    c.arch.level[3].shared_bandwidth_word_per_cycle = 1;
+    assert_string_equal(c.arch.level[3].name, "InputBuffer");
+    solve(&c, WITH("form", "minmax", "halo", "all"), &r);
+    assert_true(r.evaluation.latency_cycle >= 12544);
+    assert_true(r.evaluation.latency_cycle <= 100000);
+}
+
 static void test_solver_limit_is_said(void **state)
 {
     (void)state;
@@ -254,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_options_reach_the_model),
         cmocka_unit_test(test_padding_spreads_large_primes),
         cmocka_unit_test(test_primes_that_no_array_holds_are_padded),
+        cmocka_unit_test(test_minmax_heeds_a_slow_inner_level),
         cmocka_unit_test(test_solver_limit_is_said),
         cmocka_unit_test(test_reasons_reach_the_result),
         cmocka_unit_test(test_budget_of_seconds_is_one_for_all_solves),
