@@ -283,8 +283,7 @@ enum dse_status merge_shards(const char *out, const char *const *shard, size_t n
     enum dse_status status = hold_table(out, &table, err);
     if (status == DSE_OK)
         status = merge_locked(out, lock, shard, n_shard, provenance, summary, err);
-    if (table >= 0)
-        close(table);
+    (void)table_close(table);
     lock_release(lock);
     return status;
 }
@@ -305,8 +304,7 @@ enum dse_status merge_finish(const char *out, bool *finished, struct dse_error *
     enum dse_status status = hold_table(out, &table, err);
     if (status == DSE_OK)
         status = merge_files_rename(out, &whole, err);
-    if (table >= 0)
-        close(table);
+    (void)table_close(table);
     lock_release(lock);
     if (finished)
         *finished = whole;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "results/journal/journal_parts.h"
+#include "results/journal/table_lock.h"
 #include "results/record/csv_line.h"
 
 enum { WAITING_BYTE = 65536 };
@@ -34,10 +35,8 @@ static enum dse_status open_parts(struct journal *journal, const char *out,
 /* Free all and release the lock, without a flush. */
 static void let_go(struct journal *journal)
 {
-    if (journal->layer_fd >= 0)
-        close(journal->layer_fd);
-    if (journal->csv_fd >= 0)
-        close(journal->csv_fd);
+    (void)table_close(journal->layer_fd);
+    (void)table_close(journal->csv_fd);
     lock_release(journal->lock);
     text_free(&journal->point);
     text_free(&journal->layers);
@@ -307,8 +306,8 @@ enum dse_status journal_finish(struct journal *journal, struct dse_error *err)
         status = journal_flush(journal, err);
         if (status == DSE_OK)
             status = sync_both(journal, err);
-        int failed = close(journal->layer_fd) != 0 ? errno : 0;
-        if (close(journal->csv_fd) != 0)
+        int failed = table_close(journal->layer_fd) != 0 ? errno : 0;
+        if (table_close(journal->csv_fd) != 0)
             failed = errno;
         if (status == DSE_OK && failed)
             status = dse_fail_at(err, DSE_IO, journal->csv_path, 0, "cannot be closed: %s", strerror(failed));

@@ -57,3 +57,11 @@ enum dse_status table_open(const char *path, int flags, int *fd, struct dse_erro
     }
     return status;
 }
+
+int table_close(int fd)
+{
+    if (fd < 0)
+        return 0;
+    (void)flock(fd, LOCK_UN);
+    return close(fd);
+}

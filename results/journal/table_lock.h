@@ -14,4 +14,7 @@ DSE_MUST_CHECK enum dse_status table_lock(int fd, const char *path, struct dse_e
  * makes it. `*fd` is -1 when it is not there. DSE_BAD_USAGE, DSE_IO. */
 DSE_MUST_CHECK enum dse_status table_open(const char *path, int flags, int *fd, struct dse_error *err);
 
+/* Let go, also where children share the descriptor, and close. What close returns; below 0 is no file: 0. */
+int table_close(int fd);
+
 #endif

@@ -39,6 +39,17 @@ static void test_table_lock_names_the_process_that_holds_it(void **state)
     waitpid(child, NULL, 0);
     assert_int_equal(table_open(path, O_RDWR, &fd, &err), DSE_OK);
     close(fd);
+    assert_int_equal(table_open(path, O_RDWR, &fd, &err), DSE_OK);
+    child = fork(); /* it shares the descriptor and lives on */
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(table_close(fd), 0);
+    assert_int_equal(table_open(path, O_RDWR, &fd, &err), DSE_OK);
+    assert_int_equal(table_close(fd), 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
     assert_int_equal(symlink(path, link), 0);
     assert_int_equal(table_open(link, O_RDWR, &fd, &err), DSE_IO);
     assert_non_null(strstr(err.text, "symbolic link"));
