@@ -107,12 +107,13 @@ def write_fig6(out, overall):
                 rows.append([platform, network, batch, "cocco, tiling parallel" if engine == "parallel" else engine, int(cycles),
                              int(point.stage1_cycles), point.utilisation(cycles), point.utilisation(point.stage1_cycles),
                              point.utilisation(point.bound), core_energy(point), point.get("energy_dram_j"),
-                             point.get("buffer_average_byte"), point.get("stage1_buffer_average_byte"),
+                             point.get("buffer_average_compute_byte"), point.get("stage1_buffer_average_compute_byte"),
                              int(point.get("n_layer_group")), int(point.get("n_fine_group")), int(point.get("n_tile")),
                              BLOCKS.get(network, 1)])
     write_table(os.path.join(out, "fig6.csv"), [
         "architecture", "network", "batch", "scheduler", "latency_cycle", "stage1_latency_cycle", "utilization", "stage1_utilization",
-        "theoretical_maximum", "core_energy_j", "dram_energy_j", "buffer_average_byte", "stage1_buffer_average_byte", "layer_groups",
+        "theoretical_maximum", "core_energy_j", "dram_energy_j", "buffer_average_compute_byte",
+        "stage1_buffer_average_compute_byte", "layer_groups",
         "fine_groups", "tiles", "equal_blocks"], rows)
 
 
@@ -132,8 +133,8 @@ def draw_fig6(out, overall):
                   for line in (cocco, soma, soma, plus)]
         whole = BUFFER_MIB[platform] * 2**20 / 100
         buffer = [[p and [(p.get(column) or 0) / whole] for p in line]
-                  for line, column in ((cocco, "buffer_average_byte"), (soma, "stage1_buffer_average_byte"),
-                                       (soma, "buffer_average_byte"), (plus, "buffer_average_byte"))]
+                  for line, column in ((cocco, "buffer_average_compute_byte"), (soma, "stage1_buffer_average_compute_byte"),
+                                       (soma, "buffer_average_compute_byte"), (plus, "buffer_average_compute_byte"))]
         most = [100 * p.utilisation(p.bound) for p in soma]
         panels += [paper_stacks.Panel("utilisation (%)", used, 100, 20, most, 2, title),
                    paper_stacks.Panel("energy over Cocco's", energy, 1.2, 0.2), paper_stacks.Panel("average buffer (%)", buffer, 100, 20)]

@@ -69,6 +69,9 @@ void engine_context_reject(struct engine_context *context, uint64_t n, const str
 /* Why nothing can be found, in the engine's own words; said when no candidate was rejected with a reason. */
 void engine_context_explain(struct engine_context *context, const char *reason);
 
+/* Add to that reason what would help. */
+void engine_context_advise(struct engine_context *context, const char *advice);
+
 /* Evaluations left in the budget; 0 also when the best has reached the lower bound. UINT64_MAX without limit.
  * For mappers and schedulers. */
 uint64_t engine_context_left(const struct engine_context *context);

@@ -125,6 +125,12 @@ void engine_context_explain(struct engine_context *context, const char *reason)
     (void)snprintf(context->reason, sizeof context->reason, "%s", reason);
 }
 
+void engine_context_advise(struct engine_context *context, const char *advice)
+{
+    size_t n = strlen(context->reason);
+    (void)snprintf(context->reason + n, sizeof context->reason - n, "%s%s", n > 0 ? "; " : "", advice);
+}
+
 uint64_t engine_context_left(const struct engine_context *context)
 {
     if (context->result->feasible && context->result->cost <= context->good_enough)

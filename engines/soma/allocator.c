@@ -140,6 +140,7 @@ static enum dse_status take_stage1(struct soma_allocator *a, struct dse_error *e
                            &present->schedule, &present->stage1, err));
     DSE_TRY(fused_evaluate(&present->schedule, &a->search->machine, &a->dlsa_arena, NULL, &result, err));
     present->stage1_buffer_average_byte = result.buffer_average_byte;
+    present->stage1_buffer_average_compute_byte = result.buffer_average_compute_byte;
     present->price = present->stage1;
     present->found = present->price.cost < INFINITY;
     present->iteration = a->iteration;

@@ -29,7 +29,7 @@ struct soma_allocation {
     struct fused_schedule schedule;
     struct soma_price price;
     struct soma_price stage1; /* of the same LFA with double buffering */
-    double stage1_buffer_average_byte;
+    double stage1_buffer_average_byte, stage1_buffer_average_compute_byte;
 };
 
 /* `start` makes the random streams, with seed and key: independent searches have other numbers. Memory from

@@ -2,10 +2,13 @@
  * else the position where most bytes live. */
 #include "engines/soma/explain.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
 #include "engines/soma/search/lfa_search.h"
+#include "engines/soma/search/plus_price.h"
+#include "engines/soma/search/plus_start.h"
 
 enum { NUMBER_MAX = 32 };
 
@@ -90,9 +93,27 @@ static enum dse_status explain(struct engine_context *context, const struct soma
     return DSE_OK;
 }
 
+/* Double buffering is not all there is: loads that start later may fit. Priced, so that it is true. */
+static enum dse_status advise(struct engine_context *context, const struct soma_search *search,
+                              struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+{
+    struct fused_schedule schedule;
+    struct soma_price price;
+    double bound;
+    arena_reset(scratch);
+    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, &price, &bound, err));
+    if (isinf(price.cost))
+        DSE_TRY(plus_start(search, search->context.batch, scratch, lfa, &price, err));
+    arena_reset(scratch);
+    if (isfinite(price.cost))
+        engine_context_advise(context, "engine soma-plus, which loads later, has a schedule");
+    return DSE_OK;
+}
+
 enum dse_status soma_explain_start(struct engine_context *context, const struct soma_search *search,
                                    struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
     DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, lfa, err));
-    return explain(context, search, lfa, scratch, err);
+    DSE_TRY(explain(context, search, lfa, scratch, err));
+    return advise(context, search, lfa, scratch, err);
 }

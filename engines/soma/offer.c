@@ -16,6 +16,7 @@ static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fus
     own.stall_cycle = result->stall_cycle;
     own.buffer_max_byte = (double)result->buffer_max_byte;
     own.buffer_average_byte = result->buffer_average_byte;
+    own.buffer_average_compute_byte = result->buffer_average_compute_byte;
     own.n_layer_group = 0;
     own.n_fine_group = lfa->n_flc;
     own.n_tile = fused->n_tile;
@@ -109,6 +110,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
         own.stage1_latency_cycle = stage1->cycle;
         own.stage1_energy_j = stage1->energy_j;
         own.stage1_buffer_average_byte = stage1->buffer_average_byte;
+        own.stage1_buffer_average_compute_byte = stage1->buffer_average_compute_byte;
         soma_metrics_put(&own, &totals);
     }
     text_init(&text);

@@ -141,6 +141,7 @@ static void list_all(const struct soma_schedule *s, struct cells *rows)
     cells_list_count(rows, "buffer_capacity_byte", s->machine.buffer_byte);
     cells_list_count(rows, "buffer_max_byte", r->buffer_max_byte);
     cells_list_real(rows, "buffer_average_byte", r->buffer_average_byte);
+    cells_list_real(rows, "buffer_average_compute_byte", r->buffer_average_compute_byte);
     cells_list_real(rows, "buffer_average_compat_byte", r->buffer_average_compat_byte);
     cells_list_count(rows, "n_layer_group", s->n_layer_group);
     cells_list_count(rows, "n_fine_group", s->lfa.n_flc);

@@ -11,6 +11,8 @@
     X(S, stall_cycle, U64, "cycle", NONE, LESS, "Cycles in which the core array waits")                      \
     X(S, buffer_max_byte, F64, "byte", NONE, NEITHER, "Global buffer in use, maximum")                       \
     X(S, buffer_average_byte, F64, "byte", NONE, NEITHER, "Global buffer in use, average over time")         \
+    X(S, buffer_average_compute_byte, F64, "byte", NONE, NEITHER,                                            \
+      "Global buffer in use, average over the time in which the core array computes")                        \
     X(S, n_layer_group, U64, "1", NONE, NEITHER, "Layer groups between DRAM cuts")                           \
     X(S, n_fine_group, U64, "1", NONE, NEITHER, "Fine-grained fusion groups")                                \
     X(S, n_tile, U64, "1", NONE, NEITHER, "Tiles")                                                           \
@@ -19,7 +21,9 @@
       "Latency with double buffering, before the second stage")                                              \
     X(S, stage1_energy_j, F64, "J", NONE, LESS, "Energy with double buffering, before the second stage")     \
     X(S, stage1_buffer_average_byte, F64, "byte", NONE, NEITHER,                                             \
-      "Global buffer in use with double buffering, average over time")
+      "Global buffer in use with double buffering, average over time")                                       \
+    X(S, stage1_buffer_average_compute_byte, F64, "byte", NONE, NEITHER,                                     \
+      "Global buffer in use with double buffering, average over the time in which the core array computes")
 
 struct soma_metrics {
     SOMA_METRIC_LIST(METRIC_MEMBER, soma_metrics)

@@ -40,7 +40,8 @@ static enum dse_status report(void *memory, uint32_t i, struct engine_context *c
     if (!best->found || !(best->price.cost < start->offered || best->price.cost > start->offered))
         return DSE_OK;
     const struct soma_stage1 stage1 = {best->stage1.cycle, best->stage1.energy_j,
-                                       best->stage1_buffer_average_byte};
+                                       best->stage1_buffer_average_byte,
+                                       best->stage1_buffer_average_compute_byte};
     start->offered = best->price.cost;
     arena_reset(&t->scratch);
     return soma_offer(context, t->task, &best->lfa, &best->schedule, &stage1, &t->scratch, err);

@@ -13,9 +13,9 @@ struct soma_bound {
 };
 
 /* No schedule costs less: every tile shape of every layer is asked of the core scheduler, at most `tile_max`
- * in all; the rest, and layers whose tiles may have other channels, count nothing in the core array. Where the
- * time is over (soma_search_is_over) it says less, or 0. Working memory from `arena`. Errors of the core scheduler but DSE_BAD_INPUT, which only leaves that shape out;
- * DSE_NO_MEMORY. */
+ * in all; the rest, and layers whose tiles may have other channels, count nothing in the core array. Where
+ * the time is over (soma_search_is_over) it says less, or 0. Working memory from `arena`. Errors of the core
+ * scheduler but DSE_BAD_INPUT, which only leaves that shape out; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max,
                                           struct arena *arena, struct soma_bound *bound,
                                           struct dse_error *err);

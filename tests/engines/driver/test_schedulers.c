@@ -92,6 +92,8 @@ static void check_numbers(struct schedule_run *m, const struct engine *engine)
             assert_true(s->latency_cycle >= own.compute_cycle + own.stall_cycle);
             assert_true(own.buffer_max_byte <= 4 * 1024 * 1024 &&
                         own.buffer_average_byte <= own.buffer_max_byte);
+            assert_true(own.buffer_average_compute_byte > 0 &&
+                        own.buffer_average_compute_byte <= own.buffer_max_byte);
             assert_true(s->utilization > 0 && s->utilization <= 1);
             assert_true(s->n_mac == network_macs(&m->network, batch));
             assert_true(own.n_layer_group >= 1 && own.n_layer_group <= own.n_fine_group);

@@ -119,7 +119,26 @@ static void test_unfused_names_layer_and_bytes_when_nothing_fits(void **state)
         strstr(f.run.result.reason,
                "2,359,296 bytes of weights, which must fit whole (channels are never cut), and the "
                "global buffer has 262,144"));
+    assert_null(strstr(f.run.result.reason, "soma-plus"));
     close_case(&f);
+}
+
+/* Loads as late as can be need less: engine soma-plus finds a schedule of this, and whoever asks the
+ * others is told. */
+static void test_unfused_says_who_has_a_schedule(void **state)
+{
+    (void)state;
+    static const struct engine *const engine[] = {&engine_unfused, &engine_cocco, &engine_soma};
+    for (int i = 0; i < 3; i++) {
+        struct schedule_run r;
+        schedule_run_open(&r, engine[i], "experiments/networks/inception_resnet_v1.yaml", "4 MiB");
+        schedule_run_solve(&r);
+        assert_false(r.result.feasible);
+        assert_int_equal(r.result.stop, STOP_CONVERGED);
+        assert_non_null(strstr(r.result.reason, "layer Dropout"));
+        assert_non_null(strstr(r.result.reason, "engine soma-plus, which loads later, has a schedule"));
+        schedule_run_close(&r);
+    }
 }
 
 /* The smallest tiles that fill the core array were a fixed choice once, and 14 times the energy-delay
@@ -168,6 +187,7 @@ static void test_unfused_and_those_that_fuse_answer_without_any_time(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unfused_says_who_has_a_schedule),
         cmocka_unit_test(test_unfused_is_what_tuned_tiles_give_and_others_are_no_worse),
         cmocka_unit_test(test_unfused_and_those_that_fuse_answer_without_any_time),
         cmocka_unit_test(test_unfused_moves_every_output_and_weight_once),

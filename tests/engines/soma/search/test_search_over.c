@@ -61,7 +61,7 @@ static void test_search_that_is_over_polishes_no_more(void **state)
     soma_case_close(&c);
 }
 
-/* A core array that ends the search when it has been asked so often, and counts what it is asked behind that. */
+/* A core array that ends the search when it has been asked so often, and counts what follows. */
 struct ending_core {
     struct core_scheduler core;
     uint64_t until, after;
