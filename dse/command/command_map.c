@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dse/command/commands.h"
+#include "dse/command/map_hint.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/map_network.h"
 #include "dse/report/map_report.h"
@@ -189,6 +190,20 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
     return status;
 }
 
+/* For people, hence with tables only. */
+static enum dse_status print_hint(const struct map_job *job, const struct console *console,
+                                  struct dse_error *err)
+{
+    char hint[SOLVE_REASON_MAX];
+    if (job->format != MAP_TABLE)
+        return DSE_OK;
+    DSE_TRY(map_hint(&job->settings, &job->workload, &job->arch, job->result, job->n_thread, hint,
+                     sizeof hint, err));
+    if (hint[0])
+        fprintf(console->err, "dse: %s\n", hint);
+    return DSE_OK;
+}
+
 /* A scheduler: one search of the whole network. */
 static enum dse_status schedule_all(struct map_job *job, const struct console *console, struct dse_error *err)
 {
@@ -219,6 +234,8 @@ static int command(const struct cli_args *args, const struct console *console)
         status = solve_all(job, &err);
         if (status == DSE_OK)
             status = print_all(args, job, console, &err);
+        if (status == DSE_OK)
+            status = print_hint(job, console, &err);
     }
     code = cli_report(console, status, &err);
     if (status == DSE_OK && job->point.outcome != RESULT_OK) {
@@ -267,7 +284,10 @@ const struct cli_command command_map = {
         "not mapped.\n"
         "A layer that gets no mapping gives exit code 1, also an infeasible one: there is nothing to hand "
         "on. (For `dse run`\n"
-        "an infeasible point is a result like any other.) The reason is printed.\n"
+        "an infeasible point is a result like any other.) The reason is printed. After the table of an "
+        "engine "
+        "that has a\n"
+        "successor (cosa: cosa-best) a short try of that one tells whether it is better here.\n"
         "\n"
         "  dse map simba resnet50 --engine random --max-evaluations 10000\n"
         "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"

@@ -45,6 +45,8 @@ const struct engine engine_cosa = {
     .option = option,
     .n_option = COSA_OPTION_COUNT,
     .effort = {.fixed_s = 0.01, .evaluations = 1, .evaluation_s = 4e-6},
+    .better = "cosa-best",
+    .better_evaluations = 12, /* its solves */
     .state_byte = sizeof(struct state),
     .init = cosa_init,
     .step = cosa_step,

@@ -146,6 +146,10 @@ struct engine {
     const struct engine_option *option; /* (n_option) */
     size_t n_option;
     struct engine_effort effort;
+    /* The name of an engine that starts from this one's answer and is never worse, and the evaluations that
+     * tell whether it pays; NULL: none */
+    const char *better;
+    uint64_t better_evaluations;
     /* scheduler: what only its schedules have (engine_schedule.own); NULL: nothing */
     const struct metric_group *group;
     /* scheduler: what they say of the search, as lines of the table for people; may be NULL */
