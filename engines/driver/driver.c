@@ -234,7 +234,8 @@ static enum dse_status compare_metric(const struct metric *metric, const void *f
     return isnan(one.again) ? DSE_OK : compare_pairs(&one, 1, "its schedule, read back,", err);
 }
 
-static enum dse_status compare_schedule(const struct engine *engine, const struct engine_schedule *found,
+/* Of the engine's own metrics, those that the search has left missing are what the second evaluation says. */
+static enum dse_status compare_schedule(const struct engine *engine, struct engine_schedule *found,
                                         const struct engine_schedule *again, struct dse_error *err)
 {
     size_t n;
@@ -242,8 +243,12 @@ static enum dse_status compare_schedule(const struct engine *engine, const struc
     for (size_t i = 0; i < n; i++)
         DSE_TRY(compare_metric(&all[i], (const char *)&found->metrics + all[i].offset,
                                (const char *)&again->metrics + all[i].offset, err));
-    for (size_t i = 0; engine->group && i < engine->group->n; i++)
-        DSE_TRY(compare_metric(&engine->group->metric[i], &found->own[i], &again->own[i], err));
+    for (size_t i = 0; engine->group && i < engine->group->n; i++) {
+        const struct metric *metric = &engine->group->metric[i];
+        if (isnan(metric_number(metric, &found->own[i])))
+            found->own[i] = again->own[i];
+        DSE_TRY(compare_metric(metric, &found->own[i], &again->own[i], err));
+    }
     return DSE_OK;
 }
 

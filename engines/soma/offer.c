@@ -2,10 +2,14 @@
  * same schedule before the driver sees it. */
 #include "engines/soma/offer.h"
 
+#include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
 #include "engines/soma/soma_metrics.h"
 
-/* The family's own metrics but those of the first stage. */
+/* Comparisons for placing the tensors of what was found: some milliseconds. */
+enum { PLACE_EFFORT = 300000 };
+
+/* The family's own metrics but those of the first stage and of places. */
 static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fused,
                     const struct fused_result *result, struct engine_schedule *totals)
 {
@@ -140,6 +144,22 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
     return DSE_OK;
 }
 
+/* Whether the tensors have places, which only the schedule that counts in the end is asked. */
+static enum dse_status put_places(const struct soma_task *task, const struct fused_schedule *fused,
+                                  struct arena *arena, struct engine_schedule *totals, struct dse_error *err)
+{
+    const struct buffer_allocate_options options = {.alignment = 1, .effort = PLACE_EFFORT};
+    struct soma_metrics own = soma_metrics_get(totals);
+    struct lowered lowered;
+    DSE_TRY(instruction_place(fused, task->search.context.graph, &task->search.machine, &options, arena,
+                              &lowered, err));
+    own.placed = lowered.fault == LOWER_OK;
+    if (lowered.fault == LOWER_OK)
+        own.n_split_tensor = lowered.split.fits ? lowered.split.n_split : 0;
+    soma_metrics_put(&own, totals);
+    return DSE_OK;
+}
+
 static enum dse_status read_back(const struct soma_task *task, const struct engine_schedule *found,
                                  struct arena *arena, struct engine_schedule *again, struct dse_error *err)
 {
@@ -158,7 +178,8 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
         DSE_TRY(soma_apply(&dlsa, &fused, err));
     DSE_TRY(schedule_price(task->core.pricer, &fused, arena, &result, err));
     DSE_TRY(no_fault(&result, err));
-    return sum_up(task, &lfa, &fused, &result, again, err);
+    DSE_TRY(sum_up(task, &lfa, &fused, &result, again, err));
+    return put_places(task, &fused, arena, again, err);
 }
 
 enum dse_status soma_verify(const struct engine_task *task, const struct accounting *accounting,

@@ -20,26 +20,17 @@ static enum dse_status not_alive(const struct soma_schedule *s, const struct low
                     tensor->index, s->network->layer[tensor->layer].name, tensor->start, tensor->end - 1);
 }
 
+/* Even with split tensors: only where rounding to the alignment takes more than there is. */
 static enum dse_status no_room(const struct soma_schedule *s, const struct lowered *lowered,
                                struct dse_error *err)
 {
-    const struct buffer_allocation *a = &lowered->allocation;
-    uint32_t tensor = lowered->tensor;
-    uint64_t end = a->offset[tensor] + s->fused.tensor[tensor].byte;
-    char alive[NUMBER_MAX], room[NUMBER_MAX], peak[NUMBER_MAX], use[NUMBER_MAX], beyond[NUMBER_MAX];
-    return dse_fail(
-        err, DSE_BAD_INPUT,
-        "no place found for all tensors: %s bytes are alive at most and %s in use at one time (a load may "
-        "begin "
-        "before the store that makes room for it), the best allocation takes %s, the buffer holds %s; %u "
-        "tensor%s beyond, tensor %u of %.60s by %s bytes",
-        text_thousands(a->living_byte, alive, sizeof alive), text_thousands(a->need_byte, use, sizeof use),
-        text_thousands(a->peak_byte, peak, sizeof peak),
-        text_thousands(s->machine.buffer_byte, room, sizeof room), a->n_outside,
-        a->n_outside == 1 ? " reaches" : "s reach", tensor,
-        s->network->layer[s->fused.tensor[tensor].layer].name,
-        text_thousands(end > s->machine.buffer_byte ? end - s->machine.buffer_byte : 0, beyond,
-                       sizeof beyond));
+    char use[NUMBER_MAX], room[NUMBER_MAX];
+    return dse_fail(err, DSE_BAD_INPUT,
+                    "no place found for all tensors: with offsets at multiples of %" PRIu64
+                    " bytes %s are in use at one "
+                    "time, the buffer holds %s; a smaller --align leaves more room",
+                    s->alignment, text_thousands(lowered->allocation.need_byte, use, sizeof use),
+                    text_thousands(s->machine.buffer_byte, room, sizeof room));
 }
 
 /* The stream as its text says it, read again and run. */
@@ -60,6 +51,11 @@ static enum dse_status check(const struct lowered *lowered, const struct text_bu
     return DSE_OK;
 }
 
+static double fragmentation(const struct instruction_program *p)
+{
+    return p->living_byte > 0 ? ((double)p->peak_byte - (double)p->living_byte) / (double)p->living_byte : 0;
+}
+
 static void write_remark(const struct soma_schedule *s, const struct lowered *lowered,
                          struct text_buffer *out)
 {
@@ -70,13 +66,16 @@ static void write_remark(const struct soma_schedule *s, const struct lowered *lo
     text_append(out, "# peak address %s of %s bytes, ", text_thousands(p->peak_byte, a, sizeof a),
                 text_thousands(p->buffer_byte, b, sizeof b));
     text_append(out, "%s alive at most: fragmentation %.3f %%\n", text_thousands(p->living_byte, a, sizeof a),
-                100 * lowered->allocation.fragmentation);
+                100 * fragmentation(p));
     if (lowered->is_tightened)
         text_append(
             out,
             "# durations tightened to the times in use, or it would not fit; as scheduled %s bytes alive "
             "at most\n",
             text_thousands(lowered->result.buffer_max_byte, a, sizeof a));
+    if (lowered->split.fits)
+        text_append(out, "# %u of %u tensors in several pieces, or it would not fit\n",
+                    lowered->split.n_split, s->fused.n_tensor);
     text_append(out, "# replayed: %s cycles, as evaluated; no fault\n",
                 text_thousands(p->cycle, a, sizeof a));
 }

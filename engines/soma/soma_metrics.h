@@ -23,7 +23,9 @@
     X(S, stage1_buffer_average_byte, F64, "byte", NONE, NEITHER,                                             \
       "Global buffer in use with double buffering, average over time")                                       \
     X(S, stage1_buffer_average_compute_byte, F64, "byte", NONE, NEITHER,                                     \
-      "Global buffer in use with double buffering, average over the time in which the core array computes")
+      "Global buffer in use with double buffering, average over the time in which the core array computes")  \
+    X(S, placed, U64, "1", NONE, MORE, "1: every tensor has a place in the global buffer")                   \
+    X(S, n_split_tensor, U64, "1", NONE, LESS, "Tensors that lie there in several pieces")
 
 struct soma_metrics {
     SOMA_METRIC_LIST(METRIC_MEMBER, soma_metrics)

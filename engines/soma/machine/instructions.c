@@ -30,9 +30,19 @@ static void write_transfer(const struct instruction_program *program, const stru
                            struct text_buffer *out)
 {
     const struct instruction_room *room = &program->room[it->first_room];
-    text_append(out, "- {%s: %" PRIu32 ", offset: %" PRIu64 ", bytes: %" PRIu64 ", cycles: %" PRIu64,
-                instruction_kind_text(it->kind), room->tensor, room->offset, room->byte, it->cycle);
-    if (it->dram_byte != room->byte)
+    uint32_t n = it->n_read + it->n_write;
+    uint64_t byte = 0;
+    text_append(out, "- {%s: %" PRIu32, instruction_kind_text(it->kind), room->tensor);
+    if (n == 1)
+        text_append(out, ", offset: %" PRIu64 ", bytes: %" PRIu64, room->offset, room->byte);
+    for (uint32_t k = 0; k < n; k++) {
+        byte += room[k].byte;
+        if (n > 1)
+            text_append(out, "%s[%" PRIu64 ", %" PRIu64 "]", k ? ", " : ", pieces: [", room[k].offset,
+                        room[k].byte);
+    }
+    text_append(out, "%s, cycles: %" PRIu64, n > 1 ? "]" : "", it->cycle);
+    if (it->dram_byte != byte)
         text_append(out, ", dram_bytes: %" PRIu64, it->dram_byte);
     if (it->wait)
         text_append(out, ", wait: %" PRIu32, it->wait);

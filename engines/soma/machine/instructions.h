@@ -18,7 +18,8 @@ enum instruction_kind { INSTRUCTION_LOAD, INSTRUCTION_STORE, INSTRUCTION_COMPUTE
 /* What lies in the DRAM: an input of the network, a layer's weights, a layer's feature map. */
 enum instruction_data { INSTRUCTION_INPUT, INSTRUCTION_WEIGHTS, INSTRUCTION_MAP };
 
-/* A tensor in the buffer. */
+/* A tensor in the buffer, or a piece of one: all pieces stand one after another, in the order of the tensor's
+ * bytes. */
 struct instruction_room {
     uint32_t tensor;
     uint64_t offset, byte;
@@ -33,9 +34,9 @@ struct instruction {
     uint32_t owner; /* load, store: name of the layer whose tile it is */
     uint32_t wait;  /* begins when the first so many instructions of the other engine are over; 0: at once */
     uint64_t cycle; /* how long the engine is busy with it */
-    uint64_t dram_byte; /* load, store: bytes moved, at most those of the room */
-    uint32_t first_room, n_read,
-        n_write; /* compute: rooms read, then rooms written; load: one written; store: one read */
+    uint64_t dram_byte; /* load, store: bytes moved, at most those of the rooms */
+    /* compute: rooms read, then rooms written; load: those of one tensor written; store: those of one read */
+    uint32_t first_room, n_read, n_write;
 };
 
 /* All in the memory of one arena. */

@@ -107,22 +107,53 @@ static enum dse_status read_compute(struct reader *r, const struct ynode *node, 
     return read_rooms(r, writes, "writes", &it->n_write, err);
 }
 
+/* Of a transfer: offset and bytes, or [offset, bytes] of several pieces. */
+static enum dse_status read_place(struct reader *r, const struct ynode *node, struct instruction *it,
+                                  uint64_t tensor, struct dse_error *err)
+{
+    const char *word = instruction_kind_text(it->kind);
+    const struct ynode *pieces = yaml_find(node, "pieces");
+    uint64_t offset = 0, byte = 0;
+    uint32_t n = 1;
+    if (!pieces) {
+        DSE_TRY(number(r, node, word, "offset", byte_max, &offset, err));
+        DSE_TRY(number(r, node, word, "bytes", byte_max, &byte, err));
+        DSE_TRY(add_room(r, node, tensor, offset, byte, err));
+        it->dram_byte = byte;
+    } else {
+        DSE_TRY(yaml_is_sequence(&r->doc, pieces, "pieces", err));
+        if (pieces->n_item < 2 || yaml_find(node, "offset") || yaml_find(node, "bytes"))
+            return yaml_fail(&r->doc, pieces, err,
+                             "pieces needs two or more [offset, bytes], and stands in "
+                             "place of offset and bytes");
+        n = (uint32_t)pieces->n_item;
+    }
+    for (uint32_t k = 0; pieces && k < n; k++) {
+        const struct ynode *item = pieces->item[k];
+        if (item->kind != YNODE_SEQUENCE || item->n_item != 2)
+            return yaml_fail(&r->doc, item, err, "pieces needs [offset, bytes] for each piece");
+        DSE_TRY(yaml_u64(&r->doc, item->item[0], "offset", 0, byte_max, &offset, err));
+        DSE_TRY(yaml_u64(&r->doc, item->item[1], "bytes", 0, byte_max - it->dram_byte, &byte, err));
+        DSE_TRY(add_room(r, item, tensor, offset, byte, err));
+        it->dram_byte += byte;
+    }
+    *(it->kind == INSTRUCTION_STORE ? &it->n_read : &it->n_write) = n;
+    byte = it->dram_byte;
+    return optional(r, node, "dram_bytes", byte, &it->dram_byte, err);
+}
+
 static enum dse_status read_transfer(struct reader *r, const struct ynode *node, struct instruction *it,
                                      struct dse_error *err)
 {
-    static const char *const key[] = {"load", "store", "offset",  "bytes", "cycles", "dram_bytes",
-                                      "wait", "input", "weights", "map",   "of"};
+    static const char *const key[] = {"load",       "store", "offset", "bytes",   "pieces", "cycles",
+                                      "dram_bytes", "wait",  "input",  "weights", "map",    "of"};
     const char *word = instruction_kind_text(it->kind);
     const struct ynode *of = NULL;
-    uint64_t tensor = 0, offset = 0, byte = 0, tile = 0;
+    uint64_t tensor = 0, tile = 0;
     uint32_t n_data = 0;
     DSE_TRY(yaml_check_keys(&r->doc, node, word, key, sizeof key / sizeof key[0], err));
     DSE_TRY(number(r, node, word, word, UINT32_MAX - 1, &tensor, err));
-    DSE_TRY(number(r, node, word, "offset", byte_max, &offset, err));
-    DSE_TRY(number(r, node, word, "bytes", byte_max, &byte, err));
-    DSE_TRY(add_room(r, node, tensor, offset, byte, err));
-    it->dram_byte = byte;
-    DSE_TRY(optional(r, node, "dram_bytes", byte, &it->dram_byte, err));
+    DSE_TRY(read_place(r, node, it, tensor, err));
     for (int data = INSTRUCTION_INPUT; data <= INSTRUCTION_MAP; data++) {
         const struct ynode *name = yaml_find(node, instruction_data_text((enum instruction_data)data));
         if (!name)
@@ -141,8 +172,6 @@ static enum dse_status read_transfer(struct reader *r, const struct ynode *node,
     DSE_TRY(name_of(r, of->item[0], "of", &it->owner, err));
     DSE_TRY(yaml_u64(&r->doc, of->item[1], "tile", 0, UINT32_MAX - 1, &tile, err));
     it->tile = (uint32_t)tile;
-    it->n_read = it->kind == INSTRUCTION_STORE;
-    it->n_write = it->kind == INSTRUCTION_LOAD;
     return DSE_OK;
 }
 
@@ -196,8 +225,13 @@ static enum dse_status read_head(struct reader *r, struct dse_error *err)
 
 static size_t rooms_in(const struct ynode *node)
 {
-    const struct ynode *reads = yaml_find(node, "reads"), *writes = yaml_find(node, "writes");
-    return 1 + (reads ? reads->n_item : 0) + (writes ? writes->n_item : 0);
+    static const char *const key[] = {"reads", "writes", "pieces"};
+    size_t n = 1;
+    for (size_t k = 0; k < sizeof key / sizeof key[0]; k++) {
+        const struct ynode *list = yaml_find(node, key[k]);
+        n += list ? list->n_item : 0;
+    }
+    return n;
 }
 
 static enum dse_status read_program(struct reader *r, struct dse_error *err)

@@ -67,25 +67,29 @@ static uint32_t read_tiles(const struct lowering *l, const struct soma_operand *
     return made->flc == tile->flc ? 1 : l->first_tile[source + 1] - begin;
 }
 
-static uint64_t count_reads(const struct lowering *l)
-{
-    uint64_t n = 0;
-    for (uint32_t p = 0; p < l->schedule->n_tile; p++) {
-        uint32_t layer = l->schedule->tile[p].layer, first;
-        n += l->schedule->n_read[p];
-        for (uint32_t o = l->graph->first_operand[layer]; o < l->graph->first_operand[layer + 1]; o++)
-            n += read_tiles(l, &l->graph->operand[o], p, &first);
-    }
-    return n;
-}
-
 /* ---- instructions ---- */
 
-static void add_room(struct lowering *l, uint32_t tensor)
+/* How many pieces a tensor is in. */
+static uint32_t count_pieces(const struct lowering *l, uint32_t tensor)
+{
+    const struct buffer_split *split = &l->out->split;
+    return split->fits ? split->first[tensor + 1] - split->first[tensor] : 1;
+}
+
+/* All pieces of it; how many. */
+static uint32_t add_rooms(struct lowering *l, uint32_t tensor)
 {
     struct instruction_program *program = &l->out->program;
-    program->room[program->n_room++] = (struct instruction_room){tensor, l->out->allocation.offset[tensor],
-                                                                 l->schedule->tensor[tensor].byte};
+    const struct buffer_split *split = &l->out->split;
+    uint32_t n = count_pieces(l, tensor);
+    if (!split->fits)
+        program->room[program->n_room++] = (struct instruction_room){
+            tensor, l->out->allocation.offset[tensor], l->schedule->tensor[tensor].byte};
+    for (uint32_t k = 0; k < n && split->fits; k++) {
+        const struct buffer_piece *piece = &split->piece[split->first[tensor] + k];
+        program->room[program->n_room++] = (struct instruction_room){tensor, piece->offset, piece->byte};
+    }
+    return n;
 }
 
 static uint32_t data_name(const struct lowering *l, const struct fused_tensor *tensor,
@@ -123,13 +127,11 @@ static void add_transfer(struct lowering *l, uint32_t tensor, uint32_t *waited)
         .cycle = fused_transfer_cycle(t->dram_byte, l->machine),
         .dram_byte = t->dram_byte,
         .first_room = program->n_room,
-        .n_read = !load,
-        .n_write = load,
     };
     it->name = data_name(l, t, &it->data);
     program->n_load += load;
     program->n_store += !load;
-    add_room(l, tensor);
+    *(load ? &it->n_write : &it->n_read) = add_rooms(l, tensor);
 }
 
 static void add_tile(struct lowering *l, uint32_t p, uint32_t *waited)
@@ -148,18 +150,16 @@ static void add_tile(struct lowering *l, uint32_t p, uint32_t *waited)
         .first_room = program->n_room,
     };
     for (uint32_t k = 0; k < s->n_read[p]; k++)
-        add_room(l, s->read[s->first_read[p] + k]);
+        (void)add_rooms(l, s->read[s->first_read[p] + k]);
     for (uint32_t o = l->graph->first_operand[tile->layer]; o < l->graph->first_operand[tile->layer + 1];
          o++) {
         uint32_t first = 0, n = read_tiles(l, &l->graph->operand[o], p, &first);
         for (uint32_t k = 0; k < n; k++)
-            add_room(l, l->output[l->tile_at[first + k]]);
+            (void)add_rooms(l, l->output[l->tile_at[first + k]]);
     }
     it->n_read = program->n_room - it->first_room;
-    if (l->output[p] != no_tensor) {
-        add_room(l, l->output[p]);
-        it->n_write = 1;
-    }
+    if (l->output[p] != no_tensor)
+        it->n_write = add_rooms(l, l->output[p]);
     program->n_compute++;
 }
 
@@ -201,11 +201,32 @@ static bool reads_are_alive(struct lowering *l)
     return true;
 }
 
+/* Pieces that all instructions read and write. */
+static uint64_t count_rooms(const struct lowering *l)
+{
+    const struct fused_schedule *s = l->schedule;
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < s->n_dram; k++)
+        n += count_pieces(l, s->dram_order[k]);
+    for (uint32_t p = 0; p < s->n_tile; p++) {
+        uint32_t layer = s->tile[p].layer, first = 0;
+        for (uint32_t k = 0; k < s->n_read[p]; k++)
+            n += count_pieces(l, s->read[s->first_read[p] + k]);
+        for (uint32_t o = l->graph->first_operand[layer]; o < l->graph->first_operand[layer + 1]; o++) {
+            uint32_t n_tile = read_tiles(l, &l->graph->operand[o], p, &first);
+            for (uint32_t k = 0; k < n_tile; k++)
+                n += count_pieces(l, l->output[l->tile_at[first + k]]);
+        }
+        n += l->output[p] != no_tensor ? count_pieces(l, l->output[p]) : 0;
+    }
+    return n;
+}
+
 static enum dse_status make_room(struct lowering *l, struct arena *arena, struct dse_error *err)
 {
     const struct network *network = l->graph->network;
     struct instruction_program *program = &l->out->program;
-    uint64_t n_room = count_reads(l) + l->schedule->n_tile + l->schedule->n_dram;
+    uint64_t n_room = count_rooms(l);
     if (n_room > SOMA_TENSOR_MAX)
         return dse_fail(err, DSE_LIMIT,
                         "instructions that read more than %d tensors; use smaller tiling numbers",
@@ -267,7 +288,24 @@ static enum dse_status tightened(const struct lowering *l, struct arena *arena, 
     return DSE_OK;
 }
 
-/* As the schedule has it; when that does not fit, with durations tightened. */
+/* Split tensors of the durations that need fewer of them: the schedule's, or the tightened ones. */
+static enum dse_status split(struct lowering *l, const struct fused_schedule *given,
+                             const struct fused_schedule *tight,
+                             const struct buffer_allocate_options *options, struct arena *arena,
+                             bool *tighter, struct dse_error *err)
+{
+    struct buffer_split other;
+    DSE_TRY(buffer_split(tight, options, arena, &l->out->split, err));
+    *tighter = l->out->split.fits;
+    DSE_TRY(buffer_split(given, options, arena, &other, err));
+    if (!other.fits || (*tighter && l->out->split.n_split < other.n_split))
+        return DSE_OK;
+    l->out->split = other;
+    *tighter = false;
+    return DSE_OK;
+}
+
+/* As the schedule has it; when that does not fit, with durations tightened; and then with tensors split. */
 static enum dse_status allocate(struct lowering *l, const struct buffer_allocate_options *options,
                                 struct arena *arena, struct dse_error *err)
 {
@@ -281,12 +319,51 @@ static enum dse_status allocate(struct lowering *l, const struct buffer_allocate
         return DSE_OK;
     DSE_TRY(tightened(l, arena, copy, err));
     DSE_TRY(buffer_allocate(copy, options, arena, &tight, err));
-    if (tight.peak_byte >= out->allocation.peak_byte)
+    bool tighter = tight.peak_byte < out->allocation.peak_byte;
+    if (!tight.fits) {
+        bool with_split = false;
+        DSE_TRY(split(l, given, copy, options, arena, &with_split, err));
+        tighter = out->split.fits ? with_split : tighter;
+    }
+    if (!tighter)
         return DSE_OK;
     out->allocation = tight;
     out->is_tightened = true;
     l->schedule = copy;
     return find_tiles(l, arena, err);
+}
+
+/* Everything but the instructions. */
+static enum dse_status place_all(struct lowering *l, const struct buffer_allocate_options *options,
+                                 struct arena *arena, struct dse_error *err)
+{
+    struct lowered *lowered = l->out;
+    struct buffer_allocate_options within = *options;
+    *lowered = (struct lowered){.fault = LOWER_OK};
+    within.buffer_byte = l->machine->buffer_byte;
+    DSE_TRY(fused_evaluate(l->schedule, l->machine, arena, NULL, &lowered->result, err));
+    if (lowered->result.fault != FUSED_OK) {
+        lowered->fault = LOWER_SCHEDULE;
+        return DSE_OK;
+    }
+    DSE_TRY(find_tiles(l, arena, err));
+    if (!reads_are_alive(l))
+        return DSE_OK;
+    DSE_TRY(allocate(l, &within, arena, err));
+    if (!lowered->allocation.fits && !lowered->split.fits) {
+        lowered->fault = LOWER_ROOM;
+        lowered->tensor = lowered->allocation.outside;
+    }
+    return DSE_OK;
+}
+
+enum dse_status instruction_place(const struct fused_schedule *schedule, const struct soma_graph *graph,
+                                  const struct fused_machine *machine,
+                                  const struct buffer_allocate_options *options, struct arena *arena,
+                                  struct lowered *lowered, struct dse_error *err)
+{
+    struct lowering l = {.schedule = schedule, .graph = graph, .machine = machine, .out = lowered};
+    return place_all(&l, options, arena, err);
 }
 
 enum dse_status instruction_lower(const struct fused_schedule *schedule, const struct soma_graph *graph,
@@ -295,29 +372,17 @@ enum dse_status instruction_lower(const struct fused_schedule *schedule, const s
                                   struct lowered *lowered, struct dse_error *err)
 {
     struct lowering l = {.schedule = schedule, .graph = graph, .machine = machine, .out = lowered};
-    struct buffer_allocate_options within = *options;
-    *lowered = (struct lowered){.fault = LOWER_OK};
-    DSE_TRY(fused_evaluate(schedule, machine, arena, NULL, &lowered->result, err));
-    if (lowered->result.fault != FUSED_OK) {
-        lowered->fault = LOWER_SCHEDULE;
+    DSE_TRY(place_all(&l, options, arena, err));
+    if (lowered->fault == LOWER_SCHEDULE || lowered->fault == LOWER_READ)
         return DSE_OK;
-    }
-    DSE_TRY(find_tiles(&l, arena, err));
-    if (!reads_are_alive(&l))
-        return DSE_OK;
-    within.buffer_byte = machine->buffer_byte;
-    DSE_TRY(allocate(&l, &within, arena, err));
     DSE_TRY(make_room(&l, arena, err));
     lowered->program.network = graph->network->name;
     lowered->program.buffer_byte = machine->buffer_byte;
     lowered->program.alignment = options->alignment;
-    lowered->program.peak_byte = lowered->allocation.peak_byte;
+    lowered->program.peak_byte =
+        lowered->split.fits ? lowered->split.peak_byte : lowered->allocation.peak_byte;
     lowered->program.living_byte = lowered->allocation.living_byte;
     lowered->program.cycle = lowered->result.cycle;
     make_stream(&l);
-    if (!lowered->allocation.fits) {
-        lowered->fault = LOWER_ROOM;
-        lowered->tensor = lowered->allocation.outside;
-    }
     return DSE_OK;
 }

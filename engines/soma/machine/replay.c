@@ -13,8 +13,8 @@ enum stage { ABSENT, BEING_MADE, THERE };
 
 struct content {
     enum stage stage;
-    uint64_t offset, byte;
-    uint32_t n_use; /* reads and stores that are not over yet */
+    uint32_t first_room, n_room; /* its pieces, where it is made; none: it never is */
+    uint32_t n_use;              /* reads and stores that are not over yet */
 };
 
 /* Bytes from .. to-1 of the buffer hold (a part of) this tensor. */
@@ -63,12 +63,16 @@ static enum dse_status check_program(const struct instruction_program *p, uint32
         const struct instruction *it = &p->instruction[i];
         bool moved = it->kind != INSTRUCTION_COMPUTE;
         uint64_t n = (uint64_t)it->n_read + it->n_write;
+        uint32_t other = it->kind == INSTRUCTION_LOAD ? it->n_read : it->n_write;
         if (it->name >= p->n_name || it->owner >= p->n_name || it->first_room > p->n_room ||
-            n > p->n_room - it->first_room || (moved && n != 1))
+            n > p->n_room - it->first_room || (moved && (n == 0 || other > 0)))
             return dse_fail(err, DSE_BAD_INPUT,
                             "instruction %u: its name or its rooms are not in the program", i);
         for (uint32_t k = 0; k < n; k++) {
             uint32_t tensor = p->room[it->first_room + k].tensor;
+            if (moved && tensor != p->room[it->first_room].tensor)
+                return dse_fail(err, DSE_BAD_INPUT, "instruction %u moves tensors %u and %u", i,
+                                p->room[it->first_room].tensor, tensor);
             if (tensor >= INSTRUCTION_TENSOR_MAX)
                 return dse_fail(err, DSE_BAD_INPUT, "instruction %u: tensor %u; numbers must be less than %d",
                                 i, tensor, INSTRUCTION_TENSOR_MAX);
@@ -105,9 +109,17 @@ static bool room_is_inside(const struct instruction_program *p, const struct ins
            (p->alignment == 0 || room->offset % p->alignment == 0);
 }
 
-/* Made once, stored at most once; then every tensor has what it will be needed for. `made` and `stored` are
- * (n_tensor). */
-static bool count_uses(struct replay *r, bool *made, bool *stored)
+/* How many of the n rooms from `room` on are pieces of its tensor, as it was made; one where it never is. */
+static uint32_t pieces_read(const struct replay *r, const struct instruction_room *room, uint32_t n)
+{
+    uint32_t most = r->content[room->tensor].n_room, k = 1;
+    while (k < n && k < most && room[k].tensor == room->tensor)
+        k++;
+    return k;
+}
+
+/* Every room inside, every tensor made once, its pieces one after another. `made` is (n_tensor). */
+static bool find_makers(struct replay *r, bool *made)
 {
     const struct instruction_program *p = r->program;
     for (uint32_t i = 0; i < p->n_instruction; i++) {
@@ -116,13 +128,28 @@ static bool count_uses(struct replay *r, bool *made, bool *stored)
         for (uint32_t k = 0; k < it->n_read + it->n_write; k++)
             if (!room_is_inside(p, &room[k]))
                 return fail(r, REPLAY_OUTSIDE, i, room[k].tensor);
-        for (uint32_t k = 0; k < it->n_read; k++)
-            r->content[room[k].tensor].n_use++;
         for (uint32_t k = it->n_read; k < it->n_read + it->n_write; k++) {
-            if (made[room[k].tensor])
+            struct content *content = &r->content[room[k].tensor];
+            bool next = k > it->n_read && room[k].tensor == room[k - 1].tensor;
+            if (made[room[k].tensor] && !next)
                 return fail(r, REPLAY_TWICE, i, room[k].tensor);
             made[room[k].tensor] = true;
+            content->first_room = next ? content->first_room : it->first_room + k;
+            content->n_room++;
         }
+    }
+    return true;
+}
+
+/* Stored at most once; then every tensor has what it will be needed for. `stored` is (n_tensor). */
+static bool count_uses(struct replay *r, bool *stored)
+{
+    const struct instruction_program *p = r->program;
+    for (uint32_t i = 0; i < p->n_instruction; i++) {
+        const struct instruction *it = &p->instruction[i];
+        const struct instruction_room *room = &p->room[it->first_room];
+        for (uint32_t k = 0; k < it->n_read; k += pieces_read(r, &room[k], it->n_read - k))
+            r->content[room[k].tensor].n_use++;
         if (it->kind != INSTRUCTION_STORE)
             continue;
         if (stored[room->tensor])
@@ -182,8 +209,6 @@ static bool claim(struct replay *r, uint32_t instruction, const struct instructi
     struct piece keep[3];
     uint32_t n_keep = 0;
     r->content[room->tensor].stage = BEING_MADE;
-    r->content[room->tensor].offset = room->offset;
-    r->content[room->tensor].byte = room->byte;
     if (room->byte == 0)
         return true;
     for (; last < r->n_piece && r->piece[last].from < to; last++)
@@ -204,20 +229,24 @@ static bool claim(struct replay *r, uint32_t instruction, const struct instructi
     return true;
 }
 
-/* All bytes of the room are the tensor's, and it is complete. */
-static bool check_read(struct replay *r, uint32_t instruction, const struct instruction_room *room)
+/* All bytes of the n rooms are the tensor's, in the pieces in which it was made, and it is complete. */
+static bool check_read(struct replay *r, uint32_t instruction, const struct instruction_room *room,
+                       uint32_t n)
 {
     const struct content *content = &r->content[room->tensor];
+    const struct instruction_room *made = &r->program->room[content->first_room];
     if (content->stage != THERE)
         return fail(r, REPLAY_NOT_THERE, instruction, room->tensor);
-    if (content->offset != room->offset || content->byte != room->byte)
-        return fail(r, REPLAY_ELSEWHERE, instruction, room->tensor);
-    if (room->byte == 0)
-        return true;
-    uint32_t at = find_piece(r, room->offset);
-    if (at == r->n_piece || r->piece[at].tensor != room->tensor || r->piece[at].from > room->offset ||
-        r->piece[at].to < room->offset + room->byte)
-        return fail(r, REPLAY_NOT_THERE, instruction, room->tensor);
+    for (uint32_t k = 0; k < n; k++)
+        if (content->n_room != n || made[k].offset != room[k].offset || made[k].byte != room[k].byte)
+            return fail(r, REPLAY_ELSEWHERE, instruction, room->tensor);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t at = find_piece(r, room[k].offset);
+        if (room[k].byte > 0 &&
+            (at == r->n_piece || r->piece[at].tensor != room->tensor || r->piece[at].from > room[k].offset ||
+             r->piece[at].to < room[k].offset + room[k].byte))
+            return fail(r, REPLAY_NOT_THERE, instruction, room->tensor);
+    }
     return true;
 }
 
@@ -230,9 +259,11 @@ static bool begin(struct replay *r, uint32_t instruction)
     if (it->kind == INSTRUCTION_LOAD && it->data == INSTRUCTION_MAP &&
         (!r->map_stored[it->name] || r->map_store[it->name] > 0))
         return fail(r, REPLAY_MAP, instruction, room->tensor);
-    for (uint32_t k = 0; k < it->n_read; k++)
-        if (!check_read(r, instruction, &room[k]))
+    for (uint32_t k = 0, n; k < it->n_read; k += n) {
+        n = pieces_read(r, &room[k], it->n_read - k);
+        if (!check_read(r, instruction, &room[k], n))
             return false;
+    }
     for (uint32_t k = it->n_read; k < it->n_read + it->n_write; k++)
         if (!claim(r, instruction, &room[k]))
             return false;
@@ -245,7 +276,7 @@ static void end(struct replay *r, uint32_t instruction)
 {
     const struct instruction *it = &r->program->instruction[instruction];
     const struct instruction_room *room = &r->program->room[it->first_room];
-    for (uint32_t k = 0; k < it->n_read; k++)
+    for (uint32_t k = 0; k < it->n_read; k += pieces_read(r, &room[k], it->n_read - k))
         r->content[room[k].tensor].n_use--;
     for (uint32_t k = it->n_read; k < it->n_read + it->n_write; k++)
         r->content[room[k].tensor].stage = THERE;
@@ -318,7 +349,7 @@ enum dse_status instruction_replay(const struct instruction_program *program, st
         if (trace->finish)
             trace->finish[i] = 0;
     }
-    if (count_uses(&r, made, stored) && check_counts(&r))
+    if (find_makers(&r, made) && count_uses(&r, stored) && check_counts(&r))
         run(&r);
     return DSE_OK;
 }

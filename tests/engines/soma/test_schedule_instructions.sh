@@ -58,9 +58,21 @@ check 'at the same latency' grep -qx '# replayed: 1,624,927 cycles, as evaluated
 check 'of the evaluator' code 0 "$DSE" eval soma_edge resnet50_soma $full --compat -f csv
 check 'too' grep -qx 'latency_cycle,1624927' "$folder/out"
 
+# One for which that is not enough either: some tensors are split.
+split() {
+    "$DSE" eval soma_edge gpt2_small_prefill512 tests/known/soma/gpt2_full_buffer.yaml --compat \
+        --set GBUF.capacity='4 MiB' --set DRAM.bandwidth='16 GB/s' "$@"
+}
+check 'no place for all tensors as a whole' code 0 split --report instructions
+check 'is split' grep -Eq '^# [0-9]+ of 149 tensors in several pieces, or it would not fit$' "$folder/out"
+check 'and replayed' grep -qx '# replayed: 884,949 cycles, as evaluated; no fault' "$folder/out"
+check 'moves say the pieces' grep -Eq '^- [{](load|store): [0-9]+, pieces: \[\[[0-9]+, [0-9]+\], ' "$folder/out"
+check 'of the evaluator' code 0 split -f csv
+check 'the same' grep -qx 'latency_cycle,884949' "$folder/out"
+
 # What fits by its bytes, but not in units of 1 MiB.
 check 'too coarse' code 2 instructions $stage2 --align 1048576
-check 'is told with bytes' grep -q 'no place found for all tensors: .* the buffer holds 8,388,608; ' "$folder/err"
+check 'is told with bytes' grep -q 'no place found for all tensors: with offsets at multiples of 1048576 .* the buffer holds 8,388,608; ' "$folder/err"
 check 'and nothing else' test ! -s "$folder/out"
 check 'a small buffer' code 2 instructions $stage1 --set GBUF.capacity='2 MiB'
 

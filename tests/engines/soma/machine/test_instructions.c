@@ -76,6 +76,56 @@ static void test_instruction_replay_of_a_text(void **state)
     arena_free(&c.arena);
 }
 
+/* The text with another in place of a part. Release it with text_free. */
+static struct text_buffer replaced(const char *in, const char *from, const char *to)
+{
+    struct text_buffer changed;
+    const char *at = strstr(in, from);
+    text_init(&changed);
+    assert_non_null(at);
+    text_append_bytes(&changed, in, (size_t)(at - in));
+    text_append(&changed, "%s%s", to, at + strlen(from));
+    return changed;
+}
+
+/* Tensor 0 in two pieces, of which tile 0 reads what it says; by hand: as above but for the last byte. */
+static void test_instruction_pieces_are_kept_and_watched(void **state)
+{
+    static const struct {
+        const char *load, *reads;
+        enum replay_fault fault;
+    } one[] = {
+        {"pieces: [[0, 3], [12, 1]]", "[0, 0, 3], [0, 12, 1]", REPLAY_OK},
+        {"pieces: [[0, 3], [12, 1]]", "[0, 12, 1], [0, 0, 3]", REPLAY_ELSEWHERE},
+        {"pieces: [[0, 3], [12, 1]]", "[0, 0, 3]", REPLAY_ELSEWHERE},
+        {"offset: 0, bytes: 4", "[0, 0, 3], [0, 3, 1]", REPLAY_ELSEWHERE},
+        {"pieces: [[0, 3], [2, 1]]", "[0, 0, 3], [0, 2, 1]", REPLAY_OVERLAP},
+        {"pieces: [[0, 3], [8, 1]]", "[0, 0, 3], [0, 8, 1]", REPLAY_OVERLAP},
+        {"pieces: [[0, 3], [16, 1]]", "[0, 0, 3], [0, 16, 1]", REPLAY_OUTSIDE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof one / sizeof one[0]; i++) {
+        struct text_case c = {0};
+        struct replay_result result;
+        struct text_buffer half = replaced(text, "offset: 0, bytes: 4", one[i].load), out;
+        struct text_buffer whole = replaced(half.data, "[0, 0, 4]", one[i].reads);
+        arena_init(&c.arena);
+        text_init(&out);
+        assert_int_equal(read_text(&c, whole.data), DSE_OK);
+        assert_int_equal(c.program.instruction[1].dram_byte, 4);
+        instruction_write(&c.program, NULL, &out);
+        assert_string_equal(out.data, whole.data);
+        assert_int_equal(instruction_replay(&c.program, &c.arena, NULL, &result, &c.err), DSE_OK);
+        assert_int_equal(result.fault, one[i].fault);
+        if (result.fault == REPLAY_OK)
+            assert_true(result.cycle == 14 && result.peak_byte == 13);
+        text_free(&out);
+        text_free(&whole);
+        text_free(&half);
+        arena_free(&c.arena);
+    }
+}
+
 /* Each replaces a part of the text. */
 static void test_instruction_read_names_bad_lines(void **state)
 {
@@ -98,17 +148,15 @@ static void test_instruction_read_names_bad_lines(void **state)
         {"reads: [[0, 0, 4]", "reads: [[0, 0]", 9, "reads needs [tensor, offset, bytes]"},
         {"[1, 8, 1]", "[40000000, 8, 1]", 9, "tensor 40000000; numbers must be less than 33554432"},
         {"cycles: 4, input", "cycles: 4e9, input", 8, "cycles"},
+        {"offset: 0, bytes: 4", "pieces: [[0, 4]]", 8, "two or more [offset, bytes]"},
+        {"offset: 0, bytes: 4", "bytes: 4, pieces: [[0, 2], [2, 2]]", 8, "in place of offset and bytes"},
+        {"offset: 0, bytes: 4", "pieces: [[0, 2], [2]]", 8, "[offset, bytes] for each piece"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct text_case c = {0};
-        struct text_buffer changed;
-        const char *at = strstr(text, bad[i].from);
+        struct text_buffer changed = replaced(text, bad[i].from, bad[i].to);
         arena_init(&c.arena);
-        text_init(&changed);
-        assert_non_null(at);
-        text_append_bytes(&changed, text, (size_t)(at - text));
-        text_append(&changed, "%s%s", bad[i].to, at + strlen(bad[i].from));
         assert_int_equal(read_text(&c, changed.data), DSE_BAD_INPUT);
         if (!strstr(c.err.text, bad[i].words) || (bad[i].line && c.err.line != bad[i].line))
             fail_msg("%s: line %d: %s", bad[i].to, c.err.line, c.err.text);
@@ -122,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instruction_read_takes_what_write_gives),
         cmocka_unit_test(test_instruction_replay_of_a_text),
+        cmocka_unit_test(test_instruction_pieces_are_kept_and_watched),
         cmocka_unit_test(test_instruction_read_names_bad_lines),
     };
     return cmocka_run_group_tests_name("instructions", tests, NULL, NULL);

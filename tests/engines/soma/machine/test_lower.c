@@ -1,6 +1,6 @@
 /* Schedules that were found: random layer fusion of four networks, by both sets of rules, with a DLSA that
  * random moves improved. Each is lowered, written, read again and replayed: every start and finish is the
- * evaluator's. */
+ * evaluator's. Where no place is found for whole tensors, some are split, and all fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,12 +121,12 @@ static void check_replay(struct soma_case *c, const struct lowered *lowered,
     if (result.fault != REPLAY_OK)
         fail_msg("%s: %s", c->network.name, replay_fault_text(&program, &result, fault, sizeof fault));
     assert_int_equal(result.cycle, evaluated.cycle);
-    assert_int_equal(result.peak_byte, lowered->allocation.peak_byte);
+    assert_int_equal(result.peak_byte, lowered->program.peak_byte);
     check_events(&c->schedule, &want, &program, &got);
 }
 
 /* Whether the schedule could be lowered. */
-static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened)
+static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened, uint32_t *n_split)
 {
     const struct buffer_allocate_options options = {1u << round % 4, 0, round % 3 ? SMALL_EFFORT : 0};
     struct fused_machine machine = {0, {4u << round % 3, 1 + 2 * (round % 2)}, 84e-12};
@@ -146,8 +146,7 @@ static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened
         if (instruction_lower(&c.schedule, &c.graph, &machine, &options, &c.arena, &lowered, &c.err) !=
             DSE_OK)
             fail_msg("%s", c.err.text);
-        assert_true(lowered.fault == LOWER_OK || lowered.fault == LOWER_READ ||
-                    (lowered.fault == LOWER_ROOM && round % 3 == 0));
+        assert_true(lowered.fault == LOWER_OK || lowered.fault == LOWER_READ);
         assert_true(!lowered.is_tightened || round % 3 == 0);
         /* A store may be ended before a later group of its layer group has read the tile: then it is this
          * tile that is named. */
@@ -156,6 +155,7 @@ static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened
                         c.schedule.tensor[lowered.tensor].end <= (int32_t)lowered.tile);
         if (lowered.fault == LOWER_OK)
             check_replay(&c, &lowered, &machine);
+        *n_split += lowered.fault == LOWER_OK && lowered.split.fits;
     }
     *n_tightened += lowered.fault == LOWER_OK && lowered.is_tightened;
     soma_case_close(&c);
@@ -166,17 +166,17 @@ static void test_lower_found_schedules_replay_to_their_latency(void **state)
 {
     static const char *const name[] = {"resnet50_soma", "gpt2_small_prefill512", "inception_resnet_v1",
                                        "randwire_small"};
-    uint32_t n = 0, n_tightened = 0;
+    uint32_t n = 0, n_tightened = 0, n_split = 0;
     (void)state;
     for (uint32_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         uint32_t n_of_this = 0;
         for (uint32_t round = 0; round < 14; round++)
-            n_of_this += try_schedule(name[i], 100 * i + round, &n_tightened);
+            n_of_this += try_schedule(name[i], 100 * i + round, &n_tightened, &n_split);
         assert_true(n_of_this >= 4);
         n += n_of_this;
     }
     assert_true(n >= 24);
-    assert_true(n_tightened > 0);
+    assert_true(n_tightened > 0 && n_split > 0);
 }
 
 int main(void)

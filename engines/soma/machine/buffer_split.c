@@ -1,0 +1,254 @@
+/* A sweep over the tensors by the time they begin to live, with a list of free spans: what is over gives its
+ * spans back, what begins takes the best gap, or as few spans as there are. */
+#include "engines/soma/machine/buffer_split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a tensor goes when several gaps are wide enough. */
+enum rule {
+    TIGHTEST,
+    LOWEST,
+    BY_DURATION, /* long ones low, short ones high */
+    N_RULE
+};
+
+struct sweep {
+    const struct fused_schedule *schedule;
+    uint64_t alignment, buffer_byte;
+    uint32_t *place; /* (n_tensor) in the DRAM order; UINT32_MAX: not moved */
+    uint32_t *order; /* (n_tensor) as they begin to live */
+    int32_t lasting; /* positions from which on a duration is a long one */
+    uint32_t *live;  /* (n_tensor) placed and not over */
+    uint32_t n_live;
+    struct buffer_piece *span; /* free ones by offset, never adjacent */
+    uint32_t n_span;
+    uint32_t *first, *n_piece; /* (n_tensor) into piece, by order of placing */
+    struct buffer_piece *piece;
+    uint32_t n_all, room_for; /* pieces, and how many there may be */
+    uint32_t n_split;
+    uint64_t peak;
+};
+
+static bool is_load(const struct fused_tensor *tensor)
+{
+    return tensor->kind == FUSED_IFMAP || tensor->kind == FUSED_WEIGHT;
+}
+
+struct birth {
+    int32_t start;
+    uint32_t place, id;
+};
+
+static int by_birth(const void *left, const void *right)
+{
+    const struct birth *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* By start; at one position loads as the DRAM moves them, then what tiles make. In this order a tensor that may
+ * take the bytes of one before it may do so whatever follows: buffer_conflict is an overlap of intervals. */
+static enum dse_status sort_births(struct sweep *s, struct arena *arena, struct dse_error *err)
+{
+    const struct fused_schedule *of = s->schedule;
+    struct birth *birth = arena_alloc(arena, (size_t)of->n_tensor + 1, sizeof *birth);
+    int64_t sum = 0;
+    DSE_TRY(arena_check(arena, "the places of tensors", err));
+    memset(s->place, 0xff, of->n_tensor * sizeof *s->place);
+    for (uint32_t k = 0; k < of->n_dram; k++)
+        s->place[of->dram_order[k]] = k;
+    for (uint32_t i = 0; i < of->n_tensor; i++) {
+        const struct fused_tensor *t = &of->tensor[i];
+        birth[i] = (struct birth){t->start, is_load(t) ? s->place[i] : UINT32_MAX, i};
+        sum += t->end - t->start;
+    }
+    qsort(birth, of->n_tensor, sizeof *birth, by_birth);
+    for (uint32_t i = 0; i < of->n_tensor; i++)
+        s->order[i] = birth[i].id;
+    s->lasting = of->n_tensor > 0 ? (int32_t)(sum / of->n_tensor) : 0;
+    return DSE_OK;
+}
+
+/* ---- free spans ---- */
+
+static uint64_t rounded(const struct sweep *s, uint64_t byte)
+{
+    return (byte + s->alignment - 1) / s->alignment * s->alignment;
+}
+
+static void give_back(struct sweep *s, const struct buffer_piece *piece)
+{
+    uint64_t from = piece->offset, to = from + rounded(s, piece->byte);
+    uint32_t at = 0;
+    if (from == to)
+        return;
+    while (at < s->n_span && s->span[at].offset < from)
+        at++;
+    bool left = at > 0 && s->span[at - 1].offset + s->span[at - 1].byte == from;
+    bool right = at < s->n_span && s->span[at].offset == to;
+    if (left && right) {
+        s->span[at - 1].byte += to - from + s->span[at].byte;
+        memmove(&s->span[at], &s->span[at + 1], (s->n_span - at - 1) * sizeof *s->span);
+        s->n_span--;
+    } else if (left) {
+        s->span[at - 1].byte += to - from;
+    } else if (right) {
+        s->span[at] = (struct buffer_piece){from, s->span[at].byte + to - from};
+    } else {
+        memmove(&s->span[at + 1], &s->span[at], (s->n_span - at) * sizeof *s->span);
+        s->span[at] = (struct buffer_piece){from, to - from};
+        s->n_span++;
+    }
+}
+
+/* `room` bytes of a span, from its low end or its high one. */
+static uint64_t take(struct sweep *s, uint32_t at, uint64_t room, bool high)
+{
+    struct buffer_piece *span = &s->span[at];
+    uint64_t offset = high ? span->offset + span->byte - room : span->offset;
+    span->offset += high ? 0 : room;
+    span->byte -= room;
+    if (span->byte == 0) {
+        memmove(span, span + 1, (s->n_span - at - 1) * sizeof *span);
+        s->n_span--;
+    }
+    return offset;
+}
+
+static void drop_dead(struct sweep *s, uint32_t next)
+{
+    const struct fused_tensor *tensor = s->schedule->tensor;
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < s->n_live; k++) {
+        uint32_t i = s->live[k];
+        if (buffer_conflict(&tensor[i], s->place[i], &tensor[next], s->place[next])) {
+            s->live[kept++] = i;
+            continue;
+        }
+        for (uint32_t p = 0; p < s->n_piece[i]; p++)
+            give_back(s, &s->piece[s->first[i] + p]);
+    }
+    s->n_live = kept;
+}
+
+/* ---- placing ---- */
+
+/* The span that a whole tensor goes to; n_span: none is wide enough. */
+static uint32_t pick_whole(const struct sweep *s, uint64_t room, enum rule rule, bool high)
+{
+    uint32_t found = s->n_span;
+    for (uint32_t k = 0; k < s->n_span; k++) {
+        if (s->span[k].byte < room)
+            continue;
+        if (found == s->n_span || (rule == TIGHTEST && s->span[k].byte < s->span[found].byte) || high)
+            found = k;
+        if (rule == LOWEST)
+            break;
+    }
+    return found;
+}
+
+/* The widest span, or the tightest that holds all that is left. */
+static uint32_t pick_part(const struct sweep *s, uint64_t room)
+{
+    uint32_t whole = pick_whole(s, room, TIGHTEST, false), widest = 0;
+    if (whole < s->n_span)
+        return whole;
+    for (uint32_t k = 1; k < s->n_span; k++)
+        if (s->span[k].byte > s->span[widest].byte)
+            widest = k;
+    return widest;
+}
+
+static void add_piece(struct sweep *s, uint32_t i, uint64_t offset, uint64_t byte)
+{
+    uint64_t end = offset + rounded(s, byte);
+    s->piece[s->n_all++] = (struct buffer_piece){offset, byte};
+    s->n_piece[i]++;
+    s->peak = end > s->peak ? end : s->peak;
+}
+
+/* False: there are not as many free bytes, or far more pieces than any schedule needs. */
+static bool place(struct sweep *s, uint32_t i, enum rule rule)
+{
+    const struct fused_tensor *tensor = &s->schedule->tensor[i];
+    bool high = rule == BY_DURATION && tensor->end - tensor->start < s->lasting;
+    uint64_t left = tensor->byte, room = rounded(s, left);
+    uint32_t at = room > 0 ? pick_whole(s, room, rule, high) : s->n_span;
+    s->first[i] = s->n_all;
+    s->n_piece[i] = 0;
+    if (room == 0 || at < s->n_span) {
+        add_piece(s, i, room > 0 ? take(s, at, room, high) : 0, left);
+        left = 0;
+    }
+    while (left > 0) {
+        if (s->n_span == 0 || s->n_all + 1 >= s->room_for)
+            return false;
+        uint32_t part = pick_part(s, rounded(s, left));
+        room = s->span[part].byte < left ? s->span[part].byte : left;
+        add_piece(s, i, take(s, part, rounded(s, room), false), room);
+        left -= room;
+    }
+    s->n_split += s->n_piece[i] > 1;
+    s->live[s->n_live++] = i;
+    return true;
+}
+
+static bool run(struct sweep *s, enum rule rule)
+{
+    s->n_live = s->n_all = s->n_split = 0;
+    s->peak = 0;
+    s->span[0] = (struct buffer_piece){0, s->buffer_byte / s->alignment * s->alignment};
+    s->n_span = s->span[0].byte > 0;
+    for (uint32_t k = 0; k < s->schedule->n_tensor; k++) {
+        drop_dead(s, s->order[k]);
+        if (!place(s, s->order[k], rule))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the best of the rules ---- */
+
+static void keep(const struct sweep *s, struct buffer_split *split)
+{
+    uint32_t n = 0;
+    split->n_split = s->n_split;
+    split->peak_byte = s->peak;
+    split->fits = true;
+    for (uint32_t i = 0; i < s->schedule->n_tensor; i++) {
+        split->first[i] = n;
+        memcpy(&split->piece[n], &s->piece[s->first[i]], s->n_piece[i] * sizeof *split->piece);
+        n += s->n_piece[i];
+    }
+    split->first[s->schedule->n_tensor] = n;
+}
+
+enum dse_status buffer_split(const struct fused_schedule *schedule,
+                             const struct buffer_allocate_options *options, struct arena *arena,
+                             struct buffer_split *split, struct dse_error *err)
+{
+    enum { PIECES = 16 }; /* of a tensor on average, at most */
+    size_t n = (size_t)schedule->n_tensor + 2;
+    struct sweep s = {.schedule = schedule,
+                      .alignment = options->alignment,
+                      .buffer_byte = options->buffer_byte,
+                      .room_for = (uint32_t)(PIECES * n)};
+    uint32_t **index[] = {&s.place, &s.order, &s.live, &s.first, &s.n_piece, &split->first};
+    *split = (struct buffer_split){0};
+    for (size_t i = 0; i < sizeof index / sizeof index[0]; i++)
+        *index[i] = arena_alloc(arena, n, sizeof(uint32_t));
+    s.span = arena_alloc(arena, PIECES * n + 1, sizeof *s.span);
+    s.piece = arena_alloc(arena, PIECES * n, sizeof *s.piece);
+    split->piece = arena_alloc(arena, PIECES * n, sizeof *split->piece);
+    DSE_TRY(arena_check(arena, "the places of tensors", err));
+    DSE_TRY(sort_births(&s, arena, err));
+    for (int rule = TIGHTEST; rule < N_RULE; rule++)
+        if (run(&s, (enum rule)rule) && (!split->fits || s.n_split < split->n_split))
+            keep(&s, split);
+    return DSE_OK;
+}
