@@ -232,7 +232,8 @@ static enum dse_status measure(const struct solve_settings *settings, const stru
  * and not of luck. */
 static uint64_t stream_key(const struct engine *engine, uint64_t content)
 {
-    return content ^ hash_of_bytes(engine->name, strlen(engine->name));
+    const char *name = engine->streams_of ? engine->streams_of : engine->name;
+    return content ^ hash_of_bytes(name, strlen(name));
 }
 
 enum dse_status solve_constraints(const struct solve_settings *s, const struct problem *problem,

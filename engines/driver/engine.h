@@ -145,6 +145,8 @@ struct engine {
     const struct engine_accounting *accounting;
     const struct engine_option *option; /* (n_option) */
     size_t n_option;
+    /* Whose random streams it draws, by name, so that it finds what that engine finds; NULL: its own. */
+    const char *streams_of;
     struct engine_effort effort;
     /* The name of an engine that starts from this one's answer and is never worse, and the evaluations that
      * tell whether it pays; NULL: none */

@@ -340,6 +340,7 @@ const struct engine engine_soma_plus = {
     .remark = soma_remark,
     .option = option,
     .n_option = N_OPTION,
+    .streams_of = "soma",
     .effort = {.fixed_s = 7e-5, .evaluations = 1000, .evaluation_s = 6e-6, .option = {"rounds", "starts"}},
     .state_byte = sizeof(struct state),
     .init = plus_init,
