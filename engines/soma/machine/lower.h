@@ -44,8 +44,7 @@ DSE_MUST_CHECK enum dse_status instruction_lower(const struct fused_schedule *sc
                                                  struct arena *arena, struct lowered *lowered,
                                                  struct dse_error *err);
 
-/* Where every tensor lies is found by the same rules, but no instructions are made: lowered->program is empty.
- */
+/* Find where every tensor lies by the same rules, but make no instructions: lowered->program is empty. */
 DSE_MUST_CHECK enum dse_status instruction_place(const struct fused_schedule *schedule,
                                                  const struct soma_graph *graph,
                                                  const struct fused_machine *machine,

@@ -1,5 +1,5 @@
-/* buffer_split: random schedules fit if and only if the bytes in use at one time do, by a checker that compares
- * all pairs of pieces; and what fits as a whole is not split. */
+/* buffer_split: random schedules fit if and only if the bytes in use at one time do, by a checker that
+ * compares all pairs of pieces; and what fits as a whole is not split. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
