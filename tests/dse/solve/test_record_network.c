@@ -119,7 +119,7 @@ static void test_network_row_has_every_number_of_the_schedule(void **state)
     assert_true(p->edp_js == 2e-6 * 3e-3 && p->utilization == 0.25 && p->dram_byte == 640 && p->n_mac == 123);
     assert_true(p->energy_mac_j == 1e-3 && p->energy_buffer_j == 5e-4 && p->energy_noc_j == 2e-4 &&
                 p->energy_dram_j == 1.3e-3);
-    assert_int_equal(rows.sweep->sweep.schema.n_extra[RESULT_POINTS], 15);
+    assert_int_equal(rows.sweep->sweep.schema.n_extra[RESULT_POINTS], 17);
     assert_true(number_of(&rows, "compute_cycle") == 900 && number_of(&rows, "stall_cycle") == 1100);
     assert_true(number_of(&rows, "buffer_average_byte") == 33.5 && isnan(number_of(&rows, "n_tile")));
     assert_true(number_of(&rows, "stage1_energy_j") == 3.1e-3);
