@@ -134,6 +134,11 @@ def fig10(runs, out, report):
     report.set("fig10", "hybrid_one_slower", slower(over_random))
     report.set("fig10", "conv", geomean([speedups[key][2] for key in convolutions]))
     report.set("fig10", "fc", geomean([speedups[key][2] for key in connected]))
+    model = Sweep(runs, "fig10_model").speedups("noc_latency_cycle", list(speedups))
+    means = [geomean([model[key][e] for key in speedups]) for e in range(len(ENGINES))]
+    for e, key in ((1, "model_hybrid"), (2, "model_cosa"), (3, "model_best")):
+        report.set("fig10", key, means[e])
+    report.set("fig10", "model_over_hybrid", ratio(means[2], means[1]))
 
 
 def network_bars(sweep, column, keys_of):
