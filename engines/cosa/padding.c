@@ -34,6 +34,8 @@ bool cosa_pad_bounds(const struct problem *problem, uint32_t largest_prime, uint
 
 /* ---------------------------------------- where it pays */
 
+enum { TRIAL_NODES = 200, TRIAL_REPAIRS = 3 }; /* of one trial */
+
 /* Primes that the bounds may keep. */
 static const uint32_t largest_primes[] = {13, 7};
 
@@ -150,7 +152,12 @@ static enum dse_status pad(struct trials *all, uint32_t *padded, struct dse_erro
 enum dse_status cosa_pad_where_it_pays(const struct engine_task *task, const struct cosa_settings *settings,
                                        uint32_t *padded, struct dse_error *err)
 {
-    struct trials all = {.task = task, .settings = settings, .problem = evaluator_problem(task->evaluator)};
+    struct cosa_settings quick = *settings; /* a factor of two needs no last digit */
+    quick.limits.relative_gap = fmax(quick.limits.relative_gap, 1e-3);
+    if (quick.limits.max_nodes == 0 || quick.limits.max_nodes > TRIAL_NODES)
+        quick.limits.max_nodes = TRIAL_NODES;
+    quick.max_repairs = quick.max_repairs < TRIAL_REPAIRS ? quick.max_repairs : TRIAL_REPAIRS;
+    struct trials all = {.task = task, .settings = &quick, .problem = evaluator_problem(task->evaluator)};
     memcpy(padded, all.problem->bound, all.problem->n_dim * sizeof *padded);
     arena_init(&all.scratch);
     enum dse_status status = pad(&all, padded, err);
