@@ -50,8 +50,9 @@ static int by_birth(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* By start; at one position loads as the DRAM moves them, then what tiles make. In this order a tensor that may
- * take the bytes of one before it may do so whatever follows: buffer_conflict is an overlap of intervals. */
+/* By start; at one position loads as the DRAM moves them, then what tiles make. In this order a tensor that
+ * may take the bytes of one before it may do so whatever follows: buffer_conflict is an overlap of
+ * intervals. */
 static enum dse_status sort_births(struct sweep *s, struct arena *arena, struct dse_error *err)
 {
     const struct fused_schedule *of = s->schedule;
