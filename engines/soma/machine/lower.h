@@ -33,9 +33,9 @@ struct lowered {
  * the buffer follows from the graph: of a producer in the same fine-grained group the tile of the same index,
  * of one in an earlier group of the layer group all tiles. When no allocation of whole tensors fits,
  * durations are tightened to the positions in which a tensor is in use by the schedule's own times; when that
- * is not enough, a few tensors are split. `options->buffer_byte` is not used: the machine's is. Memory from `arena`; names are the network's. A fault is a finding. DSE_LIMIT:
- * tiles that read 2^25 tensors or more in all; DSE_NO_MEMORY; errors of fused_evaluate and
- * buffer_allocate. */
+ * is not enough, a few tensors are split. `options->buffer_byte` is not used: the machine's is. Memory from
+ * `arena`; names are the network's. A fault is a finding. DSE_LIMIT: tiles that read 2^25 tensors or more in
+ * all; DSE_NO_MEMORY; errors of fused_evaluate and buffer_allocate. */
 DSE_MUST_CHECK enum dse_status instruction_lower(const struct fused_schedule *schedule,
                                                  const struct soma_graph *graph,
                                                  const struct fused_machine *machine,
