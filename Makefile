@@ -250,7 +250,7 @@ hammer-run: all
 	@rm -f $(OUT)/hammer.txt
 	@echo 'figures go to $(OUT)/hammer.txt'
 	@$(TEST_ENV) HAMMER_KILLS='$(HAMMER_KILLS)' HAMMER_REPORT='$(abspath $(OUT))/hammer.txt' \
-	    scripts/run-tests --jobs 1 --timeout 7200 $(foreach h,kill disk combos hostile,tests/hammer/$(h).py)
+	    scripts/run-tests --jobs 1 --timeout 7200 $(foreach h,kill disk combos hostile limits,tests/hammer/$(h).py)
 
 # -------------------------------------------------------------------------------------------------- build rules
 

@@ -24,7 +24,7 @@ enum {
     N_OPTION
 };
 
-enum { TILING_PARALLEL, TILING_INHERIT };
+enum { TILING_PARALLEL, TILING_INHERIT, TILING_TUNED };
 
 enum {
     ROUNDS_AT_ONCE = 500,
@@ -32,14 +32,15 @@ enum {
     RANDOM_COCCO = 15
 }; /* a use of random streams that no other engine has */
 
-static const char *const tiling_name[] = {"parallel", "inherit"};
+static const char *const tiling_name[] = {"parallel", "inherit", "tuned"};
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
     [OPTION_TILING] = {"tiling",
                        "a group's tiling number: the most that a layer of it needs to keep the core "
-                       "array busy, or one of those of the groups that were fused",
-                       "", OPTION_CHOICE, TILING_INHERIT, TILING_PARALLEL, TILING_INHERIT, tiling_name},
+                       "array busy; one of those of the groups that were fused; or that, from the numbers "
+                       "that are best layer by layer",
+                       "", OPTION_CHOICE, TILING_TUNED, TILING_PARALLEL, TILING_TUNED, tiling_name},
     [OPTION_ROUNDS] = {"rounds", "rounds of annealing, per layer of the network", "", OPTION_REAL, 100, 0,
                        1e9, NULL},
     [OPTION_ALPHA] = SOMA_OPTION_ALPHA,
@@ -84,9 +85,11 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     const struct soma_search *search = &state->task.search;
     struct arena *arena = engine_context_arena(context);
     uint32_t n = (uint32_t)engine_context_option(context, OPTION_STARTS);
+    const bool tuned = engine_context_option(context, OPTION_TILING) == TILING_TUNED;
+    const struct soma_lfa *start = tuned ? &state->unfused.tuned : &state->unfused.start;
     const struct soma_lfa_options options = {
         .moves = SOMA_MOVES_COCCO,
-        .inherit_tiling = engine_context_option(context, OPTION_TILING) == TILING_INHERIT,
+        .inherit_tiling = engine_context_option(context, OPTION_TILING) != TILING_PARALLEL,
         .n_round = (uint64_t)ceil(engine_context_option(context, OPTION_ROUNDS) * task->network->n_layer),
         .greedy_round = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS),
         .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
@@ -96,10 +99,9 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     soma_starts_init(&state->starts, &hooks, state, ROUNDS_AT_ONCE, n, arena);
     DSE_TRY(arena_check(arena, "the searches", err));
     for (uint32_t i = 0; i < n; i++)
-        DSE_TRY(soma_lfa_search_new(
-            search, &options, options.inherit_tiling ? &state->unfused.tuned : &state->unfused.start,
-            search->machine.buffer_byte, soma_start_stream(task->seed, task->key, i, RANDOM_COCCO), arena,
-            &state->search[i], err));
+        DSE_TRY(soma_lfa_search_new(search, &options, start, search->machine.buffer_byte,
+                                    soma_start_stream(task->seed, task->key, i, RANDOM_COCCO), arena,
+                                    &state->search[i], err));
     return DSE_OK;
 }
 

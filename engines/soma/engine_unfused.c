@@ -31,10 +31,9 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
 
 static enum dse_status find(struct state *state, struct engine_context *context, struct dse_error *err)
 {
-    const bool compat = state->task.search.context.compat;
     state->begun = true;
-    DSE_TRY(soma_offer_unfused(context, &state->task, compat ? SOMA_MOVES_PUBLISHED : SOMA_MOVES_PAPER, 1,
-                               &state->scratch, &state->unfused, err));
+    DSE_TRY(soma_offer_unfused(context, &state->task, SOMA_MOVES_PAPER, 1, &state->scratch, &state->unfused,
+                               err));
     engine_context_count(context, state->unfused.n_priced);
     return DSE_OK;
 }
