@@ -104,6 +104,21 @@ const char *file_error(int code)
                : strerror(code);
 }
 
+bool file_is_systems(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+}
+
+/* The stream's descriptor: of a new file, or of what the system has there. */
+static int open_stream(struct new_file *file)
+{
+    if (file_is_systems(file->path)) {
+        file->temporary[0] = '\0';
+        return open(file->path, O_WRONLY | O_CLOEXEC);
+    }
+    return file_create(file->temporary);
+}
+
 enum dse_status new_file_open(const char *path, FILE *otherwise, struct new_file *file, struct dse_error *err)
 {
     *file = (struct new_file){.path = path, .stream = otherwise};
@@ -112,7 +127,7 @@ enum dse_status new_file_open(const char *path, FILE *otherwise, struct new_file
     int length = snprintf(file->temporary, sizeof file->temporary, "%s.tmp", path);
     if (!path[0] || length < 0 || (size_t)length >= sizeof file->temporary)
         return dse_fail(err, DSE_BAD_USAGE, "the path of the output is empty or too long");
-    int fd = file_create(file->temporary);
+    int fd = open_stream(file);
     file->stream = fd < 0 ? NULL : fdopen(fd, "w");
     if (file->stream)
         return DSE_OK;
@@ -128,9 +143,10 @@ enum dse_status new_file_close(struct new_file *file, enum dse_status status, st
     if (!file->path)
         return status == DSE_OK && bad ? dse_fail(err, DSE_IO, "the output cannot be written") : status;
     bad = fclose(file->stream) != 0 || bad;
-    if (status == DSE_OK && (bad || rename(file->temporary, file->path) != 0))
+    bool in_place = !file->temporary[0];
+    if (status == DSE_OK && (bad || (!in_place && rename(file->temporary, file->path) != 0)))
         status = dse_fail_at(err, DSE_IO, file->path, 0, "cannot be written: %s", strerror(errno));
-    if (status != DSE_OK)
+    if (status != DSE_OK && !in_place)
         unlink(file->temporary);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef BASE_FILES_H
 #define BASE_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -35,9 +36,12 @@ int file_open_kept(const char *path, int flags);
 /* strerror, with words for what file_open_kept says to a link. */
 const char *file_error(int code);
 
+/* Does the system make what lies there? /dev/stdout, /dev/fd/63: links are followed, and nothing replaces it. */
+bool file_is_systems(const char *path);
+
 enum { NEW_FILE_PATH_MAX = 4096 };
 
-/* Bytes go to PATH.tmp, which becomes PATH when all is well. */
+/* Bytes go to PATH.tmp, which becomes PATH when all is well; to PATH itself where it is the system's. */
 struct new_file {
     const char *path; /* borrowed; NULL: no file */
     char temporary[NEW_FILE_PATH_MAX];

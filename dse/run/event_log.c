@@ -159,10 +159,10 @@ static enum dse_status refuse_results(const struct event_log_options *options, s
     return DSE_OK;
 }
 
-/* Links are followed where the system makes them: /dev/stdout, /dev/fd/63. */
+/* The journal of a service may be a link below /proc, too. */
 static int open_log(const char *path, int flags)
 {
-    bool system = strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+    bool system = file_is_systems(path);
     return system || strncmp(path, "/proc/", 6) == 0 ? open(path, flags | O_CLOEXEC, 0666)
                                                      : file_open_kept(path, flags);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -93,6 +94,25 @@ static void test_new_file_follows_no_link(void **state)
     text_free(&text);
 }
 
+/* What the system has under /dev is written to, not replaced (a test may well run as root). */
+static void test_new_file_leaves_devices(void **state)
+{
+    (void)state;
+    struct text_buffer text;
+    struct dse_error err;
+    text_init(&text);
+    text_append(&text, "rows\n");
+    assert_true(file_is_systems("/dev/stdout") && !file_is_systems("/dev/shm/a") &&
+                !file_is_systems("dev/a"));
+    assert_int_equal(new_file_write("/dev/null", &text, &err), DSE_OK);
+    assert_int_equal(access("/dev/null.tmp", F_OK), -1);
+    assert_int_equal(new_file_write("/dev/full", &text, &err), DSE_IO);
+    struct stat info;
+    assert_int_equal(stat("/dev/full", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +121,7 @@ int main(void)
         cmocka_unit_test(test_new_file_is_whole_or_absent),
         cmocka_unit_test(test_new_file_refuses_and_borrows),
         cmocka_unit_test(test_new_file_follows_no_link),
+        cmocka_unit_test(test_new_file_leaves_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
