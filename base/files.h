@@ -36,7 +36,7 @@ int file_open_kept(const char *path, int flags);
 /* strerror, with words for what file_open_kept says to a link. */
 const char *file_error(int code);
 
-/* Does the system make what lies there? /dev/stdout, /dev/fd/63: links are followed, and nothing replaces it. */
+/* Does the system make what lies there? /dev/stdout, /dev/fd/63: links are followed, nothing replaces it. */
 bool file_is_systems(const char *path);
 
 enum { NEW_FILE_PATH_MAX = 4096 };
