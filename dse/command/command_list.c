@@ -239,15 +239,41 @@ static void print_reports(struct text_buffer *out)
     table_free(&table);
 }
 
+/* The layers of a network, with "-" for the work of those that a mapper does not see. */
+static enum dse_status print_layers(const char *name, struct text_buffer *out, struct dse_error *err)
+{
+    static const char *const header[] = {"layer", "type", "count", "per sample", "weights"};
+    struct network network;
+    struct table table;
+    char text[48];
+    DSE_TRY(input_network(name, &network, err));
+    table_init(&table, header, 5, 1 | 2);
+    for (uint32_t i = 0; i < network.n_layer; i++) {
+        const struct layer *layer = &network.layer[i];
+        uint64_t weights = layer_weight_words(layer);
+        table_cell(&table, "%s", layer->name);
+        table_cell(&table, "%s", layer_type_text(layer->type));
+        table_cell(&table, "%u", layer->count);
+        table_cell(&table, "%s",
+                   layer_has_macs(layer) ? text_si((double)layer_macs(layer, 1), "MAC", text, sizeof text)
+                                         : "-");
+        table_cell(&table, "%s", weights > 0 ? text_si((double)weights, "words", text, sizeof text) : "-");
+    }
+    table_print(&table, out);
+    table_free(&table);
+    network_free(&network);
+    return DSE_OK;
+}
+
 static enum dse_status unknown_list(const char *word, struct dse_error *err)
 {
     static const char *const known[] = {"engines",     "accountings", "architectures", "networks",
-                                        "experiments", "reports",     "engine"};
+                                        "experiments", "reports",     "layers",        "engine"};
     char shown[96];
     const char *nearest = text_nearest(word, known, sizeof known / sizeof known[0]);
     return dse_fail(err, DSE_BAD_USAGE,
                     "dse list: unknown word \"%s\"; %s%s%sengines, accountings, architectures, networks, "
-                    "experiments, reports, or engine NAME",
+                    "experiments, reports, layers NETWORK, or engine NAME",
                     text_excerpt(word, shown, sizeof shown), nearest ? "did you mean " : "",
                     nearest ? nearest : "", nearest ? "? There are " : "there are ");
 }
@@ -268,6 +294,11 @@ static enum dse_status print_list(const struct cli_args *args, struct text_buffe
         text_append(out, "%s: %s\n", engine->name, engine->summary);
         print_options(engine, out);
         return DSE_OK;
+    }
+    if (strcmp(word, "layers") == 0) {
+        if (args->n_operand == 1)
+            return dse_fail(err, DSE_BAD_USAGE, "dse list layers needs a network: dse list layers resnet50");
+        return print_layers(args->operand[1], out, err);
     }
     if (args->n_operand > 1)
         return dse_fail(err, DSE_BAD_USAGE, "dse list %s takes no further word", word);
@@ -305,12 +336,13 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_list = {
     .name = "list",
-    .operands = "engines|accountings|architectures|networks|experiments|reports|engine NAME",
+    .operands = "engines|accountings|architectures|networks|experiments|reports|layers NETWORK|engine NAME",
     .summary = "List what there is to sweep over.",
     .help =
         "Architectures, networks and experiments are looked up in ./experiments and in the installed data.\n"
         "\n"
         "  dse list networks\n"
+        "  dse list layers resnet50\n"
         "  dse list engines --verbose\n"
         "  dse list engine random\n",
     .option = options,

@@ -1,6 +1,7 @@
 /* dse run SPEC and dse check SPEC */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,13 +24,15 @@ struct loaded {
     struct sweep sweep;
 };
 
-static enum dse_status load(const struct cli_args *args, struct loaded *loaded, struct dse_error *err)
+/* With `faults` all that is wrong is noted there. */
+static enum dse_status load(const struct cli_args *args, struct loaded *loaded, struct spec_faults *faults,
+                            struct dse_error *err)
 {
     const char *set[CLI_VALUE_MAX];
     char path[RESOLVE_PATH_MAX];
     memset(loaded, 0, sizeof *loaded);
     DSE_TRY(resolve_name(RESOLVE_EXPERIMENT, args->operand[0], NULL, path, sizeof path, err));
-    DSE_TRY(spec_read(&loaded->spec, path, set, cli_values(args, "set", set), err));
+    DSE_TRY(spec_read_all(&loaded->spec, path, set, cli_values(args, "set", set), faults, err));
     return sweep_init(&loaded->sweep, &loaded->spec, err);
 }
 
@@ -270,7 +273,7 @@ static int command_run_main(const struct cli_args *args, const struct console *c
     struct loaded loaded;
     join_command(args, line, sizeof line);
     options.command = line;
-    enum dse_status status = load(args, &loaded, &err);
+    enum dse_status status = load(args, &loaded, NULL, &err);
     if (status == DSE_OK)
         status = prepare_run(args, &loaded, out, &options, &err);
     int code = status == DSE_OK ? run_or_estimate(args, &loaded.sweep, &options, console)
@@ -279,15 +282,38 @@ static int command_run_main(const struct cli_args *args, const struct console *c
     return code;
 }
 
+/* What is noted, and what ended the reading, if anything did. */
+static void print_faults(struct spec_faults *faults, const char *path, enum dse_status status,
+                         struct dse_error *err, const struct console *console)
+{
+    struct text_buffer text;
+    status = spec_note(faults, status, err);
+    text_init(&text);
+    spec_faults_print(faults, path, &text);
+    fputs(text.data ? text.data : "", console->err);
+    text_free(&text);
+    if (status != DSE_OK)
+        cli_report(console, status, err);
+}
+
 static int command_check_main(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
     struct loaded loaded;
     uint64_t n_failing = 0;
-    enum dse_status status = load(args, &loaded, &err);
-    if (status == DSE_OK)
+    struct spec_faults *faults = calloc(1, sizeof *faults);
+    if (!faults)
+        return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    enum dse_status status = load(args, &loaded, faults, &err);
+    size_t n_fault = faults->n;
+    if (n_fault > 0)
+        print_faults(faults, loaded.spec.path, status, &err, console);
+    else if (status == DSE_OK)
         status = dry_run_print(&loaded.sweep, NULL, console->out, &n_failing, &err);
     unload(&loaded);
+    free(faults);
+    if (n_fault > 0)
+        return EXIT_BAD_USE;
     return status == DSE_OK && n_failing > 0 ? EXIT_SOME_FAILED : cli_report(console, status, &err);
 }
 
@@ -342,11 +368,13 @@ const struct cli_command command_check = {
     .name = "check",
     .operands = "SPEC",
     .summary = "Check a specification and say what it spans.",
-    .help = "SPEC is a YAML file, or a name of `dse list experiments`.\n"
-            "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
-            "its own.\n"
-            "Points whose accounting does not price their machine are told as their rows would be, with exit "
-            "code 1.\n",
+    .help =
+        "SPEC is a YAML file, or a name of `dse list experiments`.\n"
+        "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
+        "its own, and all that is wrong is told (20 lines at most).\n"
+        "Points whose accounting does not price their machine, or whose task its engine refuses, are told "
+        "as their rows would be,\n"
+        "with exit code 1.\n",
     .option = check_options,
     .n_option = sizeof check_options / sizeof check_options[0],
     .min_operand = 1,

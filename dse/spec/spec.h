@@ -12,6 +12,7 @@
 #include "dse/inputs/input_store.h"
 #include "dse/solve/measure_settings.h"
 #include "dse/spec/axis_kinds.h"
+#include "dse/spec/spec_faults.h"
 #include "results/record/schema.h"
 
 enum { SPEC_VARIABLE_MAX = 32, SPEC_VALUE_MAX = 1000000, SPEC_NAME_MAX = 128 };
@@ -64,6 +65,8 @@ enum spec_limit {
 extern const char *const spec_limit_key[SPEC_LIMIT_COUNT];
 
 struct sweep_spec {
+    struct spec_faults *faults; /* borrowed; NULL: the first error ends the reading */
+    bool has_bad_axis;          /* with faults: one is missing here */
     struct yaml_doc doc;
     const char *path;     /* as given */
     const char *base_dir; /* its folder */
@@ -99,6 +102,12 @@ struct sweep_spec {
  * and line. */
 DSE_MUST_CHECK enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set,
                                          size_t n_set, struct dse_error *err);
+
+/* The same with all errors in `faults`, where it goes on to the next key, axis, option or limit; DSE_OK then,
+ * for sweep_init to go on with what is left. */
+DSE_MUST_CHECK enum dse_status spec_read_all(struct sweep_spec *spec, const char *path,
+                                             const char *const *set, size_t n_set, struct spec_faults *faults,
+                                             struct dse_error *err);
 
 /* The same from what a result file holds (`kept`, borrowed): its specification, --set list and inputs,
  * without a look at the disk. `source` is its path, for messages. DSE_BAD_INPUT also when it does not hold

@@ -273,9 +273,16 @@ enum dse_status spec_read_axes(struct sweep_spec *spec, struct dse_error *err)
     if (!axes)
         return zip ? yaml_fail(&spec->doc, zip, err, "zip links axes, but there are no axes") : DSE_OK;
     DSE_TRY(yaml_is_mapping(&spec->doc, axes, "axes", err));
-    for (size_t i = 0; i < axes->n_item; i++)
-        DSE_TRY(read_axis(spec, axes->key[i], axes->key_line[i], axes->item[i], err));
-    DSE_TRY(read_zip(spec, group, err));
+    for (size_t i = 0; i < axes->n_item; i++) {
+        const size_t n_variable = spec->n_variable;
+        enum dse_status status = read_axis(spec, axes->key[i], axes->key_line[i], axes->item[i], err);
+        if (status != DSE_OK)
+            spec->n_variable = n_variable;
+        spec->has_bad_axis |= status != DSE_OK;
+        SPEC_NOTE(spec->faults, status);
+    }
+    if (!spec->has_bad_axis) /* it may be the one that is linked */
+        SPEC_NOTE(spec->faults, read_zip(spec, group, err));
     make_dimensions(spec, group);
     return DSE_OK;
 }

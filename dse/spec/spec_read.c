@@ -45,6 +45,23 @@ enum dse_status spec_blame(const struct sweep_spec *spec, const struct spec_text
     return spec_fail(spec, text, err, "%.*s", length, inner->text);
 }
 
+/* yaml_check_keys, which with faults goes on to the next key. */
+static enum dse_status check_keys(struct sweep_spec *spec, const struct ynode *node, const char *what,
+                                  const char *const *allowed, size_t n_allowed, struct dse_error *err)
+{
+    if (!spec->faults || node->kind != YNODE_MAPPING)
+        return yaml_check_keys(&spec->doc, node, what, allowed, n_allowed, err);
+    for (size_t i = 0; i < node->n_item; i++) {
+        struct ynode one = *node;
+        one.n_item = 1;
+        one.item = node->item + i;
+        one.key = node->key + i;
+        one.key_line = node->key_line + i;
+        SPEC_NOTE(spec->faults, yaml_check_keys(&spec->doc, &one, what, allowed, n_allowed, err));
+    }
+    return DSE_OK;
+}
+
 static enum dse_status read_scalar(const struct sweep_spec *spec, const char *key, struct spec_text *out,
                                    struct dse_error *err)
 {
@@ -126,11 +143,26 @@ static enum dse_status read_options(struct sweep_spec *spec, size_t n_set, struc
     for (size_t i = 0; node && i < node->n_item; i++) {
         const struct ynode *item = node->item[i];
         if (item->kind != YNODE_MAPPING)
-            DSE_TRY(add_option(spec, NULL, node->key[i], item, err));
+            SPEC_NOTE(spec->faults, add_option(spec, NULL, node->key[i], item, err));
         else
             for (size_t k = 0; k < item->n_item; k++)
-                DSE_TRY(add_option(spec, node->key[i], item->key[k], item->item[k], err));
+                SPEC_NOTE(spec->faults, add_option(spec, node->key[i], item->key[k], item->item[k], err));
     }
+    return DSE_OK;
+}
+
+static enum dse_status read_override(struct sweep_spec *spec, const char *path, int line,
+                                     const struct ynode *node, struct dse_error *err)
+{
+    const struct axis_kind *kind = axis_kind_of(path);
+    struct spec_override *o = &spec->override[spec->n_override];
+    if (kind->target != SPEC_QUANTITY)
+        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
+                           "set: %s is no quantity of the architecture; write it %s", path,
+                           kind->target == SPEC_OPTION ? "under options" : "at the top of the file");
+    *o = (struct spec_override){.path = path, .value.line = node->line};
+    DSE_TRY(yaml_text(&spec->doc, node, path, &o->value.text, err));
+    spec->n_override++;
     return DSE_OK;
 }
 
@@ -141,17 +173,26 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
         DSE_TRY(yaml_is_mapping(&spec->doc, node, "set", err));
     spec->override = arena_alloc(&spec->arena, (node ? node->n_item : 0) + n_set + 1, sizeof *spec->override);
     DSE_TRY(arena_check(&spec->arena, "a specification", err));
-    for (size_t i = 0; node && i < node->n_item; i++) {
-        struct spec_override *o = &spec->override[spec->n_override++];
-        o->path = node->key[i];
-        const struct axis_kind *kind = axis_kind_of(o->path);
-        if (kind->target != SPEC_QUANTITY)
-            return dse_fail_at(err, DSE_BAD_INPUT, spec->path, node->key_line[i],
-                               "set: %s is no quantity of the architecture; write it %s", o->path,
-                               kind->target == SPEC_OPTION ? "under options" : "at the top of the file");
-        DSE_TRY(yaml_text(&spec->doc, node->item[i], o->path, &o->value.text, err));
-        o->value.line = node->item[i]->line;
-    }
+    for (size_t i = 0; node && i < node->n_item; i++)
+        SPEC_NOTE(spec->faults, read_override(spec, node->key[i], node->key_line[i], node->item[i], err));
+    return DSE_OK;
+}
+
+static enum dse_status read_limit(struct sweep_spec *spec, size_t i, const struct ynode *node,
+                                  struct dse_error *err)
+{
+    char name[40];
+    const char *text;
+    uint64_t count;
+    double seconds;
+    snprintf(name, sizeof name, "limits.%s", spec_limit_key[i]);
+    if (i == SPEC_EVALUATIONS || i == SPEC_POINT_EVALUATIONS)
+        DSE_TRY(yaml_u64(&spec->doc, node, name, 0, UINT64_MAX / 2, &count, err));
+    else if (i != SPEC_MEMORY)
+        DSE_TRY(yaml_double(&spec->doc, node, name, 0, 1e9, &seconds, err));
+    else
+        DSE_TRY(yaml_text(&spec->doc, node, name, &text, err));
+    spec->limit[i] = (struct spec_text){node->text, node->line};
     return DSE_OK;
 }
 
@@ -160,23 +201,11 @@ static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *er
     const struct ynode *limits = yaml_find(spec->doc.root, "limits");
     if (!limits)
         return DSE_OK;
-    DSE_TRY(yaml_check_keys(&spec->doc, limits, "limits", spec_limit_key, SPEC_LIMIT_COUNT, err));
+    DSE_TRY(check_keys(spec, limits, "limits", spec_limit_key, SPEC_LIMIT_COUNT, err));
     for (size_t i = 0; i < SPEC_LIMIT_COUNT; i++) {
         const struct ynode *node = yaml_find(limits, spec_limit_key[i]);
-        char name[40];
-        const char *text;
-        uint64_t count;
-        double seconds;
-        if (!node)
-            continue;
-        snprintf(name, sizeof name, "limits.%s", spec_limit_key[i]);
-        if (i == SPEC_EVALUATIONS || i == SPEC_POINT_EVALUATIONS)
-            DSE_TRY(yaml_u64(&spec->doc, node, name, 0, UINT64_MAX / 2, &count, err));
-        else if (i != SPEC_MEMORY)
-            DSE_TRY(yaml_double(&spec->doc, node, name, 0, 1e9, &seconds, err));
-        else
-            DSE_TRY(yaml_text(&spec->doc, node, name, &text, err));
-        spec->limit[i] = (struct spec_text){node->text, node->line};
+        if (node)
+            SPEC_NOTE(spec->faults, read_limit(spec, i, node, err));
     }
     return DSE_OK;
 }
@@ -312,20 +341,22 @@ static enum dse_status read_all(struct sweep_spec *spec, const char *const *set,
     for (size_t i = 0; i < n_kind; i++)
         if (kind[i].is_key)
             keys[n_key++] = kind[i].name;
-    DSE_TRY(yaml_check_keys(&spec->doc, spec->doc.root, "a sweep specification", keys, n_key, err));
-    DSE_TRY(read_name(spec, err));
+    struct spec_faults *faults = spec->faults;
+    DSE_TRY(check_keys(spec, spec->doc.root, "a sweep specification", keys, n_key, err));
+    DSE_TRY(yaml_is_mapping(&spec->doc, spec->doc.root, "a sweep specification", err));
+    SPEC_NOTE(faults, read_name(spec, err));
     for (size_t i = N_TOP_KEY; i < n_key; i++)
-        DSE_TRY(read_scalar(spec, keys[i], setting(spec, keys[i]), err));
-    DSE_TRY(read_scalar(spec, "isolation", &spec->isolation, err));
-    DSE_TRY(read_layers(spec, err));
-    DSE_TRY(read_options(spec, n_set, err));
-    DSE_TRY(read_overrides(spec, n_set, err));
-    DSE_TRY(read_limits(spec, err));
-    DSE_TRY(read_lists(spec, err));
-    DSE_TRY(read_measure(spec, err));
-    DSE_TRY(spec_read_axes(spec, err));
+        SPEC_NOTE(faults, read_scalar(spec, keys[i], setting(spec, keys[i]), err));
+    SPEC_NOTE(faults, read_scalar(spec, "isolation", &spec->isolation, err));
+    SPEC_NOTE(faults, read_layers(spec, err));
+    SPEC_NOTE(faults, read_options(spec, n_set, err));
+    SPEC_NOTE(faults, read_overrides(spec, n_set, err));
+    SPEC_NOTE(faults, read_limits(spec, err));
+    SPEC_NOTE(faults, read_lists(spec, err));
+    SPEC_NOTE(faults, read_measure(spec, err));
+    SPEC_NOTE(faults, spec_read_axes(spec, err));
     for (size_t i = 0; i < n_set; i++)
-        DSE_TRY(apply_set(spec, set[i], err));
+        SPEC_NOTE(faults, apply_set(spec, set[i], err));
     return DSE_OK;
 }
 
@@ -344,15 +375,22 @@ static enum dse_status read_text(struct sweep_spec *spec, const struct result_in
     return read_all(spec, set, n_set, err);
 }
 
-enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set, size_t n_set,
-                          struct dse_error *err)
+enum dse_status spec_read_all(struct sweep_spec *spec, const char *path, const char *const *set, size_t n_set,
+                              struct spec_faults *faults, struct dse_error *err)
 {
     struct result_input file;
     memset(spec, 0, sizeof *spec);
+    spec->faults = faults;
     arena_init(&spec->arena);
     DSE_TRY(input_store_new(&spec->inputs, err));
     DSE_TRY(input_store_get(spec->inputs, RESOLVE_EXPERIMENT, path, NULL, &file, err));
     return dse_while_reading(file.path, read_text(spec, &file, set, n_set, err), err);
+}
+
+enum dse_status spec_read(struct sweep_spec *spec, const char *path, const char *const *set, size_t n_set,
+                          struct dse_error *err)
+{
+    return spec_read_all(spec, path, set, n_set, NULL, err);
 }
 
 enum dse_status spec_replay(struct sweep_spec *spec, const struct result_schema *kept, const char *source,

@@ -15,12 +15,26 @@ enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err
 
 static enum dse_status prepare(struct sweep *sweep, struct dse_error *err)
 {
+    const struct sweep_spec *spec = sweep->spec;
+    struct spec_faults *faults = spec->faults;
     DSE_TRY(sweep_load(sweep, err));
     DSE_TRY(sweep_variables(sweep, err));
-    DSE_TRY(sweep_cells(sweep, err));
-    DSE_TRY(sweep_plot(sweep, err));
+    bool complete = !spec->has_bad_axis;
+    for (size_t v = 0; v < spec->n_variable; v++)
+        complete &= !sweep->variable[v].is_bad;
+    if (complete) /* else what is missing may be what a filter or figure names */
+        SPEC_NOTE(faults, sweep_cells(sweep, err));
+    if (complete && sweep->has_columns)
+        SPEC_NOTE(faults, sweep_plot(sweep, err));
+    if (sweep_n_fault(sweep) > 0)
+        return sweep_check_machines(sweep, err);
     DSE_TRY(sweep_check(sweep, err));
-    return sweep_schema(sweep, err);
+    return sweep_n_fault(sweep) > 0 ? DSE_OK : sweep_schema(sweep, err);
+}
+
+size_t sweep_n_fault(const struct sweep *sweep)
+{
+    return sweep->spec->faults ? sweep->spec->faults->n : 0;
 }
 
 enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec, struct dse_error *err)

@@ -31,6 +31,7 @@ extern const char *const isolation_word[ISOLATION_COUNT];
 
 /* A variable with its values understood. Numbers are SI. */
 struct sweep_variable {
+    bool is_bad;        /* with faults: an error is noted, and nothing more is to be said of it */
     int unit;           /* UNIT_*, or -1 */
     bool numeric;       /* number is set, else the texts are the values */
     double *number;     /* (n_value) */
@@ -59,6 +60,7 @@ struct sweep {
     enum isolation isolation;
     uint64_t max_memory_byte; /* of one search; 0: no limit of its own */
     double grace_s;           /* after its limit of seconds a search is ended from outside */
+    bool has_columns;         /* those of all engines are known */
     size_t n_scheduler;       /* of the engines; the others are mappers */
     uint64_t n_cell;
     size_t n_point;
@@ -81,8 +83,9 @@ struct sweep_point {
 struct reason_groups; /* dse/console/reason_groups.h */
 
 /* Look everything up and check it: names, options, units, every value of every axis by building a machine
- * with it, constraints on every loop nest, filters, the figure. `spec` is borrowed. Release with sweep_free
- * (also after a failure). Errors carry file and line. */
+ * with it, constraints on every loop nest, filters, the figure. `spec` is borrowed. Release with
+ * sweep_free (also after a failure). Errors carry file and line. When the specification was read by
+ * spec_read_all, all are noted, and the sweep is of no use when there are any. */
 DSE_MUST_CHECK enum dse_status sweep_init(struct sweep *sweep, const struct sweep_spec *spec,
                                           struct dse_error *err);
 void sweep_free(struct sweep *sweep);
@@ -120,14 +123,26 @@ char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_
  * before. A machine that cannot be built is another matter. */
 void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups);
 
+/* The points that an engine would refuse, as exhaustive does a space that is too large; of the first thousand
+ * only, as each is asked about. */
+void sweep_refused(const struct sweep *sweep, struct reason_groups *groups);
+
 /* Axes, points, layers and limits as lines of text. */
 void sweep_print(const struct sweep *sweep, struct text_buffer *out);
+
+/* Whether a variable of the dimension is. */
+bool sweep_is_bad(const struct sweep *sweep, const struct spec_dimension *d);
+
+/* How many errors have been noted (spec_faults.h); without faults none is. */
+size_t sweep_n_fault(const struct sweep *sweep);
 
 /* The steps of sweep_init, each in the file of its name. */
 DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);
+/* The part of it that needs no points: every value on every machine that there is. */
+DSE_MUST_CHECK enum dse_status sweep_check_machines(const struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err);
 

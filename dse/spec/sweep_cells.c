@@ -211,9 +211,12 @@ static enum dse_status mark_list(struct sweep *sweep, const char *what, const st
     walk.filter = arena_alloc(&sweep->arena, list->n_item + 1, sizeof *walk.filter);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t f = 0; f < list->n_item; f++) {
-        DSE_TRY(read_filter(sweep, what, list->item[f], accepted, &walk.filter[f], err));
+        SPEC_NOTE(sweep->spec->faults,
+                  read_filter(sweep, what, list->item[f], accepted, &walk.filter[f], err));
         all[f] = (uint32_t)f;
     }
+    if (sweep_n_fault(sweep) > 0)
+        return DSE_OK;
     set_order(&walk);
     return mark_cells(&walk, 0, 0, all, list->n_item) ? DSE_OK : sweep_no_memory(sweep, err);
 }
@@ -271,7 +274,7 @@ enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err)
         status = keep_cells(sweep, mark, spec->only ? ONLY : 0, err);
     free(mark);
     DSE_TRY(status);
-    if (sweep->n_point == 0)
+    if (sweep_n_fault(sweep) == 0 && sweep->n_point == 0)
         return yaml_fail(&spec->doc, spec->skip ? spec->skip : spec->only, err,
                          "skip and only leave no cell");
     return DSE_OK;

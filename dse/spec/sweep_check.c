@@ -7,6 +7,8 @@
 #include "dse/spec/keys.h"
 #include "dse/spec/sweep.h"
 
+enum { REFUSED_POINT_MAX = 1000 };
+
 static size_t fixed_overrides(const struct sweep *sweep, struct arch_override *list)
 {
     for (size_t i = 0; i < sweep->spec->n_override; i++)
@@ -50,18 +52,26 @@ static enum dse_status try_position(const struct sweep *sweep, const struct yaml
     return spec_blame(sweep->spec, blamed, &inner, err);
 }
 
-static enum dse_status try_machines(const struct sweep *sweep, struct dse_error *err)
+enum dse_status sweep_check_machines(const struct sweep *sweep, struct dse_error *err)
 {
     const struct spec_variable *machines = spec_find_variable(sweep->spec, "architecture");
+    struct spec_faults *faults = sweep->spec->faults;
+    const bool complete = !machines || machines->n_value == sweep->n_arch;
     if (sweep->spec->n_override + sweep->spec->n_variable > SWEEP_OVERRIDE_MAX)
         return dse_fail_at(err, DSE_LIMIT, sweep->spec->path, 0, "more than %d quantities are set or swept",
                            SWEEP_OVERRIDE_MAX);
     for (size_t a = 0; a < sweep->n_arch; a++) {
-        DSE_TRY(try_fixed(sweep, &sweep->arch[a], err));
-        for (size_t d = 0; d < sweep->spec->n_dimension; d++)
-            for (size_t i = 0; i < sweep->spec->dimension[d].n_value; i++)
-                if (!machines || machines->dimension != d || i == a)
-                    DSE_TRY(try_position(sweep, &sweep->arch[a], &sweep->spec->dimension[d], i, err));
+        enum dse_status status = try_fixed(sweep, &sweep->arch[a], err);
+        SPEC_NOTE(faults, status);
+        for (size_t d = 0; status == DSE_OK && d < sweep->spec->n_dimension; d++) {
+            const struct spec_dimension *dimension = &sweep->spec->dimension[d];
+            bool linked = machines && machines->dimension == d;
+            if (sweep_is_bad(sweep, dimension) || (linked && !complete))
+                continue;
+            for (size_t i = 0; i < dimension->n_value; i++)
+                if (!linked || i == a)
+                    SPEC_NOTE(faults, try_position(sweep, &sweep->arch[a], dimension, i, err));
+        }
     }
     return DSE_OK;
 }
@@ -194,13 +204,59 @@ static enum dse_status try_network(const struct sweep *sweep, size_t d, struct d
 
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
-    DSE_TRY(try_machines(sweep, err));
-    DSE_TRY(try_accountings(sweep, err));
-    DSE_TRY(try_all_constraints(sweep, err));
-    DSE_TRY(try_measures(sweep, err));
+    struct spec_faults *faults = sweep->spec->faults;
+    DSE_TRY(sweep_check_machines(sweep, err));
+    if (sweep_n_fault(sweep) > 0)
+        return DSE_OK; /* the rest builds points */
+    SPEC_NOTE(faults, try_accountings(sweep, err));
+    SPEC_NOTE(faults, try_all_constraints(sweep, err));
+    SPEC_NOTE(faults, try_measures(sweep, err));
     for (size_t d = 0; sweep->spec->measure.what && d < sweep->spec->n_dimension; d++)
-        DSE_TRY(try_network(sweep, d, err));
+        SPEC_NOTE(faults, try_network(sweep, d, err));
     return DSE_OK;
+}
+
+/* Whether the engine takes all tasks of the point: a search of one evaluation tells. */
+static bool takes_tasks(struct sweep_point *point, const struct architecture *arch, struct arena *arena,
+                        struct solve_result *result)
+{
+    if (!point->settings.engine->refuses_tasks)
+        return true;
+    const struct solve_shared alone = {.n_thread = 1};
+    point->settings.max_evaluations = 1;
+    point->settings.max_seconds = 1e-3;
+    for (uint32_t t = 0; t < sweep_point_n_task(point); t++) {
+        arena_reset(arena);
+        if (sweep_point_solve(point, t, arch, &alone, NULL, arena, result) == DSE_OK &&
+            result->outcome == RESULT_FAILED)
+            return false;
+    }
+    return true;
+}
+
+static void add_reason(const struct sweep *sweep, size_t p, const char *why, struct reason_groups *groups)
+{
+    char place[REASON_PLACE_MAX];
+    struct reason_group *group = reason_groups_add(groups, RESULT_FAILED, why, p);
+    if (group)
+        reason_group_place(group, sweep_point_print(sweep, p, place, sizeof place));
+}
+
+void sweep_refused(const struct sweep *sweep, struct reason_groups *groups)
+{
+    struct arena arena;
+    struct solve_result *result = malloc(sizeof *result);
+    arena_init(&arena);
+    for (size_t p = 0; result && p < sweep->n_point && p < REFUSED_POINT_MAX; p++) {
+        struct sweep_point point;
+        struct architecture arch;
+        sweep_point(sweep, p, &point);
+        if (point.settings.engine->refuses_tasks && sweep_point_build(&point, &arch, NULL) == DSE_OK &&
+            !takes_tasks(&point, &arch, &arena, result))
+            add_reason(sweep, p, result->reason, groups);
+    }
+    arena_free(&arena);
+    free(result);
 }
 
 void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups)
@@ -210,14 +266,11 @@ void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups)
     for (size_t p = 0; p < sweep->n_point; p++) {
         struct sweep_point point;
         struct dse_error why = {0};
-        char place[REASON_PLACE_MAX];
         sweep_point(sweep, p, &point);
         const struct accounting *accounting = solve_accounting(&point.settings, NULL);
         if (!accounting || !accounting->accepts || machine_of(&machine, &point) != DSE_OK ||
             solve_accepts(&point.settings, &machine.arch, &why) == DSE_OK)
             continue;
-        struct reason_group *group = reason_groups_add(groups, RESULT_FAILED, why.text, p);
-        if (group)
-            reason_group_place(group, sweep_point_print(sweep, p, place, sizeof place));
+        add_reason(sweep, p, why.text, groups);
     }
 }

@@ -25,9 +25,22 @@ static struct setting_values values_of(const struct sweep *sweep, const char *na
     return (struct setting_values){fixed->text != NULL, fixed};
 }
 
+/* Whether a key of the file may be meant for this one. */
+static bool is_misspelt(const struct ynode *root, const char *name)
+{
+    for (size_t i = 0; i < root->n_item; i++)
+        if (text_nearest(root->key[i], &name, 1))
+            return true;
+    return false;
+}
+
+/* With faults not when it is there but wrong, or may be there under a wrong name. */
 static enum dse_status missing(const struct sweep *sweep, const char *name, const char *example,
                                struct dse_error *err)
 {
+    const struct ynode *root = sweep->spec->doc.root, *axes = yaml_find(root, "axes");
+    if (sweep->spec->faults && (is_misspelt(root, name) || yaml_find(root, name) || yaml_find(axes, name)))
+        return DSE_OK;
     return dse_fail_at(err, DSE_BAD_INPUT, sweep->spec->path, sweep->spec->doc.root->line,
                        "the specification does not say which %s; add %s, or an axis of that name", name,
                        example);
@@ -51,6 +64,28 @@ static enum dse_status take_file(const struct sweep *sweep, enum resolve_kind ki
     return status;
 }
 
+/* The next one of the sweep. */
+static enum dse_status load_architecture(struct sweep *sweep, const struct spec_text *name,
+                                         struct dse_error *err)
+{
+    const size_t i = sweep->n_arch;
+    struct architecture arch;
+    struct result_input file;
+    DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, name, &file, err));
+    DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
+    sweep->template[i] = NULL;
+    enum dse_status status = architecture_template_new(&sweep->arch[i], &sweep->template[i], err);
+    if (status == DSE_OK)
+        status = architecture_template_build(sweep->template[i], NULL, 0, &arch, err);
+    if (status != DSE_OK) {
+        architecture_template_free(sweep->template[i]);
+        yaml_doc_free(&sweep->arch[i]);
+        return status;
+    }
+    sweep->n_arch++;
+    return DSE_OK;
+}
+
 static enum dse_status load_architectures(struct sweep *sweep, struct dse_error *err)
 {
     struct setting_values values = values_of(sweep, "architecture");
@@ -59,16 +94,8 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
     sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
     sweep->template = arena_alloc(&sweep->arena, values.n, sizeof *sweep->template);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
-    for (size_t i = 0; i < values.n; i++) {
-        struct architecture arch;
-        struct result_input file;
-        DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, &values.value[i], &file, err));
-        DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
-        sweep->template[i] = NULL;
-        sweep->n_arch = i + 1;
-        DSE_TRY(architecture_template_new(&sweep->arch[i], &sweep->template[i], err));
-        DSE_TRY(architecture_template_build(sweep->template[i], NULL, 0, &arch, err));
-    }
+    for (size_t i = 0; i < values.n; i++)
+        SPEC_NOTE(sweep->spec->faults, load_architecture(sweep, &values.value[i], err));
     return DSE_OK;
 }
 
@@ -83,54 +110,67 @@ static enum dse_status take_problem(void *user, const char *path, const char **b
     return DSE_OK;
 }
 
-static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
+/* The next one of the sweep. */
+static enum dse_status load_network(struct sweep *sweep, const struct spec_text *name, struct dse_error *err)
 {
     const struct network_files problems = {take_problem, sweep->spec->inputs};
+    struct result_input file;
+    DSE_TRY(take_file(sweep, RESOLVE_NETWORK, name, &file, err));
+    DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems,
+                               &sweep->network[sweep->n_network], err));
+    sweep->n_network++;
+    return DSE_OK;
+}
+
+static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
+{
     struct setting_values values = values_of(sweep, "network");
     if (values.n == 0)
         return missing(sweep, "network", "network: resnet50", err);
     sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
-    for (size_t i = 0; i < values.n; i++) {
-        struct result_input file;
-        DSE_TRY(take_file(sweep, RESOLVE_NETWORK, &values.value[i], &file, err));
-        DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems, &sweep->network[i], err));
-        sweep->n_network = i + 1;
-    }
+    for (size_t i = 0; i < values.n; i++)
+        SPEC_NOTE(sweep->spec->faults, load_network(sweep, &values.value[i], err));
     return DSE_OK;
 }
 
-/* Every chosen layer is in some network. */
+/* The chosen layer is in some network. */
+static enum dse_status check_layer(const struct sweep *sweep, const struct spec_text *name,
+                                   struct dse_error *err)
+{
+    size_t n_known = 0, n_layer = 0, k = 0;
+    for (size_t n = 0; n < sweep->n_network; n++) {
+        int l = network_find_layer(&sweep->network[n], name->text);
+        n_known += l >= 0;
+        if (l >= 0 && !layer_has_macs(&sweep->network[n].layer[l]))
+            return spec_fail(sweep->spec, name, err, "layer %s of %s has no multiply-accumulates to map",
+                             name->text, sweep->network[n].name);
+        n_layer += sweep->network[n].n_layer;
+    }
+    if (n_known)
+        return DSE_OK;
+    const char **known = calloc(n_layer + 1, sizeof *known);
+    if (!known)
+        return sweep_no_memory(sweep, err);
+    for (size_t n = 0; n < sweep->n_network; n++)
+        for (uint32_t l = 0; l < sweep->network[n].n_layer; l++)
+            known[k++] = sweep->network[n].layer[l].name;
+    const char *nearest = text_nearest(name->text, known, n_layer);
+    enum dse_status status =
+        nearest ? spec_fail(sweep->spec, name, err, "network %s has no layer %s; did you mean %s?",
+                            sweep->network[0].name, name->text, nearest)
+                : spec_fail(sweep->spec, name, err, "network %s has no layer %s", sweep->network[0].name,
+                            name->text);
+    free(known);
+    return status;
+}
+
+/* Nothing can be said of layers where a network is missing. */
 static enum dse_status check_layers(const struct sweep *sweep, struct dse_error *err)
 {
-    for (size_t i = 0; i < sweep->spec->n_layer; i++) {
-        const struct spec_text *name = &sweep->spec->layer[i];
-        size_t n_known = 0, n_layer = 0, k = 0;
-        for (size_t n = 0; n < sweep->n_network; n++) {
-            int l = network_find_layer(&sweep->network[n], name->text);
-            n_known += l >= 0;
-            if (l >= 0 && !layer_has_macs(&sweep->network[n].layer[l]))
-                return spec_fail(sweep->spec, name, err, "layer %s of %s has no multiply-accumulates to map",
-                                 name->text, sweep->network[n].name);
-            n_layer += sweep->network[n].n_layer;
-        }
-        if (n_known)
-            continue;
-        const char **known = calloc(n_layer + 1, sizeof *known);
-        if (!known)
-            return sweep_no_memory(sweep, err);
-        for (size_t n = 0; n < sweep->n_network; n++)
-            for (uint32_t l = 0; l < sweep->network[n].n_layer; l++)
-                known[k++] = sweep->network[n].layer[l].name;
-        const char *nearest = text_nearest(name->text, known, n_layer);
-        enum dse_status status =
-            nearest ? spec_fail(sweep->spec, name, err, "network %s has no layer %s; did you mean %s?",
-                                sweep->network[0].name, name->text, nearest)
-                    : spec_fail(sweep->spec, name, err, "network %s has no layer %s", sweep->network[0].name,
-                                name->text);
-        free(known);
-        return status;
-    }
+    bool complete = sweep->n_network > 0 && sweep->n_network == values_of(sweep, "network").n;
+    for (size_t i = 0; complete && i < sweep->spec->n_layer; i++)
+        SPEC_NOTE(sweep->spec->faults, check_layer(sweep, &sweep->spec->layer[i], err));
     return DSE_OK;
 }
 
@@ -146,6 +186,17 @@ static enum dse_status load_workload(struct sweep *sweep, size_t n, size_t b, co
     return workload_init(workload, &sweep->network[n], sweep->batch[b], name, sweep->spec->n_layer, 1, err);
 }
 
+static enum dse_status load_batch(struct sweep *sweep, const struct spec_text *value, size_t i,
+                                  struct dse_error *err)
+{
+    uint64_t batch;
+    if (!text_parse_u64(value->text, &batch) || batch < 1 || batch > 1000000)
+        return spec_fail(sweep->spec, value, err, "batch %.60s: a whole number from 1 to 1000000 is expected",
+                         value->text);
+    sweep->batch[i] = (uint32_t)batch;
+    return DSE_OK;
+}
+
 static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
 {
     static const struct spec_text one = {"1", 0};
@@ -156,14 +207,10 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
     sweep->batch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->batch);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     DSE_TRY(check_layers(sweep, err));
-    for (size_t i = 0; i < values.n; i++) {
-        uint64_t batch;
-        if (!text_parse_u64(values.value[i].text, &batch) || batch < 1 || batch > 1000000)
-            return spec_fail(sweep->spec, &values.value[i], err,
-                             "batch %.60s: a whole number from 1 to 1000000 is expected",
-                             values.value[i].text);
-        sweep->batch[i] = (uint32_t)batch;
-    }
+    for (size_t i = 0; i < values.n; i++)
+        SPEC_NOTE(sweep->spec->faults, load_batch(sweep, &values.value[i], i, err));
+    if (sweep_n_fault(sweep) > 0)
+        return DSE_OK; /* layers, networks or engines are missing */
     for (size_t i = 0; i < sweep->spec->n_layer; i++)
         name[i] = sweep->spec->layer[i].text;
     sweep->n_batch = values.n;
@@ -185,7 +232,7 @@ static enum dse_status set_options(const struct sweep *sweep, struct solve_setti
         if (option->engine && strcmp(option->engine, settings->engine->name) != 0)
             continue;
         if (solve_settings_option(settings, option->name, option->value.text, &inner) != DSE_OK)
-            return spec_blame(sweep->spec, &option->value, &inner, err);
+            SPEC_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &option->value, &inner, err));
     }
     return DSE_OK;
 }
@@ -244,7 +291,7 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
     for (size_t i = 0; i < n_kind; i++) {
         const struct axis_value value = {NULL, 0, spec->fixed[i].text};
         if (kind[i].set && value.text && kind[i].set(&value, settings, &inner) != DSE_OK)
-            return spec_blame(spec, &spec->fixed[i], &inner, err);
+            SPEC_NOTE(spec->faults, spec_blame(spec, &spec->fixed[i], &inner, err));
     }
     DSE_TRY(read_count(spec, SPEC_EVALUATIONS, &settings->max_evaluations, err));
     DSE_TRY(read_seconds(spec, SPEC_SECONDS, &settings->max_seconds, err));
@@ -289,18 +336,24 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
     sweep->engine = arena_alloc(&sweep->arena, values.n, sizeof *sweep->engine);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++) {
-        if (solve_settings_init(&sweep->engine[i], values.value[i].text, &inner) != DSE_OK)
-            return spec_blame(sweep->spec, &values.value[i], &inner, err);
-        DSE_TRY(set_common(sweep, &sweep->engine[i], err));
+        enum dse_status status =
+            solve_settings_init(&sweep->engine[sweep->n_engine], values.value[i].text, &inner);
+        if (status == DSE_OK)
+            sweep->n_engine++;
+        else
+            SPEC_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &values.value[i], &inner, err));
     }
-    sweep->n_engine = values.n;
-    DSE_TRY(check_option_engines(sweep, err));
-    for (size_t i = 0; i < values.n; i++) {
+    for (size_t i = 0; i < sweep->n_engine; i++)
+        SPEC_NOTE(sweep->spec->faults, set_common(sweep, &sweep->engine[i], err));
+    if (sweep->n_engine == values.n)
+        SPEC_NOTE(sweep->spec->faults, check_option_engines(sweep, err));
+    for (size_t i = 0; i < sweep->n_engine; i++) {
         DSE_TRY(set_options(sweep, &sweep->engine[i], err));
         if (solve_is_scheduler(&sweep->engine[i]))
-            DSE_TRY(check_scheduler(sweep, &sweep->engine[i], err));
+            SPEC_NOTE(sweep->spec->faults, check_scheduler(sweep, &sweep->engine[i], err));
     }
-    return sweep_columns(sweep, err);
+    sweep->has_columns = sweep->n_engine == values.n;
+    return sweep->has_columns ? sweep_columns(sweep, err) : DSE_OK;
 }
 
 /* The limits of points. Each search of a point has to have an evaluation, or the limit could not hold. */
@@ -311,7 +364,7 @@ static enum dse_status load_point_limits(struct sweep *sweep, struct dse_error *
     uint64_t *most = &sweep->point_max_evaluations;
     DSE_TRY(read_count(spec, SPEC_POINT_EVALUATIONS, most, err));
     DSE_TRY(read_seconds(spec, SPEC_POINT_SECONDS, &sweep->point_max_seconds, err));
-    for (size_t w = 0; *most && w < sweep->n_network * sweep->n_batch; w++)
+    for (size_t w = 0; *most && sweep->workload && w < sweep->n_network * sweep->n_batch; w++)
         if (*most < sweep->workload[w].n_problem)
             return spec_fail(
                 spec, given, err,
@@ -374,7 +427,7 @@ static enum dse_status try_values(const struct sweep *sweep, struct dse_error *e
                 struct solve_settings settings = sweep->engine[e];
                 struct dse_error inner = {0};
                 if (variable->kind->set(&value, &settings, &inner) != DSE_OK)
-                    return spec_blame(sweep->spec, &variable->value[i], &inner, err);
+                    SPEC_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &variable->value[i], &inner, err));
             }
     }
     return DSE_OK;
@@ -382,12 +435,14 @@ static enum dse_status try_values(const struct sweep *sweep, struct dse_error *e
 
 enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
 {
-    DSE_TRY(load_architectures(sweep, err));
-    DSE_TRY(load_networks(sweep, err));
-    DSE_TRY(load_engines(sweep, err));
-    DSE_TRY(load_workloads(sweep, err));
-    DSE_TRY(load_point_limits(sweep, err));
-    DSE_TRY(try_values(sweep, err));
-    DSE_TRY(load_isolation(sweep, err));
-    return load_containment(sweep, err);
+    struct spec_faults *faults = sweep->spec->faults;
+    SPEC_NOTE(faults, load_architectures(sweep, err));
+    SPEC_NOTE(faults, load_networks(sweep, err));
+    SPEC_NOTE(faults, load_engines(sweep, err));
+    SPEC_NOTE(faults, load_workloads(sweep, err));
+    SPEC_NOTE(faults, load_point_limits(sweep, err));
+    SPEC_NOTE(faults, try_values(sweep, err));
+    SPEC_NOTE(faults, load_isolation(sweep, err));
+    SPEC_NOTE(faults, load_containment(sweep, err));
+    return DSE_OK;
 }

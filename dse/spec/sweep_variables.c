@@ -163,12 +163,24 @@ static enum dse_status check_repeats(const struct sweep *sweep, const struct spe
                      one, differ ? ", first as " : "", differ ? other : "");
 }
 
+bool sweep_is_bad(const struct sweep *sweep, const struct spec_dimension *d)
+{
+    for (size_t v = d->first; v < d->first + d->n_variable; v++)
+        if (sweep->variable[v].is_bad)
+            return true;
+    return false;
+}
+
 enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err)
 {
-    for (size_t v = 0; v < sweep->spec->n_variable; v++)
-        DSE_TRY(understand(sweep, v, err));
+    for (size_t v = 0; v < sweep->spec->n_variable; v++) {
+        enum dse_status status = understand(sweep, v, err);
+        sweep->variable[v].is_bad = status != DSE_OK;
+        SPEC_NOTE(sweep->spec->faults, status);
+    }
     for (size_t d = 0; d < sweep->spec->n_dimension; d++)
-        DSE_TRY(check_repeats(sweep, &sweep->spec->dimension[d], err));
+        if (!sweep_is_bad(sweep, &sweep->spec->dimension[d]))
+            SPEC_NOTE(sweep->spec->faults, check_repeats(sweep, &sweep->spec->dimension[d], err));
     return DSE_OK;
 }
 

@@ -77,6 +77,7 @@ const struct engine engine_exhaustive = {
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 3e-5, .evaluations = 1000000, .evaluation_s = 0.5e-6},
+    .refuses_tasks = true,
     .state_byte = sizeof(struct state),
     .init = exhaustive_init,
     .step = exhaustive_step,

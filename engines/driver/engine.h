@@ -156,7 +156,8 @@ struct engine {
     const struct metric_group *group;
     /* scheduler: what they say of the search, as lines of the table for people; may be NULL */
     void (*remark)(const struct engine_schedule *found, struct text_buffer *out);
-    size_t state_byte; /* private state, zeroed, from the arena */
+    bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
+    size_t state_byte;  /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);
     /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */

@@ -32,6 +32,11 @@ _dse_names() {
     "$1" list "$2" 2>/dev/null | awk 'NR > 2 { print $1 }'
 }
 
+# The layers of network $2 that a mapper maps.
+_dse_layers() {
+    "$1" list layers "${2/#\~/$HOME}" 2>/dev/null | awk 'NR > 2 && $4 != "-" { print $1 }'
+}
+
 # The option names of an engine, as NAME=
 _dse_engine_options() {
     "$1" list engine "$2" 2>/dev/null | awk 'on && /^  [a-z]/ { print $1 "=" } /^---/ { on = 1 }'
@@ -85,6 +90,7 @@ _dse_value() {
         sample--draw) _dse_reply 'construct primes' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
         *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
+        map--layer) _dse_reply "$(_dse_layers "$program" "${operands[1]:-}")" "$word" ;;
         map--option)
             engine=$(_dse_given --engine -e)
             compopt -o nospace 2>/dev/null
@@ -101,9 +107,11 @@ _dse_operand() {
     local command=$1 number=$2 word=$3 program=$4
     case $command:$number in
         list:1) _dse_reply "$("$program" list --help 2>/dev/null |
-            awk 'NR == 1 { gsub(/\|/, " ", $5); print $5 }')" "$word" ;;
+            awk 'NR == 1 { sub(/^.*\]\.\.\. /, ""); gsub(/ [A-Z]+/, ""); gsub(/\|/, " "); print }')" "$word" ;;
         list:2) [[ ${COMP_WORDS[COMP_CWORD - 1]} == engine?(s) ]] &&
-            _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
+            _dse_reply "$(_dse_names "$program" engines)" "$word"
+            [[ ${COMP_WORDS[COMP_CWORD - 1]} == layers ]] && _dse_files "$(_dse_names "$program" networks)" "$word" ;;
+        sample:3) _dse_reply "$(_dse_layers "$program" "${operands[1]:-}")" "$word" ;;
         map:1 | eval:1 | sample:1 | calibrate:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         run:1 | check:1 | slurm:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;
         map:2 | eval:2 | sample:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
@@ -113,7 +121,8 @@ _dse_operand() {
 
 _dse() {
     local program=${1/#\~/$HOME} word=$2 command=${COMP_WORDS[1]:-} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local options name value letter valued=' ' option='' number=1 i
+    local options name value letter valued=' ' option='' i
+    local -a operands=()
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
         _dse_reply "$(_dse_commands "$program") --help --version" "$word"
@@ -129,14 +138,6 @@ _dse() {
         valued+="$name $letter "
         [[ $before == "$name" || $before == "$letter" ]] && option=$name
     done <<<"$options"
-    if [[ -n $option ]]; then
-        _dse_value "$command" "$option" "$word" "$program"
-        return
-    fi
-    if [[ $word == -* ]]; then
-        _dse_reply "$(awk '{ print $1 }' <<<"$options")" "$word"
-        return
-    fi
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             = | -*=*) ;;
@@ -145,9 +146,17 @@ _dse() {
                     [[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++))
                     ((i++))
                 fi ;;
-            *) ((number++)) ;;
+            *) operands+=("${COMP_WORDS[i]}") ;;
         esac
     done
-    _dse_operand "$command" "$number" "$word" "$program"
+    if [[ -n $option ]]; then
+        _dse_value "$command" "$option" "$word" "$program"
+        return
+    fi
+    if [[ $word == -* ]]; then
+        _dse_reply "$(awk '{ print $1 }' <<<"$options")" "$word"
+        return
+    fi
+    _dse_operand "$command" "$((${#operands[@]} + 1))" "$word" "$program"
 }
 complete -F _dse dse

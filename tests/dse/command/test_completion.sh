@@ -51,7 +51,14 @@ has() {
 
 is 'run eval map sample list plot merge status watch check rerun slurm calibrate --help --version' ''
 is 'map merge' m
-is 'engines accountings architectures networks experiments reports engine' list ''
+is 'engines accountings architectures networks experiments reports layers engine' list ''
+is 'conv1' map simba resnet50 --layer conv1
+is 'conv3_1 conv3_2 conv3_3' map --seed 3 simba vgg16 -e random -l conv3
+is 'conv5_3' map simba experiments/networks/vgg16.yaml --layer conv5_1 --layer = conv5_3
+is 'fc6 fc7 fc8' sample simba vgg16 fc
+is '' map simba vgg16 --layer pool
+is '' map simba nosuchnetwork --layer con
+is 'vgg16 vgg19' list layers vgg1
 is 'timeloop' map simba resnet50 --accounting t
 is 'soma soma-compat' eval soma_edge resnet50_soma s.yaml -a s
 is 'random' list engine ran
