@@ -1,7 +1,9 @@
 /* The program: its streams, one ignored signal, no aborting in GSL; everything else begins in cli_main. */
 #include <gsl/gsl_errno.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include "base/printable.h"
 #include "base/process.h"
 #include "dse/command/commands.h"
 
@@ -10,7 +12,11 @@ enum { STACK_BYTE = 1 << 20, WRONG_USE = 2 };
 
 int main(int argc, char **argv)
 {
-    struct console console = {stdout, stderr};
+    struct console console = {.out = printable_stream(stdout, isatty(STDOUT_FILENO)),
+                              .err = printable_stream(stderr, 1),
+                              .out_terminal = isatty(STDOUT_FILENO) ? stdout : NULL,
+                              .err_terminal = isatty(STDERR_FILENO) ? stderr : NULL,
+                              .of_process = true};
     size_t stack_byte;
     if (!process_stack_suffices(STACK_BYTE, &stack_byte)) {
         fprintf(

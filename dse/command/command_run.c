@@ -260,7 +260,7 @@ static int run_or_estimate(const struct cli_args *args, const struct sweep *swee
         return cli_report(console, dry_run_print(sweep, options, console->out, &n_failing, &err), &err);
     signal(SIGPIPE, SIG_IGN); /* nobody reads what is said any more: no reason to end a sweep */
     /* a stream in memory would stay in the child */
-    if (options->isolation == ISOLATION_AUTO && fileno(console->err) >= 0)
+    if (options->isolation == ISOLATION_AUTO && console->of_process)
         return supervise(run_supervised, &run, console);
     return run_supervised(&run, NULL);
 }
@@ -268,7 +268,7 @@ static int run_or_estimate(const struct cli_args *args, const struct sweep *swee
 static int command_run_main(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
-    struct run_options options = {.err = console->err};
+    struct run_options options = {.err = console->err, .err_terminal = console->err_terminal};
     char out[OUT_PATH_MAX], line[COMMAND_MAX];
     struct loaded loaded;
     join_command(args, line, sizeof line);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "dse/command/commands.h"
 #include "dse/console/not_ok.h"
@@ -121,7 +122,7 @@ static int status_main(const struct cli_args *args, const struct console *consol
 
 /* The first lines of the report that the window has room for, each cut to its width, over what was there
  * before: nothing flickers. */
-static void draw(const struct text_buffer *text, FILE *out)
+static void draw(struct text_buffer *text, FILE *out)
 {
     struct winsize window = {0};
     char title[64] = "";
@@ -134,6 +135,7 @@ static void draw(const struct text_buffer *text, FILE *out)
         (void)strftime(title, sizeof title, "%H:%M:%S; Ctrl-C ends watching, not the run", &now);
     fprintf(out, "\033[H%.*s\033[K\n\033[K\n", (int)window.ws_col, title);
     unsigned row = 2, column = 0;
+    (void)printable_clean(text->data, strlen(text->data));
     for (const char *at = text->data; *at && row + 1 < window.ws_row; at++) {
         if (*at == '\n') {
             fputs("\033[K\n", out);
@@ -175,16 +177,17 @@ static bool wait_for_begin(struct follow_set *set, const sigset_t *signals)
     return false;
 }
 
-static enum dse_status watch_loop(struct view *view, double interval_s, const sigset_t *signals, FILE *out,
-                                  struct dse_error *err)
+static enum dse_status watch_loop(struct view *view, double interval_s, const sigset_t *signals,
+                                  const struct console *console, struct dse_error *err)
 {
+    FILE *terminal = view->json ? NULL : console->out_terminal, *out = terminal ? terminal : console->out;
     struct text_buffer text;
     enum dse_status status = DSE_OK;
-    bool terminal = fileno(out) >= 0 && isatty(fileno(out)), first = true;
+    bool first = true;
     if (wait_for_begin(&view->set, signals))
         return DSE_OK;
     text_init(&text);
-    if (terminal && !view->json)
+    if (terminal)
         fputs("\033[H\033[2J", out);
     for (int n_over = 0; n_over < LOOK_MIN;) {
         status = look(view, &text, err);
@@ -194,7 +197,7 @@ static enum dse_status watch_loop(struct view *view, double interval_s, const si
         bool complete = n_over > 0 && !follow_set_any(&view->set, FOLLOW_KILLED) &&
                         !follow_set_any(&view->set, FOLLOW_STOPPED);
         bool last = complete || n_over == LOOK_MIN;
-        if (terminal && !view->json)
+        if (terminal)
             draw(&text, out);
         else if (n_over == 0 || last)
             fprintf(out, "%s%s", first || view->json ? "" : "\n", text.data);
@@ -230,7 +233,7 @@ static enum dse_status watch(const struct cli_args *args, const struct console *
     pthread_sigmask(SIG_BLOCK, &signals, &before);
     enum dse_status status = view_open(&view, args, err);
     if (status == DSE_OK)
-        status = watch_loop(&view, interval_s, &signals, console->out, err);
+        status = watch_loop(&view, interval_s, &signals, console, err);
     view_close(&view);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;

@@ -11,10 +11,13 @@
 /* Exit codes (DESIGN.md, section 6). */
 enum { EXIT_DONE = 0, EXIT_SOME_FAILED = 1, EXIT_BAD_USE = 2, EXIT_INTERRUPTED = 130 };
 
-/* Where a command writes: tables to `out`, everything else to `err`. */
+/* Where a command writes: tables to `out`, everything else to `err`; in the program both let no control
+ * character through. What moves the cursor (a progress line, `dse watch`) goes to the terminals. */
 struct console {
     FILE *out;
     FILE *err;
+    FILE *out_terminal, *err_terminal; /* the same places, as they are; NULL: no terminal */
+    bool of_process;                   /* these are the streams of the process, not of a test */
 };
 
 struct cli_option {

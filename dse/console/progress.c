@@ -2,18 +2,16 @@
 #include "dse/console/progress.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "dse/console/table.h"
 
 enum { BAR_WIDTH = 24 };
 
-void progress_init(struct progress *progress, FILE *out, size_t n_point, size_t n_task)
+void progress_init(struct progress *progress, FILE *out, FILE *terminal, size_t n_point, size_t n_task)
 {
-    int fd = fileno(out); /* -1 for a stream in memory */
-    progress->out = out;
-    progress->terminal = fd >= 0 && isatty(fd);
+    progress->out = terminal ? terminal : out;
+    progress->terminal = terminal != NULL;
     progress->start_s = clock_wall_s();
     progress->last_s = progress->start_s;
     progress->n_point = n_point;

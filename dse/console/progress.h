@@ -16,7 +16,7 @@ struct progress {
     atomic_size_t point_done, task_done, not_ok;
 };
 
-void progress_init(struct progress *progress, FILE *out, size_t n_point, size_t n_task);
+void progress_init(struct progress *progress, FILE *out, FILE *terminal, size_t n_point, size_t n_task);
 
 /* Print if it is time: five times a second on a terminal, else once a minute. */
 void progress_tick(struct progress *progress);

@@ -103,10 +103,11 @@ static int wait_for_child(struct supervisor *s)
 
 static void say(const struct supervisor *s, const char *what, const char *then)
 {
-    FILE *err = s->console->err;
-    int fd = fileno(err);
-    if (fd >= 0 && isatty(fd))
-        fputs("\r\033[K", err); /* the progress bar of the run */
+    FILE *err = s->console->err, *terminal = s->console->err_terminal;
+    if (terminal) {
+        fputs("\r\033[K", terminal); /* the progress bar of the run */
+        fflush(terminal);
+    }
     fprintf(err, "dse: %s%s\n", what, then);
     fflush(err);
 }

@@ -244,7 +244,8 @@ static enum dse_status run_open(struct run *run, struct dse_error *err)
     if (!run->cube_is_current && !cube_is_ours(run))
         DSE_TRY(run_build_cube(run, err)); /* so that `dse status` knows the axes from the start */
     run->cube_due_s = run->options->n_shard > 1 ? INFINITY : clock_wall_s() + cube_interval_s;
-    progress_init(&run->progress, run->options->err, run->summary->n_point - run->summary->n_reused,
+    progress_init(&run->progress, run->options->err, run->options->err_terminal,
+                  run->summary->n_point - run->summary->n_reused,
                   queue_count_links(run->sweep, run->queue.entry, run->queue.n));
     enum dse_status status = run_workers(run, err);
     if (status == DSE_OK)

@@ -45,6 +45,7 @@ struct run_options {
     size_t window;                       /* searches that are planned at once; 0: PLAN_LINK_MAX */
     const char *command;                 /* the command line, for provenance */
     FILE *err;                           /* progress */
+    FILE *err_terminal;                  /* the same, where lines may be written over; NULL: no terminal */
 };
 
 struct run_summary {

@@ -43,7 +43,7 @@ static int nothing(void *user, struct crash_board *board)
 
 static bool measure_supervisor(void)
 {
-    const struct console console = {stdout, stderr};
+    const struct console console = {.out = stdout, .err = stderr};
     struct crash_board *board;
     if (board_new(false, &board, NULL) != DSE_OK)
         return false;

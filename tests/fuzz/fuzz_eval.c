@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (const char *const *word = command[data[0] % 4]; *word; word++)
         argv[argc++] = strcmp(*word, "@") == 0 ? path : strdup(*word);
     argv[argc] = NULL;
-    struct console console = {open_memstream(&out_text, &out_size), open_memstream(&err_text, &err_size)};
+    struct console console = {.out = open_memstream(&out_text, &out_size),
+                              .err = open_memstream(&err_text, &err_size)};
     FUZZ_REQUIRE(console.out && console.err, "out of memory");
     int code = cli_main(argc, argv, &console);
     fclose(console.out);

@@ -253,7 +253,7 @@ static int run_words(const char *words, char **text)
         argc++;
     }
     argv[argc] = NULL;
-    struct console console = {out, err};
+    struct console console = {.out = out, .err = err};
     int code = cli_main(argc, argv, &console);
     fclose(out);
     fclose(err);

@@ -104,7 +104,8 @@ static struct outcome run(const char *const *word, uint64_t fails)
         argv[argc] = text[argc];
     }
     argv[argc] = NULL;
-    struct console console = {open_memstream(&outcome.out, &size), open_memstream(&outcome.err, &size)};
+    struct console console = {.out = open_memstream(&outcome.out, &size),
+                              .err = open_memstream(&outcome.err, &size)};
     assert_true(console.out && console.err);
     remove_results();
     n_request = 0;

@@ -66,7 +66,7 @@ static void test_progress_line(void **state)
     (void)state;
     char line[160];
     struct progress progress;
-    progress_init(&progress, stderr, 10, 100);
+    progress_init(&progress, stderr, NULL, 10, 100);
     atomic_store(&progress.task_done, 25);
     atomic_store(&progress.point_done, 2);
     assert_string_equal(progress_print(&progress, progress.start_s + 50, line, sizeof line),
@@ -74,7 +74,7 @@ static void test_progress_line(void **state)
     atomic_store(&progress.not_ok, 1);
     assert_non_null(
         strstr(progress_print(&progress, progress.start_s + 50, line, sizeof line), "  1 not ok"));
-    progress_init(&progress, stderr, 0, 0); /* nothing to do: all of it is done */
+    progress_init(&progress, stderr, NULL, 0, 0); /* nothing to do: all of it is done */
     assert_non_null(strstr(progress_print(&progress, progress.start_s, line, sizeof line), "100 %"));
 }
 

@@ -143,7 +143,7 @@ static int late_body(void *user, struct crash_board *board)
 static void test_watchdog_restarts_supervised_run(void **state)
 {
     struct fixture *f = *state;
-    const struct console console = {stdout, f->err};
+    const struct console console = {.out = stdout, .err = f->err};
     assert_int_equal(supervise(late_body, f, &console), 0);
     fflush(f->err);
     assert_string_equal(

@@ -158,7 +158,7 @@ static struct journal *run_with(enum trouble trouble)
 {
     char *said = NULL;
     size_t size;
-    const struct console console = {stdout, open_memstream(&said, &size)};
+    const struct console console = {.out = stdout, .err = open_memstream(&said, &size)};
     struct journal *journal =
         mmap(NULL, sizeof *journal, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(journal != MAP_FAILED);

@@ -452,7 +452,7 @@ static void test_runner_shards_are_parts_of_the_whole(void **state)
         snprintf(name, sizeof name, "k%d.h5", k);
         in_folder(name, argument[k + 1]);
     }
-    struct console console = {stdout, stderr};
+    struct console console = {.out = stdout, .err = stderr};
     assert_int_equal(cli_main(6, argv, &console), EXIT_DONE);
     assert_int_equal(run_spec("all.h5", 2, 1, 1, &summary), DSE_OK);
     assert_same_rows("m.csv", "all.csv");
