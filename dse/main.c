@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/printable.h"
 #include "base/process.h"
 #include "dse/command/commands.h"
+#include "dse/console/printable.h"
 
 /* Searches take about 100 KiB of stack; the environment and what libraries do in larger ones come on top. */
 enum { STACK_BYTE = 1 << 20, WRONG_USE = 2 };

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/printable.h"
 #include "base/text.h"
 #include "dse/command/commands.h"
 #include "dse/console/not_ok.h"
+#include "dse/console/printable.h"
 #include "dse/status/status_report.h"
 
 enum { OUTPUT_MAX = 1024 };

@@ -10,10 +10,10 @@ evil=$'\e[31m\a\b\r\x7f\xc2\x9b31m\x9b31m'
 here="${folder:?}/$evil"
 mkdir "$here"
 cp experiments/architectures/simba.yaml "$here/$evil.yaml"
-bad=0
+limit=60
 # quiet COMMAND...: says something, and without a control character
 quiet() {
-    timeout 60 "$@" >"$folder/out" 2>"$folder/err" </dev/null
+    timeout "$limit" "$@" >"$folder/out" 2>"$folder/err" </dev/null
     [ -s "$folder/out" ] || [ -s "$folder/err" ] || { echo 'says nothing' && return 1; }
     ! LC_ALL=C grep -anP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|(?<![\x80-\xf4])[\x80-\x9f]' "$folder/out" "$folder/err"
 }
@@ -39,10 +39,13 @@ done
 check 'a sweep that is done' quiet "$DSE" run sweep.yaml -o "$evil.h5"
 check 'another result' quiet "$DSE" run sweep.yaml -o "$evil.csv"
 for command in run check map eval sample plot status watch merge rerun list slurm calibrate help completion "$evil"; do
+    limit=60
+    [ "$command" = watch ] && limit=1 # which waits for files that are not there yet
     check "dse $command of names" quiet "$DSE" "$command" "$evil" "$evil.yaml" "$evil"
     check "dse $command with an option" quiet "$DSE" "$command" "--$evil=$evil" "$evil"
     check "dse $command --help" quiet "$DSE" "$command" --help "$evil"
 done
+limit=60
 check 'dse list engine' quiet "$DSE" list engine "$evil"
 check 'dse map' quiet "$DSE" map "./$evil.yaml" net.yaml -e random -s 1
 check 'dse map of a layer' quiet "$DSE" map "./$evil.yaml" alexnet -l "$evil"

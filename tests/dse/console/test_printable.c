@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/printable.h"
+#include "dse/console/printable.h"
 
 static const struct {
     const char *text, *wanted;

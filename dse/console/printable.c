@@ -1,5 +1,5 @@
 /* Control characters are replaced in texts and in streams; characters of several bytes may come in pieces. */
-#include "base/printable.h"
+#include "dse/console/printable.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,17 @@
+/* Text for people: control characters (C0 but newline and tab, DEL, C1 in UTF-8 or as raw bytes) become '?',
+ * so that no name, title, path or file can play with a terminal. */
+#ifndef DSE_CONSOLE_PRINTABLE_H
+#define DSE_CONSOLE_PRINTABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* In place; `n` bytes. Returns how many of them are done: fewer than `n` only when they end within a
+ * character (at most 3 bytes are left). */
+size_t printable_clean(char *text, size_t n);
+
+/* A stream that writes to the descriptor of `to` what is printable of what it gets: a line at a time where
+ * `lines`. It has no descriptor itself. Lives as long as the program; `to` when there is no memory for it. */
+FILE *printable_stream(FILE *to, int lines);
+
+#endif
