@@ -1,6 +1,6 @@
 # Grouped bars in panels. plotting/paper_bars.py puts the settings and the data blocks $bars and $numbers before this text.
 #   fig_width, fig_height          canvas in points
-#   n_panel, n_series, bar_width, label_rotate, number_rotate, fig_x_title
+#   n_panel, n_series, bar_width, label_rotate, number_rotate, number_size, fig_x_title
 #   panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_title[], panel_y_title[], panel_limit[], panel_step[],
 #   panel_groups[], panel_apart[], panel_ticks[]; series_title[], series_colour[]
 #   series_x[]: left end of each entry of the legend, in points
@@ -50,7 +50,7 @@ do for [p = 1:n_panel] {
     # One data block per panel: gnuplot 5.4 crashes when no row of a plot with labels is valid.
     if (panel_numbers[p] > 0) {
         plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s], \
-            $numbers index (panel_numbers[p] - 1) using 1:2:3 with labels @number_place font number_rotate ? ',5.4' : ',6.5'
+            $numbers index (panel_numbers[p] - 1) using 1:2:3 with labels @number_place font sprintf(',%.2f', number_size)
     } else {
         plot for [s = 1:n_series] $bars index ((p - 1) * n_series + s - 1) using 1:2 with boxes lc rgb series_colour[s]
     }

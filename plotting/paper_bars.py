@@ -9,8 +9,9 @@ COLOURS = ["#9a9a9a", "#56b4e9", "#d55e00", "#117755", "#cc79a7", "#e69f00"]
 OTHER_COLOURS = ["#4477aa", "#ddaa33", "#aa3377"]
 
 TOP, TITLE, CUT, LEFT, RIGHT, GAP = 22, 14, 14, 36, 8, 30
-# A number on a bar stands upright when the bar is narrower than this many points.
-NARROW = 13
+# Font size of the numbers on bars, in points: of level ones, and the largest of upright ones. A digit is less than 0.65 sizes wide, and
+# a line of digits wants one size with the gap to the next.
+LEVEL_SIZE, UPRIGHT_SIZE = 6.5, 6.0
 
 
 class Panel:
@@ -50,6 +51,22 @@ def _label(value):
     return "%.0f" % value if value >= 9.95 else "%.1f" % value
 
 
+def _is_numbered(panel, value, group):
+    """Whether the bar `value` of a group has its number printed: when the axis cuts it off or the group is one that shows its values."""
+    return value is not None and (value > panel.limit or group in panel.shown)
+
+
+def _number_style(panels, n_series):
+    """Whether the numbers on the bars stand upright, and their font size: none may reach over to the number on the next bar, which may
+    be as high."""
+    room = min((panel.box[1] - panel.box[0]) / (len(panel.groups) + 0.2) for panel in panels) * 0.82 / n_series
+    longest = max([len(_label(value)) for panel in panels for line in panel.values for g, value in enumerate(line)
+                   if _is_numbered(panel, value, g)] or [0])
+    if room >= 0.65 * LEVEL_SIZE * longest:
+        return False, LEVEL_SIZE
+    return True, min(UPRIGHT_SIZE, room)
+
+
 def _blocks(panels, n_series):
     """The bars, the numbers on them, and which block of numbers is whose."""
     bars, labels, index = "", "", []
@@ -63,7 +80,7 @@ def _blocks(panels, n_series):
                 if value is None:
                     continue
                 rows.append("%.4f %.6g" % (x, min(value, panel.limit)))
-                if value > panel.limit or g in panel.shown:
+                if _is_numbered(panel, value, g):
                     mine += "%.4f %.6g %s\n" % (x, min(value, panel.limit), _label(value))
             bars += "\n".join(rows or ["NaN NaN"]) + "\n\n\n"
         index.append(labels.count("\n\n\n") + 1 if mine else 0)
@@ -79,9 +96,9 @@ def draw(out, panels, series, width=1000, height=None, rotate=90, x_title="", co
     title = TITLE if any(panel.title for panel in panels) else 0
     height = height or TOP + n_row * (title + CUT + 120 + label_space)
     _place(panels, width, height, label_space)
-    narrow = min((panel.box[1] - panel.box[0]) / (len(panel.groups) + 0.2) for panel in panels) * 0.82 / len(series) < NARROW
-    settings = "number_rotate = %d\nn_panel = %d\nn_series = %d\nbar_width = %.5f\nlabel_rotate = %d\nfig_x_title = %s\n" % (
-        narrow, len(panels), len(series), 0.82 / len(series), rotate, quote(x_title))
+    settings = "number_rotate = %d\nnumber_size = %.2f\n" % _number_style(panels, len(series))
+    settings += "n_panel = %d\nn_series = %d\nbar_width = %.5f\nlabel_rotate = %d\nfig_x_title = %s\n" % (
+        len(panels), len(series), 0.82 / len(series), rotate, quote(x_title))
     for i, name in enumerate(["panel_left", "panel_right"]):
         settings += array(name, [panel.box[i] / width for panel in panels])
     for i, name in enumerate(["panel_top", "panel_bottom"]):

@@ -1,23 +1,32 @@
-"""A histogram as in papers: what is beyond the last bin's edge is counted in the last bin, and the axis says so with a `+`."""
+"""A histogram of values that differ by orders of magnitude: the axis is logarithmic, so that no bar holds what a linear axis leaves out."""
+import math
+
 from paper_tools import gnuplot, quote
 
 
-def count(values, high, n_bin):
-    """How many values lie in each of `n_bin` equal bins from 0 to `high`; those beyond `high` lie in the last."""
-    bins = [0] * n_bin
-    for value in values:
-        bins[min(n_bin - 1, int(value / high * n_bin))] += 1
-    return bins
+def count(values, per_decade):
+    """The logarithm (to 10) of the first bin's lower edge, and how many values lie in each of the bins up to the highest value's;
+    `per_decade` bins are a factor of 10."""
+    places = [math.floor(math.log10(value) * per_decade + 1e-9) for value in values]
+    low = min(places)
+    bins = [0] * (max(places) - low + 1)
+    for place in places:
+        bins[place - low] += 1
+    return low / per_decade, bins
 
 
-def draw(out, bins, high, ticks, x_title, y_title, width=340, height=200):
-    """OUT.png; `ticks` are pairs (value, text) on the x axis. When the last bin is far higher than the others it is cut off and its
-    count printed above."""
-    most = max(bins[:-1])
-    limit = 1.12 * (max(bins) if bins[-1] <= 1.5 * most else most)
-    wide = high / len(bins)
-    settings = "bin_width = %.6g\nx_high = %.6g\ny_high = %.6g\nx_title = %s\ny_title = %s\nlast = %s\n" % (
-        wide, high, limit, quote(x_title), quote(y_title), quote("{:,}".format(bins[-1]) if bins[-1] > limit else ""))
-    settings += "x_ticks = %s\n" % quote("set xtics (" + ", ".join('"%s" %g' % (text, value) for value, text in ticks) + ")")
-    settings += "$bins << EOD\n" + "".join("%.6g %.6g\n" % ((i + 0.5) * wide, min(n, limit)) for i, n in enumerate(bins)) + "EOD\n"
+def ticks(low, high):
+    """Places (value, text) of 1, 2 and 5 in every decade between the logarithms `low` and `high`."""
+    steps = [digit * 10.0 ** decade for decade in range(math.floor(low), math.ceil(high) + 1) for digit in (1, 2, 5)]
+    return [(math.log10(step), "%g" % step) for step in steps if low - 1e-9 <= math.log10(step) <= high + 1e-9]
+
+
+def draw(out, low, bins, per_decade, x_title, y_title, width=340, height=200):
+    """OUT.png of what `count` gives."""
+    wide = 1 / per_decade
+    high = low + wide * len(bins)
+    settings = "bin_width = %.6g\nx_low = %.6g\nx_high = %.6g\ny_high = %.6g\nx_title = %s\ny_title = %s\n" % (
+        wide, low, high, 1.06 * max(bins), quote(x_title), quote(y_title))
+    settings += "x_ticks = %s\n" % quote("set xtics (" + ", ".join('"%s" %g' % (text, place) for place, text in ticks(low, high)) + ")")
+    settings += "$bins << EOD\n" + "".join("%.6g %d\n" % (low + (i + 0.5) * wide, n) for i, n in enumerate(bins)) + "EOD\n"
     gnuplot(out, width, height, settings, "paper_histogram.gp")
