@@ -22,7 +22,8 @@ struct cli_command cli_command_whole(const struct cli_command *command, struct c
     struct cli_command whole = *command;
     whole.more = NULL;
     whole.option = option;
-    memcpy(option, command->option, command->n_option * sizeof *option);
+    for (size_t i = 0; i < command->n_option; i++)
+        option[i] = command->option[i];
     for (size_t i = 0; command->more && whole.n_option < CLI_OPTION_MAX; i++) {
         if (!command->more(i, &option[whole.n_option]))
             break;

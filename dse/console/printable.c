@@ -84,13 +84,20 @@ static ssize_t write_printable(void *cookie, const char *bytes, size_t n)
     return (ssize_t)n;
 }
 
+static int close_printable(void *stream)
+{
+    free(stream);
+    return 0;
+}
+
 FILE *printable_stream(FILE *to, int lines)
 {
     struct printable *stream = calloc(1, sizeof *stream);
     FILE *file = NULL;
     if (stream) {
         stream->fd = fileno(to);
-        file = fopencookie(stream, "w", (cookie_io_functions_t){.write = write_printable});
+        file = fopencookie(stream, "w",
+                           (cookie_io_functions_t){.write = write_printable, .close = close_printable});
     }
     if (!file) {
         free(stream);

@@ -113,9 +113,10 @@ bool csv_seal_holds(const char *line, size_t length)
 uint64_t csv_digest(uint64_t before, const char *line, size_t length)
 {
     enum { SUM = 16 }; /* hex digits of the line's own checksum, which stand for all of it */
-    char bytes[sizeof before + SUM];
+    char bytes[sizeof before + SUM] = {0};
+    size_t n = length < SUM ? length : SUM; /* a damaged line may be shorter */
     memcpy(bytes, &before, sizeof before);
-    memcpy(bytes + sizeof before, line + length - SUM, SUM);
+    memcpy(bytes + sizeof before, line + length - n, n);
     return hash_of_bytes(bytes, sizeof bytes);
 }
 

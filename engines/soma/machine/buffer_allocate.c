@@ -112,6 +112,26 @@ static enum dse_status measure(struct packing *a, struct buffer_allocation *out,
     return DSE_OK;
 }
 
+/* How often a tensor begins to live while another one does. */
+static enum dse_status count_meetings(const struct packing *a, struct arena *arena, uint64_t *n,
+                                      struct dse_error *err)
+{
+    const struct fused_schedule *s = a->schedule;
+    size_t n_position = (size_t)s->n_tile + 3; /* positions -1 .. n_tile + 1 */
+    int64_t *change = arena_alloc(arena, 2 * n_position, sizeof *change), *born = change + n_position;
+    DSE_TRY(arena_check(arena, "the tensors of positions", err));
+    for (uint32_t i = 0; i < a->n; i++) {
+        born[s->tensor[i].start + 1]++;
+        change[s->tensor[i].end + 1]--;
+    }
+    *n = 0;
+    for (size_t q = 0, living = 0; q < n_position; q++) {
+        living += (size_t)(born[q] + change[q]);
+        *n += (uint64_t)born[q] * living;
+    }
+    return DSE_OK;
+}
+
 /* ---- orders ---- */
 
 enum key { KEY_START, KEY_SIZE, KEY_AREA, KEY_DURATION, KEY_END, N_KEY };
@@ -272,6 +292,7 @@ enum dse_status buffer_allocate(const struct fused_schedule *schedule,
                                 struct buffer_allocation *allocation, struct dse_error *err)
 {
     struct packing a = {.schedule = schedule, .n = schedule->n_tensor, .unit = options->alignment};
+    uint64_t n_meeting;
     *allocation = (struct buffer_allocation){0};
     if (options->alignment == 0)
         return dse_fail(err, DSE_BAD_USAGE, "buffer allocation: an alignment of 0; at least 1 is needed");
@@ -283,6 +304,12 @@ enum dse_status buffer_allocate(const struct fused_schedule *schedule,
         a.place[schedule->dram_order[k]] = k;
     DSE_TRY(measure(&a, allocation, arena, err));
     a.need = allocation->need_byte;
+    DSE_TRY(count_meetings(&a, arena, &n_meeting, err));
+    if (options->effort > 0 && n_meeting > options->effort) {
+        allocation->peak_byte = UINT64_MAX;
+        allocation->offset = a.best;
+        return DSE_OK;
+    }
     DSE_TRY(solve(&a, options->effort, options->buffer_byte, arena, err));
     sum_up(&a, options->buffer_byte, allocation);
     return DSE_OK;

@@ -55,6 +55,7 @@ static void test_printable_stream_in_pieces(void **state)
         }
         assert_int_equal(pread(fileno(file), read_back, sizeof read_back - 1, 0), strlen(row[i].wanted));
         assert_string_equal(read_back, row[i].wanted);
+        fclose(stream);
         fclose(file);
     }
 }
@@ -68,6 +69,7 @@ static void test_printable_stream_tells_what_fails(void **state)
     FILE *stream = printable_stream(full, 0);
     fputs("lost", stream);
     assert_int_not_equal(fflush(stream), 0);
+    fclose(stream);
     fclose(full);
 }
 
