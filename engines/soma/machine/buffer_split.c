@@ -248,7 +248,7 @@ enum dse_status buffer_split(const struct fused_schedule *schedule,
     split->piece = arena_alloc(arena, PIECES * n, sizeof *split->piece);
     DSE_TRY(arena_check(arena, "the places of tensors", err));
     DSE_TRY(sort_births(&s, arena, err));
-    for (int rule = TIGHTEST; rule < N_RULE; rule++)
+    for (int rule = TIGHTEST; rule < N_RULE && !(split->fits && split->n_split == 0); rule++)
         if (run(&s, (enum rule)rule) && (!split->fits || s.n_split < split->n_split))
             keep(&s, split);
     return DSE_OK;

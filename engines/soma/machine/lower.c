@@ -288,20 +288,21 @@ static enum dse_status tightened(const struct lowering *l, struct arena *arena, 
     return DSE_OK;
 }
 
-/* Split tensors of the durations that need fewer of them: the schedule's, or the tightened ones. */
+/* Split tensors: of the tightened durations where the schedule's own need more of it. */
 static enum dse_status split(struct lowering *l, const struct fused_schedule *given,
                              const struct fused_schedule *tight,
                              const struct buffer_allocate_options *options, struct arena *arena,
                              bool *tighter, struct dse_error *err)
 {
     struct buffer_split other;
-    DSE_TRY(buffer_split(tight, options, arena, &l->out->split, err));
-    *tighter = l->out->split.fits;
-    DSE_TRY(buffer_split(given, options, arena, &other, err));
-    if (!other.fits || (*tighter && l->out->split.n_split < other.n_split))
-        return DSE_OK;
-    l->out->split = other;
     *tighter = false;
+    DSE_TRY(buffer_split(given, options, arena, &l->out->split, err));
+    if (l->out->split.fits && l->out->split.n_split == 0)
+        return DSE_OK;
+    DSE_TRY(buffer_split(tight, options, arena, &other, err));
+    *tighter = other.fits && (!l->out->split.fits || other.n_split < l->out->split.n_split);
+    if (*tighter)
+        l->out->split = other;
     return DSE_OK;
 }
 
