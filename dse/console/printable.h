@@ -11,7 +11,8 @@
 size_t printable_clean(char *text, size_t n);
 
 /* A stream that writes to the descriptor of `to` what is printable of what it gets: a line at a time where
- * `lines`. It has no descriptor itself; fclose leaves that of `to` open. `to` when there is no memory for it. */
+ * `lines`. It has no descriptor itself; fclose leaves that of `to` open. `to` itself when there is no
+ * memory. */
 FILE *printable_stream(FILE *to, int lines);
 
 #endif

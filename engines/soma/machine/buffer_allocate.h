@@ -13,8 +13,8 @@
 struct buffer_allocate_options {
     uint64_t alignment;   /* offsets and rooms are multiples of it; bytes, at least 1 */
     uint64_t buffer_byte; /* what the buffer holds */
-    /* comparisons of two tensors that the search may spend after the plain orders; 0: none. Where more pairs of
-     * tensors live together than that, nothing is tried: peak_byte is UINT64_MAX, and it does not fit. */
+    /* comparisons of two tensors that the search may spend after the plain orders; 0: none. Where more pairs
+     * of tensors live together than that, nothing is tried: peak_byte is UINT64_MAX, and it does not fit. */
     uint64_t effort;
 };
 
