@@ -10,13 +10,14 @@
 /* Searches take about 100 KiB of stack; the environment and what libraries do in larger ones come on top. */
 enum { STACK_BYTE = 1 << 20, WRONG_USE = 2 };
 
+static void close_stream(FILE *stream, const FILE *to)
+{
+    if (stream != to)
+        fclose(stream);
+}
+
 int main(int argc, char **argv)
 {
-    struct console console = {.out = printable_stream(stdout, isatty(STDOUT_FILENO)),
-                              .err = printable_stream(stderr, 1),
-                              .out_terminal = isatty(STDOUT_FILENO) ? stdout : NULL,
-                              .err_terminal = isatty(STDERR_FILENO) ? stderr : NULL,
-                              .of_process = true};
     size_t stack_byte;
     if (!process_stack_suffices(STACK_BYTE, &stack_byte)) {
         fprintf(
@@ -26,7 +27,16 @@ int main(int argc, char **argv)
             stack_byte / 1024, STACK_BYTE / 1024);
         return WRONG_USE;
     }
+    struct printable out, err;
+    struct console console = {.out = printable_stream(&out, stdout, isatty(STDOUT_FILENO)),
+                              .err = printable_stream(&err, stderr, 1),
+                              .out_terminal = isatty(STDOUT_FILENO) ? stdout : NULL,
+                              .err_terminal = isatty(STDERR_FILENO) ? stderr : NULL,
+                              .of_process = true};
     gsl_set_error_handler_off(); /* which would abort; what GSL returns says it as well */
     signal(SIGXFSZ, SIG_IGN);    /* writing beyond a limit becomes an error that can be told */
-    return cli_main(argc, argv, &console);
+    int code = cli_main(argc, argv, &console);
+    close_stream(console.out, stdout);
+    close_stream(console.err, stderr);
+    return code;
 }

@@ -2,7 +2,6 @@
 #include "dse/console/printable.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -45,12 +44,6 @@ size_t printable_clean(char *text, size_t n)
     return i;
 }
 
-struct printable {
-    int fd;
-    size_t n_held; /* bytes of a character that has not come to its end */
-    char held[4];
-};
-
 static int put(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -84,25 +77,12 @@ static ssize_t write_printable(void *cookie, const char *bytes, size_t n)
     return (ssize_t)n;
 }
 
-static int close_printable(void *stream)
+FILE *printable_stream(struct printable *stream, FILE *to, int lines)
 {
-    free(stream);
-    return 0;
-}
-
-FILE *printable_stream(FILE *to, int lines)
-{
-    struct printable *stream = calloc(1, sizeof *stream);
-    FILE *file = NULL;
-    if (stream) {
-        stream->fd = fileno(to);
-        file = fopencookie(stream, "w",
-                           (cookie_io_functions_t){.write = write_printable, .close = close_printable});
-    }
-    if (!file) {
-        free(stream);
+    *stream = (struct printable){.fd = fileno(to)};
+    FILE *file = fopencookie(stream, "w", (cookie_io_functions_t){.write = write_printable});
+    if (!file)
         return to;
-    }
     if (lines)
         (void)setvbuf(file, NULL, _IOLBF, BUFSIZ);
     return file;

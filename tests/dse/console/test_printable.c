@@ -47,7 +47,8 @@ static void test_printable_stream_in_pieces(void **state)
         char read_back[64] = "";
         FILE *file = tmpfile();
         assert_non_null(file);
-        FILE *stream = printable_stream(file, 1);
+        struct printable memory;
+        FILE *stream = printable_stream(&memory, file, 1);
         assert_ptr_not_equal(stream, file);
         for (const char *c = row[i].text; *c; c++) {
             assert_int_equal(putc(*c, stream), (unsigned char)*c);
@@ -66,7 +67,8 @@ static void test_printable_stream_tells_what_fails(void **state)
     FILE *full = fopen("/dev/full", "w");
     if (!full)
         skip();
-    FILE *stream = printable_stream(full, 0);
+    struct printable memory;
+    FILE *stream = printable_stream(&memory, full, 0);
     fputs("lost", stream);
     assert_int_not_equal(fflush(stream), 0);
     fclose(stream);
