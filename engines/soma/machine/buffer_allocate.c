@@ -112,22 +112,25 @@ static enum dse_status measure(struct packing *a, struct buffer_allocation *out,
     return DSE_OK;
 }
 
-/* How often a tensor begins to live while another one does. */
-static enum dse_status count_meetings(const struct packing *a, struct arena *arena, uint64_t *n,
-                                      struct dse_error *err)
+/* The pairs of tensors that live at one position together. */
+static enum dse_status count_pairs(const struct packing *a, struct arena *arena, uint64_t *n,
+                                   struct dse_error *err)
 {
     const struct fused_schedule *s = a->schedule;
     size_t n_position = (size_t)s->n_tile + 3; /* positions -1 .. n_tile + 1 */
-    int64_t *change = arena_alloc(arena, 2 * n_position, sizeof *change), *born = change + n_position;
+    uint64_t *born = arena_alloc(arena, n_position, sizeof *born);
+    uint64_t *died = arena_alloc(arena, n_position, sizeof *died);
     DSE_TRY(arena_check(arena, "the tensors of positions", err));
     for (uint32_t i = 0; i < a->n; i++) {
+        if (s->tensor[i].start >= s->tensor[i].end)
+            continue;
         born[s->tensor[i].start + 1]++;
-        change[s->tensor[i].end + 1]--;
+        died[s->tensor[i].end + 1]++;
     }
     *n = 0;
-    for (size_t q = 0, living = 0; q < n_position; q++) {
-        living += (size_t)(born[q] + change[q]);
-        *n += (uint64_t)born[q] * living;
+    for (uint64_t q = 0, living = 0; q < n_position; living += born[q++]) {
+        living -= died[q];
+        *n += born[q] * living + born[q] * (born[q] - (born[q] > 0)) / 2;
     }
     return DSE_OK;
 }
@@ -292,7 +295,7 @@ enum dse_status buffer_allocate(const struct fused_schedule *schedule,
                                 struct buffer_allocation *allocation, struct dse_error *err)
 {
     struct packing a = {.schedule = schedule, .n = schedule->n_tensor, .unit = options->alignment};
-    uint64_t n_meeting;
+    uint64_t n_pair;
     *allocation = (struct buffer_allocation){0};
     if (options->alignment == 0)
         return dse_fail(err, DSE_BAD_USAGE, "buffer allocation: an alignment of 0; at least 1 is needed");
@@ -304,8 +307,8 @@ enum dse_status buffer_allocate(const struct fused_schedule *schedule,
         a.place[schedule->dram_order[k]] = k;
     DSE_TRY(measure(&a, allocation, arena, err));
     a.need = allocation->need_byte;
-    DSE_TRY(count_meetings(&a, arena, &n_meeting, err));
-    if (options->effort > 0 && n_meeting > options->effort) {
+    DSE_TRY(count_pairs(&a, arena, &n_pair, err));
+    if (options->effort > 0 && n_pair > options->effort) {
         allocation->peak_byte = UINT64_MAX;
         allocation->offset = a.best;
         return DSE_OK;

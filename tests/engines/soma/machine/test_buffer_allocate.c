@@ -143,6 +143,11 @@ static void test_buffer_allocate_tries_other_orders(void **state)
     allocate(&c, 1, 5, SMALL_EFFORT);
     check(&c, 1, 5);
     assert_int_equal(c.allocation.peak_byte, 5);
+    /* A with B and C, B with C and D: four pairs */
+    allocate(&c, 1, 5, 4);
+    assert_int_equal(c.allocation.peak_byte, 5);
+    allocate(&c, 1, 5, 3);
+    assert_true(!c.allocation.fits && c.allocation.peak_byte == UINT64_MAX && c.allocation.need_byte == 5);
     arena_free(&c.arena);
 }
 
