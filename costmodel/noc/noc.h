@@ -105,10 +105,19 @@ struct noc_result {
     uint64_t n_stepped_cycle; /* worked through one by one: the rest was idle or repeated a steady stream */
 };
 
+/* Of a long loop, with its counter: DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
+DSE_MUST_CHECK static inline enum dse_status noc_heed(uint64_t i, const atomic_int *cancel,
+                                                      struct dse_error *err)
+{
+    if (cancel && i % 1024 == 0 && atomic_load_explicit(cancel, memory_order_relaxed))
+        return dse_fail(err, DSE_INTERRUPTED, "interrupted");
+    return DSE_OK;
+}
+
 /* Ports, destinations, dependencies in range; multicast to local ports only; a mesh of at most NOC_ROUTER_MAX
- * routers. DSE_BAD_INPUT. */
+ * routers. DSE_BAD_INPUT; DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. */
 DSE_MUST_CHECK enum dse_status noc_check(const struct noc_config *config, const struct noc_program *program,
-                                         struct dse_error *err);
+                                         const atomic_int *cancel, struct dse_error *err);
 
 /* When each transaction began to send or count, and the number of cycles after which it was done. Both
  * (n_transaction), the caller's; either may be NULL. */

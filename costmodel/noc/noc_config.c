@@ -190,7 +190,7 @@ static enum dse_status check_transaction(const struct noc_config *config, const 
 }
 
 enum dse_status noc_check(const struct noc_config *config, const struct noc_program *program,
-                          struct dse_error *err)
+                          const atomic_int *cancel, struct dse_error *err)
 {
     uint32_t seen[NOC_ROUTER_MAX]; /* 1 + the last multicast to this port */
     DSE_TRY(check_mesh(config, err));
@@ -199,6 +199,7 @@ enum dse_status noc_check(const struct noc_config *config, const struct noc_prog
         return dse_fail(err, DSE_BAD_INPUT, "%u transactions are too many", program->n_transaction);
     memset(seen, 0, sizeof seen);
     for (uint32_t id = 0; id < program->n_transaction; id++) {
+        DSE_TRY(noc_heed(id, cancel, err));
         DSE_TRY(check_transaction(config, program, id, err));
         DSE_TRY(check_destinations(config, program, id, seen, err));
     }

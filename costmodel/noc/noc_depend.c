@@ -82,7 +82,7 @@ void noc_depend_done(struct noc_mesh *mesh, uint32_t transaction, uint64_t cycle
 }
 
 /* Ids ordered by port, then id, into `ready`; each port's part begins at its first_ready. */
-static void order_by_port(struct noc_mesh *mesh)
+static enum dse_status order_by_port(struct noc_mesh *mesh, struct dse_error *err)
 {
     const struct noc_program *program = mesh->program;
     uint32_t at = 0;
@@ -95,11 +95,13 @@ static void order_by_port(struct noc_mesh *mesh)
     }
     for (uint32_t id = 0; id < program->n_transaction; id++) {
         struct noc_source *source = &mesh->source[program->transaction[id].actor];
+        DSE_TRY(noc_heed(id, mesh->cancel, err));
         mesh->ready[source->first_ready + source->n_ready++] = id;
     }
+    return DSE_OK;
 }
 
-static void list_dependents(struct noc_mesh *mesh)
+static enum dse_status list_dependents(struct noc_mesh *mesh, struct dse_error *err)
 {
     const struct noc_program *program = mesh->program;
     uint32_t n = program->n_transaction;
@@ -107,6 +109,7 @@ static void list_dependents(struct noc_mesh *mesh)
      * last. */
     for (uint32_t id = 0; id < n; id++) {
         const struct noc_transaction *t = &program->transaction[id];
+        DSE_TRY(noc_heed(id, mesh->cancel, err));
         mesh->n_wait[id] = t->n_dependency;
         for (uint32_t k = 0; k < t->n_dependency; k++)
             mesh->first_dependent[program->dependency[t->first_dependency + k] + 1]++;
@@ -120,9 +123,11 @@ static void list_dependents(struct noc_mesh *mesh)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t id = mesh->ready[i];
         const struct noc_transaction *t = &program->transaction[id];
+        DSE_TRY(noc_heed(i, mesh->cancel, err));
         for (uint32_t k = 0; k < t->n_dependency; k++)
             mesh->dependent[mesh->first_dependent[program->dependency[t->first_dependency + k] + 1]++] = id;
     }
+    return DSE_OK;
 }
 
 /* Of each port's ids, those that wait for nothing stay; in ascending order they are a heap. */
@@ -150,14 +155,14 @@ enum dse_status noc_depend_init(struct noc_mesh *mesh, struct dse_error *err)
         return dse_fail(err, DSE_LIMIT, "%llu dependencies; at most 2^32 - 1 can be simulated",
                         (unsigned long long)n_dependent);
     mesh->n_unfinished = program->n_transaction;
-    mesh->n_wait = arena_alloc(mesh->arena, program->n_transaction, sizeof *mesh->n_wait);
-    mesh->ready = arena_alloc(mesh->arena, program->n_transaction, sizeof *mesh->ready);
+    mesh->n_wait = arena_alloc_unset(mesh->arena, program->n_transaction, sizeof *mesh->n_wait);
+    mesh->ready = arena_alloc_unset(mesh->arena, program->n_transaction, sizeof *mesh->ready);
     mesh->first_dependent =
         arena_alloc(mesh->arena, (size_t)program->n_transaction + 1, sizeof *mesh->first_dependent);
-    mesh->dependent = arena_alloc(mesh->arena, n_dependent, sizeof *mesh->dependent);
+    mesh->dependent = arena_alloc_unset(mesh->arena, n_dependent, sizeof *mesh->dependent);
     DSE_TRY(arena_check(mesh->arena, "the dependencies of transactions", err));
-    order_by_port(mesh);
-    list_dependents(mesh);
+    DSE_TRY(order_by_port(mesh, err));
+    DSE_TRY(list_dependents(mesh, err));
     keep_ready(mesh);
     return DSE_OK;
 }

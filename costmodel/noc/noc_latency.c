@@ -313,7 +313,7 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     uint32_t *first_count = arena_alloc(arena, n_step, sizeof *first_count);
     DSE_TRY(arena_check(arena, "the steps of a simulation", err));
     DSE_TRY(noc_program_write(plan, walk, cancel, arena, &program, first_count, err));
-    uint64_t *finish = arena_alloc(arena, program.n_transaction, sizeof *finish);
+    uint64_t *finish = arena_alloc_unset(arena, program.n_transaction, sizeof *finish);
     struct step *step = arena_alloc(arena, n_step, sizeof *step);
     DSE_TRY(arena_check(arena, "the times of steps", err));
     struct noc_trace trace = {NULL, finish};

@@ -140,7 +140,7 @@ enum dse_status noc_config_of(const struct architecture *arch, struct noc_config
     DSE_TRY(choose_mesh(arch, (uint32_t)level, &x, &y, err));
     noc_config_init(config, (uint32_t)x, (uint32_t)y);
     DSE_TRY(apply_settings(arch, config, err));
-    if (noc_check(config, &nothing, &inner) != DSE_OK)
+    if (noc_check(config, &nothing, NULL, &inner) != DSE_OK)
         return dse_fail(err, DSE_BAD_USAGE, "the part noc of architecture %s: %s", arch->name, inner.text);
     *noc_level = (uint32_t)level;
     return DSE_OK;

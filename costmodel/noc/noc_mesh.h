@@ -137,6 +137,7 @@ struct noc_mesh {
     const struct noc_config *config;
     const struct noc_program *program;
     const struct noc_trace *trace;
+    const atomic_int *cancel; /* may be NULL */
     struct noc_result *result;
     struct arena *arena;
     uint64_t now;
@@ -215,7 +216,7 @@ static inline void noc_input_put(struct noc_mesh *mesh, uint32_t router, uint32_
 }
 
 /* Dependency counters, lists of dependents and each port's transactions that can start. DSE_NO_MEMORY,
- * DSE_LIMIT. */
+ * DSE_LIMIT, DSE_INTERRUPTED. */
 DSE_MUST_CHECK enum dse_status noc_depend_init(struct noc_mesh *mesh, struct dse_error *err);
 
 /* The smallest id among what the port can start; its n_ready > 0. */

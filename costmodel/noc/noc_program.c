@@ -245,8 +245,7 @@ static enum dse_status pass(struct noc_writer *w, bool fill, struct dse_error *e
     noc_deliver_init(w);
     uint32_t advanced = w->plan->n_loop;
     for (uint64_t s = 0; s < n_step; s++) {
-        if (w->cancel && atomic_load_explicit(w->cancel, memory_order_relaxed))
-            return dse_fail(err, DSE_INTERRUPTED, "interrupted");
+        DSE_TRY(noc_heed(s, w->cancel, err));
         if (w->plan->compat)
             step(w, w->inner_step + 1 == n_inner);
         else
@@ -295,9 +294,10 @@ enum dse_status noc_program_write(const struct noc_plan *plan, const struct noc_
     *program = (struct noc_program){.n_transaction = 0};
     DSE_TRY(allocate_state(&w, arena, err));
     DSE_TRY(pass(&w, false, err));
-    program->transaction = arena_alloc(arena, program->n_transaction, sizeof *program->transaction);
-    program->destination = arena_alloc(arena, program->n_destination, sizeof *program->destination);
-    program->dependency = arena_alloc(arena, program->n_dependency, sizeof *program->dependency);
+    /* Gigabytes at times: the second pass, which hears `cancel`, is the first to touch them. */
+    program->transaction = arena_alloc_unset(arena, program->n_transaction, sizeof *program->transaction);
+    program->destination = arena_alloc_unset(arena, program->n_destination, sizeof *program->destination);
+    program->dependency = arena_alloc_unset(arena, program->n_dependency, sizeof *program->dependency);
     DSE_TRY(arena_check(arena, "transactions", err));
     return pass(&w, true, err);
 }

@@ -2,8 +2,6 @@
  * A deadlock names the first transaction that is not finished. */
 #include "costmodel/noc/noc_mesh.h"
 
-enum { LOOK_CYCLES = 1024 }; /* between two looks at the cancel flag */
-
 static uint64_t flits_expected(const struct noc_mesh *mesh)
 {
     uint64_t sum = 0;
@@ -26,14 +24,7 @@ static uint32_t first_unfinished(const struct noc_mesh *mesh)
     return 0;
 }
 
-static bool is_cancelled(const struct noc_mesh *mesh, const atomic_int *cancel)
-{
-    return cancel && mesh->result->n_stepped_cycle % LOOK_CYCLES == 0 &&
-           atomic_load_explicit(cancel, memory_order_relaxed);
-}
-
-static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, const atomic_int *cancel,
-                           struct dse_error *err)
+static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, struct dse_error *err)
 {
     for (;;) {
         noc_step_events(mesh);
@@ -42,8 +33,7 @@ static enum dse_status run(struct noc_mesh *mesh, uint64_t max_cycle, const atom
         if (max_cycle && mesh->now >= max_cycle)
             return dse_fail(err, DSE_LIMIT, "%u of %u transactions are not done after %llu cycles",
                             mesh->n_unfinished, mesh->program->n_transaction, (unsigned long long)max_cycle);
-        if (is_cancelled(mesh, cancel))
-            return dse_fail(err, DSE_INTERRUPTED, "interrupted");
+        DSE_TRY(noc_heed(mesh->result->n_stepped_cycle, mesh->cancel, err));
         mesh->changed = mesh->moved = false;
         noc_step_sources(mesh);
         DSE_TRY(arena_check(mesh->arena, "the routes of a multicast", err));
@@ -70,10 +60,11 @@ enum dse_status noc_simulate(const struct noc_config *config, const struct noc_p
                              const struct noc_trace *trace, struct noc_result *result, struct dse_error *err)
 {
     *result = (struct noc_result){0};
-    DSE_TRY(noc_check(config, program, err));
+    DSE_TRY(noc_check(config, program, cancel, err));
     struct noc_mesh mesh = {.config = config,
                             .program = program,
                             .trace = trace,
+                            .cancel = cancel,
                             .result = result,
                             .arena = arena,
                             .n_router = config->columns * config->rows,
@@ -84,7 +75,7 @@ enum dse_status noc_simulate(const struct noc_config *config, const struct noc_p
     DSE_TRY(noc_depend_init(&mesh, err));
     DSE_TRY(noc_repeat_init(&mesh, err));
     result->flits_expected = flits_expected(&mesh);
-    DSE_TRY(run(&mesh, max_cycle, cancel, err));
+    DSE_TRY(run(&mesh, max_cycle, err));
     result->dram_reads = mesh.dram.n_read;
     result->dram_writes = mesh.dram.n_write;
     result->dram_row_misses = mesh.dram.n_row_miss;

@@ -35,7 +35,7 @@ static void write_program(struct program_case *c, uint64_t max_steps)
     if (noc_program_of(&c->problem, &c->arch, &c->mapping, (uint32_t)level, &c->config, max_steps, &c->arena,
                        &c->program, &c->n_step, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    if (noc_check(&c->config, &c->program, &err) != DSE_OK)
+    if (noc_check(&c->config, &c->program, NULL, &err) != DSE_OK)
         fail_msg("%s", err.text);
 }
 

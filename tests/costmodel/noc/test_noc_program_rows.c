@@ -41,7 +41,7 @@ static void write_program(const char *name, struct text_buffer *out)
         mapping_build(&doc, &problem, &arch, &mapping, &err) != DSE_OK ||
         noc_program_of(&problem, &arch, &mapping, (uint32_t)noc_level_of(&arch), &config, 0, &arena, &program,
                        NULL, &err) != DSE_OK ||
-        noc_check(&config, &program, &err) != DSE_OK)
+        noc_check(&config, &program, NULL, &err) != DSE_OK)
         fail_msg("%s: %s", name, err.text);
     noc_program_write_csv(&program, out);
     yaml_doc_free(&doc);
