@@ -3,10 +3,21 @@
 
 #include "costmodel/loopnest/compiled.h"
 
+static enum dse_status accepts(const struct architecture *arch, struct dse_error *err)
+{
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        if (arch->level[l].n_part)
+            return dse_fail(err, DSE_BAD_INPUT,
+                            "%s is %u memories side by side; Timeloop knows one per level",
+                            arch->level[l].name, arch->level[l].n_part);
+    return DSE_OK;
+}
+
 const struct accounting accounting_timeloop = {
     .name = "timeloop",
     .summary = "the counts, energy and cycles of Timeloop v3.0.3",
     .kind = ACCOUNTING_MAPPING,
+    .accepts = accepts,
     .evaluator_byte = sizeof(struct compiled),
     .compile = compiled_new,
     .move = compiled_move,

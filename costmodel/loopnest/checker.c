@@ -74,6 +74,10 @@ static bool check_shape(const struct check *c)
         if (level->split > m->n_dim)
             return refuse(c, "%s: the X/Y split is at %u, there are %u dimensions", name,
                           (unsigned)level->split, (unsigned)m->n_dim);
+        if (level->further)
+            return refuse(
+                c, "%s: its loops lie on more than two dimensions of the array, Timeloop knows X and Y",
+                name);
     }
     return true;
 }

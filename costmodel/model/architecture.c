@@ -51,6 +51,17 @@ static enum dse_status out_of_range(const char *owner, const char *what, double 
 static enum dse_status check_level(const struct storage_level *level, struct dse_error *err)
 {
     STORAGE_LEVEL_NUMBERS(CHECK_LEVEL)
+    uint64_t size_word = 0;
+    for (uint32_t i = 0; i < level->n_part; i++) {
+        CHECK(level->name, "capacity in words", level->part[i].size_word, 1, ARCH_MOST)
+        CHECK(level->name, "access energy", level->part[i].access_energy_j, 0, ARCH_MOST)
+        size_word += level->part[i].size_word;
+    }
+    for (uint32_t r = 0; level->n_part && r < TENSOR_ROLE_COUNT; r++)
+        CHECK(level->name, "memory of a tensor", level->part_of[r], 0, level->n_part - 1)
+    if (level->n_part && size_word != level->size_word)
+        return dse_fail(err, DSE_BAD_INPUT, "%s has %llu words, its memories together %llu", level->name,
+                        (unsigned long long)level->size_word, (unsigned long long)size_word);
     if ((level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1)) == 0)
         return dse_fail(err, DSE_BAD_INPUT, "%s keeps no tensor; leave the level out or say what it keeps",
                         level->name);
@@ -150,6 +161,12 @@ static void hash_level(struct hash_state *state, const struct storage_level *lev
     hash_u64(state, level->reduces);
     hash_u64(state, level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1));
     STORAGE_LEVEL_NUMBERS(HASH_LEVEL)
+    for (uint32_t i = 0; i < level->n_part; i++) {
+        hash_u64(state, level->part[i].size_word);
+        hash_double(state, level->part[i].access_energy_j);
+    }
+    for (uint32_t r = 0; level->n_part && r < TENSOR_ROLE_COUNT; r++)
+        hash_u64(state, level->part_of[r]);
 }
 
 /* Only where there is one: other machines keep the hash they always had. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "costmodel/model/problem.h"
 
 enum { ARCH_LEVEL_MAX = 16, ARCH_NAME_MAX = 64 };
 
@@ -18,6 +19,21 @@ enum { ARCH_LEVEL_MAX = 16, ARCH_NAME_MAX = 64 };
 /* The range of most numbers; the least is "more than zero". */
 #define ARCH_LEAST 0x1p-1000
 #define ARCH_MOST 0x1p53
+
+/* How words get from one instance of an array to the next (docs/interstellar.md); accountings that know only
+ * one kind of network take no notice. */
+enum array_link {
+    ARRAY_SYSTOLIC,  /* neighbours hand them on */
+    ARRAY_BROADCAST, /* a bus from outside, no links between neighbours */
+    ARRAY_TREE,      /* as ARRAY_BROADCAST; partial sums are added up by a tree */
+    ARRAY_LINK_COUNT
+};
+
+/* One of several memories that lie side by side at a level. */
+struct storage_part {
+    uint64_t size_word; /* of one instance */
+    double access_energy_j;
+};
 
 struct storage_level {
     char name[ARCH_NAME_MAX];
@@ -42,6 +58,12 @@ struct storage_level {
     double router_energy_j;  /* per word and router */
     double ingress_energy_j; /* per word that enters */
     uint64_t fill_latency_cycle, drain_latency_cycle;
+    uint32_t link; /* enum array_link */
+    /* Memories side by side: tensors of role r lie in part[part_of[r]], and size_word is the sum of the
+     * parts'. 0: one memory for all, as said above. */
+    uint32_t n_part;
+    uint8_t part_of[TENSOR_ROLE_COUNT];
+    struct storage_part part[TENSOR_ROLE_COUNT];
 };
 
 /* The numbers of a level that are checked and hashed alike, in the order of the hash: X(HASHED or SET,
@@ -67,13 +89,18 @@ struct storage_level {
     X(HASHED, router_energy_j, "router energy", 0, ARCH_MOST)                                                \
     X(HASHED, ingress_energy_j, "ingress energy", 0, ARCH_MOST)                                              \
     X(HASHED, fill_latency_cycle, "network fill latency", 0, ARCH_MOST)                                      \
-    X(HASHED, drain_latency_cycle, "network drain latency", 0, ARCH_MOST)
+    X(HASHED, drain_latency_cycle, "network drain latency", 0, ARCH_MOST)                                    \
+    X(SET, link, "kind of link", 0, ARRAY_LINK_COUNT - 1)                                                    \
+    X(SET, n_part, "memories side by side", 0, TENSOR_ROLE_COUNT)
 
 struct mac_array {
     char name[ARCH_NAME_MAX];
     uint32_t word_bit;
     uint64_t instances, mesh_x, mesh_y;
     double energy_j; /* of one multiply-accumulate */
+    /* 1: it holds an operand of each tensor, so that the innermost level sees the order of its loops; 0: it
+     * does not. Interstellar's accounting only. */
+    uint32_t capacity;
 };
 
 /* As STORAGE_LEVEL_NUMBERS. */
@@ -81,7 +108,8 @@ struct mac_array {
     X(HASHED, word_bit, "MAC word bits", 1, 65536)                                                           \
     X(HASHED, mesh_x, "MAC columns", 0, 0x1p64)                                                              \
     X(HASHED, mesh_y, "MAC rows", 0, 0x1p64)                                                                 \
-    X(HASHED, energy_j, "MAC energy", 0, ARCH_MOST)
+    X(HASHED, energy_j, "MAC energy", 0, ARCH_MOST)                                                          \
+    X(SET, capacity, "MAC capacity", 0, 1)
 
 /* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a
  * thread are its registers (docs/gpu.md). The limits are CUDA's; a mapping that breaks one does not fit. */
@@ -124,6 +152,10 @@ struct architecture {
      * outermost level; Timeloop only checks the cumulative meshes and charges nothing for what is bypassed
      * there (docs/cost-model.md, "Time and fit") */
     bool strict_fanout;
+    /* What Interstellar's files say of the search: the least share of a side of the array, and of the whole,
+     * that unrolled loops must use; and whether a side may carry one loop only. */
+    double utilization_threshold;
+    bool no_replication;
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
@@ -135,7 +167,9 @@ struct architecture {
 #define ARCHITECTURE_NUMBERS(X)                                                                              \
     X(HASHED, clock_hz, "clock in Hz", 1e-3, 1e15)                                                           \
     X(HASHED, link_transfers, "link transfers", 0, 1)                                                        \
-    X(HASHED, strict_fanout, "strict fan-out", 0, 1)
+    X(HASHED, strict_fanout, "strict fan-out", 0, 1)                                                         \
+    X(SET, utilization_threshold, "utilization threshold", 0, 1)                                             \
+    X(SET, no_replication, "no replication", 0, 1)
 
 /* Level index by name, or -1. */
 int architecture_find_level(const struct architecture *arch, const char *name);

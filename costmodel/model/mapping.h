@@ -19,7 +19,10 @@ struct mapping_level {
     uint32_t spatial[PROBLEM_DIM_MAX];       /* (n_dim) factor, >= 1 */
     uint8_t temporal_order[PROBLEM_DIM_MAX]; /* (n_dim) a permutation of the dimensions, innermost first */
     uint8_t spatial_order[PROBLEM_DIM_MAX];  /* (n_dim) the same for the spatial loops */
-    uint8_t split;             /* the first `split` positions of spatial_order lie on X, the rest on Y */
+    uint8_t split; /* the first `split` positions of spatial_order lie on X, the rest on Y */
+    /* Bit i, i > split: position i of spatial_order begins a further dimension of the array, which has more
+     * than X and Y then. Timeloop's accounting knows none. */
+    uint16_t further;
     uint8_t keep;              /* bit t set: tensor t is kept here */
     uint8_t no_temporal_reuse; /* bit t: every refill of this level's tile of t from outside is a whole one */
     uint8_t no_link_transfer;  /* bit t: no neighbour forwarding of t in the network below this level */

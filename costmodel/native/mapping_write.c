@@ -74,6 +74,19 @@ static bool has_spatial(const struct mapping_level *level, uint32_t n_dim)
     return level->no_link_transfer || level->no_multicast;
 }
 
+/* `2`; where the array has further dimensions `[2, 3]`. */
+static char *write_split(char *at, const struct mapping_level *level)
+{
+    at = put(at, level->further ? "[" : "");
+    at += text_u64_bytes(level->split, at);
+    for (uint32_t i = 0; i < PROBLEM_DIM_MAX; i++)
+        if (level->further >> i & 1) {
+            at = put(at, ", ");
+            at += text_u64_bytes(i, at);
+        }
+    return put(at, level->further ? "]" : "");
+}
+
 /* One level: its temporal, spatial and bypass entries, each between `begin` and `end`. False when out of
  * memory. */
 static bool write_level(const struct mapping_level *level, const char *target, const struct problem *problem,
@@ -90,8 +103,7 @@ static bool write_level(const struct mapping_level *level, const char *target, c
     if (has_spatial(level, problem->n_dim)) {
         at = put(put(put(at, begin), target), ", type: spatial, ");
         at = write_loops(at, level->spatial, level->spatial_order, problem, is_short);
-        at = put(at, ", split: ");
-        at += text_u64_bytes(level->split, at);
+        at = write_split(put(at, ", split: "), level);
         at = write_switch(at, "no_link_transfer", level->no_link_transfer, problem);
         at = write_switch(at, "no_multicast_no_reduction", level->no_multicast, problem);
         at = put(at, end);

@@ -101,23 +101,41 @@ static enum dse_status read_temporal(struct builder *b, const struct ynode *dire
     return read_tensors(b, directive, "no_temporal_reuse", &level->no_temporal_reuse, err);
 }
 
+/* The number of loops on X; as a list [x, p, ...], which Timeloop does not have: from position p of the
+ * permutation a third dimension of the array, and so on. */
+static enum dse_status read_split(const struct builder *b, const struct ynode *split,
+                                  struct mapping_level *level, struct dse_error *err)
+{
+    uint64_t value = b->problem->n_dim, least = 0;
+    bool is_list = split && split->kind == YNODE_SEQUENCE;
+    level->further = 0;
+    for (size_t i = 0; split && i < (is_list ? split->n_item : 1); i++) {
+        DSE_TRY(yaml_u64(b->doc, is_list ? split->item[i] : split, "split", least,
+                         is_list ? b->problem->n_dim - 1 : UINT32_MAX, &value, err));
+        if (i == 0)
+            level->split = (uint8_t)(value < b->problem->n_dim ? value : b->problem->n_dim);
+        else
+            level->further = (uint16_t)(level->further | 1U << value);
+        least = value + 1;
+    }
+    if (!split || (is_list && split->n_item == 0))
+        level->split = b->mapping->n_dim;
+    return DSE_OK;
+}
+
 static enum dse_status read_spatial(struct builder *b, const struct ynode *directive, uint32_t l,
                                     struct dse_error *err)
 {
     static const char *const allowed[] = {
         "target", "type", "factors", "permutation", "split", "no_link_transfer", "no_multicast_no_reduction"};
     struct mapping_level *level = &b->mapping->level[l];
-    const struct ynode *split = yaml_find(directive, "split");
-    uint64_t value = b->problem->n_dim;
 
     DSE_TRY(yaml_check_keys(b->doc, directive, "a spatial directive", allowed, 7, err));
     DSE_TRY(only_once(b, &b->spatial[l], directive, "spatial", l, err));
     DSE_TRY(timeloop_factors(b->doc, yaml_find(directive, "factors"), b->problem, level->spatial, err));
     DSE_TRY(timeloop_permutation(b->doc, yaml_find(directive, "permutation"), b->problem,
                                  level->spatial_order, err));
-    if (split != NULL)
-        DSE_TRY(yaml_u64(b->doc, split, "split", 0, UINT32_MAX, &value, err));
-    level->split = (uint8_t)(value < b->problem->n_dim ? value : b->problem->n_dim);
+    DSE_TRY(read_split(b, yaml_find(directive, "split"), level, err));
     DSE_TRY(read_tensors(b, directive, "no_link_transfer", &level->no_link_transfer, err));
     return read_tensors(b, directive, "no_multicast_no_reduction", &level->no_multicast, err);
 }
