@@ -4,6 +4,7 @@
 #define COSTMODEL_INTERSTELLAR_LOOPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "costmodel/model/problem.h"
@@ -11,8 +12,8 @@
 /* In the order of the authors' files; the numbers stand in their dataflow keys, "(4)(53)". */
 enum interstellar_loop { LOOP_FX, LOOP_FY, LOOP_OX, LOOP_OY, LOOP_OC, LOOP_IC, LOOP_ON, LOOP_COUNT };
 
-/* The dimension of each loop, or -1 where the problem has none; `other`: bit d is set for every dimension that
- * is none of the seven (G of a grouped layer, all of an einsum that is no convolution). */
+/* The dimension of each loop, or -1 where the problem has none; `other`: bit d is set for every dimension
+ * that is none of the seven (G of a grouped layer, all of an einsum that is no convolution). */
 struct interstellar_loops {
     int dim[LOOP_COUNT];
     uint32_t other;
