@@ -59,9 +59,9 @@ static inline uint32_t reuse_exclusive(const struct reuse_tensor *tensor, uint32
 }
 
 /* The visits of each word, where product[d] (n_dim) is what is left of reuse dimension d: its temporal
- * factors at the level (but for exclusive ones) and further out, times its spatial factors of the arrays at the level
- * and further out. Others are not looked at. Example: inputs of AlexNet CONV1 (FX = FY = 11, stride 4) with
- * product FX 11, FY 1, OC 6: 4 by REUSE_COMPAT (66 / 16), 16.5 by REUSE_SANE (11/4 * 1 * 6). */
+ * factors at the level (but for exclusive ones) and further out, times its spatial factors of the arrays at
+ * the level and further out. Others are not looked at. Example: inputs of AlexNet CONV1 (FX = FY = 11, stride
+ * 4) with product FX 11, FY 1, OC 6: 4 by REUSE_COMPAT (66 / 16), 16.5 by REUSE_SANE (11/4 * 1 * 6). */
 double reuse_count(const struct reuse_tensor *tensor, enum reuse_rule rule, const double *product);
 
 /* Accesses of each word for so many visits: an output's partial sums are written every time and read before
