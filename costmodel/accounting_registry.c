@@ -4,13 +4,13 @@
 #include "base/text.h"
 #include "costmodel/accounting/accounting.h"
 #include "costmodel/fused/accounting_soma.h"
+#include "costmodel/interstellar/accounting_interstellar.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
 
 /* In the order help shows them. */
 static const struct accounting *const registry[] = {
-    &accounting_timeloop,
-    &accounting_soma,
-    &accounting_soma_compat,
+    &accounting_timeloop, &accounting_interstellar, &accounting_interstellar_compat,
+    &accounting_soma,     &accounting_soma_compat,
 };
 
 enum { N_ACCOUNTING = sizeof registry / sizeof registry[0] };

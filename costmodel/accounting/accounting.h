@@ -15,6 +15,8 @@
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 
+struct cells;               /* base/report.h */
+struct cell_column;         /* the same */
 struct evaluation;          /* costmodel/accounting/evaluator.h */
 struct evaluation_detail;   /* the same */
 struct schedule_accounting; /* costmodel/fused/schedule_pricer.h */
@@ -38,6 +40,31 @@ struct evaluator {
 /* The same for the scratch memory of one thread. */
 struct eval_workspace {
     const struct accounting *accounting;
+};
+
+/* One report of mappings in an accounting's own text form. */
+struct point_report {
+    const char *name;     /* `dse eval --report NAME` */
+    const char *sentence; /* what it has */
+    const struct cell_column *column;
+    size_t n_column;
+    /* Append the rows of one mapping, from line `line` of its file, which `fits` or is priced all the same.
+     * */
+    void (*rows)(const struct evaluator *evaluator, const struct mapping *mapping, int line, bool fits,
+                 struct cells *rows);
+};
+
+/* A text form of mappings, one a line, that an accounting has beside the mapping files of all. */
+struct point_format {
+    const char *name; /* what messages call such a line */
+    /* Is this the text of a file of such lines? */
+    bool (*is)(const char *text, size_t length);
+    /* Read a line without its end. DSE_BAD_INPUT with path, line and column. */
+    enum dse_status (*read)(const char *text, size_t length, const char *path, int line,
+                            const struct problem *problem, const struct architecture *arch,
+                            struct mapping *mapping, struct dse_error *err);
+    const struct point_report *report; /* (n_report), the first for want of a choice */
+    size_t n_report;
 };
 
 /* The members behind `schedule` are those of ACCOUNTING_MAPPING, all required but the bound; their
@@ -77,6 +104,10 @@ struct accounting {
     /* Does the bound hold for this mapping? Required with a bound. */
     bool (*bound_applies)(const struct problem *problem, const struct architecture *arch,
                           const struct mapping *mapping);
+    const struct point_format *points; /* NULL: it has none */
+    /* The place of a loop of one iteration in a level's temporal order counts, where the level's copies are
+     * spread over it. */
+    bool orders_spatial;
 };
 
 /* Registry (costmodel/accounting_registry.c): every accounting, in the order help shows them; find by name

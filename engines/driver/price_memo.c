@@ -1,5 +1,5 @@
 /* A direct-mapped table that compares hashes alone; the hash leaves out what cannot change a cost (unit
- * loops). */
+ * loops, except where the accounting looks at the place of spatial ones). */
 #include "engines/driver/price_memo.h"
 
 enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena, struct dse_error *err)
@@ -15,16 +15,17 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-uint64_t price_memo_hash(const struct mapping *mapping)
+uint64_t price_memo_hash(const struct mapping *mapping, bool orders_spatial)
 {
     enum { SPATIAL_X = 1 << 6, SPATIAL_Y = 1 << 7 };
     uint64_t hash = 1;
     for (uint32_t l = 0; l < mapping->n_level; l++) {
         const struct mapping_level *level = &mapping->level[l];
-        hash = mix(hash, 1ull << 60 | level->keep);
+        hash = mix(hash, 1ull << 60 | (uint64_t)level->further << 8 | level->keep);
         for (uint32_t i = 0; i < mapping->n_dim; i++) {
             uint32_t d = level->temporal_order[i];
-            if (level->temporal[d] > 1)
+            bool spread = orders_spatial && l + 1u < mapping->n_level && level[1].spatial[d] > 1;
+            if (level->temporal[d] > 1 || spread)
                 hash = mix(hash, (uint64_t)level->temporal[d] << 8 | d);
         }
         for (uint32_t i = 0; i < mapping->n_dim; i++) {
@@ -46,7 +47,7 @@ const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct e
                                                const struct mapping *mapping, price_memo_guide *guide,
                                                void *self)
 {
-    uint64_t hash = price_memo_hash(mapping);
+    uint64_t hash = price_memo_hash(mapping, engine_context_accounting(context)->orders_spatial);
     struct price_memo_entry *known = price_memo_at(memo, hash);
     double cost;
     if (known->hash == hash)

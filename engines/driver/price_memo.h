@@ -3,6 +3,7 @@
 #ifndef ENGINES_DRIVER_PRICE_MEMO_H
 #define ENGINES_DRIVER_PRICE_MEMO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -24,8 +25,10 @@ struct price_memo {
 DSE_MUST_CHECK enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena,
                                               struct dse_error *err);
 
-/* A hash of factors, orders of the non-unit loops, X/Y of the non-unit spatial loops and keeps; never 0. */
-uint64_t price_memo_hash(const struct mapping *mapping);
+/* A hash of factors, orders of the non-unit loops, dimensions of the array of the non-unit spatial loops and
+ * keeps; with `orders_spatial` (of the accounting) also of the places of loops that are only spatial. Never
+ * 0. */
+uint64_t price_memo_hash(const struct mapping *mapping, bool orders_spatial);
 
 /* The place of a hash; its entry has that hash when the mapping is known, else it may be overwritten.
  * Different mappings share a hash with a chance of about 2^-64 a pair: good enough to guide a search, not to

@@ -12,7 +12,7 @@ says() {
 }
 
 check 'they are listed' code 0 "$DSE" list accountings
-check 'with what they price' grep -q '^soma-compat  schedules ' "$folder/out"
+check 'with what they price' grep -q '^soma-compat  *schedules ' "$folder/out"
 
 # The word is split: it holds the operands.
 # shellcheck disable=SC2086

@@ -1,0 +1,141 @@
+/* Tests: interstellar_run.c, interstellar_fit.c, interstellar_checker.c, interstellar_bound.c,
+ * interstellar_compiled.c. On random machines and mappings the fast version equals the plain one, the checker
+ * says what the fit says, and nothing is below the bound; and value tests of the rules one by one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/interstellar/accounting_interstellar.h"
+#include "costmodel/interstellar/interstellar_compiled.h"
+#include "costmodel/interstellar/points.h"
+#include "tests/support/interstellar_case.h"
+#include "tests/support/random_case.h"
+
+static const struct accounting *const both[] = {&accounting_interstellar, &accounting_interstellar_compat};
+
+/* What random_case_architecture does not draw. */
+static void draw_links(struct random_stream *stream, struct architecture *arch)
+{
+    arch->mac.capacity = (uint32_t)random_below(stream, 2);
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        struct storage_level *level = &arch->level[l];
+        level->link = (uint32_t)random_below(stream, ARRAY_LINK_COUNT);
+        level->min_utilization = random_below(stream, 4) ? 0 : 0.5;
+        if (l + 1 < arch->n_level && level->size_word != ARCH_UNLIMITED && level->size_word > 8 &&
+            random_below(stream, 3) == 0) {
+            level->n_part = 1 + (uint32_t)random_below(stream, 2);
+            level->part[0] = (struct storage_part){level->size_word, 1e-12};
+            if (level->n_part == 2) {
+                level->part[0].size_word = level->size_word / 3;
+                level->part[1] = (struct storage_part){level->size_word - level->part[0].size_word, 2e-12};
+                level->part_of[random_below(stream, TENSOR_ROLE_COUNT)] = 1;
+            }
+        }
+    }
+}
+
+/* More iterations than the bound, further array dimensions, at times a broken order. */
+static void disturb(struct random_stream *stream, struct mapping *mapping)
+{
+    struct mapping_level *level = &mapping->level[random_below(stream, mapping->n_level)];
+    uint32_t d = (uint32_t)random_below(stream, mapping->n_dim);
+    if (random_below(stream, 3) == 0)
+        level->temporal[d] += (uint32_t)random_below(stream, 3);
+    if (random_below(stream, 3) == 0 && level->split + 1u < mapping->n_dim)
+        level->further = (uint16_t)(1u << (level->split + 1u));
+    if (random_below(stream, 50) == 0)
+        level->temporal_order[0] = level->temporal_order[mapping->n_dim - 1];
+    if (random_below(stream, 50) == 0)
+        level->temporal[d] = 1;
+}
+
+static void assert_same(double fast, double plain)
+{
+    assert_true(fabs(fast - plain) <= 1e-12 * fabs(plain));
+}
+
+static void compare(const struct evaluation *fast, const struct evaluation *plain, uint32_t n_level)
+{
+    for (uint32_t l = 0; l < n_level; l++) {
+        assert_same(fast->level_energy_j[l], plain->level_energy_j[l]);
+        assert_same(fast->network_energy_j[l], plain->network_energy_j[l]);
+        assert_same(fast->level_byte[l], plain->level_byte[l]);
+    }
+    assert_same(fast->energy_j, plain->energy_j);
+    assert_same((double)fast->latency_cycle, (double)plain->latency_cycle);
+    assert_true(fast->n_mac_used == plain->n_mac_used);
+    assert_same(fast->edp_js, plain->edp_js);
+}
+
+static int try_mapping(const struct evaluator *evaluator, struct eval_workspace *workspace,
+                       const struct mapping *mapping, int number)
+{
+    struct evaluation fast;
+    struct evaluation_detail plain;
+    struct arena arena;
+    struct dse_error err;
+    struct lower_bound bound;
+    char reason[256];
+    bool fits = evaluator_run(evaluator, workspace, mapping, &fast);
+    arena_init(&arena);
+    assert_int_equal(evaluator_detail(evaluator, mapping, &arena, &plain, &err), DSE_OK);
+    arena_free(&arena);
+    assert_int_equal(fits, plain.total.fit.what == FITS);
+    if (evaluator_check(evaluator, mapping, reason, sizeof reason) != fits)
+        fail_msg("case %d: the checker says '%s', the fit is %d", number, reason, (int)fast.fit.what);
+    assert_int_equal(reason[0] == '\0', fits);
+    if (!fits)
+        return 0;
+    compare(&fast, &plain.total, mapping->n_level);
+    evaluator_bound(evaluator, &bound);
+    if (evaluator_bound_applies(evaluator, mapping) &&
+        (fast.energy_j < bound.energy_j || fast.latency_s < bound.latency_s || fast.edp_js < bound.edp_js))
+        fail_msg("case %d: %g J, %g s is below the bound of %g J, %g s", number, fast.energy_j,
+                 fast.latency_s, bound.energy_j, bound.latency_s);
+    return 1;
+}
+
+static void test_fast_is_plain_and_the_checker_agrees(void **state)
+{
+    (void)state;
+    struct random_stream stream = random_stream_make(11, 1, RANDOM_TEST);
+    int n_fit = 0, n_case = 0;
+    for (int i = 0; i < 1500; i++) {
+        struct random_case_options options = {.limits = i % 2, .roles = i % 3 == 0, .network_cost = true};
+        struct problem problem;
+        struct architecture arch;
+        struct dse_error err;
+        random_case_problem(&stream, 20000, &problem);
+        random_case_architecture(&stream, &options, &arch);
+        draw_links(&stream, &arch);
+        for (size_t k = 0; k < 2; k++) {
+            struct evaluator *evaluator;
+            struct eval_workspace *workspace;
+            if (evaluator_new(both[k], &problem, &arch, &evaluator, &err) != DSE_OK)
+                fail_msg("case %d: %s", i, err.text);
+            assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+            for (int m = 0; m < 12; m++, n_case++) {
+                struct mapping mapping;
+                random_case_mapping(&stream, &problem, &arch, false, &mapping);
+                disturb(&stream, &mapping);
+                n_fit += try_mapping(evaluator, workspace, &mapping, n_case);
+            }
+            eval_workspace_delete(workspace);
+            evaluator_delete(evaluator);
+        }
+    }
+    assert_true(n_fit > 5000 && n_fit < n_case - 5000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fast_is_plain_and_the_checker_agrees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
