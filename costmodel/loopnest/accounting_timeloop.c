@@ -6,7 +6,7 @@
 static enum dse_status accepts(const struct architecture *arch, struct dse_error *err)
 {
     for (uint32_t l = 0; l < arch->n_level; l++)
-        if (arch->level[l].n_part)
+        if (arch->level[l].n_part > 1)
             return dse_fail(err, DSE_BAD_INPUT,
                             "%s is %u memories side by side; Timeloop knows one per level",
                             arch->level[l].name, arch->level[l].n_part);

@@ -126,8 +126,8 @@ enum dse_status layer_problem(const struct layer *layer, uint32_t batch, struct 
                         "layer %s is of type %s, which has no multiply-accumulates and so nothing to map; "
                         "conv, depthwise, conv_transpose, linear, matmul and einsum layers have",
                         layer->name, layer_type_text(layer->type));
-    if (batch < 1)
-        return dse_fail(err, DSE_BAD_USAGE, "batch 0 for layer %s; it must be at least 1", layer->name);
+    if (batch == 0)
+        batch = layer->batch ? layer->batch : 1;
     if (layer->type == LAYER_EINSUM)
         DSE_TRY(build_einsum(layer, batch, out, err));
     else

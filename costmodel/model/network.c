@@ -165,9 +165,17 @@ static bool same_einsum(const struct problem *a, const struct problem *b)
     return true;
 }
 
+uint32_t network_batch(const struct network *network)
+{
+    for (uint32_t i = 1; i < network->n_layer; i++)
+        if (network->layer[i].batch != network->layer[0].batch)
+            return 0;
+    return network->n_layer > 0 && network->layer[0].batch ? network->layer[0].batch : 1;
+}
+
 bool layer_same_problem(const struct layer *a, const struct layer *b)
 {
-    if (!layer_has_macs(a) || !layer_has_macs(b))
+    if (!layer_has_macs(a) || !layer_has_macs(b) || a->batch != b->batch)
         return false;
     if (a->type == LAYER_EINSUM || b->type == LAYER_EINSUM)
         return a->type == b->type && same_einsum(a->einsum, b->einsum);

@@ -4,7 +4,7 @@
  * and const for readers, so threads may share one.
  *
  * Letters: C input channels, K output channels, P and Q output height and width, R and S filter height and
- * width, H and W input height and width. C and K are totals over all groups. Batch is not part of a layer.
+ * width, H and W input height and width. C and K are totals over all groups.
  * Two-element arrays are vertical, horizontal. */
 #ifndef COSTMODEL_MODEL_NETWORK_H
 #define COSTMODEL_MODEL_NETWORK_H
@@ -58,6 +58,7 @@ struct layer {
     bool centred;    /* crop: the file gives no offset */
     uint32_t groups; /* 1 = none; divides c and k */
     uint32_t count;  /* occurrences; 1 in graphs */
+    uint32_t batch;  /* of this layer, where nobody says another; 0: the file does not say; 0 in graphs */
     char permute[4]; /* transpose: output (K, P, Q) in letters of the input, "HCW"; else "" */
     uint32_t n_producer;
     const int32_t *producer; /* (n_producer) in file order */
@@ -147,12 +148,16 @@ uint64_t layer_second_operand_words(const struct layer *layer);
 uint64_t network_macs(const struct network *network, uint32_t batch);
 uint64_t network_weight_words(const struct network *network);
 
+/* The batch that all layers of the network have by their file, 1 where it says none; 0 when they differ. */
+uint32_t network_batch(const struct network *network);
+
 /* Whether the two layers are the same loop nest (layer_problem gives equal problems up to the name for every
- * batch), so that one mapping serves both. Padding and names do not matter; a linear layer equals a 1x1
- * convolution. False when either has no multiply-accumulates. */
+ * batch, also the own one), so that one mapping serves both. Padding and names do not matter; a linear layer
+ * equals a 1x1 convolution. False when either has no multiply-accumulates. */
 bool layer_same_problem(const struct layer *a, const struct layer *b);
 
-/* The loop nest of one occurrence of `layer` for `batch` samples, with `out->name` the layer's name.
+/* The loop nest of one occurrence of `layer` for `batch` samples (0: its own batch, or 1), with `out->name`
+ * the layer's name.
  *
  * conv, linear and matmul: dimensions R S P Q C K N, with G in front when groups > 1 (C and K are then per
  * group), and
@@ -167,7 +172,7 @@ bool layer_same_problem(const struct layer *a, const struct layer *b);
  * dilation + 1. einsum: as in the file, the bound of dimension N times `batch`; without a dimension N only
  * batch 1 is possible.
  *
- * DSE_BAD_USAGE: a layer without multiply-accumulates, batch 0, or batch > 1 for an einsum without N.
+ * DSE_BAD_USAGE: a layer without multiply-accumulates, or batch > 1 for an einsum without N.
  * DSE_LIMIT: beyond the limits of problem.h. */
 DSE_MUST_CHECK enum dse_status layer_problem(const struct layer *layer, uint32_t batch, struct problem *out,
                                              struct dse_error *err);

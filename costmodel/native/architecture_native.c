@@ -98,7 +98,7 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
 }
 
 /* The nested parts. */
-static const char *const part_name[] = {"gpu", "noc", "energy_rule"};
+static const char *const part_name[] = {"gpu", "noc", "energy_rule", "memory_1", "memory_2", "memory_3"};
 
 static const char *part_of(const char *key)
 {
@@ -267,15 +267,20 @@ static enum dse_status read_hierarchy(const struct yaml_doc *doc, const struct y
     return check_order(spec, err);
 }
 
-enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
+void arch_file_init(struct arch_file *file, const char *path)
 {
     memset(&file->spec, 0, sizeof file->spec); /* entries are cleared when they are read */
     memset(&file->top, 0, sizeof file->top);
-    file->spec.path = doc->path;
+    file->spec.path = path;
     file->spec.top = &file->top;
     file->spec.placed = &file->placed;
     architecture_schema_placed(&file->placed);
     file->top.section = ARCH_TOP;
+}
+
+enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
+{
+    arch_file_init(file, doc->path);
     file->top.line = doc->root->line;
     DSE_TRY(yaml_is_mapping(doc, doc->root, "an architecture file", err));
     DSE_TRY(check_required(doc, doc->root, &file->top, "the architecture file", err));
@@ -384,19 +389,12 @@ enum dse_status arch_spec_override(struct arch_spec *spec, const struct arch_ove
     return DSE_OK;
 }
 
-enum dse_status architecture_native_path_unit(const struct yaml_doc *doc, const char *path, int *unit,
-                                              struct dse_error *err)
+enum dse_status arch_spec_path_unit(const struct arch_spec *spec, const char *path, int *unit,
+                                    struct dse_error *err)
 {
     size_t entry = 0;
     int field = -1;
-    struct arch_file *file = malloc(sizeof *file);
-    if (!file)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", doc->path);
-    enum dse_status status = arch_file_read(doc, file, err);
-    if (status == DSE_OK)
-        status = find_path(&file->spec, path, &entry, &field, err);
-    if (status == DSE_OK)
-        *unit = architecture_schema()[field].unit;
-    free(file);
-    return status;
+    DSE_TRY(find_path(spec, path, &entry, &field, err));
+    *unit = architecture_schema()[field].unit;
+    return DSE_OK;
 }

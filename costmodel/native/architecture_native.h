@@ -22,7 +22,7 @@ enum arch_value_kind {
     ARCH_VALUE_QUANTITY, /* a number with a unit */
     ARCH_VALUE_NUMBER,   /* a number without a unit */
     ARCH_VALUE_SWITCH,   /* on or off */
-    ARCH_VALUE_KIND,     /* sram, dram or register */
+    ARCH_VALUE_CHOICE,   /* one of the row's words */
     ARCH_VALUE_MESH,     /* columns x rows */
     ARCH_VALUE_ROLES,    /* a list of Weights, Inputs, Outputs */
     ARCH_VALUE_SHAPE     /* a list of three sizes: x, y, z */
@@ -36,6 +36,7 @@ enum arch_field_id {
     TOP_SOURCE,
     TOP_CLOCK,
     TOP_LINK_TRANSFERS,
+    TOP_REPLICATION,
     TOP_HIERARCHY,
     TOP_GPU_THREADS,
     TOP_GPU_THREADS_PER_BLOCK,
@@ -60,18 +61,28 @@ enum arch_field_id {
     STORAGE_RULE_FIXED,
     STORAGE_RULE_STEP,
     STORAGE_RULE_FACTOR,
+    STORAGE_RULE_TABLE,
     STORAGE_KEEPS,
     STORAGE_REDUCES,
     STORAGE_MULTIPLE_BUFFERING,
     STORAGE_MIN_UTILIZATION,
     STORAGE_CLUSTER,
+    STORAGE_MEMORIES, /* memory i has row STORAGE_MEMORIES + ARCH_MEMORY_ROWS i + enum arch_memory_row */
+    STORAGE_MEMORIES_LAST = STORAGE_MEMORIES + 3 * TENSOR_ROLE_COUNT - 1,
     ARRAY_NAME,
     ARRAY_MESH,
     MACS_NAME,
     MACS_WORD,
     ARCH_FIELD_NAMED,
-    ARCH_FIELD_MAX = 72 /* at most so many rows */
+    ARCH_FIELD_MAX = 88 /* at most so many rows */
 };
+
+/* The rows of one of several memories side by side. */
+enum arch_memory_row { ARCH_MEMORY_KEEPS, ARCH_MEMORY_CAPACITY, ARCH_MEMORY_ENERGY, ARCH_MEMORY_ROWS };
+
+/* The words of STORAGE_KIND, and of STORAGE_RULE_TABLE, in their order. */
+enum arch_storage_kind { ARCH_KIND_SRAM, ARCH_KIND_DRAM, ARCH_KIND_REGISTER };
+enum arch_energy_table { ARCH_TABLE_INTERSTELLAR, ARCH_TABLE_INTERSTELLAR_SHIFTED };
 
 /* Properties of a number. */
 enum {
@@ -111,6 +122,7 @@ struct arch_field {
     const char *fallback; /* the default, for people */
     const char *sentence;
     struct arch_place place;
+    const char *const *choice; /* ARCH_VALUE_CHOICE: its words, then NULL; the value is a word's number */
 };
 
 /* The table, (architecture_n_field()) rows, the first indexed by arch_field_id. */
@@ -126,7 +138,7 @@ const char *architecture_section_word(enum arch_section section);
 
 enum arch_origin { ARCH_UNSET, ARCH_FROM_FILE, ARCH_FROM_OVERRIDE };
 
-/* One value as read. `number` is SI in `unit`; switches are 0 or 1, kinds an index; a mesh is x, y; a shape
+/* One value as read. `number` is SI in `unit`; switches are 0 or 1, choices an index; a mesh is x, y; a shape
  * is x, y, z; roles are bits in x. `text` is a name's, owned by the document. */
 struct arch_value {
     enum arch_origin origin;
@@ -167,6 +179,7 @@ struct arch_spec {
  * about. */
 struct arch_file {
     struct arch_spec spec;
+    char name[ARCH_NAME_MAX]; /* of a machine whose file gives it none */
     struct arch_placed placed;
     struct arch_item top;
     struct arch_item item[ARCH_ITEM_MAX]; /* (spec.n_item) */
@@ -176,6 +189,41 @@ struct arch_file {
 DSE_MUST_CHECK enum dse_status arch_value_parse(const struct arch_field *field, const char *what,
                                                 const char *text, struct arch_value *value,
                                                 struct dse_error *err);
+
+/* Is there a value, whoever gave it? Is it an axis' or --set's? */
+static inline bool arch_is_set(const struct arch_item *item, int field)
+{
+    return item->value[field].origin != ARCH_UNSET;
+}
+
+static inline bool arch_is_override(const struct arch_item *item, int field)
+{
+    return item->value[field].origin == ARCH_FROM_OVERRIDE;
+}
+
+static inline double arch_number_or(const struct arch_item *item, int field, double fallback)
+{
+    return arch_is_set(item, field) ? item->value[field].number : fallback;
+}
+
+/* The numbers of an entry that have a place, put into `out`, the struct of its section. */
+void arch_set_numbers(const struct arch_spec *spec, const struct arch_item *item, void *out);
+
+/* A storage below x by y instances: sizes, bandwidths, energies, their rules. */
+DSE_MUST_CHECK enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch_item *item,
+                                                double clock_hz, uint64_t x, uint64_t y,
+                                                struct storage_level *level, struct dse_error *err);
+
+/* Joules of one access of `access_bit` to a memory of `byte` by Table 3 of X. Yang et al., "Interstellar",
+ * ASPLOS 2020, which is for 16 bit: registers .03 pJ per 16 B; SRAM 6 pJ at 32 KiB and 1.5 times as much for
+ * each doubling, also between and beyond the rows; DRAM 200 pJ. Shifted: SRAM as in the row below, as the
+ * authors' files have it (the cost of twice the size, for double buffers). Exact at the rows: .96 pJ for a
+ * register file of 512 B. */
+double arch_table_energy_j(enum arch_energy_table table, enum arch_storage_kind kind, double byte,
+                           double access_bit);
+
+/* A file as read that has no entries yet. `path` is for messages. */
+void arch_file_init(struct arch_file *file, const char *path);
 
 /* Read the entries of a native file. */
 DSE_MUST_CHECK enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *file,
@@ -197,8 +245,8 @@ enum dse_status arch_spec_fail(const struct arch_spec *spec, const struct arch_i
                                struct dse_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* readers.h's architecture_path_unit for native files. */
-DSE_MUST_CHECK enum dse_status architecture_native_path_unit(const struct yaml_doc *doc, const char *path,
-                                                             int *unit, struct dse_error *err);
+/* readers.h's architecture_path_unit. */
+DSE_MUST_CHECK enum dse_status arch_spec_path_unit(const struct arch_spec *spec, const char *path, int *unit,
+                                                   struct dse_error *err);
 
 #endif

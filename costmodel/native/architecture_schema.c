@@ -55,6 +55,43 @@
             fallback, sentence, NOC(setting)                                                                 \
     }
 
+#define CHOICE_ROW(section, key, words, fallback, sentence, ...)                                             \
+    {                                                                                                        \
+        section, key, ARCH_VALUE_CHOICE, NO_UNIT, NO_UNIT, 0, 0, 0, fallback, sentence, __VA_ARGS__, words   \
+    }
+/* Memory `i`, counted from 0, of several side by side; files count from 1. */
+#define MEMORY_ROW(i, row) [STORAGE_MEMORIES + (i)*ARCH_MEMORY_ROWS + ARCH_MEMORY_##row]
+#define MEMORY_ROWS(i, number)                                                                               \
+    MEMORY_ROW(i, KEEPS) = {ARCH_STORAGE,                                                                    \
+                            "memory_" #number ".keeps",                                                      \
+                            ARCH_VALUE_ROLES,                                                                \
+                            NO_UNIT,                                                                         \
+                            NO_UNIT,                                                                         \
+                            0,                                                                               \
+                            0,                                                                               \
+                            0,                                                                               \
+                            "none",                                                                          \
+                            "Several memories side by side: the tensors of number " #number ".",             \
+                            NOWHERE},                                                                        \
+                  MEMORY_ROW(i, CAPACITY) = {ARCH_STORAGE,                                                   \
+                                             "memory_" #number ".capacity",                                  \
+                                             ARCH_VALUE_QUANTITY,                                            \
+                                             UNIT_BYTE,                                                      \
+                                             UNIT_WORD,                                                      \
+                                             ARCH_POSITIVE,                                                  \
+                                             0,                                                              \
+                                             0x1p50,                                                         \
+                                             "none",                                                         \
+                                             "Its size, in place of the level's.",                           \
+                                             NOWHERE},                                                       \
+                  MEMORY_ROW(i, ENERGY) =                                                                    \
+                      ENERGY_ROW(ARCH_STORAGE, "memory_" #number ".access_energy", "none",                   \
+                                 "Of one access of a block, in place of the level's.", NOWHERE)
+
+static const char *const storage_kind[] = {"sram", "dram", "register", NULL};
+static const char *const energy_table[] = {"interstellar", "interstellar-shifted", NULL};
+static const char *const link_kind[] = {"systolic", "broadcast", "tree", NULL}; /* enum array_link */
+
 static const struct arch_field SCHEMA[] = {
     [TOP_NAME] = NAME_ROW(ARCH_TOP, "architecture", ARCH_REQUIRED, "Name of the architecture."),
     [TOP_TITLE] = NAME_ROW(ARCH_TOP, "title", 0, "One line for lists and plots."),
@@ -64,6 +101,8 @@ static const struct arch_field SCHEMA[] = {
     [TOP_LINK_TRANSFERS] = {ARCH_TOP, "link_transfers", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
                             "Neighbours in a mesh may forward data to each other.",
                             PLACE(architecture, link_transfers, 0)},
+    [TOP_REPLICATION] = {ARCH_TOP, "replication", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "on",
+                         "Several loops may share a side of the array (engine interstellar).", NOWHERE},
     [TOP_HIERARCHY] = {ARCH_TOP, "hierarchy", ARCH_VALUE_PART, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 0, 0, "",
                        "List of storage, array and macs entries, outermost first.", NOWHERE},
     [TOP_GPU_THREADS] =
@@ -83,10 +122,10 @@ static const struct arch_field SCHEMA[] = {
                       "Columns x rows of PEs in the simulated mesh.", NOWHERE},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
-    [STORAGE_KIND] =
-        {ARCH_STORAGE, "kind", ARCH_VALUE_KIND, NO_UNIT, NO_UNIT, 0, 0, 0, "sram",
-         "A dram needs no capacity and does not add partial sums up; sram and register count alike.",
-         NOWHERE},
+    [STORAGE_KIND] = CHOICE_ROW(ARCH_STORAGE, "kind", storage_kind, "sram",
+                                "A dram needs no capacity and does not add partial sums up; sram and "
+                                "register differ in energy_rule.table alone.",
+                                NOWHERE),
     [STORAGE_WORD] = {ARCH_STORAGE, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
                       ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of one word.",
                       LEVEL(word_bit)},
@@ -126,6 +165,9 @@ static const struct arch_field SCHEMA[] = {
                            NOWHERE},
     [STORAGE_RULE_FACTOR] = {ARCH_STORAGE, "energy_rule.factor", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
                              ARCH_POSITIVE, 0, 100, "none", "Goes with step.", NOWHERE},
+    [STORAGE_RULE_TABLE] =
+        CHOICE_ROW(ARCH_STORAGE, "energy_rule.table", energy_table, "none",
+                   "Instead of access_energy: by kind and capacity from a table.", NOWHERE),
     [STORAGE_KEEPS] = {ARCH_STORAGE, "keeps", ARCH_VALUE_ROLES, NO_UNIT, NO_UNIT, 0, 0, 0,
                        "Weights, Inputs, Outputs", "The tensors that may be kept here; others pass by.",
                        NOWHERE},
@@ -145,6 +187,10 @@ static const struct arch_field SCHEMA[] = {
                          ARCH_POSITIVE | ARCH_WHOLE, 1, 1e6, "1",
                          "Instances behind one access port; they share the energy of an access.",
                          PLACE(storage_level, cluster_size, 1)},
+
+    MEMORY_ROWS(0, 1),
+    MEMORY_ROWS(1, 2),
+    MEMORY_ROWS(2, 3),
 
     [ARRAY_NAME] = NAME_ROW(ARCH_ARRAY, "array", ARCH_REQUIRED, "Name of the fan-out."),
     [ARRAY_MESH] = {ARCH_ARRAY, "mesh", ARCH_VALUE_MESH, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 1, 1 << 20, "",
@@ -184,10 +230,22 @@ static const struct arch_field SCHEMA[] = {
                LEVEL(router_energy_j)),
     ENERGY_ROW(ARCH_ARRAY, "ingress_energy", "0 pJ", "Of one word that enters the network.",
                LEVEL(ingress_energy_j)),
+    CHOICE_ROW(
+        ARCH_ARRAY, "link", link_kind, "systolic",
+        "How words get about in it: from neighbour to neighbour, over a bus, over a bus with adders as "
+        "a tree (accounting interstellar).",
+        LEVEL(link)),
     LATENCY_ROW("fill_latency", "Added once to the cycles of a layer.", LEVEL(fill_latency_cycle)),
     LATENCY_ROW("drain_latency", "Added once to the cycles of a layer.", LEVEL(drain_latency_cycle)),
     {ARCH_MACS, "energy", ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, ARCH_REQUIRED, 0, 1, "",
      "Of one multiply-accumulate.", PLACE(mac_array, energy_j, 0)},
+    {ARCH_MACS, "capacity", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_WHOLE, 0, 1, "0",
+     "1: a MAC holds an operand of each tensor, so the innermost level sees the order of its loops "
+     "(accounting interstellar).",
+     PLACE(mac_array, capacity, 0)},
+    {ARCH_TOP, "utilization_threshold", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, 0, 0, 1, "0",
+     "The least share of each side of an array, and of the whole, that mappings use (engine interstellar).",
+     PLACE(architecture, utilization_threshold, 0)},
 };
 _Static_assert(sizeof SCHEMA / sizeof SCHEMA[0] <= ARCH_FIELD_MAX, "struct arch_item has room for them");
 

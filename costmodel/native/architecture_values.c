@@ -181,18 +181,24 @@ static enum dse_status parse_shape(const struct arch_field *field, const char *w
     return DSE_OK;
 }
 
-static enum dse_status parse_word(const char *what, const struct loose_scalar *loose, bool is_switch,
-                                  struct arch_value *value, struct dse_error *err)
+static enum dse_status parse_switch(const char *what, const struct loose_scalar *loose,
+                                    struct arch_value *value, struct dse_error *err)
 {
-    static const char *const kind[] = {"sram", "dram", "register"}; /* 1 is dram */
-    size_t index = 0;
     bool on = false;
-    if (is_switch)
-        DSE_TRY(yaml_bool(&loose->doc, &loose->node, what, &on, err));
-    else
-        DSE_TRY(
-            yaml_choice(&loose->doc, &loose->node, what, kind, sizeof kind / sizeof kind[0], &index, err));
-    value->number = is_switch ? on : (double)index;
+    DSE_TRY(yaml_bool(&loose->doc, &loose->node, what, &on, err));
+    value->number = on;
+    return DSE_OK;
+}
+
+static enum dse_status parse_choice(const struct arch_field *field, const char *what,
+                                    const struct loose_scalar *loose, struct arch_value *value,
+                                    struct dse_error *err)
+{
+    size_t n = 0, index = 0;
+    while (field->choice[n])
+        n++;
+    DSE_TRY(yaml_choice(&loose->doc, &loose->node, what, field->choice, n, &index, err));
+    value->number = (double)index;
     return DSE_OK;
 }
 
@@ -208,9 +214,9 @@ enum dse_status arch_value_parse(const struct arch_field *field, const char *wha
     case ARCH_VALUE_NUMBER:
         return parse_number(field, what, &loose, value, err);
     case ARCH_VALUE_SWITCH:
-        return parse_word(what, &loose, true, value, err);
-    case ARCH_VALUE_KIND:
-        return parse_word(what, &loose, false, value, err);
+        return parse_switch(what, &loose, value, err);
+    case ARCH_VALUE_CHOICE:
+        return parse_choice(field, what, &loose, value, err);
     case ARCH_VALUE_MESH:
         return parse_mesh(field, what, text, value, err);
     case ARCH_VALUE_ROLES:

@@ -33,6 +33,7 @@ static const struct key_row key_table[] = {
     {0, "type"},
     {0, "from"},
     {0, "count"},
+    {0, "batch"},
     {KEY_C, "C"},
     {KEY_K, "K"},
     {KEY_PQ, "P"},
@@ -177,12 +178,18 @@ static enum dse_status check_layer_keys(const struct network_reader *reader, con
     snprintf(what, sizeof(what), "%.110s of type %s", owner, row->word);
     DSE_TRY(yaml_check_keys(reader->doc, node, what, allowed, n_allowed, err));
     const struct ynode *from = yaml_find(node, "from");
-    const struct ynode *count = yaml_find(node, "count");
+    const struct ynode *count = yaml_find(node, "count"), *batch = yaml_find(node, "batch");
     const struct ynode *weights_from = yaml_find(node, "weights_from");
     if (reader->net->is_graph && count != NULL)
         return yaml_fail(reader->doc, count, err,
                          "%s: count is for lists of layers (kind: layers); in a graph write every layer",
                          owner);
+    if (reader->net->is_graph && batch != NULL)
+        return yaml_fail(
+            reader->doc, batch, err,
+            "%s: batch is for lists of layers (kind: layers); a graph has one for all (-b, or batch "
+            "in a sweep)",
+            owner);
     if (!reader->net->is_graph && (from != NULL || weights_from != NULL))
         return yaml_fail(
             reader->doc, from != NULL ? from : weights_from, err,
@@ -240,6 +247,21 @@ static enum dse_status read_dims(struct network_reader *reader, const struct yno
     return check_channels(reader, node, owner, row, layer, err);
 }
 
+/* A whole number of the layer as a whole, `missing` when it is not there. */
+static enum dse_status read_count(const struct network_reader *reader, const struct ynode *node,
+                                  const char *owner, const char *key, uint32_t highest, uint32_t missing,
+                                  uint32_t *value, struct dse_error *err)
+{
+    const struct ynode *given = yaml_find(node, key);
+    char what[WHAT_MAX];
+    uint64_t number = missing;
+    snprintf(what, sizeof(what), "%.110s: %s", owner, key);
+    if (given != NULL)
+        DSE_TRY(yaml_u64(reader->doc, given, what, 1, highest, &number, err));
+    *value = (uint32_t)number;
+    return DSE_OK;
+}
+
 enum dse_status network_read_layer(struct network_reader *reader, const struct ynode *node,
                                    struct layer *layer, struct dse_error *err)
 {
@@ -257,15 +279,8 @@ enum dse_status network_read_layer(struct network_reader *reader, const struct y
     layer->line = node->line;
     layer->weight_producer = LAYER_NO_PRODUCER;
     layer->n_operand = row->type == LAYER_ADD || row->type == LAYER_MUL ? 2 : 1;
-    layer->count = 1;
-    const struct ynode *count = yaml_find(node, "count");
-    if (count != NULL) {
-        char what[WHAT_MAX];
-        uint64_t number = 0;
-        snprintf(what, sizeof(what), "%.110s: count", owner);
-        DSE_TRY(yaml_u64(doc, count, what, 1, NETWORK_COUNT_MAX, &number, err));
-        layer->count = (uint32_t)number;
-    }
+    DSE_TRY(read_count(reader, node, owner, "count", NETWORK_COUNT_MAX, 1, &layer->count, err));
+    DSE_TRY(read_count(reader, node, owner, "batch", NETWORK_DIM_MAX, 0, &layer->batch, err));
     if (row->type == LAYER_EINSUM)
         return network_read_einsum(reader, node, layer, err);
     return read_dims(reader, node, owner, row, layer, err);

@@ -18,8 +18,8 @@ DSE_MUST_CHECK enum dse_status network_native_build(const struct yaml_doc *doc,
                                                     const struct network_problems *problems,
                                                     struct network *network, struct dse_error *err);
 
-/* The name that a layer gets from its file: the last part of `path` without .yaml or .yml, with '_' for what
- * no name may have; in `name`, which is also returned. */
+/* The name that a layer gets from its file: the last part of `path` without .yaml, .yml, .json or .csv, with
+ * '_' for what no name may have; in `name`, which is also returned. */
 char *network_name_of(const char *path, char name[PROBLEM_NAME_MAX]);
 
 #endif

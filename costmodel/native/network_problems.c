@@ -13,13 +13,13 @@ static const char name_signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 
 char *network_name_of(const char *path, char name[PROBLEM_NAME_MAX])
 {
+    static const char *const ending[] = {".yaml", ".yml", ".json", ".csv"};
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
-    for (size_t i = 0; i < 2; i++) {
-        const char *const ending = i == 0 ? ".yaml" : ".yml";
-        size_t n = strlen(ending);
-        if (length > n && strncmp(path + length - n, ending, n) == 0 && path[length - n - 1] != '/') {
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+        size_t n = strlen(ending[i]);
+        if (length > n && strncmp(path + length - n, ending[i], n) == 0 && path[length - n - 1] != '/') {
             length -= n;
             break;
         }

@@ -1,17 +1,24 @@
-/* Architecture files of either format. Of a native one a template keeps the parsed table of values, so that a
- * build only replaces some; a Timeloop file is built anew from its tree. */
+/* Architecture files of any format. Of a native one, or one of Interstellar's authors, a template keeps the
+ * table of values, so that a build only replaces some; a Timeloop file is built anew from its tree. */
 #include "costmodel/readers/readers.h"
 
 #include <stdlib.h>
 
+#include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/native/architecture_native.h"
 #include "costmodel/timeloop/timeloop.h"
 
 struct architecture_template {
     const struct yaml_doc *doc;
-    bool native;
-    struct arch_file file; /* when native */
+    bool timeloop;
+    struct arch_file file; /* else */
 };
+
+static enum dse_status read_file(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
+{
+    return interstellar_is_architecture(doc) ? interstellar_arch_file_read(doc, file, err)
+                                             : arch_file_read(doc, file, err);
+}
 
 enum dse_status architecture_template_new(const struct yaml_doc *doc, struct architecture_template **template,
                                           struct dse_error *err)
@@ -22,9 +29,9 @@ enum dse_status architecture_template_new(const struct yaml_doc *doc, struct arc
     if (!made)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading %s", doc->path);
     made->doc = doc;
-    made->native = !timeloop_is_architecture(doc);
-    if (made->native)
-        status = arch_file_read(doc, &made->file, err);
+    made->timeloop = timeloop_is_architecture(doc);
+    if (!made->timeloop)
+        status = read_file(doc, &made->file, err);
     if (status != DSE_OK)
         free(made);
     else
@@ -37,8 +44,8 @@ void architecture_template_free(struct architecture_template *template)
     free(template);
 }
 
-static enum dse_status build_native(const struct arch_file *file, const struct arch_override *override,
-                                    size_t n_override, struct architecture *arch, struct dse_error *err)
+static enum dse_status build_file(const struct arch_file *file, const struct arch_override *override,
+                                  size_t n_override, struct architecture *arch, struct dse_error *err)
 {
     struct arch_spec spec = file->spec;
     size_t n_copy = n_override <= spec.n_item ? n_override : spec.n_item + 1;
@@ -59,9 +66,9 @@ enum dse_status architecture_template_build(const struct architecture_template *
                                             const struct arch_override *override, size_t n_override,
                                             struct architecture *arch, struct dse_error *err)
 {
-    if (template->native)
-        return build_native(&template->file, override, n_override, arch, err);
-    return timeloop_architecture_build(template->doc, NULL, override, n_override, arch, err);
+    if (template->timeloop)
+        return timeloop_architecture_build(template->doc, NULL, override, n_override, arch, err);
+    return build_file(&template->file, override, n_override, arch, err);
 }
 
 enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const struct yaml_doc *ert,
@@ -72,8 +79,7 @@ enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const st
         return timeloop_architecture_build(doc, ert, override, n_override, arch, err);
     if (ert != NULL)
         return dse_fail_at(err, DSE_BAD_INPUT, ert->path, 0,
-                           "an ERT belongs to a Timeloop architecture; %s is a native one, which gives its "
-                           "energies itself",
+                           "an ERT belongs to a Timeloop architecture; %s gives its energies itself",
                            doc->path);
     struct architecture_template *template;
     DSE_TRY(architecture_template_new(doc, &template, err));
@@ -100,9 +106,13 @@ enum dse_status architecture_read(const char *path, struct architecture *arch, s
 enum dse_status architecture_path_unit(const struct yaml_doc *doc, const char *path, int *unit,
                                        struct dse_error *err)
 {
-    if (!timeloop_is_architecture(doc))
-        return architecture_native_path_unit(doc, path, unit, err);
-    DSE_TRY(timeloop_architecture_check_path(doc, path, err));
-    *unit = -1; /* Timeloop's numbers carry no units */
-    return DSE_OK;
+    struct architecture_template *template;
+    if (timeloop_is_architecture(doc)) {
+        *unit = -1; /* Timeloop's numbers carry no units */
+        return timeloop_architecture_check_path(doc, path, err);
+    }
+    DSE_TRY(architecture_template_new(doc, &template, err));
+    enum dse_status status = arch_spec_path_unit(&template->file.spec, path, unit, err);
+    architecture_template_free(template);
+    return status;
 }

@@ -1,5 +1,6 @@
-/* Networks of any format: native files, and Timeloop's problem files, one of which is a list of one layer.
- * Several of them are put into words as a native file with the key `problems`: there is one reader. */
+/* Networks of any format: native files, Timeloop's problem files, one of which is a list of one layer, and
+ * the layers of Interstellar's authors. All but the first are put into words as a native file: there is one
+ * reader. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "base/name_table.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/native/network_native.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
@@ -69,12 +71,49 @@ static enum dse_status list_one(const struct yaml_doc *doc, struct yaml_doc *lis
     return status;
 }
 
+/* A network in words. */
+static enum dse_status build_text(const char *path, const struct text_buffer *text, struct network *network,
+                                  struct dse_error *err)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, path, text->data, text->length, err));
+    enum dse_status status = network_native_build(&doc, NULL, network, err);
+    yaml_doc_free(&doc);
+    return status;
+}
+
+static enum dse_status build_json_layer(const struct yaml_doc *doc, struct network *network,
+                                        struct dse_error *err)
+{
+    struct text_buffer text;
+    text_init(&text);
+    enum dse_status status = interstellar_layer_text(doc, &text, err);
+    if (status == DSE_OK)
+        status = build_text(doc->path, &text, network, err);
+    text_free(&text);
+    return status;
+}
+
+static enum dse_status build_table(const char *name, const char *bytes, size_t length,
+                                   struct network *network, struct dse_error *err)
+{
+    struct text_buffer text;
+    text_init(&text);
+    enum dse_status status = interstellar_table_text(name, bytes, length, &text, err);
+    if (status == DSE_OK)
+        status = build_text(name, &text, network, err);
+    text_free(&text);
+    return status;
+}
+
 static enum dse_status build(const struct yaml_doc *doc, const struct network_files *files,
                              struct network *network, struct dse_error *err)
 {
     struct source source = {doc->path, files, NULL};
     const struct network_problems problems = {read_problem, &source};
     struct yaml_doc list;
+    if (interstellar_is_layer(doc))
+        return build_json_layer(doc, network, err);
     if (!yaml_find(doc->root, "problem") || yaml_find(doc->root, "network"))
         return network_native_build(doc, &problems, network, err);
     source.own = doc;
@@ -89,6 +128,8 @@ enum dse_status network_parse_with(const char *name, const char *bytes, size_t l
                                    struct dse_error *err)
 {
     struct yaml_doc doc;
+    if (interstellar_is_table(name, bytes, length))
+        return build_table(name, bytes, length, network, err);
     DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
     enum dse_status status = build(&doc, files, network, err);
     yaml_doc_free(&doc);

@@ -264,7 +264,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
 {
     struct architecture arch;
     struct input_overrides overrides;
-    unsigned long long batch = 1;
+    unsigned long long batch = 0;
     char *text;
     size_t length;
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
@@ -276,8 +276,11 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
     const struct schedule_format *format = schedule_format_of(text, length);
-    struct schedule_request request = {
-        .arch = &arch, .batch = (uint32_t)batch, .path = args->operand[2], .text = text, .length = length};
+    struct schedule_request request = {.arch = &arch,
+                                       .batch = batch ? (uint32_t)batch : 1,
+                                       .path = args->operand[2],
+                                       .text = text,
+                                       .length = length};
     if (format)
         status = run_schedule(args, console, format, &request, err);
     else
@@ -307,7 +310,7 @@ static const struct cli_option options[] = {
     {"accounting", 'a', "NAME",
      "what the MAPPING or SCHEDULE costs: a name of `dse list accountings` (default: the first that prices "
      "mappings on ARCH; what the SCHEDULE says)"},
-    {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default 1)"},
+    {"batch", 'b', "N", "samples, for a NETWORK or NETWORK:LAYER (default: what it says, else 1)"},
     {"option", 'o', "NAME=VALUE", "an option of the evaluation of a SCHEDULE by its name; repeatable"},
     {"timeline", 0, "FILE",
      "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},

@@ -86,7 +86,7 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     struct input_overrides overrides;
     const char *names[CLI_VALUE_MAX];
     size_t n_name = 0;
-    unsigned long long batch = 1, threads = 0;
+    unsigned long long batch = 0, threads = 0;
     DSE_TRY(cli_choice(args, "format", formats, 4, MAP_TABLE, &job->format, err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
@@ -258,7 +258,7 @@ static const struct cli_option options[] = {
      "the machine)"},
     {"objective", 'O', "WHAT", "what to minimise: latency, energy, edp (default), ed2p or energy^n*delay^m"},
     {"layer", 'l', "NAME", "only this layer; repeatable"},
-    {"batch", 'b', "N", "samples (default 1)"},
+    {"batch", 'b', "N", "samples (default: what the network says, else 1)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
     {"max-evaluations", 'n', "N",
      "cost-model calls per layer, or of a schedule (default: the engine's own rule)"},

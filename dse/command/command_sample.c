@@ -222,7 +222,7 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
 {
     static const char *const draws[] = {"construct", "primes"};
     struct input_overrides overrides;
-    unsigned long long batch = 1;
+    unsigned long long batch = 0;
     size_t draw;
     const char *const layer = args->n_operand > 2 ? args->operand[2] : NULL;
     DSE_TRY(cli_choice(args, "draw", draws, 2, SAMPLE_CONSTRUCT, &draw, err));
@@ -328,7 +328,7 @@ static const struct cli_option options[] = {
     {"mapping", 0, NULL, "also the mapping itself, as `dse eval` reads it"},
     {"output", 'o', "FILE", "where rows go (default: standard output)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
-    {"batch", 'b', "N", "samples (default 1)"},
+    {"batch", 'b', "N", "samples (default: what the network says, else 1)"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/inputs/resolve.h"
@@ -164,27 +165,48 @@ static enum dse_status needs_layer(const char *name, struct dse_error *err)
     return status;
 }
 
-/* Whether a file is a native network rather than a Timeloop problem; a folder holds several of those. */
-static bool is_network_file(const char *path)
+/* The layer of a file that holds just one. */
+static enum dse_status only_layer(const char *name, uint32_t batch, struct problem *problem,
+                                  struct dse_error *err)
+{
+    struct network network;
+    DSE_TRY(input_network(name, &network, err));
+    enum dse_status status = layer_problem(network.layer, batch, problem, err);
+    network_free(&network);
+    return status;
+}
+
+enum file_kind { FILE_PROBLEM, FILE_NETWORK, FILE_LAYER };
+
+/* What lies there; a folder holds several problems. */
+static enum file_kind kind_of_file(const char *path)
 {
     struct yaml_doc doc;
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return true;
+    if ((stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || interstellar_is_table(path, "", 0))
+        return FILE_NETWORK;
     if (yaml_read(&doc, path, NULL) != DSE_OK)
-        return false; /* the reader of problems says what is wrong */
-    bool found = yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem");
+        return FILE_PROBLEM; /* its reader says what is wrong */
+    enum file_kind kind = interstellar_is_layer(&doc) ? FILE_LAYER
+                          : yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem")
+                              ? FILE_NETWORK
+                              : FILE_PROBLEM;
     yaml_doc_free(&doc);
-    return found;
+    return kind;
 }
 
-/* PROBLEM without a layer: a Timeloop file, or a network by mistake. */
-static enum dse_status whole_problem(const char *name, struct problem *problem, struct dse_error *err)
+/* PROBLEM without a layer's name: a file of one, or a network by mistake. */
+static enum dse_status whole_problem(const char *name, uint32_t batch, struct problem *problem,
+                                     struct dse_error *err)
 {
     char path[RESOLVE_PATH_MAX];
     struct dse_error inner = {0};
-    if (access(name, F_OK) == 0)
-        return is_network_file(name) ? needs_layer(name, err) : problem_read(name, problem, err);
+    if (access(name, F_OK) == 0) {
+        enum file_kind kind = kind_of_file(name);
+        return kind == FILE_NETWORK ? needs_layer(name, err)
+               : kind == FILE_LAYER ? only_layer(name, batch, problem, err)
+                                    : problem_read(name, problem, err);
+    }
     if (strpbrk(name, "/."))
         return problem_read(name, problem, err);
     if (resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, &inner) == DSE_OK)
@@ -202,9 +224,9 @@ enum dse_status input_problem(const char *name, uint32_t batch, struct problem *
     if (colon && colon != name && colon[1] && !strchr(colon, '/'))
         return layer_of(name, colon, batch, problem, err);
     if (!colon || colon == name || colon[1])
-        return whole_problem(name, problem, err);
+        return whole_problem(name, batch, problem, err);
     snprintf(network, sizeof network, "%.*s", (int)(colon - name), name); /* the layer is missing */
-    return whole_problem(network, problem, err);
+    return whole_problem(network, batch, problem, err);
 }
 
 enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const struct ynode **list,

@@ -41,7 +41,8 @@ DSE_MUST_CHECK enum dse_status input_network(const char *name, struct network *n
 DSE_MUST_CHECK enum dse_status input_problems(const char *const *name, size_t n, struct network *network,
                                               struct dse_error *err);
 
-/* A Timeloop problem file or "NETWORK:LAYER". */
+/* A Timeloop problem file, a layer of Interstellar's authors, or "NETWORK:LAYER"; batch 0: what the file
+ * says, or 1. */
 DSE_MUST_CHECK enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
                                              struct dse_error *err);
 

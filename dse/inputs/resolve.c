@@ -40,7 +40,8 @@ static int has_ending(const char *name, const char *ending)
 
 static int looks_like_path(const char *name)
 {
-    return strchr(name, '/') != NULL || has_ending(name, ".yaml") || has_ending(name, ".yml");
+    return strchr(name, '/') != NULL || has_ending(name, ".yaml") || has_ending(name, ".yml") ||
+           has_ending(name, ".json") || has_ending(name, ".csv");
 }
 
 char *resolve_folder_of(const char *path, char *dir, size_t size)

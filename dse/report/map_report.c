@@ -2,6 +2,7 @@
  * nests or CUDA launches. */
 #include "dse/report/map_report.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "costmodel/loopnest/gpu_schedule.h"
@@ -117,8 +118,11 @@ static void add_words(const struct map_report *r, struct report *report)
 {
     char objective[64];
     const struct workload *w = r->workload;
-    text_append(&report->head, "%s on %s, batch %u, engine %s, objective %s, seed %llu\n", r->network->name,
-                r->arch->name, w->batch, r->settings->engine->name,
+    char batch[24] = "es of its file";
+    if (w->batch)
+        snprintf(batch, sizeof batch, " %u", w->batch);
+    text_append(&report->head, "%s on %s, batch%s, engine %s, objective %s, seed %llu\n", r->network->name,
+                r->arch->name, batch, r->settings->engine->name,
                 objective_print(&r->settings->objective, objective, sizeof objective),
                 (unsigned long long)r->settings->seed);
     for (uint32_t i = 0; i < w->n_layer; i++)

@@ -87,6 +87,8 @@ static void hash_layer(struct hash_state *state, const struct layer *l)
     hash_text(state, l->name);
     for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
         hash_u64(state, number[i]);
+    if (l->batch)
+        hash_u64(state, l->batch);
     hash_text(state, l->permute);
     for (uint32_t i = 0; i < l->n_producer; i++)
         hash_u64(state, (uint32_t)l->producer[i]);
@@ -121,7 +123,7 @@ void workload_init_whole(struct workload *w, const struct network *network, uint
 {
     memset(w, 0, sizeof *w);
     w->network = network;
-    w->batch = batch;
+    w->batch = batch ? batch : network_batch(network);
     hash_network(w);
     w->hash = w->network_hash;
 }
@@ -132,7 +134,7 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
     uint32_t n = network->n_layer ? network->n_layer : 1, n_chosen = 0;
     memset(w, 0, sizeof *w);
     w->network = network;
-    w->batch = batch;
+    w->batch = batch ? batch : network_batch(network);
     if (!lenient)
         DSE_TRY(check_names(network, name, n_name, err));
     for (uint32_t i = 0; i < network->n_layer; i++)

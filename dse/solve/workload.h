@@ -1,4 +1,4 @@
-/* What a design point asks of an engine: the layers of a network for one batch size, equal ones joined, for a
+/* What a design point asks of an engine: the layers of a network for a batch size, equal ones joined, for a
  * mapper; the whole network for a scheduler. */
 #ifndef DSE_SOLVE_WORKLOAD_H
 #define DSE_SOLVE_WORKLOAD_H
@@ -14,7 +14,7 @@
 /* The mapped layers in file order; those without multiply-accumulates are left out (n_skipped). */
 struct workload {
     const struct network *network; /* borrowed */
-    uint32_t batch;
+    uint32_t batch;                /* 0: each layer has its own, by the network's file */
     uint32_t n_layer;
     uint32_t *layer;      /* (n_layer) indices into network->layer */
     uint32_t *problem_of; /* (n_layer) which problem the layer is */
@@ -27,10 +27,11 @@ struct workload {
     struct arena arena;    /* all of these */
 };
 
-/* Build it. `name` (n_name) chooses layers, 0 for all; every name must be a layer with multiply-accumulates
- * unless `lenient`, when names that the network does not have are passed over. DSE_BAD_INPUT: unknown layer,
- * nothing left; DSE_BAD_USAGE from layer_problem (a batch that a layer cannot have); DSE_NO_MEMORY. Release
- * with workload_free (also after a failure). */
+/* Build it for `batch` samples, 0: those that the network's file says, else 1. `name` (n_name) chooses
+ * layers, 0 for all; every name must be a layer with multiply-accumulates unless `lenient`, when names that
+ * the network does not have are passed over. DSE_BAD_INPUT: unknown layer, nothing left; DSE_BAD_USAGE from
+ * layer_problem (a batch that a layer cannot have); DSE_NO_MEMORY. Release with workload_free (also after a
+ * failure). */
 DSE_MUST_CHECK enum dse_status workload_init(struct workload *workload, const struct network *network,
                                              uint32_t batch, const char *const *name, size_t n_name,
                                              int lenient, struct dse_error *err);

@@ -189,8 +189,8 @@ static enum dse_status load_workload(struct sweep *sweep, size_t n, size_t b, co
 static enum dse_status load_batch(struct sweep *sweep, const struct spec_text *value, size_t i,
                                   struct dse_error *err)
 {
-    uint64_t batch;
-    if (!text_parse_u64(value->text, &batch) || batch < 1 || batch > 1000000)
+    uint64_t batch = 0;
+    if (value->text && (!text_parse_u64(value->text, &batch) || batch < 1 || batch > 1000000))
         return spec_fail(sweep->spec, value, err, "batch %.60s: a whole number from 1 to 1000000 is expected",
                          value->text);
     sweep->batch[i] = (uint32_t)batch;
@@ -199,10 +199,10 @@ static enum dse_status load_batch(struct sweep *sweep, const struct spec_text *v
 
 static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
 {
-    static const struct spec_text one = {"1", 0};
+    static const struct spec_text own = {NULL, 0}; /* what the network says, else 1 */
     struct setting_values values = values_of(sweep, "batch");
     if (values.n == 0)
-        values = (struct setting_values){1, &one};
+        values = (struct setting_values){1, &own};
     const char **name = arena_alloc(&sweep->arena, sweep->spec->n_layer + 1, sizeof *name);
     sweep->batch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->batch);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));

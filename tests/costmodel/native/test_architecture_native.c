@@ -519,6 +519,8 @@ static void example(const struct arch_field *row, int k, char *text, size_t size
     const double number = open ? row->highest / (2 - k) : row->lowest + k;
     if (row->kind == ARCH_VALUE_SWITCH)
         snprintf(text, size, "%s", k ? "on" : "off");
+    else if (row->kind == ARCH_VALUE_CHOICE)
+        snprintf(text, size, "%s", row->choice[k]);
     else if (row->unit >= 0)
         quantity_print(number, (enum unit_kind)row->unit, text, size);
     else

@@ -12,9 +12,10 @@
 #include "base/units.h"
 #include "costmodel/native/architecture_native.h"
 
-/* What to write for a field, with an example of each form. */
-static const char *accepted_words(const struct arch_field *field)
+/* What to write for a field, with an example of each form; `list` (size bytes) is room for words. */
+static const char *accepted_words(const struct arch_field *field, char *list, size_t size)
 {
+    size_t used = 0;
     switch (field->kind) {
     case ARCH_VALUE_NAME:
         return "text";
@@ -24,8 +25,10 @@ static const char *accepted_words(const struct arch_field *field)
         return field->property & ARCH_WHOLE ? "whole number" : "number";
     case ARCH_VALUE_SWITCH:
         return "on, off";
-    case ARCH_VALUE_KIND:
-        return "sram, dram, register";
+    case ARCH_VALUE_CHOICE:
+        for (size_t i = 0; field->choice[i]; i++)
+            used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", field->choice[i]);
+        return list;
     case ARCH_VALUE_MESH:
         return "`4x4`";
     case ARCH_VALUE_ROLES:
@@ -87,9 +90,10 @@ static void print_schema(struct text_buffer *out)
                     "%s### %s\n\n| key | written as | range | default | meaning |\n|---|---|---|---|---|\n",
                     s > 0 ? "\n" : "", title[s]);
         for (int f = 0; f < architecture_n_field(); f++) {
+            char list[128];
             if (schema[f].section != (enum arch_section)s)
                 continue;
-            text_append(out, "| `%s` | %s | ", schema[f].key, accepted_words(&schema[f]));
+            text_append(out, "| `%s` | %s | ", schema[f].key, accepted_words(&schema[f], list, sizeof list));
             append_range(out, &schema[f]);
             text_append(out, " | %s | %s |\n",
                         schema[f].property & ARCH_REQUIRED ? "required" : schema[f].fallback,

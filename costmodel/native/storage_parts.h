@@ -1,0 +1,23 @@
+/* The numbers of one storage of a native architecture file, in two parts: architecture_storage.c (sizes,
+ * bandwidths, memories side by side) and architecture_energy.c (energies and their rules). Nobody else
+ * includes this. */
+#ifndef COSTMODEL_NATIVE_STORAGE_PARTS_H
+#define COSTMODEL_NATIVE_STORAGE_PARTS_H
+
+#include "costmodel/native/architecture_native.h"
+
+/* Bytes of a size written in bytes or words. */
+double storage_bytes_of(const struct arch_value *size, uint32_t word_bit);
+
+/* The row of memory `i`, counted from 0. */
+static inline int storage_memory_row(uint32_t i, enum arch_memory_row row)
+{
+    return STORAGE_MEMORIES + (int)i * (int)ARCH_MEMORY_ROWS + (int)row;
+}
+
+/* The energies of the level, or of its memories, with the rule applied; its sizes are set. */
+DSE_MUST_CHECK enum dse_status storage_set_energies(const struct arch_spec *spec,
+                                                    const struct arch_item *item, struct storage_level *level,
+                                                    struct dse_error *err);
+
+#endif
