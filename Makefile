@@ -134,7 +134,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-rerun check-slurm bench bench-million figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-rerun check-slurm check-halide bench bench-million figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -148,6 +148,7 @@ help:
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
+#: make check-halide   compile and run random schedules of `dse eval --halide`, where Halide 14 is (scripts/install-packages halide)
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
 #: make bench-million  what a sweep of 1,000,000 points costs apart from its searches, against its limits: POINTS=20000 takes fewer
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
@@ -178,6 +179,11 @@ check-slurm:
 	@scripts/install-packages build check slurm
 	$(SUBMAKE) all
 	@PYTHON='$(PYTHON)' scripts/check-slurm $(PROGRAM)
+
+check-halide:
+	@scripts/install-packages build check
+	$(SUBMAKE) all
+	@$(PYTHON) scripts/check-halide $(PROGRAM)
 
 bench:
 	@scripts/install-packages build

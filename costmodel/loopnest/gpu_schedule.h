@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
-#include "costmodel/model/mapping.h"
+#include "costmodel/model/mapping_text.h"
 #include "costmodel/model/problem.h"
 
 enum { GPU_PART_MAX = 64 };
@@ -62,15 +62,9 @@ bool gpu_loop_is_serial(const struct problem *problem, const struct architecture
 bool gpu_schedule_check(const struct architecture *arch, const struct gpu_schedule *schedule, char *reason,
                         size_t size);
 
-/* Append the launch as text for people: sizes against limits, serial loops, and how each index is
- * computed. */
-void gpu_schedule_write(const struct problem *problem, const struct architecture *arch,
-                        const struct mapping *mapping, struct text_buffer *out);
-
-/* Append the names of the columns, then one row each of a CSV table of launches: sizes, bytes, and the loops
- * of each axis as "Q=14 P=2", fastest first. Without a line end. */
-void gpu_schedule_csv_header(struct text_buffer *out);
-void gpu_schedule_csv(const struct problem *problem, const struct architecture *arch,
-                      const struct mapping *mapping, struct text_buffer *out);
+/* The launch as text for people: sizes against limits, serial loops, and how each index is computed; and as a
+ * row: sizes, bytes, and the loops of each axis as "Q=14 P=2", fastest first. A text for the registry:
+ * mapping_text.h. */
+extern const struct mapping_text mapping_text_gpu;
 
 #endif

@@ -192,8 +192,19 @@ static void write_note(const struct problem *problem, const struct gpu_axes *axe
     text_append(out, " add into the same outputs: %s\n", how);
 }
 
-void gpu_schedule_write(const struct problem *problem, const struct architecture *arch,
-                        const struct mapping *mapping, struct text_buffer *out)
+static enum dse_status accepts(const struct problem *problem, const struct architecture *arch,
+                               struct dse_error *err)
+{
+    (void)problem;
+    return arch->gpu.present
+               ? DSE_OK
+               : dse_fail(err, DSE_BAD_USAGE,
+                          "%s is no GPU; its file has no part gpu that names the threads of a block",
+                          arch->name);
+}
+
+static void write_text(const struct mapping *mapping, const struct problem *problem,
+                       const struct architecture *arch, struct text_buffer *out)
 {
     const struct gpu_limits *gpu = &arch->gpu;
     struct gpu_schedule s;
@@ -230,7 +241,7 @@ void gpu_schedule_write(const struct problem *problem, const struct architecture
 
 /* ---------------------------------------- as a table */
 
-void gpu_schedule_csv_header(struct text_buffer *out)
+static void csv_header(struct text_buffer *out)
 {
     text_append(out,
                 "grid_x,grid_y,grid_z,block_x,block_y,block_z,blocks,threads,grid_loops_x,grid_loops_y,"
@@ -271,8 +282,8 @@ static void csv_loops(const struct problem *problem, const struct architecture *
         text_append(out, ",");
 }
 
-void gpu_schedule_csv(const struct problem *problem, const struct architecture *arch,
-                      const struct mapping *mapping, struct text_buffer *out)
+static void csv_row(const struct mapping *mapping, const struct problem *problem,
+                    const struct architecture *arch, struct text_buffer *out)
 {
     uint32_t threads = arch->gpu.level;
     struct gpu_schedule s;
@@ -288,3 +299,12 @@ void gpu_schedule_csv(const struct problem *problem, const struct architecture *
     csv_loops(problem, arch, mapping, threads, threads, out);
     csv_loops(problem, arch, mapping, threads - 1, 0, out);
 }
+
+const struct mapping_text mapping_text_gpu = {
+    .name = "gpu",
+    .sentence = "for a GPU: every mapping as a CUDA launch, also as csv",
+    .accepts = accepts,
+    .write = write_text,
+    .csv_header = csv_header,
+    .csv_row = csv_row,
+};

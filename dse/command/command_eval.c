@@ -13,6 +13,7 @@
 #include "dse/inputs/input_mapping.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/mapping_report.h"
+#include "dse/report/mapping_texts.h"
 #include "dse/report/schedule_input.h"
 #include "dse/report/timeline_plot.h"
 #include "dse/solve/measure_settings.h"
@@ -20,10 +21,11 @@
 
 enum { REPORT_LIST_MAX = 32 };
 
+static const char *const format_name[] = {"table", "csv", "json"};
+
 static enum dse_status read_format(const struct cli_args *args, size_t *format, struct dse_error *err)
 {
-    static const char *const formats[] = {"table", "csv", "json"};
-    return cli_choice(args, "format", formats, 3, REPORT_TABLE, format, err);
+    return cli_choice(args, "format", format_name, 3, REPORT_TABLE, format, err);
 }
 
 static enum dse_status read_kind(const struct cli_args *args, size_t *kind, size_t *format,
@@ -116,6 +118,32 @@ static enum dse_status measure(const struct cli_args *args, size_t kind, const s
                : DSE_OK;
 }
 
+/* A mapping in other forms, in place of the report. */
+static enum dse_status print_texts(const struct cli_args *args, const struct console *console,
+                                   const struct mapping_texts *texts, const struct mapping *mapping,
+                                   const struct mapping_report *of, struct dse_error *err)
+{
+    static const char *const of_reports[] = {"report", "measure", "noc-steps", "noc-transactions"};
+    struct text_buffer out;
+    size_t format;
+    for (size_t i = 0; i < sizeof of_reports / sizeof of_reports[0]; i++)
+        if (cli_has(args, of_reports[i]))
+            return dse_fail(err, DSE_BAD_USAGE, "--%s is of the report, and --%s is printed in its place",
+                            of_reports[i], texts->text[0]->name);
+    DSE_TRY(read_format(args, &format, err));
+    DSE_TRY(mapping_texts_check(texts, of->problem, 1, of->arch, format_name[format], err));
+    text_init(&out);
+    if (format == REPORT_CSV)
+        mapping_texts_row(texts, mapping, of->problem, of->arch, &out);
+    else
+        mapping_texts_write(texts, mapping, of->problem, of->arch, &out);
+    enum dse_status status = text_check(&out, "the output", err);
+    if (status == DSE_OK)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return status;
+}
+
 static enum dse_status report_mapping(const struct cli_args *args, const struct console *console,
                                       const struct mapping *mapping, struct arena *arena,
                                       struct mapping_report *report, struct dse_error *err)
@@ -123,7 +151,11 @@ static enum dse_status report_mapping(const struct cli_args *args, const struct 
     struct noc_config config;
     struct noc_latency latency;
     struct cells measured;
+    struct mapping_texts texts;
     size_t kind, format;
+    mapping_texts_asked(args, &texts);
+    if (texts.n)
+        return print_texts(args, console, &texts, mapping, report, err);
     DSE_TRY(read_kind(args, &kind, &format, err));
     cells_init(&measured, report_list_column, REPORT_LIST_COLUMNS);
     enum dse_status status = measure(args, kind, mapping, arena, report, &measured, err);
@@ -225,6 +257,11 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
     static const char *const of_mappings[] = {"pad", "measure", "noc-steps", "noc-transactions"};
     struct arena arena;
     struct network network;
+    struct mapping_texts texts;
+    mapping_texts_asked(args, &texts);
+    if (texts.n)
+        return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a %s", texts.text[0]->name,
+                        args->operand[2], format->name);
     for (size_t i = 0; i < sizeof of_mappings / sizeof of_mappings[0]; i++)
         if (cli_has(args, of_mappings[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a %s", of_mappings[i],
@@ -320,6 +357,16 @@ static const struct cli_option options[] = {
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
 };
 
+/* What schedules have, and the forms of mappings. */
+static bool more_options(size_t i, struct cli_option *option)
+{
+    size_t n = 0;
+    while (schedule_flag_at(n, option))
+        if (n++ == i)
+            return true;
+    return mapping_text_flag_at(i - n, option);
+}
+
 const struct cli_command command_eval = {
     .name = "eval",
     .operands = "ARCH PROBLEM MAPPING|SCHEDULE",
@@ -339,6 +386,8 @@ const struct cli_command command_eval = {
         "reports tiles and tensors\n"
         "have every start and finish, in cycles.\n"
         "\n"
+        "With --nest, --gpu or --halide the MAPPING is printed in that form, in place of a report.\n"
+        "\n"
         "The report noc simulates the network between global buffer, DRAM and PEs cycle by cycle. A "
         "mapping of "
         "more steps than --noc-steps\n"
@@ -350,7 +399,7 @@ const struct cli_command command_eval = {
         "  dse eval soma_edge resnet50_soma experiments/soma/schedules/resnet50_fused.yaml --compat\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
-    .more = schedule_flag_at,
+    .more = more_options,
     .min_operand = 3,
     .max_operand = 3,
     .run = command,

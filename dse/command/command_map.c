@@ -27,6 +27,7 @@ struct map_job {
     struct layer_record *layer; /* (n_layer) */
     struct arena arena;
     char reason[SOLVE_REASON_MAX]; /* of a scheduler */
+    struct mapping_texts texts;
     size_t format;
     int n_thread;
 };
@@ -114,12 +115,9 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
         DSE_TRY(read_constraints(cli_value(args, "constraints"), job, err));
     if (job->format == MAP_YAML && job->workload.n_problem != 1)
         return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping; choose a layer with --layer");
-    if (cli_has(args, "gpu") && !job->arch.gpu.present)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "--gpu: %s is no GPU; its file has no part gpu that names the threads of a block",
-                        job->arch.name);
-    if (cli_has(args, "gpu") && job->format != MAP_TABLE && job->format != MAP_CSV)
-        return dse_fail(err, DSE_BAD_USAGE, "--gpu prints a table or csv, not %s", formats[job->format]);
+    mapping_texts_asked(args, &job->texts);
+    DSE_TRY(mapping_texts_check(&job->texts, job->workload.problem, job->workload.n_problem, &job->arch,
+                                formats[job->format], err));
     job->result = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->result);
     job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
     job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
@@ -155,8 +153,8 @@ static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
     return DSE_OK;
 }
 
-static enum dse_status print_all(const struct cli_args *args, const struct map_job *job,
-                                 const struct console *console, struct dse_error *err)
+static enum dse_status print_all(const struct map_job *job, const struct console *console,
+                                 struct dse_error *err)
 {
     struct text_buffer out;
     enum dse_status status = DSE_OK;
@@ -168,8 +166,8 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
         map_report_yaml(&report, &out);
         break;
     case MAP_CSV:
-        if (cli_has(args, "gpu"))
-            map_report_gpu_csv(&report, &out);
+        if (job->texts.n)
+            map_report_text_csv(&report, job->texts.text[0], &out);
         else
             status = map_report_print(&report, REPORT_CSV, &out, err);
         break;
@@ -178,8 +176,7 @@ static enum dse_status print_all(const struct cli_args *args, const struct map_j
         break;
     default:
         status = map_report_print(&report, REPORT_TABLE, &out, err);
-        if (cli_has(args, "nest") || cli_has(args, "gpu"))
-            map_report_mappings(&report, cli_has(args, "nest"), cli_has(args, "gpu"), &out);
+        map_report_mappings(&report, &job->texts, &out);
         break;
     }
     if (status == DSE_OK)
@@ -233,7 +230,7 @@ static int command(const struct cli_args *args, const struct console *console)
     } else if (status == DSE_OK) {
         status = solve_all(job, &err);
         if (status == DSE_OK)
-            status = print_all(args, job, console, &err);
+            status = print_all(job, console, &err);
         if (status == DSE_OK)
             status = print_hint(job, console, &err);
     }
@@ -270,8 +267,6 @@ static const struct cli_option options[] = {
      "noc,cosa"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
     {"format", 'f', "HOW", "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json"},
-    {"nest", 0, NULL, "after the table print every mapping as a loop nest"},
-    {"gpu", 0, NULL, "for a GPU: print every mapping as a CUDA launch (table: after it; csv: instead)"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };
 
@@ -288,6 +283,7 @@ const struct cli_command command_map = {
         "engine "
         "that has a\n"
         "successor (cosa: cosa-best) a short try of that one tells whether it is better here.\n"
+        "Mappings in another form (--nest, --gpu, --halide) come after the table; as csv, in its place.\n"
         "\n"
         "  dse map simba resnet50 --engine random --max-evaluations 10000\n"
         "  dse map simba resnet50 --layer conv1 --format yaml > conv1.yaml\n"
@@ -306,6 +302,7 @@ const struct cli_command command_map = {
         "  dse plot soma.yaml --arch soma_edge -o soma.png\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
+    .more = mapping_text_flag_at,
     .min_operand = 2,
     .max_operand = CLI_VALUE_MAX,
     .run = command,

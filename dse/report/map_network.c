@@ -8,17 +8,24 @@
 #include <string.h>
 
 #include "dse/console/report_print.h"
+#include "dse/report/mapping_texts.h"
 #include "dse/report/schedule_input.h"
 
 enum dse_status map_network_check(const struct cli_args *args, const struct solve_settings *settings,
                                   struct dse_error *err)
 {
-    static const char *const of_layers[] = {"layer", "constraints", "measure", "nest", "gpu"};
+    static const char *const of_layers[] = {"layer", "constraints", "measure"};
+    struct mapping_texts texts;
+    const char *given = NULL;
+    mapping_texts_asked(args, &texts);
+    if (texts.n)
+        given = texts.text[0]->name;
     for (size_t i = 0; i < sizeof of_layers / sizeof of_layers[0]; i++)
         if (cli_has(args, of_layers[i]))
-            return dse_fail(err, DSE_BAD_USAGE, "--%s is for mappers; engine %s schedules whole networks",
-                            of_layers[i], settings->engine->name);
-    return DSE_OK;
+            given = of_layers[i];
+    return given ? dse_fail(err, DSE_BAD_USAGE, "--%s is for mappers; engine %s schedules whole networks",
+                            given, settings->engine->name)
+                 : DSE_OK;
 }
 
 enum { LABEL = 12 };

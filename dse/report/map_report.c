@@ -1,11 +1,9 @@
-/* One row per distinct layer and a total, as table, CSV and JSON; the mappings themselves as YAML, loop
- * nests or CUDA launches. */
+/* One row per distinct layer and a total, as table, CSV and JSON; the mappings themselves as YAML and other
+ * texts. */
 #include "dse/report/map_report.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "costmodel/loopnest/gpu_schedule.h"
 
 enum { N_BEFORE = 10, N_BEHIND = 5, COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND };
 
@@ -183,12 +181,11 @@ void map_report_yaml(const struct map_report *r, struct text_buffer *out)
     mapping_write_yaml(&found->mapping, problem, r->arch, out);
 }
 
-/* Every mapping with its heading, as a loop nest, as a launch, or both. */
-void map_report_mappings(const struct map_report *r, bool nest, bool gpu, struct text_buffer *out)
+void map_report_mappings(const struct map_report *r, const struct mapping_texts *texts,
+                         struct text_buffer *out)
 {
     for (uint32_t p = 0; p < r->workload->n_problem; p++) {
         const struct problem *problem = &r->workload->problem[p];
-        const struct mapping *mapping = &r->result[p].found.mapping;
         if (r->result[p].outcome != RESULT_OK)
             continue;
         text_append(out, "\n%s", problem->name);
@@ -196,25 +193,21 @@ void map_report_mappings(const struct map_report *r, bool nest, bool gpu, struct
         if (count > 1)
             text_append(out, " (%llu times)", (unsigned long long)count);
         text_append(out, "\n");
-        if (nest)
-            mapping_write_nest(mapping, problem, r->arch, out);
-        if (gpu)
-            gpu_schedule_write(problem, r->arch, mapping, out);
+        mapping_texts_write(texts, &r->result[p].found.mapping, problem, r->arch, out);
     }
 }
 
-/* A row for every distinct layer that got a mapping. */
-void map_report_gpu_csv(const struct map_report *r, struct text_buffer *out)
+void map_report_text_csv(const struct map_report *r, const struct mapping_text *text, struct text_buffer *out)
 {
     text_append(out, "layer,count,");
-    gpu_schedule_csv_header(out);
+    text->csv_header(out);
     text_append(out, "\n");
     for (uint32_t p = 0; p < r->workload->n_problem; p++) {
         if (r->result[p].outcome != RESULT_OK)
             continue;
         text_append(out, "%s,%llu,", r->workload->problem[p].name,
                     (unsigned long long)workload_count(r->workload, p));
-        gpu_schedule_csv(&r->workload->problem[p], r->arch, &r->result[p].found.mapping, out);
+        text->csv_row(&r->result[p].found.mapping, &r->workload->problem[p], r->arch, out);
         text_append(out, "\n");
     }
 }

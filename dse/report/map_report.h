@@ -2,13 +2,12 @@
 #ifndef DSE_REPORT_MAP_REPORT_H
 #define DSE_REPORT_MAP_REPORT_H
 
-#include <stdbool.h>
-
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/network.h"
 #include "dse/console/report_print.h"
+#include "dse/report/mapping_texts.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
 #include "results/record/schema.h"
@@ -34,10 +33,12 @@ DSE_MUST_CHECK enum dse_status map_report_print(const struct map_report *r, enum
 /* The mapping of the only distinct layer as `dse eval` reads it; nothing when there is none. */
 void map_report_yaml(const struct map_report *r, struct text_buffer *out);
 
-/* Every distinct mapping with its heading: as a loop nest, as a CUDA launch, or both. */
-void map_report_mappings(const struct map_report *r, bool nest, bool gpu, struct text_buffer *out);
+/* Every distinct mapping with its heading, in each of the texts. */
+void map_report_mappings(const struct map_report *r, const struct mapping_texts *texts,
+                         struct text_buffer *out);
 
-/* A row for every distinct layer that got a mapping: its launch. */
-void map_report_gpu_csv(const struct map_report *r, struct text_buffer *out);
+/* A row for every distinct layer that got a mapping, as the text has it. */
+void map_report_text_csv(const struct map_report *r, const struct mapping_text *text,
+                         struct text_buffer *out);
 
 #endif

@@ -112,7 +112,7 @@ static void test_launch_is_written_for_people(void **state)
     struct text_buffer out;
     set_up(&f);
     text_init(&out);
-    gpu_schedule_write(&f.problem, &f.arch, &f.mapping, &out);
+    mapping_text_gpu.write(&f.mapping, &f.problem, &f.arch, &out);
     assert_string_equal(out.data, expected);
     text_free(&out);
 }
@@ -126,7 +126,7 @@ static void test_launch_guards_padded_indices(void **state)
     set_up(&f);
     f.problem.bound[Q] = 27;
     text_init(&out);
-    gpu_schedule_write(&f.problem, &f.arch, &f.mapping, &out);
+    mapping_text_gpu.write(&f.mapping, &f.problem, &f.arch, &out);
     assert_non_null(strstr(out.data, "Q = 14 * blockIdx.x + 2 * threadIdx.x + q0, while < 27\n"));
     text_free(&out);
 }
@@ -139,12 +139,12 @@ static void test_launch_is_a_row_of_a_table(void **state)
     uint32_t n_name = 0, n_value = 0;
     set_up(&f);
     text_init(&out);
-    gpu_schedule_csv_header(&out);
+    mapping_text_gpu.csv_header(&out);
     for (const char *c = out.data; *c; c++)
         n_name += *c == ',';
     text_free(&out);
     text_init(&out);
-    gpu_schedule_csv(&f.problem, &f.arch, &f.mapping, &out);
+    mapping_text_gpu.csv_row(&f.mapping, &f.problem, &f.arch, &out);
     for (const char *c = out.data; *c; c++)
         n_value += *c == ',';
     assert_int_equal(n_name, n_value);
@@ -242,7 +242,7 @@ static void test_launch_notes_sums_that_are_shared_or_left(void **state)
     assert_int_equal(f.schedule.shared_by_blocks, 1u << C);
     assert_true(f.schedule.unfinished); /* k1 inside c2 */
     text_init(&out);
-    gpu_schedule_write(&f.problem, &f.arch, &f.mapping, &out);
+    mapping_text_gpu.write(&f.mapping, &f.problem, &f.arch, &out);
     assert_non_null(strstr(out.data, "C = 32 * c2 + 16 * blockIdx.z + c1") ||
                     strstr(out.data, "C = 32 * c2 + 16 * ("));
     assert_non_null(strstr(out.data, "2 blocks along C add into the same outputs"));
