@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "costmodel/readers/readers.h"
 #include "dse/command/commands.h"
+#include "dse/command/eval_points.h"
 #include "dse/console/report_print.h"
 #include "dse/inputs/input_mapping.h"
 #include "dse/inputs/inputs.h"
@@ -318,8 +319,15 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
                                        .path = args->operand[2],
                                        .text = text,
                                        .length = length};
-    if (format)
+    struct point_request points = {
+        .arch = &arch, .points = point_format_of(text, length), .text = text, .length = length};
+    if (cli_has(args, "no-fit") && !points.points)
+        status = dse_fail(err, DSE_BAD_USAGE,
+                          "--no-fit belongs to a file of mappings of one line; %s is none", args->operand[2]);
+    else if (format)
         status = run_schedule(args, console, format, &request, err);
+    else if (points.points)
+        status = eval_points(args, console, &points, (uint32_t)batch, err);
     else
         status = run_mapping(args, console, &arch, (uint32_t)batch, err);
     free(text);
@@ -336,6 +344,7 @@ static const struct cli_option options[] = {
     {"report", 'r', "WHAT",
      "a report of `dse list reports` (default: summary; of a mapping in other formats than table: levels)"},
     {"format", 'f', "HOW", "table for people (default), csv with the columns of the reference tables, json"},
+    {"no-fit", 0, NULL, "price mappings of one line that do not fit too, and say so"},
     {"measure", 'm', "WHAT",
      "in the summary also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
     {"pad", 0, "DIM=N",
@@ -375,7 +384,9 @@ const struct cli_command command_eval = {
         "ARCH     an architecture file, native or Timeloop v3, or a name of `dse list architectures`\n"
         "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1; for a SCHEDULE a "
         "network\n"
-        "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it\n"
+        "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it; or "
+        "a file of\n"
+        "         mappings of one line each (docs/interstellar.md)\n"
         "SCHEDULE a fused schedule of the whole network, as `dse map --format yaml` with a scheduler prints "
         "it\n"
         "\n"

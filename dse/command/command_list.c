@@ -222,6 +222,20 @@ static enum dse_status print_files(enum resolve_kind kind, struct text_buffer *o
     return status;
 }
 
+/* Reports of the mappings of one line that accountings have; several may share a notation. */
+static void add_point_reports(struct table *table)
+{
+    size_t n;
+    const struct accounting *const *all = accounting_all(&n);
+    const struct point_format *shown = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct point_format *points = all[i]->points;
+        for (size_t k = 0; points && points != shown && k < points->n_report; k++)
+            add_row(table, points->report[k].name, points->name, points->report[k].sentence);
+        shown = points ? points : shown;
+    }
+}
+
 /* What dse eval --report takes. */
 static void print_reports(struct text_buffer *out)
 {
@@ -232,6 +246,7 @@ static void print_reports(struct text_buffer *out)
     table_init(&table, header, 3, 7);
     for (size_t i = 0; i < MAPPING_N_REPORT; i++)
         add_row(&table, mapping_report_name[i], "mapping", mapping_report_sentence[i]);
+    add_point_reports(&table);
     for (size_t f = 0; f < n; f++)
         for (size_t i = 0; i < format[f]->n_report; i++)
             add_row(&table, format[f]->report[i].name, format[f]->name, format[f]->report[i].sentence);
