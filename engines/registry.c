@@ -8,12 +8,13 @@
 #include "engines/drill/drill.h"
 #include "engines/driver/engine.h"
 #include "engines/driver/schedule_format.h"
+#include "engines/interstellar/interstellar_engine.h"
 #include "engines/soma/soma_engines.h"
 
 static const struct engine *const registry[] = {
-    &engine_random,     &engine_hybrid,    &engine_descent,   &engine_annealing, &engine_genetic,
-    &engine_exhaustive, &engine_cosa,      &engine_cosa_best, &engine_unfused,   &engine_cocco,
-    &engine_soma,       &engine_soma_plus, &engine_drill,
+    &engine_random,     &engine_hybrid,    &engine_descent,      &engine_annealing, &engine_genetic,
+    &engine_exhaustive, &engine_cosa,      &engine_cosa_best,    &engine_unfused,   &engine_cocco,
+    &engine_soma,       &engine_soma_plus, &engine_interstellar, &engine_drill,
 };
 
 static const struct engine_command *const command[] = {&engine_command_calibrate};

@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N_BEFORE = 10, N_BEHIND = 5, COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND };
+
+enum {
+    N_BEFORE = 10,
+    N_BEHIND = 5,
+    COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND + MAPPING_COLUMN_MAX
+};
 
 /* Before what is measured, and behind it. */
 static const struct cell_column before[N_BEFORE] = {
@@ -71,6 +76,19 @@ static void add_row(const struct layer_record *row, const struct metric *const *
     cells_text(cells, row->padded && row->padded[0] ? row->padded : NULL);
     cells_text(cells, row->reason);
     cells_text(cells, row->mapping);
+}
+
+/* What the engine says of layer i's mapping besides; nothing of a layer without one, or of the total (i = the
+ * number of layers). */
+static void add_own(const struct map_report *r, uint32_t i, struct cells *rows)
+{
+    const struct mapping_columns *own = r->settings->engine->columns;
+    const struct workload *w = r->workload;
+    const uint32_t p = i < w->n_layer ? w->problem_of[i] : 0;
+    if (own && i < w->n_layer && r->result[p].outcome == RESULT_OK)
+        own->add(&w->problem[p], r->arch, &r->result[p].found.mapping, &r->result[p].found.evaluation, rows);
+    for (size_t k = 0; own && !(i < w->n_layer && r->result[p].outcome == RESULT_OK) && k < own->n; k++)
+        cells_none(rows);
 }
 
 /* The point's numbers as a row of a layer. */
@@ -151,12 +169,19 @@ enum dse_status map_report_print(const struct map_report *r, enum report_format 
     memcpy(column, before, sizeof before);
     for (size_t i = 0; i < n_measured; i++)
         column[N_BEFORE + i] = measured_column(measured[i], is_inline(measured[i]));
-    memcpy(column + N_BEFORE + n_measured, behind, sizeof behind);
-    cells_init(&report.rows, column, N_BEFORE + n_measured + N_BEHIND);
-    for (uint32_t i = 0; i < r->workload->n_layer; i++)
+    size_t n = N_BEFORE + n_measured;
+    memcpy(column + n, behind, sizeof behind);
+    n += N_BEHIND;
+    for (size_t i = 0; r->settings->engine->columns && i < r->settings->engine->columns->n; i++)
+        column[n++] = r->settings->engine->columns->column[i];
+    cells_init(&report.rows, column, n);
+    for (uint32_t i = 0; i < r->workload->n_layer; i++) {
         add_row(&r->layer[i], measured, n_measured, &report.rows);
+        add_own(r, i, &report.rows);
+    }
     const struct layer_record total = total_row(r, measured, n_measured);
     add_row(&total, measured, n_measured, &report.rows);
+    add_own(r, r->workload->n_layer, &report.rows);
     add_parts(r, measured, n_measured, part, &report.parts);
     add_words(r, &report);
     enum dse_status status = report_print(&report, format, out, err);

@@ -28,6 +28,12 @@ static enum dse_status check_task(const struct engine *engine, const struct engi
                         engine->name);
     if (engine->kind == ENGINE_MAPPER)
         DSE_TRY(engine_accounting_check(engine, evaluator_accounting(task->evaluator), task->option, err));
+    if (task->constraints && task->constraints->hint.present && !engine->takes_hint)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "engine %s does not take the schedule files of Interstellar, only engine interstellar; "
+            "write constraints (docs/engines.md)",
+            engine->name);
     for (size_t i = 0; i < engine->n_option; i++) {
         const struct engine_option *option = &engine->option[i];
         if (!(task->option[i] >= option->lowest && task->option[i] <= option->highest))
@@ -149,11 +155,12 @@ static enum dse_status check_constraints(struct engine_context *context, struct 
 {
     const struct mapspace *space = context->space;
     struct misfit_info fit;
-    if (!space && !context->task->constraints)
+    const struct mapspace_constraints *constraints = context->task->constraints;
+    if (!space && (!constraints || mapspace_constraints_are_free(constraints)))
         return DSE_OK;
     if (!space)
-        DSE_TRY(mapspace_new(context->problem, context->arch, context->task->constraints, true,
-                             context->arena, &space, err));
+        DSE_TRY(
+            mapspace_new(context->problem, context->arch, constraints, true, context->arena, &space, err));
     if (mapspace_contains(space, &context->result->mapping, &fit))
         return DSE_OK;
     char text[ENGINE_REASON_MAX];

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/random.h"
+#include "base/report.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
@@ -127,6 +128,17 @@ struct engine_effort {
     const char *seconds;   /* an option that adds so many seconds, or NULL */
 };
 
+/* Columns of mappings that only one engine has. */
+struct mapping_columns {
+    const struct cell_column *column; /* (n) */
+    size_t n;                         /* at most MAPPING_COLUMN_MAX */
+    /* Append the n cells of a mapping. */
+    void (*add)(const struct problem *problem, const struct architecture *arch, const struct mapping *mapping,
+                const struct evaluation *evaluation, struct cells *row);
+};
+
+enum { MAPPING_COLUMN_MAX = 8 };
+
 struct engine_context; /* what the driver lends to a running engine: engines/driver/driver.h */
 
 /* One way in which an engine can be priced, and the option value that is the same choice. */
@@ -156,6 +168,9 @@ struct engine {
     const struct metric_group *group;
     /* scheduler: what they say of the search, as lines of the table for people; may be NULL */
     void (*remark)(const struct engine_schedule *found, struct text_buffer *out);
+    /* mapper: what a table of its mappings has besides (`dse map`); NULL: nothing */
+    const struct mapping_columns *columns;
+    bool takes_hint;    /* mapper: heeds constraints.hint, an Interstellar schedule file */
     bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
     size_t state_byte;  /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */

@@ -3,10 +3,12 @@
 #ifndef ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
 #define ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "base/yaml.h"
+#include "costmodel/interstellar/hint.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 
@@ -29,7 +31,11 @@ struct level_constraints {
 struct mapspace_constraints {
     uint32_t n_level, n_dim, n_tensor;              /* of the architecture and problem they were made for */
     struct level_constraints level[ARCH_LEVEL_MAX]; /* (n_level) 0 = innermost */
+    struct interstellar_hint hint; /* of a schedule file; only engines that take one heed it */
 };
+
+/* Is nothing fixed or forbidden, but for what a hint says? */
+bool mapspace_constraints_are_free(const struct mapspace_constraints *constraints);
 
 /* No constraint at all. */
 void mapspace_constraints_init(struct mapspace_constraints *constraints, const struct problem *problem,

@@ -1,0 +1,208 @@
+/* The compiled model of Interstellar's searches: energies per tensor and level, orders worth a look, and
+ * memories. */
+#include "engines/interstellar/blocking_model.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The dimensions inside first, then the others; of equal ones the lower. */
+static void place_dims(struct blocking_order *order, uint32_t n_dim, const uint32_t *chain, uint32_t n)
+{
+    uint32_t done = 0, at = 0;
+    for (uint32_t i = n + 1; i-- > 0;) {
+        uint32_t wanted = i > 0 ? chain[i - 1] : UINT32_MAX;
+        for (uint32_t d = 0; d < n_dim; d++)
+            if (wanted >> d & 1 && !(done >> d & 1)) {
+                order->place[at++] = (uint8_t)d;
+                done |= 1u << d;
+            }
+    }
+}
+
+/* The order that serves the reuse chain[0], within it chain[1], ... (n) first, unless one is there that leaves
+ * out as much. */
+static void add_order(struct blocking_model *model, const uint32_t *chain, uint32_t n)
+{
+    struct blocking_order new = {{0}, {0}};
+    if (model->n_order == BLOCKING_ORDER_MAX)
+        return;
+    for (uint32_t t = 0; t < model->n_tensor; t++)
+        for (uint32_t i = 0; i < n; i++)
+            if (!(chain[i] & ~model->reuse.tensor[t].reuse)) {
+                new.exclusive[t] = chain[i];
+                break;
+            }
+    for (uint32_t k = 0; k < model->n_order; k++) {
+        bool covered = true;
+        for (uint32_t t = 0; t < model->n_tensor; t++)
+            covered = covered && !(new.exclusive[t] & ~model->order[k].exclusive[t]);
+        if (covered)
+            return;
+    }
+    place_dims(&new, model->n_dim, chain, n);
+    model->order[model->n_order++] = new;
+}
+
+/* All chains of reuse that begin with the n given; `loops` are those longer than one iteration. */
+static void add_chains(struct blocking_model *model, uint32_t loops, uint32_t *chain, uint32_t n)
+{
+    bool longer = false;
+    for (uint32_t t = 0; t < model->n_tensor; t++) {
+        uint32_t next = model->reuse.tensor[t].reuse & (n ? chain[n - 1] : loops);
+        if (!next || (n && next == chain[n - 1]) || n == PROBLEM_TENSOR_MAX)
+            continue;
+        longer = true;
+        chain[n] = next;
+        add_chains(model, loops, chain, n + 1);
+    }
+    if (!longer)
+        add_order(model, chain, n);
+}
+
+static bool keeps(const struct architecture *arch, uint32_t v, enum tensor_role role)
+{
+    return arch->level[v].keep_role >> role & 1;
+}
+
+/* Does level v keep not all of the tensors (bit t)? */
+static bool lacks(const struct architecture *arch, uint32_t v, uint32_t tensors,
+                  const struct problem *problem)
+{
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        if (tensors >> t & 1 && !keeps(arch, v, problem->tensor[t].role))
+            return true;
+    return false;
+}
+
+static void compile_memories(struct blocking_level *level, const struct problem *problem,
+                             const struct architecture *arch, uint32_t v, bool half_full)
+{
+    const struct storage_level *storage = &arch->level[v];
+    for (uint32_t p = 0; p < (storage->n_part ? storage->n_part : 1); p++) {
+        struct blocking_memory *memory = &level->memory[level->n_memory];
+        *memory = (struct blocking_memory){.more_than_least = storage->n_part == 1};
+        for (uint32_t t = 0; t < problem->n_tensor; t++) {
+            enum tensor_role role = problem->tensor[t].role;
+            if (keeps(arch, v, role) && (!storage->n_part || storage->part_of[role] == p))
+                memory->tensors |= 1u << t;
+        }
+        const uint64_t words = storage->n_part ? storage->part[p].size_word : storage->size_word;
+        memory->most_word =
+            words == ARCH_UNLIMITED ? INFINITY : floor((double)words / storage->multiple_buffering);
+        if (half_full && storage->n_part <= 1 && isfinite(memory->most_word) &&
+            !(storage->n_part == 1 && lacks(arch, v + 1, memory->tensors, problem)))
+            memory->least_word = storage->min_utilization * memory->most_word;
+        level->n_memory += memory->tensors != 0 && isfinite(memory->most_word);
+    }
+}
+
+/* What the visits of a tensor that `level` asks for cost at `storage`. */
+static void add_visit_energy(const struct storage_level *storage, const struct reuse_tensor *tensor,
+                             uint32_t t, struct blocking_level *level)
+{
+    double read_j = storage->read_energy_j / storage->block_word;
+    double write_j = storage->update_energy_j / storage->block_word;
+    if (storage->n_part)
+        read_j = write_j = storage->part[storage->part_of[tensor->role]].access_energy_j;
+    read_j = (read_j + storage->address_energy_j) * tensor->size_word;
+    write_j = (write_j + storage->address_energy_j) * tensor->size_word;
+    level->visit_j[t] = tensor->output ? read_j + write_j : read_j;
+    level->first_j[t] = tensor->output ? read_j : 0;
+}
+
+static void compile_level(struct blocking_model *model, const struct architecture *arch, uint32_t v,
+                          bool half_full)
+{
+    const struct storage_level *storage = &arch->level[v];
+    struct blocking_level *level = &model->level[v];
+    uint64_t x, y;
+    architecture_fanout(arch, v, &x, &y);
+    level->only_y = x == 1;
+    level->side[0] = (uint32_t)(level->only_y ? y : x);
+    level->side[1] = (uint32_t)(level->only_y ? 1 : y);
+    level->link = storage->link;
+    for (uint32_t t = 0; t < model->n_tensor; t++) {
+        const struct reuse_tensor *tensor = &model->reuse.tensor[t];
+        uint32_t demand = v;
+        if (blocking_has_array(model, v)) {
+            level->hop_j[t] = (storage->hop_energy_j + storage->router_energy_j) * tensor->size_word;
+            level->enter_j[t] = storage->ingress_energy_j * tensor->size_word;
+        }
+        for (; model->rule == REUSE_SANE && demand > 0 && !keeps(arch, demand - 1, tensor->role); demand--)
+            model->exact = model->exact && !blocking_has_array(model, demand);
+        if (keeps(arch, v, tensor->role))
+            add_visit_energy(storage, tensor, t, &model->level[demand]);
+    }
+    if (v + 1 < arch->n_level)
+        compile_memories(level, model->problem, arch, v, half_full);
+}
+
+void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
+                            enum reuse_rule rule, bool half_full, struct blocking_model *out)
+{
+    uint32_t chain[PROBLEM_TENSOR_MAX];
+    memset(out, 0, sizeof *out);
+    out->problem = problem;
+    out->rule = rule;
+    out->n_dim = problem->n_dim;
+    out->n_level = arch->n_level;
+    out->n_tensor = problem->n_tensor;
+    out->mac_holds = arch->mac.capacity > 0;
+    out->mac_j = arch->mac.energy_j * (double)problem_macs(problem);
+    interstellar_reuse_compile(problem, &out->reuse);
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        out->loops |= (uint32_t)(problem->bound[d] > 1) << d;
+    add_chains(out, out->loops, chain, 0);
+    out->exact = true;
+    for (uint32_t v = 0; v < arch->n_level; v++)
+        compile_level(out, arch, v, half_full);
+    /* The authors' bank leaves out the loops of arrays further in, which the search does not know yet. */
+    for (uint32_t v = 2; v < arch->n_level; v++)
+        for (uint32_t w = 1; w < v && rule == REUSE_COMPAT; w++)
+            out->exact = out->exact && !(blocking_has_array(out, v) && blocking_has_array(out, w));
+}
+
+/* Words of tensor t's tile. */
+static double tile_words(const struct tensor *tensor, const uint32_t *extent)
+{
+    double words = 1;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        double length = 1;
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
+            length += (double)tensor->rank[r].term[i].coefficient * (extent[tensor->rank[r].term[i].dim] - 1);
+        words *= length;
+    }
+    return words;
+}
+
+bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
+                   bool least)
+{
+    const struct blocking_level *level = &model->level[v];
+    for (uint32_t m = 0; m < level->n_memory; m++) {
+        const struct blocking_memory *memory = &level->memory[m];
+        double words = 0;
+        for (uint32_t t = 0; t < model->n_tensor; t++)
+            if (memory->tensors >> t & 1)
+                words += tile_words(&model->problem->tensor[t], extent);
+        if (words > memory->most_word * instances)
+            return false;
+        if (least && (words < memory->least_word ||
+                      (memory->more_than_least && memory->least_word > 0 && words == memory->least_word)))
+            return false;
+    }
+    return true;
+}
+
+void blocking_counts(const struct blocking_model *model, uint32_t v, uint32_t k, const double *outside,
+                     const double *inside, double *count)
+{
+    double product[PROBLEM_DIM_MAX];
+    const bool ordered = v > 0 || model->mac_holds;
+    for (uint32_t t = 0; t < model->n_tensor; t++) {
+        const uint32_t exclusive = ordered ? model->order[k].exclusive[t] : 0;
+        for (uint32_t d = 0; d < model->n_dim; d++)
+            product[d] = exclusive >> d & 1 ? outside[d] : inside[d];
+        count[t] = reuse_count(&model->reuse.tensor[t], model->rule, product);
+    }
+}

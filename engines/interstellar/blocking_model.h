@@ -1,0 +1,89 @@
+/* What Interstellar's searches need of a problem and a machine, compiled once: what an access and a hop of
+ * each tensor cost at each level, which loop orders can be optimal, and what a memory holds. Levels and arrays
+ * are those of struct mapping: the array of level v lies between v and the level inside it, that of level 0
+ * between it and the MACs. */
+#ifndef ENGINES_INTERSTELLAR_BLOCKING_MODEL_H
+#define ENGINES_INTERSTELLAR_BLOCKING_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "costmodel/interstellar/reuse.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
+
+enum { BLOCKING_ORDER_MAX = 32 };
+
+/* The loops of a level that are exclusive, by tensor, when its order puts the reuse of one tensor first, then
+ * what of it is reuse of a second too, and so on: no other order is better than the best of these. */
+struct blocking_order {
+    uint32_t exclusive[PROBLEM_TENSOR_MAX]; /* bit d */
+    uint8_t place[PROBLEM_DIM_MAX];         /* (n_dim) such an order of the dimensions, innermost first */
+};
+
+/* One memory of a level: what it must hold together. */
+struct blocking_memory {
+    uint32_t tensors; /* bit t */
+    double most_word; /* of one instance */
+    double least_word;
+    bool more_than_least; /* exactly the least is not enough either */
+};
+
+struct blocking_level {
+    uint32_t side[2]; /* of the array below: X and Y, or Y and 1 where X is 1; 1 x 1: none */
+    bool only_y;      /* side[0] is Y */
+    uint32_t link;
+    /* One visit of every word of a tensor costs, at this level or the one further out that serves it for this
+     * one, visit_j, less first_j once: the first visit of a partial sum does not read. */
+    double visit_j[PROBLEM_TENSOR_MAX], first_j[PROBLEM_TENSOR_MAX];
+    double hop_j[PROBLEM_TENSOR_MAX];   /* one hop of every word in the array below */
+    double enter_j[PROBLEM_TENSOR_MAX]; /* every word on its way into it */
+    uint32_t n_memory;
+    struct blocking_memory memory[TENSOR_ROLE_COUNT];
+};
+
+struct blocking_model {
+    const struct problem *problem;
+    struct interstellar_reuse reuse;
+    enum reuse_rule rule;
+    uint32_t n_dim, n_level, n_tensor;
+    bool mac_holds; /* the MACs hold operands: the order of level 0 counts */
+    bool exact;     /* energies and fits are those of the accounting; else near to them */
+    double mac_j;   /* of all MACs */
+    uint32_t loops; /* bit d: dimension d has more than one iteration */
+    uint32_t n_order;
+    struct blocking_order order[BLOCKING_ORDER_MAX];
+    struct blocking_level level[ARCH_LEVEL_MAX];
+};
+
+/* The array below level v has more than one instance. */
+static inline bool blocking_has_array(const struct blocking_model *model, uint32_t v)
+{
+    return model->level[v].side[0] > 1;
+}
+
+/* `half_full`: levels must be used as their min_utilization says. Problem and machine have been checked. */
+void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
+                            enum reuse_rule rule, bool half_full, struct blocking_model *out);
+
+/* Do the tiles of extent[d] (n_dim) fit into so many instances of level v? With `least`, are they large enough
+ * too? */
+bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
+                   bool least);
+
+/* How often level v serves every word of each tensor (n_tensor), when the loops further out and the array
+ * above make outside[d] iterations without, and inside[d] with the level's own temporal loops, ordered as
+ * order number k says. */
+void blocking_counts(const struct blocking_model *model, uint32_t v, uint32_t k, const double *outside,
+                     const double *inside, double *count);
+
+/* The energy of level v for so many visits of each word of tensor t, with those `hops` of each in its array. */
+static inline double blocking_visit_energy(const struct blocking_model *model, uint32_t v, uint32_t t,
+                                           double count, double hops)
+{
+    const struct blocking_level *level = &model->level[v];
+    return count * (level->visit_j[t] + level->enter_j[t] + hops * level->hop_j[t]) - level->first_j[t];
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* What the searches of blockings share. */
+#include "engines/interstellar/blocking_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool node_list_add(void *payload, const struct blocking_node *node)
+{
+    struct node_list *list = payload;
+    if (list->n == list->capacity) {
+        uint32_t larger = list->capacity ? list->capacity * 2 : 256;
+        struct blocking_node *moved =
+            larger > list->capacity ? realloc(list->node, larger * sizeof *moved) : NULL;
+        list->failed = !moved;
+        if (!moved)
+            return false;
+        list->node = moved;
+        list->capacity = larger;
+    }
+    list->node[list->n++] = *node;
+    return true;
+}
+
+void space_innermost(const struct blocking_space *space, const struct blocking_node *from,
+                     struct blocking_node *out)
+{
+    const uint32_t y = layer_tile(&space->model, 0);
+    for (uint32_t d = 0; d < space->model.n_dim; d++) {
+        out->state[d] = 0;
+        while (from && !step_factor(&space->path[d], y, from->state[d], out->state[d]))
+            out->state[d]++;
+    }
+}
+
+void space_served(const struct blocking_space *space, uint32_t v, const struct blocking_node *node,
+                  double *served)
+{
+    const uint32_t y = layer_tile(&space->model, v);
+    space_outer(space, y, node, served);
+    for (uint32_t d = 0; d < space->model.n_dim && v == 0 && !space->model.mac_holds; d++)
+        served[d] = ceil((double)space->model.problem->bound[d] / space_state(space, y, d, node)->tile);
+}
+
+uint32_t space_level_energies(const struct blocking_space *space, uint32_t v,
+                              const struct blocking_node *from, const struct blocking_node *to,
+                              double *energy_j, double count[][PROBLEM_TENSOR_MAX])
+{
+    const struct blocking_model *model = &space->model;
+    double outside[PROBLEM_DIM_MAX], inside[PROBLEM_DIM_MAX];
+    const uint32_t y = layer_tile(model, v);
+    for (uint32_t d = 0; d < model->n_dim; d++)
+        outside[d] = 1;
+    if (from)
+        space_outer(space, y - 1, from, outside);
+    space_served(space, v, to, inside);
+    const uint32_t n = v > 0 || model->mac_holds ? model->n_order : 1;
+    for (uint32_t k = 0; k < n; k++) {
+        blocking_counts(model, v, k, outside, inside, count[k]);
+        energy_j[k] = 0;
+        for (uint32_t t = 0; t < model->n_tensor; t++)
+            energy_j[k] += blocking_visit_energy(model, v, t, count[k][t], 0);
+    }
+    return n;
+}
+
+enum dse_status blocking_search_step(struct blocking_search *search, struct dse_error *err)
+{
+    return search->walk ? blocking_walk_step(search, err) : blocking_proof_step(search, err);
+}
+
+void blocking_search_free(struct blocking_search *search)
+{
+    blocking_walk_free(search->walk);
+    blocking_proof_free(search->proof);
+    search->walk = NULL;
+    search->proof = NULL;
+}

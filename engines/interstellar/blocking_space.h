@@ -1,0 +1,96 @@
+/* The space of blockings: one state of its ways for each loop, layer by layer, with one choice of loops for
+ * each array. What both modes of the search walk over. */
+#ifndef ENGINES_INTERSTELLAR_BLOCKING_SPACE_H
+#define ENGINES_INTERSTELLAR_BLOCKING_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/model/mapping.h"
+#include "engines/interstellar/array_choice.h"
+#include "engines/interstellar/blocking_model.h"
+#include "engines/interstellar/loop_paths.h"
+
+/* A state for each loop (n_dim), all of one layer. */
+struct blocking_node {
+    uint16_t state[PROBLEM_DIM_MAX];
+};
+
+enum { BLOCKING_NO_STEP = 0xffff };
+
+/* Choices for the array of a level, and where they lead. */
+struct blocking_array {
+    struct array_choices list;
+    uint16_t *kind; /* (n choices, n_dim) which of the loop's factors, counted from 0 */
+    uint16_t n_kind[PROBLEM_DIM_MAX];
+    uint16_t
+        *step[PROBLEM_DIM_MAX]; /* [d](n states before, n_kind[d]) the state behind, or BLOCKING_NO_STEP */
+    uint32_t n_word;
+    uint64_t *open[PROBLEM_DIM_MAX];      /* [d](n states before, n_word) bit c: choice c leads somewhere */
+    double least_hop[PROBLEM_TENSOR_MAX]; /* over all choices */
+};
+
+struct blocking_space {
+    struct blocking_model model;
+    struct loop_paths path[PROBLEM_DIM_MAX];     /* (n_dim) */
+    struct blocking_array array[ARCH_LEVEL_MAX]; /* (n_level) where there is an array */
+};
+
+struct blocking_settings {
+    enum reuse_rule rule;
+    bool half_full;
+    double pad; /* bounds up to so many times a loop's are tried; 1: exact factors only */
+    struct array_rule array;
+};
+
+/* Compile; `hint` may be NULL. Memory from `arena`, and the choices' own: blocking_space_free, also after a
+ * failure, when it was zeroed before. Errors of its parts. */
+DSE_MUST_CHECK enum dse_status blocking_space_build(const struct problem *problem,
+                                                    const struct architecture *arch,
+                                                    const struct interstellar_hint *hint,
+                                                    const struct blocking_settings *settings,
+                                                    struct arena *arena, struct blocking_space *out,
+                                                    struct dse_error *err);
+void blocking_space_free(struct blocking_space *space);
+
+static inline const struct loop_state *space_state(const struct blocking_space *space, uint32_t layer,
+                                                   uint32_t d, const struct blocking_node *node)
+{
+    return &space->path[d].layer[layer].state[node->state[d]];
+}
+
+/* outer[d] (n_dim): the iterations of all steps up to this node. */
+void space_outer(const struct blocking_space *space, uint32_t layer, const struct blocking_node *node,
+                 double *outer);
+
+/* Does a step lead from one node to the other, of the next layer? */
+bool space_leads(const struct blocking_space *space, uint32_t layer, const struct blocking_node *from,
+                 const struct blocking_node *to);
+
+/* The node behind choice c of the array below level v; false where it leads nowhere, or to tiles that the
+ * level inside does not hold or that use it too little. */
+bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,
+                  const struct blocking_node *from, struct blocking_node *to);
+
+/* Calls visit for every node of the layer behind the temporal step of level v that `from` leads to (NULL: any
+ * of the layer before) and whose tiles the array below or, without one, the level inside can hold, in a fixed
+ * order; until it returns false. */
+typedef bool space_visit(void *payload, const struct blocking_node *node);
+bool space_list(const struct blocking_space *space, uint32_t v, const struct blocking_node *from,
+                space_visit *visit, void *payload);
+
+/* One way through all levels. */
+struct blocking_point {
+    struct blocking_node tile[ARCH_LEVEL_MAX]; /* [v] behind the temporal step of level v */
+    struct blocking_node bank[ARCH_LEVEL_MAX]; /* [v] behind its array */
+    uint32_t choice[ARCH_LEVEL_MAX];           /* [v] of its array */
+    uint32_t order[ARCH_LEVEL_MAX];            /* [v] of its temporal loops */
+};
+
+/* The same as a mapping. */
+void blocking_point_mapping(const struct blocking_space *space, const struct architecture *arch,
+                            const struct blocking_point *point, struct mapping *out);
+
+#endif

@@ -1,0 +1,278 @@
+/* The engine interstellar: the authors' search of loop blockings, or branch and bound to the same optimum. By
+ * other objectives than energy it goes through least energies for ever more MACs in use. */
+#include "engines/interstellar/interstellar_engine.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "costmodel/interstellar/accounting_interstellar.h"
+#include "engines/driver/driver.h"
+#include "engines/interstellar/blocking_search.h"
+#include "engines/interstellar/mapping_words.h"
+#include "engines/mapspace/mapspace_constraints.h"
+
+enum { MODE_PROVE, MODE_ENUMERATE };
+enum { OPTION_MODE, OPTION_LOOPS, OPTION_THRESHOLD, OPTION_REPLICATION, OPTION_RAGGED, N_OPTION };
+
+static const char *const modes[] = {"prove", "enumerate"};
+
+static const struct engine_option option[N_OPTION] = {
+    {"mode", "prove the optimum by branch and bound, or price every point as the authors' program does", "",
+     OPTION_CHOICE, MODE_PROVE, 0, 1, modes},
+    {"loops", "loops that one side of the array may carry", "loop", OPTION_INTEGER, 2, 1, SIDE_LOOP_MAX,
+     NULL},
+    {"threshold",
+     "the least share of each side of the array that its loops use; -1: the machine's by "
+     "interstellar-compat, none by interstellar",
+     "1", OPTION_REAL, -1, -1, 1, NULL},
+    {"replication", "a side of the array may carry several loops", "", OPTION_BOOL, 1, 0, 1, NULL},
+    {"ragged", "try bounds padded to at most so many times a loop's as well; not with a schedule file", "1",
+     OPTION_REAL, 1, 1, 4, NULL},
+};
+
+struct state {
+    struct arena arena; /* of the space */
+    struct blocking_space space;
+    struct blocking_settings settings;
+    const struct interstellar_hint *hint; /* NULL: none */
+    struct blocking_search search;
+    double offered_j;   /* of the best that the driver knows */
+    uint64_t n_counted; /* points that the driver knows */
+    double passed;      /* no mapping with fewer MACs in use than this pass asks for costs less */
+    double most_use;    /* of the array's choices, all of them */
+    bool hints_refused;
+};
+
+static enum dse_status check_task(const struct engine_context *context, struct dse_error *err)
+{
+    const struct engine_task *task = engine_context_task(context);
+    if (task->constraints && !mapspace_constraints_are_free(task->constraints))
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "engine interstellar searches by rules of its own: it takes a schedule file of "
+                        "Interstellar, no constraints; take hybrid or descent");
+    if (engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE && task->objective.delay_exponent != 0)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "engine interstellar: mode enumerate looks for the least energy, as the authors' "
+                        "program; other objectives need mode=prove");
+    return DSE_OK;
+}
+
+static void settle(const struct engine_context *context, struct state *state)
+{
+    const struct engine_task *task = engine_context_task(context);
+    const bool compat = evaluator_accounting(task->evaluator) == &accounting_interstellar_compat;
+    const double threshold = engine_context_option(context, OPTION_THRESHOLD);
+    struct blocking_settings *settings = &state->settings;
+    if (task->constraints && task->constraints->hint.present)
+        state->hint = &task->constraints->hint;
+    settings->rule = compat ? REUSE_COMPAT : REUSE_SANE;
+    settings->half_full = compat;
+    settings->pad = engine_context_option(context, OPTION_RAGGED);
+    settings->array =
+        (struct array_rule){.any = !compat,
+                            .replication = engine_context_option(context, OPTION_REPLICATION) != 0 &&
+                                           !((compat || state->hint) && task->architecture->no_replication),
+                            .loops = (uint32_t)engine_context_option(context, OPTION_LOOPS),
+                            .threshold = threshold >= 0          ? threshold
+                                         : compat || state->hint ? task->architecture->utilization_threshold
+                                                                 : 0};
+}
+
+static enum dse_status begin_pass(struct engine_context *context, struct state *state, struct dse_error *err)
+{
+    const bool enumerate = engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE;
+    blocking_search_free(&state->search);
+    blocking_space_free(&state->space);
+    arena_reset(&state->arena);
+    DSE_TRY(blocking_space_build(engine_context_problem(context), engine_context_task(context)->architecture,
+                                 state->hint, &state->settings, &state->arena, &state->space, err));
+    DSE_TRY(enumerate ? blocking_enumerate(&state->space, &state->search, err)
+                      : blocking_prove(&state->space, &state->search, err));
+    state->search.cancel = engine_context_task(context)->budget.cancel;
+    if (enumerate)
+        state->search.most_point = engine_context_left(context);
+    return DSE_OK;
+}
+
+/* The product of an array choice's factors. */
+static double use_of(const struct state *state, const struct array_choice *choice)
+{
+    double use = 1;
+    for (uint32_t d = 0; d < state->space.model.n_dim; d++)
+        use *= choice->factor[d];
+    return use;
+}
+
+static enum dse_status interstellar_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    arena_init(&state->arena);
+    state->offered_j = state->passed = INFINITY;
+    state->most_use = 1;
+    DSE_TRY(check_task(context, err));
+    settle(context, state);
+    DSE_TRY(begin_pass(context, state, err));
+    for (uint32_t v = 0; v < state->space.model.n_level; v++) {
+        double most = 1;
+        for (uint32_t c = 0; c < state->space.array[v].list.n; c++)
+            most = fmax(most, use_of(state, &state->space.array[v].list.choice[c]));
+        state->most_use *= most;
+    }
+    engine_context_explain(context, "every blocking breaks a memory's rule (too large, or by "
+                                    "interstellar-compat not half full), or no choice of loops suits the "
+                                    "array");
+    return DSE_OK;
+}
+
+/* No mapping with so many MACs in use at most and this energy at least costs less. */
+static double cost_of(const struct engine_context *context, double energy_j, double use)
+{
+    const struct engine_task *task = engine_context_task(context);
+    double latency_s =
+        ceil((double)problem_macs(evaluator_problem(task->evaluator)) / use) / task->architecture->clock_hz;
+    return objective_cost_of(&task->objective, energy_j, latency_s);
+}
+
+/* Price the best of the search, unless the driver knows it; its energy must be what the search says. */
+static enum dse_status offer(struct engine_context *context, struct state *state, struct dse_error *err)
+{
+    struct mapping mapping;
+    double cost;
+    if (!state->search.found || state->search.best_j >= state->offered_j)
+        return DSE_OK;
+    state->offered_j = state->search.best_j;
+    blocking_point_mapping(&state->space, engine_context_task(context)->architecture, &state->search.best,
+                           &mapping);
+    if (!engine_context_evaluate(context, &mapping, &cost) || !state->space.model.exact)
+        return DSE_OK;
+    const double again_j = engine_context_last(context)->energy_j;
+    if (fabs(again_j - state->offered_j) > 1e-9 * again_j)
+        return dse_fail(err, DSE_INTERNAL,
+                        "the search says %.17g J and the accounting %.17g J for one mapping",
+                        state->offered_j, again_j);
+    return DSE_OK;
+}
+
+/* The machine's one array below a level, or -1: none or several. */
+static int only_array(const struct state *state)
+{
+    int found = -1;
+    for (uint32_t v = 0; v < state->space.model.n_level; v++)
+        if (blocking_has_array(&state->space.model, v)) {
+            if (found >= 0)
+                return -1;
+            found = (int)v;
+        }
+    return found;
+}
+
+/* A pass has ended. By an objective with time in it the next looks for the least energy with more MACs in use
+ * than the best has; all with fewer need no less energy and time. False: no more passes. */
+static bool next_pass(struct engine_context *context, struct state *state)
+{
+    const int v = only_array(state);
+    const double best_j = state->search.best_j;
+    if (!state->search.found)
+        return false;
+    if (engine_context_task(context)->objective.delay_exponent == 0 || v < 0) {
+        state->passed = fmin(state->passed, cost_of(context, best_j, state->most_use));
+        return false;
+    }
+    const double use = use_of(state, &state->space.array[v].list.choice[state->search.best.choice[v]]);
+    state->passed = fmin(state->passed, cost_of(context, best_j, use));
+    if (use >= state->most_use ||
+        cost_of(context, best_j, state->most_use) >= engine_context_best_cost(context))
+        return false;
+    state->settings.array.least_use = use + 1;
+    return true;
+}
+
+static enum dse_status end_search(struct engine_context *context, struct state *state, enum engine_stop *stop)
+{
+    const double best = engine_context_best_cost(context);
+    double bound = state->passed;
+    if (engine_context_task(context)->objective.delay_exponent != 0)
+        bound = fmin(bound, best);
+    *stop = STOP_CONVERGED;
+    if (!state->space.model.exact || isinf(best))
+        return DSE_OK;
+    engine_context_bound(context, bound);
+    if (best <= bound * (1 + 1e-12))
+        *stop = STOP_OPTIMAL;
+    return DSE_OK;
+}
+
+/* Points of the enumeration are evaluations; the one that the driver prices itself is among them. */
+static enum dse_status enumerate_step(struct engine_context *context, struct state *state,
+                                      enum engine_stop *stop, struct dse_error *err)
+{
+    struct blocking_search *search = &state->search;
+    const bool full = search->n_point >= search->most_point;
+    if (!search->done && !full)
+        DSE_TRY(blocking_search_step(search, err));
+    if (search->n_point > state->n_counted + 1) {
+        engine_context_count(context, search->n_point - 1 - state->n_counted);
+        state->n_counted = search->n_point - 1;
+    }
+    if (!search->done && search->n_point < search->most_point)
+        return DSE_OK;
+    DSE_TRY(offer(context, state, err));
+    if (!search->done) {
+        *stop = STOP_MAX_EVALUATIONS;
+        return DSE_OK;
+    }
+    state->passed = cost_of(context, search->best_j, state->most_use);
+    return end_search(context, state, stop);
+}
+
+static enum dse_status interstellar_step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                                         struct dse_error *err)
+{
+    struct state *state = memory;
+    if (engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE)
+        return enumerate_step(context, state, stop, err);
+    if (!state->search.done)
+        DSE_TRY(blocking_search_step(&state->search, err));
+    DSE_TRY(offer(context, state, err));
+    if (!state->search.done)
+        return DSE_OK;
+    if (!next_pass(context, state))
+        return end_search(context, state, stop);
+    state->offered_j = INFINITY;
+    return begin_pass(context, state, err);
+}
+
+static enum dse_status interstellar_finish(void *memory, struct engine_context *context,
+                                           struct dse_error *err)
+{
+    struct state *state = memory;
+    return offer(context, state, err);
+}
+
+static void interstellar_free(void *memory)
+{
+    struct state *state = memory;
+    blocking_search_free(&state->search);
+    blocking_space_free(&state->space);
+    arena_free(&state->arena);
+}
+
+static const struct engine_accounting accounting[] = {
+    {&accounting_interstellar, NULL, 0}, {&accounting_interstellar_compat, NULL, 0}, {NULL, NULL, 0}};
+
+const struct engine engine_interstellar = {
+    .name = "interstellar",
+    .summary = "least-energy dataflow and blocking, proved by branch and bound (Interstellar, ASPLOS 2020)",
+    .kind = ENGINE_MAPPER,
+    .accounting = accounting,
+    .option = option,
+    .n_option = N_OPTION,
+    .effort = {.fixed_s = 0.05, .evaluations = 1, .evaluation_s = 0.01},
+    .columns = &interstellar_columns,
+    .takes_hint = true,
+    .state_byte = sizeof(struct state),
+    .init = interstellar_init,
+    .step = interstellar_step,
+    .finish = interstellar_finish,
+    .free = interstellar_free,
+};
