@@ -1,4 +1,4 @@
-/* The energies of one storage of a native architecture file: as written, scaled by a rule, or from a table. */
+/* The energies of one storage of a native file: as written, scaled by a rule, or from a table. */
 #include <math.h>
 
 #include "costmodel/native/storage_parts.h"
