@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
+#include "base/yaml.h"
+#include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 
 /* Of one dimension of the problem. */
@@ -23,5 +26,17 @@ struct interstellar_hint {
     uint8_t n_partition_loop;
     uint8_t partition_loop[PROBLEM_DIM_MAX]; /* (n_partition_loop) dimensions, in the file's order */
 };
+
+/* Is it one of their schedules? By its keys, right or wrong in the rest. */
+bool interstellar_is_schedule(const struct ynode *node);
+
+/* The schedule `node` of `doc` for one problem and machine; "order" is ignored, as the authors do.
+ * DSE_BAD_INPUT with file and line: an unknown loop or one that the problem has not, a level beyond the
+ * machine, two levels for a loop, a size below 1, no partitioning_size, iterations side by side at a level
+ * that has no array. */
+DSE_MUST_CHECK enum dse_status interstellar_hint_read(const struct yaml_doc *doc, const struct ynode *node,
+                                                      const struct problem *problem,
+                                                      const struct architecture *arch,
+                                                      struct interstellar_hint *hint, struct dse_error *err);
 
 #endif

@@ -195,8 +195,9 @@ static enum dse_status read_constraints(const char *path, struct sample_job *job
     const struct ynode *list;
     DSE_TRY(input_constraints(path, &job->constraints_doc, &list, err));
     job->settings.constraints = &job->constraints;
-    return mapspace_constraints_read(&job->constraints_doc, list, NULL, &job->workload.problem[0], &job->arch,
-                                     &job->constraints, err);
+    DSE_TRY(mapspace_constraints_read(&job->constraints_doc, list, NULL, &job->workload.problem[0],
+                                      &job->arch, &job->constraints, err));
+    return mapspace_constraints_fix_hint(&job->constraints, &job->workload.problem[0], &job->arch, err);
 }
 
 static enum dse_status read_limits(const struct cli_args *args, struct sample_settings *s,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "costmodel/interstellar/hint.h"
 #include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
 #include "costmodel/timeloop/timeloop.h"
@@ -187,10 +188,9 @@ static enum file_kind kind_of_file(const char *path)
         return FILE_NETWORK;
     if (yaml_read(&doc, path, NULL) != DSE_OK)
         return FILE_PROBLEM; /* its reader says what is wrong */
-    enum file_kind kind = interstellar_is_layer(&doc) ? FILE_LAYER
-                          : yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem")
-                              ? FILE_NETWORK
-                              : FILE_PROBLEM;
+    enum file_kind kind = interstellar_is_layer(&doc)                                         ? FILE_LAYER
+                          : yaml_find(doc.root, "network") && !yaml_find(doc.root, "problem") ? FILE_NETWORK
+                                                                                              : FILE_PROBLEM;
     yaml_doc_free(&doc);
     return kind;
 }
@@ -235,6 +235,8 @@ enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const 
     DSE_TRY(yaml_read(doc, path, err));
     const struct ynode *found = yaml_find(doc->root, "constraints");
     *list = found ? found : doc->root;
+    if (interstellar_is_schedule(*list))
+        return DSE_OK;
     if (!found && doc->root->kind == YNODE_MAPPING)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                            "a list of constraints is expected, or a key \"constraints\" that has one");

@@ -240,7 +240,8 @@ enum dse_status solve_constraints(const struct solve_settings *s, const struct p
                                   const struct architecture *arch, struct mapspace_constraints *constraints,
                                   struct dse_error *err)
 {
-    return mapspace_constraints_read(s->doc, s->constraints, s->further, problem, arch, constraints, err);
+    DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, s->further, problem, arch, constraints, err));
+    return s->engine->takes_hint ? DSE_OK : mapspace_constraints_fix_hint(constraints, problem, arch, err);
 }
 
 static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,

@@ -170,7 +170,7 @@ struct engine {
     void (*remark)(const struct engine_schedule *found, struct text_buffer *out);
     /* mapper: what a table of its mappings has besides (`dse map`); NULL: nothing */
     const struct mapping_columns *columns;
-    bool takes_hint;    /* mapper: heeds constraints.hint, an Interstellar schedule file */
+    bool takes_hint;    /* mapper: heeds constraints->hint; others get it as factors */
     bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
     size_t state_byte;  /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */

@@ -178,13 +178,23 @@ static enum dse_status read_entry(struct constraint_entry *e, struct mapspace_co
     return type == TYPE_SPATIAL ? read_spatial(e) : read_bypass(e);
 }
 
+/* A schedule of Interstellar's authors; that of a later list replaces the other. */
+static enum dse_status read_schedule(const struct constraint_entry *e, const struct ynode *node,
+                                     struct mapspace_constraints *out)
+{
+    return interstellar_hint_read(e->doc, node, e->problem, e->arch, &out->hint, e->err);
+}
+
 static enum dse_status read_list(struct constraint_entry *e, const struct ynode *list,
                                  struct mapspace_constraints *out, struct constraints_said *said)
 {
+    if (interstellar_is_schedule(list))
+        return read_schedule(e, list, out);
     DSE_TRY(yaml_is_sequence(e->doc, list, "constraints", e->err));
     for (size_t i = 0; i < list->n_item; i++) {
         e->node = list->item[i];
-        DSE_TRY(read_entry(e, out, said));
+        DSE_TRY(interstellar_is_schedule(e->node) ? read_schedule(e, e->node, out)
+                                                  : read_entry(e, out, said));
     }
     return DSE_OK;
 }

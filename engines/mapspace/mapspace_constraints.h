@@ -42,7 +42,7 @@ void mapspace_constraints_init(struct mapspace_constraints *constraints, const s
                                const struct architecture *arch);
 
 /* Read the entries of `list` and then those of `further`, each a sequence of {target, type, ...} in `doc` or
- * NULL. Entries of one list add to each other; what `further` says of the same factor, order, split or axis
+ * NULL; a schedule of Interstellar's authors may be an entry, or stand for a list. Entries of one list add to each other; what `further` says of the same factor, order, split or axis
  * replaces what `list` said. DSE_BAD_INPUT names file and line, and what would be accepted; so for entries
  * that contradict each other (both lines) or the problem's bounds. What only a machine's sizes rule out is
  * found by the map space. */
@@ -52,5 +52,13 @@ DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *
                                                          const struct architecture *arch,
                                                          struct mapspace_constraints *out,
                                                          struct dse_error *err);
+
+/* Say the hint by `level` as far as that can be exact, and drop it: the hinted factors are fixed, those of
+ * other loops in that array are 1. DSE_BAD_INPUT, with the engine that knows better: loops that may share a
+ * side of an array that is not full, remainders. Nothing happens without a hint. */
+DSE_MUST_CHECK enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *constraints,
+                                                             const struct problem *problem,
+                                                             const struct architecture *arch,
+                                                             struct dse_error *err);
 
 #endif
