@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 enum {
     N_BEFORE = 10,
     N_BEHIND = 5,
@@ -209,7 +208,7 @@ void map_report_yaml(const struct map_report *r, struct text_buffer *out)
 void map_report_mappings(const struct map_report *r, const struct mapping_texts *texts,
                          struct text_buffer *out)
 {
-    for (uint32_t p = 0; p < r->workload->n_problem; p++) {
+    for (uint32_t p = 0; texts->n > 0 && p < r->workload->n_problem; p++) {
         const struct problem *problem = &r->workload->problem[p];
         if (r->result[p].outcome != RESULT_OK)
             continue;

@@ -268,6 +268,37 @@ static enum dse_status read_dims(const struct constraint_entry *e, const char *k
     return DSE_OK;
 }
 
+/* "C|K": permutation, split, dims_x and dims_y at once. The fan-out may be an axis, so it is not looked
+ * at. */
+static enum dse_status read_dataflow(const struct constraint_entry *e)
+{
+    static const char *const other[] = {"permutation", "split", "dims_x", "dims_y"};
+    const struct ynode *node = yaml_find(e->node, "dataflow");
+    struct level_said *said = e->said;
+    struct said *const says[] = {&said->dataflow, &said->loops[LOOP_SPATIAL].order, &said->split,
+                                 &said->dims_x, &said->dims_y};
+    struct unrolling dataflow;
+    struct dse_error inner;
+    const char *text;
+    if (!node)
+        return DSE_OK;
+    DSE_TRY(yaml_text(e->doc, node, "dataflow", &text, e->err));
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
+        if (yaml_find(e->node, other[i]))
+            return yaml_fail(e->doc, node, e->err, "%s: dataflow says what %s says; leave one out",
+                             e->level_name, other[i]);
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if (says[i]->list == e->list)
+            return contradicts(e, node, says[i], "dataflow", text, "what is said of the array's sides");
+    if (unrolling_parse(text, e->problem, &dataflow, &inner) != DSE_OK ||
+        mapspace_constraints_unroll(e->level, &dataflow, &inner) != DSE_OK)
+        return yaml_fail(e->doc, node, e->err, "%s: %s", e->level_name, inner.text);
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        *says[i] = (struct said){node->line, e->list};
+    said->split = (struct said){0, 0};
+    return DSE_OK;
+}
+
 enum dse_status constraint_read_temporal(const struct constraint_entry *e)
 {
     DSE_TRY(read_factors(e, LOOP_TEMPORAL));
@@ -278,6 +309,7 @@ enum dse_status constraint_read_spatial(const struct constraint_entry *e)
 {
     DSE_TRY(read_factors(e, LOOP_SPATIAL));
     DSE_TRY(read_order(e, LOOP_SPATIAL));
+    DSE_TRY(read_dataflow(e));
     DSE_TRY(read_dims(e, "dims_x", &e->said->dims_x, &e->level->dims_x));
     DSE_TRY(read_dims(e, "dims_y", &e->said->dims_y, &e->level->dims_y));
     return read_split(e);

@@ -21,7 +21,7 @@ struct loops_said {
 
 struct level_said {
     struct loops_said loops[LOOP_KINDS];
-    struct said dims_x, dims_y, split;
+    struct said dims_x, dims_y, split, dataflow;
     uint32_t split_value;
     struct said keep[PROBLEM_TENSOR_MAX], bypass[PROBLEM_TENSOR_MAX]; /* (n_tensor) */
 };

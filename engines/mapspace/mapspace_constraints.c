@@ -38,6 +38,24 @@ bool mapspace_constraints_are_free(const struct mapspace_constraints *constraint
     return true;
 }
 
+enum dse_status mapspace_constraints_unroll(struct level_constraints *level, const struct unrolling *dataflow,
+                                            struct dse_error *err)
+{
+    uint32_t sides = 0, side[2] = {0, 0};
+    for (uint32_t i = 0; i < dataflow->n; i++) {
+        sides += dataflow->begins >> i & 1;
+        if (sides > 2)
+            return dse_fail(err, DSE_BAD_INPUT, "a dataflow of more than two sides is not supported");
+        side[sides - 1] |= 1u << dataflow->loop[i];
+    }
+    level->spatial.n_order = dataflow->n;
+    memcpy(level->spatial.order, dataflow->loop, sizeof dataflow->loop);
+    level->dims_x = side[0];
+    level->dims_y = side[1];
+    level->dataflow = *dataflow;
+    return DSE_OK;
+}
+
 /* ---------------------------------------- names */
 
 enum dse_status constraint_unknown(const struct constraint_entry *e, const struct ynode *node,
@@ -105,15 +123,9 @@ static enum dse_status read_temporal(const struct constraint_entry *e)
 
 static enum dse_status read_spatial(const struct constraint_entry *e)
 {
-    static const char *const keys[] = {"target",
-                                       "type",
-                                       "factors",
-                                       "permutation",
-                                       "split",
-                                       "dims_x",
-                                       "dims_y",
-                                       "no_link_transfer",
-                                       "no_multicast_no_reduction"};
+    static const char *const keys[] = {
+        "target",   "type",   "factors", "permutation",      "split",
+        "dataflow", "dims_x", "dims_y",  "no_link_transfer", "no_multicast_no_reduction"};
     DSE_TRY(
         yaml_check_keys(e->doc, e->node, "a spatial constraint", keys, sizeof keys / sizeof keys[0], e->err));
     DSE_TRY(constraint_read_spatial(e));

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "costmodel/interstellar/hint.h"
+#include "costmodel/interstellar/unrolling.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 
@@ -26,6 +27,8 @@ struct level_constraints {
     uint32_t dims_x, dims_y; /* bit d set: dimension d may lie on X / on Y here */
     uint32_t keep, bypass; /* bit t set: tensor t must / must not be kept here; neither: as the roles allow */
     uint8_t no_temporal_reuse, no_link_transfer, no_multicast; /* bit t: as in struct mapping_level */
+    struct unrolling
+        dataflow; /* what dims_x, dims_y and the order of spatial loops say as well; n 0: nothing */
 };
 
 struct mapspace_constraints {
@@ -40,6 +43,12 @@ bool mapspace_constraints_are_free(const struct mapspace_constraints *constraint
 /* No constraint at all. */
 void mapspace_constraints_init(struct mapspace_constraints *constraints, const struct problem *problem,
                                const struct architecture *arch);
+
+/* Only these loops, near ones first, may lie on the sides of a level's array: sets dims_x, dims_y and the
+ * order of its spatial loops. DSE_BAD_INPUT: more than two sides. */
+DSE_MUST_CHECK enum dse_status mapspace_constraints_unroll(struct level_constraints *level,
+                                                           const struct unrolling *dataflow,
+                                                           struct dse_error *err);
 
 /* Read the entries of `list` and then those of `further`, each a sequence of {target, type, ...} in `doc` or
  * NULL; a schedule of Interstellar's authors may be an entry, or stand for a list. Entries of one list add to each other; what `further` says of the same factor, order, split or axis

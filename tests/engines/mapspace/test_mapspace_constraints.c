@@ -225,9 +225,52 @@ static void test_constraints_of_a_further_list_replace(void **state)
     assert_string_equal(err.text, "Buffer: temporal C=8 contradicts C=2 on line 4");
 }
 
+/* Rows Q and columns C, then K on the columns' side: what permutation, split and dims say in four keys. */
+static void test_constraints_dataflow_says_order_and_sides(void **state)
+{
+    (void)state;
+    struct mapspace_constraints c;
+    struct dse_error err = {0};
+    if (read_text(ENTRY("spatial, dataflow: CK|Q") ENTRY("spatial, factors: C=2"), &c, &err) != DSE_OK)
+        fail_msg("%s:%d: %s", err.file, err.line, err.text);
+    assert_int_equal(c.level[1].dims_x, 1u << 3 | 1u << 4);
+    assert_int_equal(c.level[1].dims_y, 1u << 2);
+    assert_int_equal(c.level[1].spatial.n_order, 3);
+    assert_memory_equal(c.level[1].spatial.order, ((const uint8_t[]){3, 4, 2}), 3);
+    assert_int_equal(c.level[1].dataflow.n, 3);
+    assert_int_equal(c.level[1].dataflow.begins, 5);
+    assert_int_equal(read_text(ENTRY("spatial, dataflow: (4)"), &c, &err), DSE_OK);
+    assert_int_equal(c.level[1].dims_x, 1u << 4);
+    assert_int_equal(c.level[1].dims_y, 0);
+}
+
+static void test_constraints_dataflow_is_said_once_and_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {ENTRY("spatial, dataflow: C|K, split: 1"), "dataflow says what split says"},
+        {ENTRY("spatial, dataflow: C|K") ENTRY("spatial, dataflow: K|C"), "contradicts"},
+        {ENTRY("spatial, dims_x: [C]") ENTRY("spatial, dataflow: K|C"), "on line 1"},
+        {ENTRY("spatial, dataflow: C|Z"), "no loop begins at \"Z\""},
+        {ENTRY("spatial, dataflow: C|K|P"), "more than two sides"},
+        {ENTRY("temporal, dataflow: C|K"), "dataflow"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct mapspace_constraints c;
+        struct dse_error err = {0};
+        assert_int_equal(read_text(wrong[i].text, &c, &err), DSE_BAD_INPUT);
+        if (!strstr(err.text, wrong[i].message))
+            fail_msg("\"%s\" is not in %s", wrong[i].message, err.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constraints_dataflow_says_order_and_sides),
+        cmocka_unit_test(test_constraints_dataflow_is_said_once_and_alone),
         cmocka_unit_test(test_constraints_read_what_timeloop_writes),
         cmocka_unit_test(test_constraints_refuse_with_line_and_reason),
         cmocka_unit_test(test_constraints_of_one_list_may_not_contradict),
