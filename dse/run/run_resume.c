@@ -154,9 +154,7 @@ static void tell(const struct resume *resume, const struct journal_row *row, siz
     record.key = row->key;
     record.outcome = row->outcome;
     record.seconds = row->seconds;
-    record.reason = row->outcome != RESULT_OK && resume->at_reason < row->split->n
-                        ? row->split->field[resume->at_reason]
-                        : "";
+    record.reason = resume->at_reason < row->split->n ? row->split->field[resume->at_reason] : "";
     run_tell_point(resume->run, number, &record, true);
 }
 

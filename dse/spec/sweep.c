@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dse/console/table.h"
+#include "dse/solve/solve_note.h"
 
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err)
 {
@@ -137,8 +138,9 @@ enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
 {
     if (solve_is_scheduler(&point->settings))
         return solve_network(&point->settings, point->workload, arch, shared, cancel, arena, result);
-    return solve_task_shared(&point->settings, &point->workload->problem[t], arch, shared, cancel, arena,
-                             result);
+    const struct problem *problem = &point->workload->problem[t];
+    DSE_TRY(solve_task_shared(&point->settings, problem, arch, shared, cancel, arena, result));
+    return solve_note(&point->settings, problem, arch, shared, cancel, arena, result);
 }
 
 enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,

@@ -47,6 +47,8 @@ const struct engine engine_cosa = {
     .effort = {.fixed_s = 0.01, .evaluations = 1, .evaluation_s = 4e-6},
     .better = "cosa-best",
     .better_evaluations = 12, /* its solves */
+    .probe = "random",
+    .probe_evaluations = 50, /* a tenth of a millisecond */
     .state_byte = sizeof(struct state),
     .init = cosa_init,
     .step = cosa_step,

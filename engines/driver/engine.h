@@ -152,6 +152,10 @@ struct engine {
      * tell whether it pays; NULL: none */
     const char *better;
     uint64_t better_evaluations;
+    /* The name of an engine that is cheap beside this one, and the evaluations after which it should have
+     * found nothing better: what sweeps try, to point to `better`; NULL: none */
+    const char *probe;
+    uint64_t probe_evaluations;
     /* scheduler: what only its schedules have (engine_schedule.own); NULL: nothing */
     const struct metric_group *group;
     /* scheduler: what they say of the search, as lines of the table for people; may be NULL */
