@@ -232,9 +232,10 @@ static void note_recovery(const struct run *run, const struct journal_report *re
             "dse: note: the run of process %ld on %s, begun %s, was cut short; going on from what it wrote\n",
             report->stale.pid, report->stale.host, report->stale.since);
     if (report->widened)
-        fprintf(err,
-                "dse: note: an earlier version wrote the tables; they have got the columns that they lacked, "
-                "blank in the rows that were there\n");
+        fprintf(
+            err,
+            "dse: note: an earlier version wrote the tables; its rows stay as it computed them, blank in the "
+            "columns that it did not have (--fresh computes all anew)\n");
     if (report->mended)
         fprintf(err, "dse: note: the tables had another header or other line ends; they have been mended\n");
     if (report->n_restored > 0)

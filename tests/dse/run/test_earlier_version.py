@@ -182,6 +182,12 @@ def damaged(folder):
     check("and nothing changed", [read(path) for path in s.tables] == before)
     code, err = dse(*s.args, "--repair")
     check("and repaired", code == s.code and [plain(path) for path in s.tables] == wanted, f"{code} {err}")
+    for path, data in zip(s.tables, s.earlier()):
+        write(path, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n"))
+    code, err = dse(*s.args)
+    check("an editor's line ends are refused", code == 2 and "--repair" in err, f"{code} {err}")
+    code, err = dse(*s.args, "--repair")
+    check("and mended", code == s.code and [plain(path) for path in s.tables] == wanted, f"{code} {err}")
     s.earlier()
     code, err = dse("run", write(s.spec, MAPPERS.replace("[1, 2, 3]", "[1, 3]")), "-o", s.out, "--update")
     check("points that go", code == s.code and "moved" in err, f"{code} {err}")
