@@ -56,7 +56,7 @@ struct engine_option {
 };
 
 /* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between
- * batches. */
+ * batches; the first batch is made however long init has taken. */
 struct engine_budget {
     uint64_t max_evaluations;
     double max_seconds;

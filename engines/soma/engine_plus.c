@@ -311,7 +311,7 @@ static enum dse_status plus_finish(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     if (state->phase == BEGIN)
-        return offer_unfused(state, context, err);
+        return DSE_OK;
     if (state->phase == JOINT)
         return plus_walks_end(&state->walks, 0, context, err);
     DSE_TRY(soma_two_stage_settle(&state->two_stage, context, err));

@@ -63,8 +63,7 @@ static enum dse_status trial_new(const struct soma_search *search, struct fused_
                                  struct arena *arena, struct trial *t, struct dse_error *err)
 {
     *t = (struct trial){.search = search, .schedule = schedule, .cycle = FUSED_NEVER, .left = 1};
-    DSE_TRY(soma_prefetcher_new(schedule, &search->machine, search->machine.buffer_byte, arena,
-                                &t->prefetcher, err));
+    DSE_TRY(soma_prefetcher_new(schedule, search, arena, &t->prefetcher, err));
     if (!t->prefetcher)
         return DSE_OK;
     (void)soma_prefetcher_loads(t->prefetcher, &t->n_load);

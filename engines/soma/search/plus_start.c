@@ -41,8 +41,7 @@ static enum dse_status fits(const struct soma_search *search, const struct soma_
     arena_reset(scratch);
     DSE_TRY(soma_parse_part(&search->context, &part, scratch, &schedule, &fault, err));
     if (fault.what == SOMA_OK)
-        DSE_TRY(soma_prefetcher_new(&schedule, &search->machine, search->machine.buffer_byte, scratch,
-                                    &prefetcher, err));
+        DSE_TRY(soma_prefetcher_new(&schedule, search, scratch, &prefetcher, err));
     *fit = prefetcher != NULL;
     return DSE_OK;
 }

@@ -62,9 +62,7 @@ static bool check_rules(struct prefetch_case *p, struct fused_schedule *schedule
                         struct random_stream *stream)
 {
     struct soma_prefetcher *prefetcher;
-    check(soma_prefetcher_new(schedule, &p->search.machine, p->search.machine.buffer_byte, &p->scratch,
-                              &prefetcher, &p->err),
-          &p->err);
+    check(soma_prefetcher_new(schedule, &p->search, &p->scratch, &prefetcher, &p->err), &p->err);
     if (!prefetcher)
         return false;
     uint32_t n;
