@@ -247,10 +247,11 @@ static enum dse_status set_storage(const struct arch_spec *spec, const struct ar
         return arch_spec_fail(spec, item, STORAGE_CLUSTER, err,
                               "%s.cluster is %u, which does not divide its %llu instances", item->name,
                               level->cluster_size, (unsigned long long)level->instances);
-    DSE_TRY(set_capacity(spec, item, level, err));
-    DSE_TRY(set_bandwidth(spec, item, clock_hz, level, err));
-    DSE_TRY(set_energy(spec, item, level, err));
-    return apply_rule(spec, item, level, err);
+    const size_t n_fault = dse_faults_count(spec->faults);
+    DSE_NOTE(spec->faults, set_capacity(spec, item, level, err));
+    DSE_NOTE(spec->faults, set_bandwidth(spec, item, clock_hz, level, err));
+    DSE_NOTE(spec->faults, set_energy(spec, item, level, err));
+    return dse_faults_count(spec->faults) == n_fault ? apply_rule(spec, item, level, err) : DSE_OK;
 }
 
 /* The network below `outer`; multiplies the meshes of everything inside. */
@@ -361,8 +362,10 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     l = arch->n_level;
     for (size_t i = 0; i < spec->n_item; i++) {
         const struct arch_item *item = spec->item[i];
-        if (item->section == ARCH_STORAGE)
-            DSE_TRY(set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
+        if (item->is_bad)
+            l -= item->section == ARCH_STORAGE; /* said where it was read */
+        else if (item->section == ARCH_STORAGE)
+            DSE_NOTE(spec->faults, set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
         else if (item->section == ARCH_ARRAY)
             DSE_TRY(set_array(spec, item, &arch->level[l], &x, &y, err));
         else
@@ -376,6 +379,8 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
         arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top->value[TOP_NOC_MESH].x;
         arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top->value[TOP_NOC_MESH].y;
     }
+    if (dse_faults_count(spec->faults) > 0)
+        return DSE_OK; /* what the whole has to be may only follow from that */
     DSE_TRY(check_outermost(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
     if (architecture_check(arch, &inner) != DSE_OK)

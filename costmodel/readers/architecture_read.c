@@ -13,6 +13,18 @@ struct architecture_template {
     struct arch_file file; /* when native */
 };
 
+/* Where all errors are wanted, also those of putting the levels together. */
+static enum dse_status read_native(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
+{
+    struct architecture arch;
+    DSE_TRY(arch_file_read(doc, file, err));
+    if (!doc->faults || !file->spec.is_whole)
+        return DSE_OK;
+    struct arch_spec spec = file->spec;
+    spec.faults = doc->faults;
+    return arch_spec_assemble(&spec, &arch, err);
+}
+
 enum dse_status architecture_template_new(const struct yaml_doc *doc, struct architecture_template **template,
                                           struct dse_error *err)
 {
@@ -24,7 +36,7 @@ enum dse_status architecture_template_new(const struct yaml_doc *doc, struct arc
     made->doc = doc;
     made->native = !timeloop_is_architecture(doc);
     if (made->native)
-        status = arch_file_read(doc, &made->file, err);
+        status = read_native(doc, &made->file, err);
     if (status != DSE_OK)
         free(made);
     else
