@@ -63,7 +63,8 @@ char *dse_error_print(const struct dse_error *err, char *buffer, unsigned long s
 
 enum { DSE_FAULT_MAX = 200 };
 
-/* All that is wrong with an input, where that is wanted: its readers note an error and go on with the next thing. */
+/* All that is wrong with an input, where that is wanted: its readers note an error and go on with the next
+ * thing. */
 struct dse_faults {
     size_t n;       /* of different ones; the first DSE_FAULT_MAX are kept */
     size_t n_noted; /* the same words again as well */

@@ -69,7 +69,7 @@ DSE_MUST_CHECK enum dse_status yaml_check_keys(const struct yaml_doc *doc, const
                                                const char *what, const char *const *allowed, size_t n_allowed,
                                                struct dse_error *err);
 
-/* Whether `key` is missing because a key like it, which is not in the schema, has been noted in doc->faults. */
+/* Whether `key` is missing, and a key like it has been noted in doc->faults as unknown. */
 bool yaml_is_misspelt(const struct yaml_doc *doc, const struct ynode *node, const char *key);
 
 /* The value under `key`, required. */
