@@ -234,8 +234,8 @@ static void note_recovery(const struct run *run, const struct journal_report *re
     if (report->widened)
         fprintf(
             err,
-            "dse: note: an earlier version wrote the tables; its rows stay as it computed them, blank in the "
-            "columns that it did not have (--fresh computes all anew)\n");
+            "dse: note: the tables lacked columns that this version or specification has; their rows stay as "
+            "they were computed, blank in these (--fresh computes all anew)\n");
     if (report->mended)
         fprintf(err, "dse: note: the tables had another header or other line ends; they have been mended\n");
     if (report->n_restored > 0)
