@@ -120,8 +120,8 @@ static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at
     }
 }
 
-/* The room that every tensor needs in any case. False: it does not fit. */
-static bool reserve(struct soma_prefetcher *p, uint32_t n_tensor)
+/* The room that every tensor needs in any case. The first tile at which it is too much; n_tile: none. */
+static uint32_t reserve(struct soma_prefetcher *p, uint32_t n_tensor)
 {
     uint64_t *change = p->reserved;
     for (uint32_t i = 0; i < n_tensor; i++) {
@@ -139,13 +139,14 @@ static bool reserve(struct soma_prefetcher *p, uint32_t n_tensor)
     for (uint32_t x = 0; x < p->n_tile; x++) {
         p->reserved[x] += x > 0 ? p->reserved[x - 1] : 0;
         if (p->reserved[x] > p->limit)
-            return false;
+            return x;
     }
-    return true;
+    return p->n_tile;
 }
 
 enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const struct soma_search *search,
-                                    struct arena *arena, struct soma_prefetcher **made, struct dse_error *err)
+                                    struct arena *arena, struct soma_prefetcher **made, uint32_t *full,
+                                    struct dse_error *err)
 {
     struct soma_prefetcher *p = arena_alloc(arena, 1, sizeof *p);
     uint32_t *load_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*load_at));
@@ -168,7 +169,8 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const
     allocate(p, schedule->n_tensor, arena);
     DSE_TRY(arena_check(arena, "prefetching", err));
     sort(p, schedule->n_tensor, load_at, store_at);
-    if (reserve(p, schedule->n_tensor))
+    *full = reserve(p, schedule->n_tensor);
+    if (*full == p->n_tile)
         *made = p;
     return DSE_OK;
 }

@@ -34,11 +34,12 @@ struct soma_prefetcher;
 
 /* `schedule` as soma_parse made it (only while this call runs are its ends of stores read; tiles and the rest
  * of the tensors must outlive the prefetcher); of `search`, which outlives it, the machine and when it is
- * over count. *made NULL: the tensors of each tile do not fit by themselves. Memory from `arena`. Linear in
- * tiles and tensors. DSE_NO_MEMORY. */
+ * over count. *made NULL: the tensors of tile *full, the first such, do not fit by themselves. Memory from
+ * `arena`. Linear in tiles and tensors. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
                                                    const struct soma_search *search, struct arena *arena,
-                                                   struct soma_prefetcher **made, struct dse_error *err);
+                                                   struct soma_prefetcher **made, uint32_t *full,
+                                                   struct dse_error *err);
 
 /* Place all transfers: loads in the order `load_order` (all of them; NULL: by first use), each as early as
  * the DRAM and the buffer let it; stores by the rule. What the order makes impossible is moved: a load that
