@@ -34,7 +34,7 @@ enum {
 static const struct engine_option option[N_OPTION] = {
     [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
     [OPTION_ROUNDS] = {"rounds", "rounds of each start, per layer of the network, behind the race", "",
-                       OPTION_REAL, 200, 0, 1e9, NULL},
+                       OPTION_REAL, 240, 0, 1e9, NULL},
     [OPTION_STARTS] = SOMA_OPTION_STARTS(6),
     [OPTION_GENERATIONS] = {"generations",
                             "a race of short searches, and so many parts of the rounds less one behind it",

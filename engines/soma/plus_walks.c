@@ -9,7 +9,7 @@
 #include "engines/soma/search/dlsa_search.h"
 #include "engines/soma/search/plus_price.h"
 
-enum { SLICE = 200, DLSA_SLICE = 64, RACE = 2, MANY = 300, POLISHED = 2 };
+enum { SLICE = 200, DLSA_SLICE = 64, RACE = 2, MANY = 300, POLISHED = 3 };
 
 /* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of
  * base/random.h. */
