@@ -81,14 +81,12 @@ enum dse_status data_folder_append(const char *folder, const char *name, struct 
 
 int file_create(const char *path)
 {
-    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-    struct stat info;
-    if (lstat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode) || S_ISCHR(info.st_mode))
-            return open(path, flags); /* a device is written; a folder fails with EISDIR */
-        unlink(path);                 /* left over, or planted by another */
-    }
-    return open(path, flags | O_CREAT | O_EXCL, 0666);
+    const int flags = O_RDWR | O_CLOEXEC;
+    if (file_is_systems(path))
+        return open(path, flags);
+    if (unlink(path) != 0 && errno == EISDIR) /* else it was left over, or planted by another */
+        return -1;
+    return open(path, flags | O_NOFOLLOW | O_CREAT | O_EXCL, 0666);
 }
 
 int file_open_kept(const char *path, int flags)

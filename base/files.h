@@ -25,8 +25,8 @@ DSE_MUST_CHECK enum dse_status data_folder_append(const char *folder, const char
 DSE_MUST_CHECK enum dse_status data_file_append(const char *folder, const char *name,
                                                 struct text_buffer *text, struct dse_error *err);
 
-/* Create the file anew and open it for reading and writing. What lay there goes, unless it is a device; a
- * link is never followed. Returns the descriptor, or -1 with errno. */
+/* Create the file anew and open it for reading and writing. What lay there goes, unless it is a folder or
+ * the system's (file_is_systems); a link is never followed. Returns the descriptor, or -1 with errno. */
 int file_create(const char *path);
 
 /* open for a file that is kept when it is there (O_CREAT in `flags` makes it): a link is not followed, or

@@ -2,6 +2,7 @@
  * replaced. */
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,4 +83,31 @@ char *dse_error_print(const struct dse_error *err, char *buffer, unsigned long s
     else
         snprintf(buffer, size, "%s:%d: %s", err->file, err->line, text);
     return buffer;
+}
+
+static bool is_of_input(enum dse_status status)
+{
+    return status == DSE_BAD_INPUT || status == DSE_BAD_USAGE || status == DSE_IO || status == DSE_LIMIT;
+}
+
+enum dse_status dse_note(struct dse_faults *faults, enum dse_status status, struct dse_error *err)
+{
+    if (!faults || !is_of_input(status))
+        return status;
+    size_t n_kept = faults->n < DSE_FAULT_MAX ? faults->n : DSE_FAULT_MAX;
+    bool is_there = false;
+    for (size_t i = 0; i < n_kept; i++)
+        is_there |=
+            strcmp(faults->fault[i].text, err->text) == 0 && strcmp(faults->fault[i].file, err->file) == 0;
+    if (!is_there && faults->n < DSE_FAULT_MAX)
+        faults->fault[faults->n] = *err;
+    faults->n += !is_there;
+    faults->n_noted++;
+    *err = (struct dse_error){0};
+    return DSE_OK;
+}
+
+size_t dse_faults_count(const struct dse_faults *faults)
+{
+    return faults ? faults->n_noted : 0;
 }

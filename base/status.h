@@ -4,6 +4,7 @@
 #define BASE_STATUS_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #define DSE_STATUS_LIST(X)                                                                                   \
     X(DSE_OK, "ok")                                                                                          \
@@ -59,5 +60,26 @@ char *dse_error_print(const struct dse_error *err, char *buffer, unsigned long s
         if (dse_try_status_ != DSE_OK)                                                                       \
             return dse_try_status_;                                                                          \
     } while (0)
+
+enum { DSE_FAULT_MAX = 200 };
+
+/* All that is wrong with an input, where that is wanted: its readers note an error and go on with the next
+ * thing. */
+struct dse_faults {
+    size_t n;       /* of different ones; the first DSE_FAULT_MAX are kept */
+    size_t n_noted; /* the same words again as well */
+    struct dse_error fault[DSE_FAULT_MAX];
+};
+
+/* What becomes of `status` and `err`: with `faults` an error of the input is taken up, unless the same words
+ * are there already, and DSE_OK is returned; else `status`. */
+DSE_MUST_CHECK enum dse_status dse_note(struct dse_faults *faults, enum dse_status status,
+                                        struct dse_error *err);
+
+/* How many were noted, also again; 0 of NULL. It has grown: something was wrong in between. */
+size_t dse_faults_count(const struct dse_faults *faults);
+
+/* Do `call`, and go on after an error where all errors are wanted. Needs `err`. */
+#define DSE_NOTE(faults, call) DSE_TRY(dse_note((faults), (call), err))
 
 #endif

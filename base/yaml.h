@@ -33,6 +33,8 @@ struct yaml_doc {
     char *path;               /* as given, for messages; owned by the arena */
     const struct ynode *root; /* never NULL after a successful read; an empty file is an error */
     struct arena arena;
+    struct dse_faults
+        *faults; /* borrowed; the reader's to set: all errors are wanted there. NULL: the first */
 };
 
 /* Read a file. On failure `doc` needs no release. DSE_IO: cannot be read (missing, directory, no permission);
@@ -61,10 +63,14 @@ enum dse_status yaml_fail(const struct yaml_doc *doc, const struct ynode *node, 
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* `node` must be a mapping whose keys are all in `allowed` (n_allowed); else names the key's line and the
- * nearest allowed word. `what` names the thing in the message ("level GlobalBuffer"). */
+ * nearest allowed word. `what` names the thing in the message ("level GlobalBuffer"). With doc->faults all
+ * such keys are noted there. */
 DSE_MUST_CHECK enum dse_status yaml_check_keys(const struct yaml_doc *doc, const struct ynode *node,
                                                const char *what, const char *const *allowed, size_t n_allowed,
                                                struct dse_error *err);
+
+/* Whether `key` is missing, and a key like it has been noted in doc->faults as unknown. */
+bool yaml_is_misspelt(const struct yaml_doc *doc, const struct ynode *node, const char *key);
 
 /* The value under `key`, required. */
 DSE_MUST_CHECK enum dse_status yaml_require(const struct yaml_doc *doc, const struct ynode *node,

@@ -120,12 +120,33 @@ enum dse_status yaml_check_keys(const struct yaml_doc *doc, const struct ynode *
         char key[EXCERPT_MAX];
         char list[LIST_MAX];
         const char *near = text_nearest(node->key[i], allowed, n_allowed);
-        return dse_fail_at(
-            err, DSE_BAD_INPUT, doc->path, node->key_line[i], "unknown key \"%s\" in %s%s%s%s (accepted: %s)",
-            text_excerpt(node->key[i], key, sizeof key), what, near ? "; did you mean \"" : "",
-            near ? near : "", near ? "\"?" : "", list_words(allowed, n_allowed, list, sizeof list));
+        DSE_NOTE(doc->faults,
+                 dse_fail_at(err, DSE_BAD_INPUT, doc->path, node->key_line[i],
+                             "unknown key \"%s\" in %s%s%s%s (accepted: %s)",
+                             text_excerpt(node->key[i], key, sizeof key), what,
+                             near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
+                             list_words(allowed, n_allowed, list, sizeof list)));
     }
     return DSE_OK;
+}
+
+bool yaml_is_misspelt(const struct yaml_doc *doc, const struct ynode *node, const char *key)
+{
+    char told[EXCERPT_MAX + 16], excerpt[EXCERPT_MAX];
+    const char *near = text_nearest(key, node->key, node->n_item);
+    size_t n = doc->faults ? doc->faults->n : 0;
+    if (!near || yaml_find(node, key))
+        return false;
+    size_t k = 0;
+    while (node->key[k] != near)
+        k++;
+    snprintf(told, sizeof told, "unknown key \"%s\"", text_excerpt(near, excerpt, sizeof excerpt));
+    for (size_t i = 0; i < n && i < DSE_FAULT_MAX; i++)
+        if (doc->faults->fault[i].line == node->key_line[k] &&
+            strcmp(doc->faults->fault[i].file, doc->path) == 0 &&
+            strncmp(doc->faults->fault[i].text, told, strlen(told)) == 0)
+            return true;
+    return false;
 }
 
 enum dse_status yaml_require(const struct yaml_doc *doc, const struct ynode *node, const char *what,

@@ -1,6 +1,6 @@
 """Grouped bars in panels, as in most papers: a group per layer or network, a bar per scheduler, bars cut off at the axis limit with
 their value printed above. The layout is computed here, in points; paper_bars.gp draws it."""
-from paper_tools import array, gnuplot, quote
+from paper_tools import array, gnuplot, quote, ticks
 
 # Okabe and Ito's colours, told apart with every kind of colour vision; the baseline is grey.
 COLOURS = ["#9a9a9a", "#56b4e9", "#d55e00", "#117755", "#cc79a7", "#e69f00"]
@@ -40,11 +40,6 @@ def _place(panels, width, height, label_space):
             top = height - TOP - row * row_height - (TITLE if any(p.title for p in panels) else 0) - CUT
             panel.box = (x, x + wide, top, height - TOP - (row + 1) * row_height + label_space)
             x += wide
-
-
-def _twice_quoted(text):
-    """Text as a gnuplot string inside of another one."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _label(value):
@@ -109,8 +104,8 @@ def draw(out, panels, series, width=1000, height=None, rotate=90, x_title="", co
     settings += array("panel_step", [panel.step for panel in panels])
     settings += array("panel_groups", [len(panel.groups) for panel in panels])
     settings += array("panel_apart", [0 if panel.apart is None else panel.apart + 0.5 for panel in panels])
-    settings += array("panel_ticks", ["set xtics (" + ", ".join("%s %d" % (_twice_quoted(name), g + 1) for g, name in enumerate(
-        panel.groups)) + ")" for panel in panels])
+    named = [ticks("x", "tick_%d" % p, panel.groups, range(1, len(panel.groups) + 1)) for p, panel in enumerate(panels)]
+    settings += "".join(names for names, _ in named) + array("panel_ticks", [command for _, command in named])
     entry = [len(name) * 5.4 + 34 for name in series]
     settings += array("series_x", [(width - sum(entry)) / 2 + sum(entry[:i]) for i in range(len(series))])
     settings += array("series_title", list(series)) + array("series_colour", colours[:len(series)])

@@ -2,7 +2,7 @@
 paper_heatmap.gp draws it."""
 import math
 
-from paper_tools import array, gnuplot, quote
+from paper_tools import array, gnuplot, quote, ticks
 
 # Light to dark (ColorBrewer's YlGnBu without its ends): the best is light, and numbers stay readable.
 STOPS = [(255, 255, 217), (237, 248, 177), (199, 233, 180), (127, 205, 187), (65, 182, 196), (29, 145, 192), (34, 94, 168), (37, 52, 148)]
@@ -68,10 +68,6 @@ def _segments(cells):
     return ("".join("%g %g %g %g\n" % segment for segment in edges(cells)) or "NaN NaN NaN NaN\n") + "\n\n"
 
 
-def _ticks(axis, names):
-    return "set %stics (" % axis + ", ".join('"%s" %g' % (name, i + 0.5) for i, name in enumerate(names)) + ")"
-
-
 def draw(out, panels, x_names, y_names, x_title, y_title, foot=""):
     """OUT.png; `foot` explains the outline."""
     n_row, n_column = 1 + max(panel.row for panel in panels), 1 + max(panel.column for panel in panels)
@@ -80,9 +76,10 @@ def draw(out, panels, x_names, y_names, x_title, y_title, foot=""):
     height = TOP + n_row * high + (n_row - 1) * GAP_Y + BOTTOM
     left = [LEFT + panel.column * (wide + GAP_X) for panel in panels]
     top = [height - TOP - panel.row * (high + GAP_Y) for panel in panels]
-    settings = "n_panel = %d\nn_x = %d\nn_y = %d\nx_title = %s\ny_title = %s\nfoot = %s\nx_ticks = %s\ny_ticks = %s\n" % (
-        len(panels), len(x_names), len(y_names), quote(x_title), quote(y_title), quote(foot), quote(_ticks("x", x_names)),
-        quote(_ticks("y", y_names)))
+    (x_labels, x_ticks), (y_labels, y_ticks) = (ticks(axis, axis + "_tick", names, [i + 0.5 for i in range(len(names))])
+                                                for axis, names in (("x", x_names), ("y", y_names)))
+    settings = x_labels + y_labels + "n_panel = %d\nn_x = %d\nn_y = %d\nx_title = %s\ny_title = %s\nfoot = %s\nx_ticks = %s\ny_ticks = %s\n" % (
+        len(panels), len(x_names), len(y_names), quote(x_title), quote(y_title), quote(foot), quote(x_ticks), quote(y_ticks))
     settings += array("panel_left", [x / width for x in left]) + array("panel_right", [(x + wide) / width for x in left])
     settings += array("panel_top", [y / height for y in top]) + array("panel_bottom", [(y - high) / height for y in top])
     settings += array("panel_title", [panel.title for panel in panels])

@@ -1,5 +1,5 @@
 """Grouped bars that may be stacked and marked, in wide panels one above the other, with groups of groups below (a batch within a network)."""
-from paper_tools import array, gnuplot, quote
+from paper_tools import array, gnuplot, quote, ticks
 
 LEFT, RIGHT, TOP, GAP, HIGH, BOTTOM, TITLE = 52, 8, 26, 12, 92, 34, 18
 
@@ -57,11 +57,11 @@ def draw(out, panels, names, series, colours, mark_name="", note="", width=900):
         mine = _bars(panel, at, colours)
         bars, marks = bars + mine[0], marks + mine[1]
         limits.append(at[-1] + 0.6)
-        commands += "panel_ticks[%d] = %s\n" % (i + 1, quote("set xtics (" + ", ".join(
-            '"%s" %g' % (name[1] if end else "", x) for name, x in zip(names[i], at)) + ")"))
-        commands += "panel_names[%d] = %s\n" % (i + 1, quote("; ".join(
-            'set label %d "%s" at first %g, graph %g center font ",7.5"' % (50 + n, name, x, -22.0 / HIGH)
-            for n, (name, x) in enumerate(upper if end else []))))
+        labels, command = ticks("x", "tick_%d" % i, [name[1] if end else "" for name in names[i]], at)
+        commands += labels + "panel_ticks[%d] = %s\n" % (i + 1, quote(command))
+        commands += array("upper_%d" % i, [name for name, _ in upper]) + "panel_names[%d] = %s\n" % (i + 1, quote("; ".join(
+            'set label %d upper_%d[%d] at first %g, graph %g center font ",7.5"' % (50 + n, i, n + 1, x, -22.0 / HIGH)
+            for n, (_, x) in enumerate(upper if end else []))))
         y -= HIGH + (BOTTOM if end else GAP)
     settings = "n_panel = %d\nn_series = %d\nmark_name = %s\nnote = %s\n" % (len(panels), len(series), quote(mark_name), quote(note))
     settings += "panel_left = %.5f\npanel_right = %.5f\n" % (LEFT / width, 1 - RIGHT / width)

@@ -7,6 +7,7 @@ script that draws it (NAME.gp, to be changed and drawn again with plain gnuplot)
 import csv
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -162,14 +163,21 @@ def main(figures, usage, arguments):
 
 
 def quote(text):
-    """Text as a gnuplot string."""
-    return "'" + text.replace("'", "''") + "'"
+    """Text as a gnuplot string. In single quotes nothing is a command; what would end the line becomes a blank."""
+    return "'" + re.sub("[\x00-\x1f\x7f]", " ", text).replace("'", "''") + "'"
 
 
 def array(name, values):
     """A gnuplot array of numbers or texts."""
     cells = [quote(value) if isinstance(value, str) else "%.6g" % value for value in values]
     return "array %s[%d]\n" % (name, len(cells)) + "".join("%s[%d] = %s\n" % (name, i + 1, c) for i, c in enumerate(cells))
+
+
+def ticks(axis, name, labels, places):
+    """The settings of an array `name` of labels, in which % is no format, and a command that sets them as ticks: text inside of a command
+    would be read twice."""
+    command = "set %stics (" % axis + ", ".join("%s[%d] %g" % (name, i + 1, place) for i, place in enumerate(places)) + ")"
+    return array(name, [label.replace("%", "%%") or " " for label in labels]), command
 
 
 def gnuplot(out, width, height, settings, template):

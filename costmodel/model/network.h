@@ -107,12 +107,19 @@ struct network_files {
     enum dse_status (*get)(void *user, const char *path, const char **bytes, size_t *length,
                            struct dse_error *err);
     void *user;
+    struct dse_faults *faults; /* NULL: the first error ends the reading */
 };
 
-/* network_parse with problem files from `files`; their paths are relative to the folder of `name`. */
+/* network_parse with problem files from `files`; their paths are relative to the folder of `name`. With
+ * files->faults errors are noted there; where some were, DSE_OK is returned all the same, and there is no
+ * network. */
 DSE_MUST_CHECK enum dse_status network_parse_with(const char *name, const char *bytes, size_t length,
                                                   const struct network_files *files, struct network *network,
                                                   struct dse_error *err);
+
+/* network_read with errors to `faults`, as network_parse_with. */
+DSE_MUST_CHECK enum dse_status network_read_all(const char *path, struct dse_faults *faults,
+                                                struct network *network, struct dse_error *err);
 void network_free(struct network *network);
 
 /* The word of a type in files ("conv"); never NULL. */

@@ -144,8 +144,10 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     l = arch->n_level;
     for (size_t i = 0; i < spec->n_item; i++) {
         const struct arch_item *item = spec->item[i];
-        if (item->section == ARCH_STORAGE)
-            DSE_TRY(arch_set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
+        if (item->is_bad)
+            l -= item->section == ARCH_STORAGE; /* said where it was read */
+        else if (item->section == ARCH_STORAGE)
+            DSE_NOTE(spec->faults, arch_set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
         else if (item->section == ARCH_ARRAY)
             DSE_TRY(set_array(spec, item, &arch->level[l], &x, &y, err));
         else
@@ -159,6 +161,8 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
         arch->noc[NOC_SET_COLUMNS] = (uint32_t)spec->top->value[TOP_NOC_MESH].x;
         arch->noc[NOC_SET_PE_ROWS] = (uint32_t)spec->top->value[TOP_NOC_MESH].y;
     }
+    if (dse_faults_count(spec->faults) > 0)
+        return DSE_OK; /* what the whole has to be may only follow from that */
     DSE_TRY(check_outermost(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
     if (architecture_check(arch, &inner) != DSE_OK)

@@ -129,6 +129,26 @@ static size_t section_keys(enum arch_section section, const char *prefix, const 
     return n_key;
 }
 
+static bool part_of_section(const char *const *allowed, size_t n_allowed, const char *key)
+{
+    for (size_t i = 0; i < n_allowed; i++)
+        if (strcmp(allowed[i], key) == 0)
+            return true;
+    return false;
+}
+
+static enum dse_status read_keys(const struct yaml_doc *doc, const struct ynode *node, const char *what,
+                                 const char *prefix, struct arch_item *item, struct dse_error *err);
+
+static enum dse_status read_part(const struct yaml_doc *doc, const struct ynode *node, const char *what,
+                                 const char *prefix, struct arch_item *item, struct dse_error *err)
+{
+    DSE_TRY(read_keys(doc, node, what, prefix, item, err));
+    if (node->n_item == 0)
+        return yaml_fail(doc, node, err, "%s is empty; leave it out or fill it in", what);
+    return DSE_OK;
+}
+
 /* Read every key of one mapping, `prefix` being the part it stands for. */
 static enum dse_status read_keys(const struct yaml_doc *doc, const struct ynode *node, const char *what,
                                  const char *prefix, struct arch_item *item, struct dse_error *err)
@@ -141,18 +161,18 @@ static enum dse_status read_keys(const struct yaml_doc *doc, const struct ynode 
         snprintf(key, sizeof key, "%s%s", prefix, node->key[i]);
         int field = architecture_schema_find(item->section, key);
         if (field >= 0) {
-            DSE_TRY(read_value(doc, node->item[i], field, item, err));
+            DSE_NOTE(doc->faults, read_value(doc, node->item[i], field, item, err));
             continue;
         }
+        if (!part_of_section(allowed, n_allowed, node->key[i]))
+            continue; /* noted */
         char part[WHAT_MAX], nested[PREFIX_MAX];
         if (item->section == ARCH_TOP)
             snprintf(part, sizeof part, "%s", node->key[i]);
         else
             snprintf(part, sizeof part, "%s.%s", item->name, node->key[i]);
         snprintf(nested, sizeof nested, "%.20s.", node->key[i]);
-        DSE_TRY(read_keys(doc, node->item[i], part, nested, item, err));
-        if (node->item[i]->n_item == 0)
-            return yaml_fail(doc, node->item[i], err, "%s is empty; leave it out or fill it in", part);
+        DSE_NOTE(doc->faults, read_part(doc, node->item[i], part, nested, item, err));
     }
     return DSE_OK;
 }
@@ -163,8 +183,9 @@ static enum dse_status check_required(const struct yaml_doc *doc, const struct y
     const struct arch_field *schema = architecture_schema();
     const struct ynode *value = NULL;
     for (int f = 0; f < architecture_n_field(); f++)
-        if (schema[f].section == item->section && schema[f].property & ARCH_REQUIRED)
-            DSE_TRY(yaml_require(doc, node, what, schema[f].key, &value, err));
+        if (schema[f].section == item->section && schema[f].property & ARCH_REQUIRED &&
+            !yaml_is_misspelt(doc, node, schema[f].key))
+            DSE_NOTE(doc->faults, yaml_require(doc, node, what, schema[f].key, &value, err));
     return DSE_OK;
 }
 
@@ -214,8 +235,11 @@ static enum dse_status read_entry(const struct yaml_doc *doc, const struct ynode
                              spec->item[i]->line);
     spec->item[spec->n_item++] = item;
     snprintf(what, sizeof what, "%s %s", word, item->name);
-    DSE_TRY(read_keys(doc, node, what, "", item, err));
-    return check_required(doc, node, item, what, err);
+    const size_t n_fault = dse_faults_count(doc->faults);
+    DSE_NOTE(doc->faults, read_keys(doc, node, what, "", item, err));
+    DSE_TRY(check_required(doc, node, item, what, err));
+    item->is_bad = dse_faults_count(doc->faults) > n_fault;
+    return DSE_OK;
 }
 
 /* storage first, macs last and only there, no array above an array. */
@@ -262,9 +286,13 @@ static enum dse_status read_hierarchy(const struct yaml_doc *doc, const struct y
         if (spec->n_item == ARCH_ITEM_MAX)
             return dse_fail_at(err, DSE_LIMIT, spec->path, list->item[i]->line,
                                "more than %d entries in the hierarchy are not supported", ARCH_ITEM_MAX);
-        DSE_TRY(read_entry(doc, list->item[i], file, err));
+        DSE_NOTE(doc->faults, read_entry(doc, list->item[i], file, err));
     }
-    return check_order(spec, err);
+    if (spec->n_item < list->n_item)
+        return DSE_OK; /* what is wrong was noted */
+    DSE_TRY(check_order(spec, err));
+    spec->is_whole = true;
+    return DSE_OK;
 }
 
 void arch_file_init(struct arch_file *file, const char *path)
@@ -283,10 +311,13 @@ enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *fil
     arch_file_init(file, doc->path);
     file->top.line = doc->root->line;
     DSE_TRY(yaml_is_mapping(doc, doc->root, "an architecture file", err));
+    const struct ynode *name = yaml_find(doc->root, "architecture"),
+                       *list = yaml_find(doc->root, "hierarchy");
+    DSE_NOTE(doc->faults, read_keys(doc, doc->root, "the architecture file", "", &file->top, err));
     DSE_TRY(check_required(doc, doc->root, &file->top, "the architecture file", err));
-    DSE_TRY(check_name(doc, yaml_find(doc->root, "architecture"), "architecture", &file->top.name, err));
-    DSE_TRY(read_keys(doc, doc->root, "the architecture file", "", &file->top, err));
-    return read_hierarchy(doc, yaml_find(doc->root, "hierarchy"), file, err);
+    if (name)
+        DSE_NOTE(doc->faults, check_name(doc, name, "architecture", &file->top.name, err));
+    return list ? read_hierarchy(doc, list, file, err) : DSE_OK;
 }
 
 /* Can a value of this row be replaced by a path? */

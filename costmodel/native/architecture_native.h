@@ -158,6 +158,7 @@ enum { ARCH_ITEM_MAX = 2 * ARCH_LEVEL_MAX + 1 };
 
 /* One entry of the hierarchy. `name` is owned by the document. */
 struct arch_item {
+    bool is_bad; /* with doc->faults: something is wrong in it */
     enum arch_section section;
     const char *name;
     int line;
@@ -173,6 +174,8 @@ struct arch_spec {
     const struct arch_item *top;
     size_t n_item;
     const struct arch_item *item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
+    bool is_whole;                               /* all entries are there, in an order that is one */
+    struct dse_faults *faults;                   /* as in struct yaml_doc, for arch_spec_assemble */
 };
 
 /* A file as read; texts are the document's. `spec` points into the others, so it is not to be copied

@@ -179,8 +179,12 @@ enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch
         return arch_spec_fail(spec, item, STORAGE_CLUSTER, err,
                               "%s.cluster is %u, which does not divide its %llu instances", item->name,
                               level->cluster_size, (unsigned long long)level->instances);
-    DSE_TRY(count_memories(spec, item, &level->n_part, err));
-    DSE_TRY((level->n_part ? set_memories : set_capacity)(spec, item, level, err));
-    DSE_TRY(set_bandwidth(spec, item, clock_hz, level, err));
-    return storage_set_energies(spec, item, level, err);
+    const size_t n_fault = dse_faults_count(spec->faults);
+    DSE_NOTE(spec->faults, count_memories(spec, item, &level->n_part, err));
+    DSE_NOTE(spec->faults, (level->n_part ? set_memories : set_capacity)(spec, item, level, err));
+    DSE_NOTE(spec->faults, set_bandwidth(spec, item, clock_hz, level, err));
+    if (dse_faults_count(spec->faults) > n_fault)
+        return DSE_OK;
+    DSE_NOTE(spec->faults, storage_set_energies(spec, item, level, err));
+    return DSE_OK;
 }

@@ -345,9 +345,25 @@ static enum dse_status check_layer(const struct network_reader *reader, struct l
     return check_counts(reader, layer, err);
 }
 
+/* Whether what is wrong with a layer may only follow from what is wrong with it, or with its producers. */
+static bool is_moot(const struct network_reader *reader, uint32_t l)
+{
+    const struct layer *layer = &reader->layer[l];
+    bool moot = reader->bad[l] || (reader->net->is_graph && layer->n_producer == 0);
+    for (uint32_t i = 0; i < layer->n_producer; i++)
+        moot |= layer->producer[i] >= 0 ? reader->bad[layer->producer[i]] : reader->has_bad_input;
+    if (layer->weight_producer >= 0)
+        moot |= reader->bad[layer->weight_producer];
+    return moot;
+}
+
 enum dse_status network_check_shapes(struct network_reader *reader, struct dse_error *err)
 {
-    for (uint32_t i = 0; i < reader->net->n_layer; i++)
-        DSE_TRY(check_layer(reader, &reader->layer[reader->net->order[i]], err));
+    const uint32_t *order = reader->net->order;
+    for (uint32_t i = 0; i < reader->net->n_layer; i++) {
+        uint32_t l = order ? order[i] : i; /* none: something was noted before */
+        if (!is_moot(reader, l))
+            DSE_NOTE(reader->doc->faults, check_layer(reader, &reader->layer[l], err));
+    }
     return DSE_OK;
 }

@@ -89,15 +89,22 @@ enum {
     N_KEY = sizeof(key_table) / sizeof(key_table[0])
 };
 
+enum dse_status network_require(const struct network_reader *reader, const struct ynode *node,
+                                const char *what, const char *key, struct dse_error *err)
+{
+    const struct ynode *value = NULL;
+    return yaml_is_misspelt(reader->doc, node, key) ? DSE_OK
+                                                    : yaml_require(reader->doc, node, what, key, &value, err);
+}
+
 enum dse_status network_read_dim(const struct network_reader *reader, const struct ynode *parent,
                                  const char *owner, const char *key, uint32_t missing, uint32_t *value,
                                  struct dse_error *err)
 {
     const struct ynode *node = yaml_find(parent, key);
-    if (node == NULL) {
-        *value = missing;
+    *value = missing;
+    if (node == NULL)
         return DSE_OK;
-    }
     char what[WHAT_MAX];
     snprintf(what, sizeof(what), "%.150s: %s", owner, key);
     uint64_t number = 0;
@@ -217,34 +224,35 @@ static enum dse_status check_channels(const struct network_reader *reader, const
 static enum dse_status read_dims(struct network_reader *reader, const struct ynode *node, const char *owner,
                                  const struct type_row *row, struct layer *layer, struct dse_error *err)
 {
-    const struct ynode *ignored = NULL;
-    DSE_TRY(yaml_require(reader->doc, node, owner, "C", &ignored, err));
+    struct dse_faults *faults = reader->doc->faults;
+    const size_t n_fault = dse_faults_count(faults);
+    DSE_NOTE(faults, network_require(reader, node, owner, "C", err));
     if (row->needs_k)
-        DSE_TRY(yaml_require(reader->doc, node, owner, "K", &ignored, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "C", 1, &layer->c, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "K", layer->c, &layer->k, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "P", 1, &layer->p, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "Q", 1, &layer->q, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "R", 1, &layer->r, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "S", 1, &layer->s, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "H", 0, &layer->h, err));
-    DSE_TRY(network_read_dim(reader, node, owner, "W", 0, &layer->w, err));
+        DSE_NOTE(faults, network_require(reader, node, owner, "K", err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "C", 1, &layer->c, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "K", layer->c, &layer->k, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "P", 1, &layer->p, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "Q", 1, &layer->q, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "R", 1, &layer->r, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "S", 1, &layer->s, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "H", 0, &layer->h, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "W", 0, &layer->w, err));
     bool depthwise = strcmp(row->word, "depthwise") == 0;
-    DSE_TRY(network_read_dim(reader, node, owner, "groups", depthwise ? layer->c : 1, &layer->groups, err));
-    DSE_TRY(read_pair(reader, node, owner, "stride", 1, 2, layer->stride, err));
-    DSE_TRY(read_pair(reader, node, owner, "dilation", 1, 2, layer->dilation, err));
-    DSE_TRY(read_pair(reader, node, owner, "pad", 0, 4, layer->pad, err));
+    DSE_NOTE(faults,
+             network_read_dim(reader, node, owner, "groups", depthwise ? layer->c : 1, &layer->groups, err));
+    DSE_NOTE(faults, read_pair(reader, node, owner, "stride", 1, 2, layer->stride, err));
+    DSE_NOTE(faults, read_pair(reader, node, owner, "dilation", 1, 2, layer->dilation, err));
+    DSE_NOTE(faults, read_pair(reader, node, owner, "pad", 0, 4, layer->pad, err));
     if (row->type == LAYER_UPSAMPLE) {
-        const struct ynode *factor = NULL;
-        DSE_TRY(yaml_require(reader->doc, node, owner, "factor", &factor, err));
-        DSE_TRY(read_pair(reader, node, owner, "factor", 1, 2, layer->stride, err));
+        DSE_NOTE(faults, network_require(reader, node, owner, "factor", err));
+        DSE_NOTE(faults, read_pair(reader, node, owner, "factor", 1, 2, layer->stride, err));
     }
     if (row->type == LAYER_CROP)
-        DSE_TRY(read_pair(reader, node, owner, "offset", 0, 2, layer->pad, err));
+        DSE_NOTE(faults, read_pair(reader, node, owner, "offset", 0, 2, layer->pad, err));
     layer->centred = row->type == LAYER_CROP && yaml_find(node, "offset") == NULL;
     if (row->type == LAYER_TRANSPOSE)
-        DSE_TRY(read_permute(reader, node, owner, layer, err));
-    return check_channels(reader, node, owner, row, layer, err);
+        DSE_NOTE(faults, read_permute(reader, node, owner, layer, err));
+    return dse_faults_count(faults) > n_fault ? DSE_OK : check_channels(reader, node, owner, row, layer, err);
 }
 
 /* A whole number of the layer as a whole, `missing` when it is not there. */
@@ -274,13 +282,13 @@ enum dse_status network_read_layer(struct network_reader *reader, const struct y
     snprintf(owner, sizeof(owner), "layer %.100s", layer->name);
     const struct type_row *row = NULL;
     DSE_TRY(find_type(reader, node, owner, &row, err));
-    DSE_TRY(check_layer_keys(reader, node, owner, row, err));
+    DSE_NOTE(doc->faults, check_layer_keys(reader, node, owner, row, err));
     layer->type = row->type;
     layer->line = node->line;
     layer->weight_producer = LAYER_NO_PRODUCER;
     layer->n_operand = row->type == LAYER_ADD || row->type == LAYER_MUL ? 2 : 1;
-    DSE_TRY(read_count(reader, node, owner, "count", NETWORK_COUNT_MAX, 1, &layer->count, err));
-    DSE_TRY(read_count(reader, node, owner, "batch", NETWORK_DIM_MAX, 0, &layer->batch, err));
+    DSE_NOTE(doc->faults, read_count(reader, node, owner, "count", NETWORK_COUNT_MAX, 1, &layer->count, err));
+    DSE_NOTE(doc->faults, read_count(reader, node, owner, "batch", NETWORK_DIM_MAX, 0, &layer->batch, err));
     if (row->type == LAYER_EINSUM)
         return network_read_einsum(reader, node, layer, err);
     return read_dims(reader, node, owner, row, layer, err);

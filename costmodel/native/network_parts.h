@@ -16,6 +16,9 @@ struct network_reader {
     struct layer *layer;      /* (net->n_layer) the network's layers while they may still be written */
     const struct ynode *list; /* the sequence of layers: item i is layer i */
     struct name_table name;   /* layers by number; network input i as n_layer + i */
+    bool *bad;                /* (net->n_layer) with doc->faults: something is wrong in the layer */
+    bool is_unnamed;          /* one has no name that others could refer to */
+    bool has_bad_input;
 };
 
 /* Fill `layer->einsum` from keys dims and tensors. */
@@ -30,6 +33,10 @@ DSE_MUST_CHECK enum dse_status network_read_problem(struct network_reader *reade
  * a key. */
 DSE_MUST_CHECK enum dse_status network_read_name(struct network_reader *reader, const struct ynode *node,
                                                  const char *what, const char **name, struct dse_error *err);
+
+/* The key is there; where one like it was noted as unknown, that is enough. */
+DSE_MUST_CHECK enum dse_status network_require(const struct network_reader *reader, const struct ynode *node,
+                                               const char *what, const char *key, struct dse_error *err);
 
 /* A dimension under `key` of `parent`, which messages call `owner`; `missing` when it is not there. */
 DSE_MUST_CHECK enum dse_status network_read_dim(const struct network_reader *reader,
@@ -49,7 +56,8 @@ enum dse_status network_fail_layer(const struct network_reader *reader, const st
 /* Fill `net->order`; a cycle is an error that names it. */
 DSE_MUST_CHECK enum dse_status network_sort(struct network_reader *reader, struct dse_error *err);
 
-/* Derive H and W, and check channels, sizes and counts of every layer. Needs net->order. */
+/* Derive H and W, and check channels, sizes and counts of every layer, in net->order when there is
+ * one. */
 DSE_MUST_CHECK enum dse_status network_check_shapes(struct network_reader *reader, struct dse_error *err);
 
 #endif

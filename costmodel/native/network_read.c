@@ -77,15 +77,22 @@ static enum dse_status read_layers(struct network_reader *reader, struct dse_err
                            "%zu layers; up to %d are supported", list->n_item, NETWORK_LAYER_MAX);
     reader->list = list;
     reader->layer = arena_alloc(&net->arena, list->n_item, sizeof(*reader->layer));
+    reader->bad = arena_alloc(&net->arena, list->n_item, sizeof(*reader->bad));
     DSE_TRY(arena_check(&reader->net->arena, "a network", err));
     net->n_layer = (uint32_t)list->n_item;
     net->layer = reader->layer;
     for (uint32_t i = 0; i < net->n_input; i++)
         DSE_TRY(enter_name(reader, reader->doc->root, net->input[i].name, net->n_layer + i, err));
     for (uint32_t i = 0; i < net->n_layer; i++) {
-        DSE_TRY((problems != NULL ? network_read_problem : network_read_layer)(reader, list->item[i],
-                                                                               &reader->layer[i], err));
-        DSE_TRY(enter_name(reader, list->item[i], reader->layer[i].name, i, err));
+        struct layer *layer = &reader->layer[i];
+        const size_t n_fault = dse_faults_count(reader->doc->faults);
+        DSE_NOTE(reader->doc->faults, (problems != NULL ? network_read_problem : network_read_layer)(
+                                          reader, list->item[i], layer, err));
+        if (layer->name)
+            DSE_NOTE(reader->doc->faults, enter_name(reader, list->item[i], layer->name, i, err));
+        else
+            reader->is_unnamed = true;
+        reader->bad[i] = dse_faults_count(reader->doc->faults) > n_fault;
     }
     return DSE_OK;
 }
@@ -96,13 +103,12 @@ static enum dse_status read_input(struct network_reader *reader, const struct yn
     static const char *const allowed[] = {"C", "H", "W"};
     char what[WHAT_MAX];
     snprintf(what, sizeof(what), "network input %.100s", name);
-    DSE_TRY(yaml_is_mapping(reader->doc, node, what, err));
-    DSE_TRY(yaml_check_keys(reader->doc, node, what, allowed, 3, err));
-    const struct ynode *ignored = NULL;
-    DSE_TRY(yaml_require(reader->doc, node, what, "C", &ignored, err));
+    struct dse_faults *faults = reader->doc->faults;
     DSE_TRY(keep_text(reader, name, &input->name, err));
-    DSE_TRY(network_read_dim(reader, node, what, "C", 1, &input->c, err));
-    DSE_TRY(network_read_dim(reader, node, what, "H", 1, &input->h, err));
+    DSE_TRY(yaml_check_keys(reader->doc, node, what, allowed, 3, err));
+    DSE_NOTE(faults, network_require(reader, node, what, "C", err));
+    DSE_NOTE(faults, network_read_dim(reader, node, what, "C", 1, &input->c, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, what, "H", 1, &input->h, err));
     return network_read_dim(reader, node, what, "W", 1, &input->w, err);
 }
 
@@ -135,8 +141,8 @@ static enum dse_status read_inputs(struct network_reader *reader, struct dse_err
     reader->net->input = input;
     reader->net->n_input = (uint32_t)n;
     for (size_t i = 0; i < n; i++)
-        DSE_TRY(read_input(reader, one != NULL ? one : several->item[i],
-                           one != NULL ? "input" : several->key[i], &input[i], err));
+        DSE_NOTE(doc->faults, read_input(reader, one != NULL ? one : several->item[i],
+                                         one != NULL ? "input" : several->key[i], &input[i], err));
     return DSE_OK;
 }
 
@@ -160,17 +166,18 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
     DSE_TRY(yaml_is_mapping(doc, doc->root, "a network file", err));
     DSE_TRY(yaml_check_keys(doc, doc->root, "a network file", allowed, sizeof(allowed) / sizeof(allowed[0]),
                             err));
-    const struct ynode *name = NULL;
-    DSE_TRY(yaml_require(doc, doc->root, "a network file", "network", &name, err));
-    DSE_TRY(network_read_name(reader, name, "network name", &net->name, err));
-    DSE_TRY(read_optional_text(reader, "title", &net->title, err));
-    DSE_TRY(read_optional_text(reader, "source", &net->source, err));
+    const struct ynode *name = yaml_find(doc->root, "network");
+    DSE_NOTE(doc->faults, network_require(reader, doc->root, "a network file", "network", err));
+    if (name)
+        DSE_NOTE(doc->faults, network_read_name(reader, name, "network name", &net->name, err));
+    DSE_NOTE(doc->faults, read_optional_text(reader, "title", &net->title, err));
+    DSE_NOTE(doc->faults, read_optional_text(reader, "source", &net->source, err));
     DSE_TRY(keep_text(reader, doc->path, &net->path, err));
     const struct ynode *kind = yaml_find(doc->root, "kind");
     const struct ynode *problems = yaml_find(doc->root, "problems");
     size_t index = problems != NULL;
     if (kind != NULL)
-        DSE_TRY(yaml_choice(doc, kind, "kind", kinds, 2, &index, err));
+        DSE_TRY(yaml_choice(doc, kind, "kind", kinds, 2, &index, err)); /* all else hangs on it */
     net->is_graph = index == 0;
     if (net->is_graph && problems != NULL)
         return yaml_fail(doc, problems, err,
@@ -178,9 +185,9 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
     const struct ynode *batch = yaml_find(doc->root, "published_batch");
     uint64_t number = 0;
     if (batch != NULL)
-        DSE_TRY(yaml_u64(doc, batch, "published_batch", 1, NETWORK_DIM_MAX, &number, err));
+        DSE_NOTE(doc->faults, yaml_u64(doc, batch, "published_batch", 1, NETWORK_DIM_MAX, &number, err));
     net->published_batch = (uint32_t)number;
-    return read_inputs(reader, err);
+    return DSE_OK;
 }
 
 static enum dse_status unknown_producer(const struct network_reader *reader, const struct layer *layer,
@@ -224,6 +231,8 @@ static enum dse_status link_layer(struct network_reader *reader, const struct yn
                                   struct layer *layer, struct dse_error *err)
 {
     const struct ynode *from = yaml_find(node, "from");
+    if (from == NULL && yaml_is_misspelt(reader->doc, node, "from"))
+        return DSE_OK;
     if (from == NULL)
         return network_fail_layer(reader, layer, err, "no producer; add \"from: %s\" or another layer's name",
                                   reader->net->input[0].name);
@@ -249,18 +258,28 @@ static enum dse_status link_layer(struct network_reader *reader, const struct yn
 
 static enum dse_status link_layers(struct network_reader *reader, struct dse_error *err)
 {
-    for (uint32_t i = 0; i < reader->net->n_layer; i++)
-        DSE_TRY(link_layer(reader, reader->list->item[i], &reader->layer[i], err));
+    for (uint32_t i = 0; i < reader->net->n_layer; i++) {
+        const size_t n_fault = dse_faults_count(reader->doc->faults);
+        DSE_NOTE(reader->doc->faults, link_layer(reader, reader->list->item[i], &reader->layer[i], err));
+        reader->bad[i] |= dse_faults_count(reader->doc->faults) > n_fault;
+    }
     return DSE_OK;
 }
 
 static enum dse_status read_document(struct network_reader *reader, struct dse_error *err)
 {
+    struct dse_faults *faults = reader->doc->faults;
+    const size_t n_fault = dse_faults_count(faults);
     DSE_TRY(read_head(reader, err));
+    DSE_NOTE(faults, read_inputs(reader, err));
+    reader->has_bad_input = dse_faults_count(faults) > n_fault;
     DSE_TRY(read_layers(reader, err));
+    if (reader->net->is_graph && (reader->net->n_input == 0 || reader->is_unnamed))
+        return DSE_OK; /* noted; nobody knows who produces what */
     if (reader->net->is_graph)
         DSE_TRY(link_layers(reader, err));
-    DSE_TRY(network_sort(reader, err));
+    if (dse_faults_count(faults) == n_fault)
+        DSE_TRY(network_sort(reader, err));
     return network_check_shapes(reader, err);
 }
 
@@ -269,11 +288,12 @@ enum dse_status network_native_build(const struct yaml_doc *doc, const struct ne
 {
     memset(network, 0, sizeof(*network));
     arena_init(&network->arena);
+    const size_t n_fault = dse_faults_count(doc->faults);
     struct network_reader reader = {.doc = doc, .problems = problems, .net = network};
     name_table_init(&reader.name);
     enum dse_status status = dse_while_reading(doc->path, read_document(&reader, err), err);
     name_table_free(&reader.name);
-    if (status != DSE_OK)
+    if (status != DSE_OK || dse_faults_count(doc->faults) > n_fault)
         network_free(network);
     return status;
 }

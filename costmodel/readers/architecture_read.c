@@ -14,10 +14,18 @@ struct architecture_template {
     struct arch_file file; /* else */
 };
 
+/* A native file or one of Interstellar's authors. Where all errors are wanted, also those of putting the levels
+ * together. */
 static enum dse_status read_file(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
 {
-    return interstellar_is_architecture(doc) ? interstellar_arch_file_read(doc, file, err)
-                                             : arch_file_read(doc, file, err);
+    struct architecture arch;
+    DSE_TRY(interstellar_is_architecture(doc) ? interstellar_arch_file_read(doc, file, err)
+                                              : arch_file_read(doc, file, err));
+    if (!doc->faults || !file->spec.is_whole)
+        return DSE_OK;
+    struct arch_spec spec = file->spec;
+    spec.faults = doc->faults;
+    return arch_spec_assemble(&spec, &arch, err);
 }
 
 enum dse_status architecture_template_new(const struct yaml_doc *doc, struct architecture_template **template,

@@ -118,6 +118,7 @@ static enum dse_status build(const struct yaml_doc *doc, const struct network_fi
         return network_native_build(doc, &problems, network, err);
     source.own = doc;
     DSE_TRY(list_one(doc, &list, err));
+    list.faults = doc->faults;
     enum dse_status status = network_native_build(&list, &problems, network, err);
     yaml_doc_free(&list);
     return status;
@@ -131,6 +132,7 @@ enum dse_status network_parse_with(const char *name, const char *bytes, size_t l
     if (interstellar_is_table(name, bytes, length))
         return build_table(name, bytes, length, network, err);
     DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
+    doc.faults = files->faults;
     enum dse_status status = build(&doc, files, network, err);
     yaml_doc_free(&doc);
     return status;
@@ -148,24 +150,37 @@ static enum dse_status get_from_disk(void *user, const char *path, const char **
     return DSE_OK;
 }
 
-enum dse_status network_parse(const char *name, const char *bytes, size_t length, struct network *network,
-                              struct dse_error *err)
+static enum dse_status parse_from_disk(const char *name, const char *bytes, size_t length,
+                                       struct dse_faults *faults, struct network *network,
+                                       struct dse_error *err)
 {
     char *held = NULL;
-    const struct network_files disk = {get_from_disk, &held};
+    const struct network_files disk = {get_from_disk, &held, faults};
     enum dse_status status = network_parse_with(name, bytes, length, &disk, network, err);
     free(held);
     return status;
 }
 
-enum dse_status network_read(const char *path, struct network *network, struct dse_error *err)
+enum dse_status network_parse(const char *name, const char *bytes, size_t length, struct network *network,
+                              struct dse_error *err)
+{
+    return parse_from_disk(name, bytes, length, NULL, network, err);
+}
+
+enum dse_status network_read_all(const char *path, struct dse_faults *faults, struct network *network,
+                                 struct dse_error *err)
 {
     char *bytes;
     size_t length;
     DSE_TRY(network_load(path, &bytes, &length, err));
-    enum dse_status status = network_parse(path, bytes, length, network, err);
+    enum dse_status status = parse_from_disk(path, bytes, length, faults, network, err);
     free(bytes);
     return status;
+}
+
+enum dse_status network_read(const char *path, struct network *network, struct dse_error *err)
+{
+    return network_read_all(path, NULL, network, err);
 }
 
 /* ---- several files as one ---- */

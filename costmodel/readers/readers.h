@@ -39,7 +39,8 @@ DSE_MUST_CHECK enum dse_status architecture_path_unit(const struct yaml_doc *doc
 struct architecture_template;
 
 /* Read a parsed native or Timeloop file, which is borrowed. Of a native file all errors but those of putting
- * the levels together show here, with the message of architecture_build. Release with
+ * the levels together show here, with the message of architecture_build; with doc->faults those, too, and
+ * where some were noted the template is of no use but to be freed. Release with
  * architecture_template_free. Const once made: threads may share it. */
 DSE_MUST_CHECK enum dse_status architecture_template_new(const struct yaml_doc *doc,
                                                          struct architecture_template **template,

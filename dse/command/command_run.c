@@ -9,6 +9,7 @@
 #include "dse/command/commands.h"
 #include "dse/command/dry_run.h"
 #include "dse/console/table.h"
+#include "dse/inputs/input_check.h"
 #include "dse/inputs/resolve.h"
 #include "dse/isolate/supervisor.h"
 #include "dse/run/event_log.h"
@@ -25,7 +26,7 @@ struct loaded {
 };
 
 /* With `faults` all that is wrong is noted there. */
-static enum dse_status load(const struct cli_args *args, struct loaded *loaded, struct spec_faults *faults,
+static enum dse_status load(const struct cli_args *args, struct loaded *loaded, struct dse_faults *faults,
                             struct dse_error *err)
 {
     const char *set[CLI_VALUE_MAX];
@@ -283,11 +284,11 @@ static int command_run_main(const struct cli_args *args, const struct console *c
 }
 
 /* What is noted, and what ended the reading, if anything did. */
-static void print_faults(struct spec_faults *faults, const char *path, enum dse_status status,
+static void print_faults(struct dse_faults *faults, const char *path, enum dse_status status,
                          struct dse_error *err, const struct console *console)
 {
     struct text_buffer text;
-    status = spec_note(faults, status, err);
+    status = dse_note(faults, status, err);
     text_init(&text);
     spec_faults_print(faults, path, &text);
     fputs(text.data ? text.data : "", console->err);
@@ -296,14 +297,37 @@ static void print_faults(struct spec_faults *faults, const char *path, enum dse_
         cli_report(console, status, err);
 }
 
+/* FILE is an architecture or a network: `*code` is what becomes of it. False: it is none. */
+static bool check_input(const char *file, struct dse_faults *faults, const struct console *console, int *code)
+{
+    struct dse_error err = {0};
+    struct text_buffer said;
+    bool is_input;
+    text_init(&said);
+    enum dse_status status = input_check(file, faults, &is_input, &said, &err);
+    *code = cli_report(console, status, &err);
+    if (faults->n > 0) {
+        print_faults(faults, file, DSE_OK, &err, console);
+        *code = EXIT_BAD_USE;
+    }
+    fputs(said.data ? said.data : "", console->out);
+    text_free(&said);
+    return is_input;
+}
+
 static int command_check_main(const struct cli_args *args, const struct console *console)
 {
     struct dse_error err = {0};
     struct loaded loaded;
     uint64_t n_failing = 0;
-    struct spec_faults *faults = calloc(1, sizeof *faults);
+    struct dse_faults *faults = calloc(1, sizeof *faults);
     if (!faults)
         return cli_report(console, DSE_NO_MEMORY, &(struct dse_error){.text = "out of memory"});
+    int code;
+    if (check_input(args->operand[0], faults, console, &code)) {
+        free(faults);
+        return code;
+    }
     enum dse_status status = load(args, &loaded, faults, &err);
     size_t n_fault = faults->n;
     if (n_fault > 0)
@@ -367,9 +391,11 @@ static const struct cli_option check_options[] = {
 const struct cli_command command_check = {
     .name = "check",
     .operands = "SPEC",
-    .summary = "Check a specification and say what it spans.",
+    .summary = "Check a specification and say what it spans, or an architecture or network file.",
     .help =
-        "SPEC is a YAML file, or a name of `dse list experiments`.\n"
+        "SPEC is a YAML file, or a name of `dse list experiments`; the file of an architecture or a network "
+        "is "
+        "checked on its own.\n"
         "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
         "its own, and all that is wrong is told (20 lines at most).\n"
         "Points whose accounting does not price their machine, or whose task its engine refuses, are told "

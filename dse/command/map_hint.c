@@ -3,32 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "dse/solve/solve_note.h"
 
 /* Less is not worth a sentence. */
 static const double worth = 1.1;
-
-/* The same search by the successor, with the options that both have. */
-static enum dse_status succeed(const struct solve_settings *settings, struct solve_settings *next,
-                               struct dse_error *err)
-{
-    const struct engine *engine = settings->engine;
-    DSE_TRY(solve_settings_init(next, engine->better, err));
-    const struct engine *better = next->engine;
-    *next = *settings;
-    next->engine = better;
-    next->option_set = 0;
-    next->max_evaluations = engine->better_evaluations;
-    memset(&next->measure, 0, sizeof next->measure);
-    engine_option_defaults(better, next->option);
-    for (size_t i = 0; i < engine->n_option; i++)
-        for (size_t j = 0; j < better->n_option; j++)
-            if (strcmp(engine->option[i].name, better->option[j].name) == 0) {
-                next->option[j] = settings->option[i];
-                next->option_set |= (settings->option_set >> i & 1) << j;
-            }
-    return solve_settings_settle(next, err);
-}
 
 static double try_layer(const struct solve_settings *next, const struct problem *problem,
                         const struct architecture *arch, const struct solve_result *found)
@@ -54,7 +33,8 @@ enum dse_status map_hint(const struct solve_settings *settings, const struct wor
     text[0] = '\0';
     if (!settings->engine->better || n == 0)
         return DSE_OK;
-    DSE_TRY(succeed(settings, &next, err));
+    DSE_TRY(solve_settings_other(settings, settings->engine->better, settings->engine->better_evaluations,
+                                 &next, err));
     double *ratio = calloc((size_t)n, sizeof *ratio);
     if (!ratio)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for the layers' comparison");

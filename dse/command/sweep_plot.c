@@ -75,13 +75,13 @@ static enum dse_status check_metric(const struct sweep *sweep, const struct plot
 enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
 {
     const struct plot_kind *kind;
-    struct spec_faults *faults = sweep->spec->faults;
+    struct dse_faults *faults = sweep->spec->faults;
     size_t x, y;
     if (!sweep->spec->plot)
         return DSE_OK;
     DSE_TRY(check_kind(sweep, &kind, err));
-    SPEC_NOTE(faults, check_axis(sweep, "x", &x, err));
-    SPEC_NOTE(faults, check_axis(sweep, "y", &y, err));
+    DSE_NOTE(faults, check_axis(sweep, "x", &x, err));
+    DSE_NOTE(faults, check_axis(sweep, "y", &y, err));
     if ((!kind || kind->has_two_axes) && x != NO_DIMENSION && x == y)
         return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "y"), err,
                          "plot: x and y of a heatmap are two axes, which are not linked by zip or points");

@@ -180,6 +180,8 @@ void reason_group_place(struct reason_group *group, const char *place)
 static int compare_groups(const void *a, const void *b)
 {
     const struct reason_group *left = a, *right = b;
+    if ((left->status == RESULT_OK) != (right->status == RESULT_OK))
+        return left->status == RESULT_OK ? 1 : -1;
     if (left->n != right->n)
         return left->n > right->n ? -1 : 1;
     if (left->status != right->status)

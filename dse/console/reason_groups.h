@@ -1,5 +1,5 @@
-/* Points that are not ok, grouped by why: numbers and layer names do not count, so that 500 points with one
- * cause are one line. */
+/* Points that are not ok, or have a note, grouped by why: numbers and layer names do not count, so that 500
+ * points with one cause are one line. */
 #ifndef DSE_CONSOLE_REASON_GROUPS_H
 #define DSE_CONSOLE_REASON_GROUPS_H
 
@@ -45,7 +45,7 @@ struct reason_group *reason_groups_add(struct reason_groups *groups, enum result
 /* Set the example's place; too long a text is cut. */
 void reason_group_place(struct reason_group *group, const char *place);
 
-/* Largest first; ties by status and text. */
+/* Notes of what is ok last; largest first; ties by status and text. */
 void reason_groups_sort(struct reason_groups *groups);
 
 /* The reason with "*" for what is not the same in all points of the group. */

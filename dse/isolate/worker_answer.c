@@ -109,8 +109,8 @@ bool worker_result_is_sound(const struct worker_answer *answer, const struct sol
     const struct engine_result *found = &result->found;
     if ((unsigned)result->outcome >= RESULT_STATUS_COUNT || !has_end(result->reason, SOLVE_REASON_MAX) ||
         !has_end(found->reason, ENGINE_REASON_MAX) || (unsigned)found->stop > STOP_SOLVER_LIMIT ||
-        found->n_trace > ENGINE_TRACE_MAX || !is_amount(found->seconds) || !is_bool(&found->feasible) ||
-        !is_bool(&found->padded) || !is_bool(&result->bounded))
+        found->n_trace > ENGINE_TRACE_MAX || !is_amount(found->seconds) || !is_amount(result->beaten) ||
+        !is_bool(&found->feasible) || !is_bool(&found->padded) || !is_bool(&result->bounded))
         return false;
     return result->outcome != RESULT_OK || is_solution(result, answer);
 }

@@ -319,7 +319,7 @@ static void on_point(void *user, size_t number, const struct point_record *recor
         text_append_string(&log->waiting, log->coordinate[a][record->index[a]]);
     text_append_bytes(&log->waiting, "}", 1);
     add_text(log, "status", result_status_text(record->outcome));
-    if (record->outcome != RESULT_OK)
+    if (record->outcome != RESULT_OK || (record->reason && record->reason[0]))
         add_text(log, "reason", record->reason ? record->reason : "");
     add_number(log, "seconds", record->seconds);
     add_number(log, "latency_s", record->latency_s);

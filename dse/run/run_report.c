@@ -85,7 +85,7 @@ static void add_point(void *user, size_t number, const struct point_record *reco
         if (record->seconds > 0)
             note_slow(report, number, record);
     }
-    if (record->outcome == RESULT_OK)
+    if (record->outcome == RESULT_OK && !(record->reason && record->reason[0]))
         return;
     char place[REASON_PLACE_MAX];
     struct reason_group *group = reason_groups_add(&report->groups, record->outcome, record->reason, number);

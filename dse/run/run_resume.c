@@ -154,9 +154,7 @@ static void tell(const struct resume *resume, const struct journal_row *row, siz
     record.key = row->key;
     record.outcome = row->outcome;
     record.seconds = row->seconds;
-    record.reason = row->outcome != RESULT_OK && resume->at_reason < row->split->n
-                        ? row->split->field[resume->at_reason]
-                        : "";
+    record.reason = resume->at_reason < row->split->n ? row->split->field[resume->at_reason] : "";
     run_tell_point(resume->run, number, &record, true);
 }
 
@@ -233,6 +231,11 @@ static void note_recovery(const struct run *run, const struct journal_report *re
             err,
             "dse: note: the run of process %ld on %s, begun %s, was cut short; going on from what it wrote\n",
             report->stale.pid, report->stale.host, report->stale.since);
+    if (report->widened)
+        fprintf(
+            err,
+            "dse: note: the tables lacked columns that this version or specification has; their rows stay as "
+            "they were computed, blank in these (--fresh computes all anew)\n");
     if (report->mended)
         fprintf(err, "dse: note: the tables had another header or other line ends; they have been mended\n");
     if (report->n_restored > 0)

@@ -71,10 +71,9 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         row->seconds = result->found.seconds;
         row->stop = engine_stop_text(result->found.stop);
     }
-    if (result->outcome != RESULT_OK) {
-        row->reason = result->reason;
+    row->reason = result->reason;
+    if (result->outcome != RESULT_OK)
         return DSE_OK;
-    }
     evaluation_metrics(e, source->arch, &row->metrics);
     if (source->measure->what)
         memcpy(row->extra, result->measured.value, sizeof result->measured.value);
@@ -106,6 +105,26 @@ static int is_worse(enum result_status a, enum result_status b)
     static const int weight[] = {
         [RESULT_OK] = 0, [RESULT_INFEASIBLE] = 1, [RESULT_TIMEOUT] = 2, [RESULT_FAILED] = 3};
     return weight[a] > weight[b];
+}
+
+/* Of a point that is ok: the layer whose mapping is beaten most. */
+static void fill_note(const struct record_source *source, const struct layer_record *layer, char *reason,
+                      size_t size, struct point_record *point)
+{
+    double most = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < source->workload->n_layer; i++) {
+        double beaten = source->result[source->workload->problem_of[i]]->beaten;
+        n += beaten > 0;
+        if (beaten <= most)
+            continue;
+        most = beaten;
+        snprintf(reason, size, "layer %s: %s", layer[i].layer, layer[i].reason);
+        point->reason = reason;
+    }
+    size_t used = n > 1 ? strlen(reason) : 0;
+    if (n > 1)
+        snprintf(reason + used, size - used, " (%u of %u layers)", n, source->workload->n_layer);
 }
 
 /* The first of the worst outcomes, with the name of its layer. */
@@ -235,6 +254,8 @@ enum dse_status record_make(const struct record_source *source, struct arena *ar
     point->n_layer_mapped = n_mapped;
     point->n_layer = w->n_layer;
     point->accounting = source->accounting;
+    if (point->outcome == RESULT_OK)
+        fill_note(source, layer, reason, SOLVE_REASON_MAX + 128, point);
     if (point->outcome == RESULT_OK)
         DSE_TRY(fill_totals(source, layer, arena, point, err));
     return DSE_OK;

@@ -275,6 +275,7 @@ static void result_init(struct solve_result *result)
 {
     result->outcome = RESULT_OK;
     result->reason[0] = '\0';
+    result->beaten = 0;
     engine_result_init(&result->found);
     memset(&result->bound, 0, sizeof result->bound);
     result->bounded = false;

@@ -42,7 +42,8 @@ struct solve_settings {
 /* What was found for one task. */
 struct solve_result {
     enum result_status outcome;
-    char reason[SOLVE_REASON_MAX]; /* why not ok */
+    char reason[SOLVE_REASON_MAX]; /* why not ok; of what is ok a note (solve_note), or "" */
+    double beaten;                 /* how many times better the note's mapping is; 0: no note */
     struct engine_result found;    /* set for ok, infeasible, timeout */
     struct lower_bound bound;
     bool bounded; /* the bound holds for the mapping found */

@@ -65,8 +65,8 @@ enum spec_limit {
 extern const char *const spec_limit_key[SPEC_LIMIT_COUNT];
 
 struct sweep_spec {
-    struct spec_faults *faults; /* borrowed; NULL: the first error ends the reading */
-    bool has_bad_axis;          /* with faults: one is missing here */
+    struct dse_faults *faults; /* borrowed; NULL: the first error ends the reading */
+    bool has_bad_axis;         /* with faults: one is missing here */
     struct yaml_doc doc;
     const char *path;     /* as given */
     const char *base_dir; /* its folder */
@@ -106,7 +106,7 @@ DSE_MUST_CHECK enum dse_status spec_read(struct sweep_spec *spec, const char *pa
 /* The same with all errors in `faults`, where it goes on to the next key, axis, option or limit; DSE_OK then,
  * for sweep_init to go on with what is left. */
 DSE_MUST_CHECK enum dse_status spec_read_all(struct sweep_spec *spec, const char *path,
-                                             const char *const *set, size_t n_set, struct spec_faults *faults,
+                                             const char *const *set, size_t n_set, struct dse_faults *faults,
                                              struct dse_error *err);
 
 /* The same from what a result file holds (`kept`, borrowed): its specification, --set list and inputs,

@@ -279,10 +279,10 @@ enum dse_status spec_read_axes(struct sweep_spec *spec, struct dse_error *err)
         if (status != DSE_OK)
             spec->n_variable = n_variable;
         spec->has_bad_axis |= status != DSE_OK;
-        SPEC_NOTE(spec->faults, status);
+        DSE_NOTE(spec->faults, status);
     }
     if (!spec->has_bad_axis) /* it may be the one that is linked */
-        SPEC_NOTE(spec->faults, read_zip(spec, group, err));
+        DSE_NOTE(spec->faults, read_zip(spec, group, err));
     make_dimensions(spec, group);
     return DSE_OK;
 }

@@ -1,29 +1,8 @@
-/* A list of errors without repeats: what is wrong with an axis is wrong with each of its values. */
+/* A list of errors in the order of their places. */
 #include "dse/spec/spec_faults.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_of_input(enum dse_status status)
-{
-    return status == DSE_BAD_INPUT || status == DSE_BAD_USAGE || status == DSE_IO || status == DSE_LIMIT;
-}
-
-enum dse_status spec_note(struct spec_faults *faults, enum dse_status status, struct dse_error *err)
-{
-    if (!faults || !is_of_input(status))
-        return status;
-    size_t n_kept = faults->n < SPEC_FAULT_MAX ? faults->n : SPEC_FAULT_MAX;
-    bool is_there = false;
-    for (size_t i = 0; i < n_kept; i++)
-        is_there |=
-            strcmp(faults->fault[i].text, err->text) == 0 && strcmp(faults->fault[i].file, err->file) == 0;
-    if (!is_there && faults->n < SPEC_FAULT_MAX)
-        faults->fault[faults->n] = *err;
-    faults->n += !is_there;
-    *err = (struct dse_error){0};
-    return DSE_OK;
-}
 
 /* A fault with the place that it has among those of other files. */
 struct placed {
@@ -41,11 +20,11 @@ static int by_place(const void *a, const void *b)
     return p->i < q->i ? -1 : p->i > q->i;
 }
 
-void spec_faults_print(struct spec_faults *faults, const char *path, struct text_buffer *out)
+void spec_faults_print(struct dse_faults *faults, const char *path, struct text_buffer *out)
 {
     char text[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX + 32];
-    struct placed placed[SPEC_FAULT_MAX];
-    size_t n = faults->n < SPEC_FAULT_MAX ? faults->n : SPEC_FAULT_MAX;
+    struct placed placed[DSE_FAULT_MAX];
+    size_t n = faults->n < DSE_FAULT_MAX ? faults->n : DSE_FAULT_MAX;
     size_t shown = n < SPEC_FAULT_SHOWN ? n : SPEC_FAULT_SHOWN;
     for (size_t i = 0; i < n; i++) {
         const struct dse_error *fault = &faults->fault[i];

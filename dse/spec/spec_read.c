@@ -57,7 +57,7 @@ static enum dse_status check_keys(struct sweep_spec *spec, const struct ynode *n
         one.item = node->item + i;
         one.key = node->key + i;
         one.key_line = node->key_line + i;
-        SPEC_NOTE(spec->faults, yaml_check_keys(&spec->doc, &one, what, allowed, n_allowed, err));
+        DSE_NOTE(spec->faults, yaml_check_keys(&spec->doc, &one, what, allowed, n_allowed, err));
     }
     return DSE_OK;
 }
@@ -143,10 +143,10 @@ static enum dse_status read_options(struct sweep_spec *spec, size_t n_set, struc
     for (size_t i = 0; node && i < node->n_item; i++) {
         const struct ynode *item = node->item[i];
         if (item->kind != YNODE_MAPPING)
-            SPEC_NOTE(spec->faults, add_option(spec, NULL, node->key[i], item, err));
+            DSE_NOTE(spec->faults, add_option(spec, NULL, node->key[i], item, err));
         else
             for (size_t k = 0; k < item->n_item; k++)
-                SPEC_NOTE(spec->faults, add_option(spec, node->key[i], item->key[k], item->item[k], err));
+                DSE_NOTE(spec->faults, add_option(spec, node->key[i], item->key[k], item->item[k], err));
     }
     return DSE_OK;
 }
@@ -174,7 +174,7 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
     spec->override = arena_alloc(&spec->arena, (node ? node->n_item : 0) + n_set + 1, sizeof *spec->override);
     DSE_TRY(arena_check(&spec->arena, "a specification", err));
     for (size_t i = 0; node && i < node->n_item; i++)
-        SPEC_NOTE(spec->faults, read_override(spec, node->key[i], node->key_line[i], node->item[i], err));
+        DSE_NOTE(spec->faults, read_override(spec, node->key[i], node->key_line[i], node->item[i], err));
     return DSE_OK;
 }
 
@@ -205,7 +205,7 @@ static enum dse_status read_limits(struct sweep_spec *spec, struct dse_error *er
     for (size_t i = 0; i < SPEC_LIMIT_COUNT; i++) {
         const struct ynode *node = yaml_find(limits, spec_limit_key[i]);
         if (node)
-            SPEC_NOTE(spec->faults, read_limit(spec, i, node, err));
+            DSE_NOTE(spec->faults, read_limit(spec, i, node, err));
     }
     return DSE_OK;
 }
@@ -341,22 +341,22 @@ static enum dse_status read_all(struct sweep_spec *spec, const char *const *set,
     for (size_t i = 0; i < n_kind; i++)
         if (kind[i].is_key)
             keys[n_key++] = kind[i].name;
-    struct spec_faults *faults = spec->faults;
+    struct dse_faults *faults = spec->faults;
     DSE_TRY(check_keys(spec, spec->doc.root, "a sweep specification", keys, n_key, err));
     DSE_TRY(yaml_is_mapping(&spec->doc, spec->doc.root, "a sweep specification", err));
-    SPEC_NOTE(faults, read_name(spec, err));
+    DSE_NOTE(faults, read_name(spec, err));
     for (size_t i = N_TOP_KEY; i < n_key; i++)
-        SPEC_NOTE(faults, read_scalar(spec, keys[i], setting(spec, keys[i]), err));
-    SPEC_NOTE(faults, read_scalar(spec, "isolation", &spec->isolation, err));
-    SPEC_NOTE(faults, read_layers(spec, err));
-    SPEC_NOTE(faults, read_options(spec, n_set, err));
-    SPEC_NOTE(faults, read_overrides(spec, n_set, err));
-    SPEC_NOTE(faults, read_limits(spec, err));
-    SPEC_NOTE(faults, read_lists(spec, err));
-    SPEC_NOTE(faults, read_measure(spec, err));
-    SPEC_NOTE(faults, spec_read_axes(spec, err));
+        DSE_NOTE(faults, read_scalar(spec, keys[i], setting(spec, keys[i]), err));
+    DSE_NOTE(faults, read_scalar(spec, "isolation", &spec->isolation, err));
+    DSE_NOTE(faults, read_layers(spec, err));
+    DSE_NOTE(faults, read_options(spec, n_set, err));
+    DSE_NOTE(faults, read_overrides(spec, n_set, err));
+    DSE_NOTE(faults, read_limits(spec, err));
+    DSE_NOTE(faults, read_lists(spec, err));
+    DSE_NOTE(faults, read_measure(spec, err));
+    DSE_NOTE(faults, spec_read_axes(spec, err));
     for (size_t i = 0; i < n_set; i++)
-        SPEC_NOTE(faults, apply_set(spec, set[i], err));
+        DSE_NOTE(faults, apply_set(spec, set[i], err));
     return DSE_OK;
 }
 
@@ -376,7 +376,7 @@ static enum dse_status read_text(struct sweep_spec *spec, const struct result_in
 }
 
 enum dse_status spec_read_all(struct sweep_spec *spec, const char *path, const char *const *set, size_t n_set,
-                              struct spec_faults *faults, struct dse_error *err)
+                              struct dse_faults *faults, struct dse_error *err)
 {
     struct result_input file;
     memset(spec, 0, sizeof *spec);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dse/console/table.h"
+#include "dse/solve/solve_note.h"
 
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err)
 {
@@ -16,16 +17,16 @@ enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err
 static enum dse_status prepare(struct sweep *sweep, struct dse_error *err)
 {
     const struct sweep_spec *spec = sweep->spec;
-    struct spec_faults *faults = spec->faults;
+    struct dse_faults *faults = spec->faults;
     DSE_TRY(sweep_load(sweep, err));
     DSE_TRY(sweep_variables(sweep, err));
     bool complete = !spec->has_bad_axis;
     for (size_t v = 0; v < spec->n_variable; v++)
         complete &= !sweep->variable[v].is_bad;
     if (complete) /* else what is missing may be what a filter or figure names */
-        SPEC_NOTE(faults, sweep_cells(sweep, err));
+        DSE_NOTE(faults, sweep_cells(sweep, err));
     if (complete && sweep->has_columns)
-        SPEC_NOTE(faults, sweep_plot(sweep, err));
+        DSE_NOTE(faults, sweep_plot(sweep, err));
     if (sweep_n_fault(sweep) > 0)
         return sweep_check_machines(sweep, err);
     DSE_TRY(sweep_check(sweep, err));
@@ -137,8 +138,9 @@ enum dse_status sweep_point_solve(const struct sweep_point *point, uint32_t t,
 {
     if (solve_is_scheduler(&point->settings))
         return solve_network(&point->settings, point->workload, arch, shared, cancel, arena, result);
-    return solve_task_shared(&point->settings, &point->workload->problem[t], arch, shared, cancel, arena,
-                             result);
+    const struct problem *problem = &point->workload->problem[t];
+    DSE_TRY(solve_task_shared(&point->settings, problem, arch, shared, cancel, arena, result));
+    return solve_note(&point->settings, problem, arch, shared, cancel, arena, result);
 }
 
 enum dse_status sweep_point_build(const struct sweep_point *point, struct architecture *arch,

@@ -211,8 +211,8 @@ static enum dse_status mark_list(struct sweep *sweep, const char *what, const st
     walk.filter = arena_alloc(&sweep->arena, list->n_item + 1, sizeof *walk.filter);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t f = 0; f < list->n_item; f++) {
-        SPEC_NOTE(sweep->spec->faults,
-                  read_filter(sweep, what, list->item[f], accepted, &walk.filter[f], err));
+        DSE_NOTE(sweep->spec->faults,
+                 read_filter(sweep, what, list->item[f], accepted, &walk.filter[f], err));
         all[f] = (uint32_t)f;
     }
     if (sweep_n_fault(sweep) > 0)

@@ -55,14 +55,14 @@ static enum dse_status try_position(const struct sweep *sweep, const struct yaml
 enum dse_status sweep_check_machines(const struct sweep *sweep, struct dse_error *err)
 {
     const struct spec_variable *machines = spec_find_variable(sweep->spec, "architecture");
-    struct spec_faults *faults = sweep->spec->faults;
+    struct dse_faults *faults = sweep->spec->faults;
     const bool complete = !machines || machines->n_value == sweep->n_arch;
     if (sweep->spec->n_override + sweep->spec->n_variable > SWEEP_OVERRIDE_MAX)
         return dse_fail_at(err, DSE_LIMIT, sweep->spec->path, 0, "more than %d quantities are set or swept",
                            SWEEP_OVERRIDE_MAX);
     for (size_t a = 0; a < sweep->n_arch; a++) {
         enum dse_status status = try_fixed(sweep, &sweep->arch[a], err);
-        SPEC_NOTE(faults, status);
+        DSE_NOTE(faults, status);
         for (size_t d = 0; status == DSE_OK && d < sweep->spec->n_dimension; d++) {
             const struct spec_dimension *dimension = &sweep->spec->dimension[d];
             bool linked = machines && machines->dimension == d;
@@ -70,7 +70,7 @@ enum dse_status sweep_check_machines(const struct sweep *sweep, struct dse_error
                 continue;
             for (size_t i = 0; i < dimension->n_value; i++)
                 if (!linked || i == a)
-                    SPEC_NOTE(faults, try_position(sweep, &sweep->arch[a], dimension, i, err));
+                    DSE_NOTE(faults, try_position(sweep, &sweep->arch[a], dimension, i, err));
         }
     }
     return DSE_OK;
@@ -204,15 +204,15 @@ static enum dse_status try_network(const struct sweep *sweep, size_t d, struct d
 
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
-    struct spec_faults *faults = sweep->spec->faults;
+    struct dse_faults *faults = sweep->spec->faults;
     DSE_TRY(sweep_check_machines(sweep, err));
     if (sweep_n_fault(sweep) > 0)
         return DSE_OK; /* the rest builds points */
-    SPEC_NOTE(faults, try_accountings(sweep, err));
-    SPEC_NOTE(faults, try_all_constraints(sweep, err));
-    SPEC_NOTE(faults, try_measures(sweep, err));
+    DSE_NOTE(faults, try_accountings(sweep, err));
+    DSE_NOTE(faults, try_all_constraints(sweep, err));
+    DSE_NOTE(faults, try_measures(sweep, err));
     for (size_t d = 0; sweep->spec->measure.what && d < sweep->spec->n_dimension; d++)
-        SPEC_NOTE(faults, try_network(sweep, d, err));
+        DSE_NOTE(faults, try_network(sweep, d, err));
     return DSE_OK;
 }
 

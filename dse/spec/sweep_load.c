@@ -72,12 +72,17 @@ static enum dse_status load_architecture(struct sweep *sweep, const struct spec_
     struct architecture arch;
     struct result_input file;
     DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, name, &file, err));
+    struct dse_faults *faults = sweep->spec->faults;
+    const size_t n_fault = dse_faults_count(faults);
     DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
     sweep->template[i] = NULL;
+    sweep->arch[i].faults = faults;
     enum dse_status status = architecture_template_new(&sweep->arch[i], &sweep->template[i], err);
-    if (status == DSE_OK)
+    sweep->arch[i].faults = NULL;
+    const bool is_bad = dse_faults_count(faults) > n_fault;
+    if (status == DSE_OK && !is_bad)
         status = architecture_template_build(sweep->template[i], NULL, 0, &arch, err);
-    if (status != DSE_OK) {
+    if (status != DSE_OK || is_bad) {
         architecture_template_free(sweep->template[i]);
         yaml_doc_free(&sweep->arch[i]);
         return status;
@@ -95,7 +100,7 @@ static enum dse_status load_architectures(struct sweep *sweep, struct dse_error 
     sweep->template = arena_alloc(&sweep->arena, values.n, sizeof *sweep->template);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++)
-        SPEC_NOTE(sweep->spec->faults, load_architecture(sweep, &values.value[i], err));
+        DSE_NOTE(sweep->spec->faults, load_architecture(sweep, &values.value[i], err));
     return DSE_OK;
 }
 
@@ -113,12 +118,14 @@ static enum dse_status take_problem(void *user, const char *path, const char **b
 /* The next one of the sweep. */
 static enum dse_status load_network(struct sweep *sweep, const struct spec_text *name, struct dse_error *err)
 {
-    const struct network_files problems = {take_problem, sweep->spec->inputs};
+    struct dse_faults *faults = sweep->spec->faults;
+    const size_t n_fault = dse_faults_count(faults);
+    const struct network_files problems = {take_problem, sweep->spec->inputs, faults};
     struct result_input file;
     DSE_TRY(take_file(sweep, RESOLVE_NETWORK, name, &file, err));
     DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems,
                                &sweep->network[sweep->n_network], err));
-    sweep->n_network++;
+    sweep->n_network += dse_faults_count(faults) == n_fault;
     return DSE_OK;
 }
 
@@ -130,7 +137,7 @@ static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
     sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++)
-        SPEC_NOTE(sweep->spec->faults, load_network(sweep, &values.value[i], err));
+        DSE_NOTE(sweep->spec->faults, load_network(sweep, &values.value[i], err));
     return DSE_OK;
 }
 
@@ -170,7 +177,7 @@ static enum dse_status check_layers(const struct sweep *sweep, struct dse_error 
 {
     bool complete = sweep->n_network > 0 && sweep->n_network == values_of(sweep, "network").n;
     for (size_t i = 0; complete && i < sweep->spec->n_layer; i++)
-        SPEC_NOTE(sweep->spec->faults, check_layer(sweep, &sweep->spec->layer[i], err));
+        DSE_NOTE(sweep->spec->faults, check_layer(sweep, &sweep->spec->layer[i], err));
     return DSE_OK;
 }
 
@@ -208,7 +215,7 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     DSE_TRY(check_layers(sweep, err));
     for (size_t i = 0; i < values.n; i++)
-        SPEC_NOTE(sweep->spec->faults, load_batch(sweep, &values.value[i], i, err));
+        DSE_NOTE(sweep->spec->faults, load_batch(sweep, &values.value[i], i, err));
     if (sweep_n_fault(sweep) > 0)
         return DSE_OK; /* layers, networks or engines are missing */
     for (size_t i = 0; i < sweep->spec->n_layer; i++)
@@ -232,7 +239,7 @@ static enum dse_status set_options(const struct sweep *sweep, struct solve_setti
         if (option->engine && strcmp(option->engine, settings->engine->name) != 0)
             continue;
         if (solve_settings_option(settings, option->name, option->value.text, &inner) != DSE_OK)
-            SPEC_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &option->value, &inner, err));
+            DSE_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &option->value, &inner, err));
     }
     return DSE_OK;
 }
@@ -291,7 +298,7 @@ static enum dse_status set_common(const struct sweep *sweep, struct solve_settin
     for (size_t i = 0; i < n_kind; i++) {
         const struct axis_value value = {NULL, 0, spec->fixed[i].text};
         if (kind[i].set && value.text && kind[i].set(&value, settings, &inner) != DSE_OK)
-            SPEC_NOTE(spec->faults, spec_blame(spec, &spec->fixed[i], &inner, err));
+            DSE_NOTE(spec->faults, spec_blame(spec, &spec->fixed[i], &inner, err));
     }
     DSE_TRY(read_count(spec, SPEC_EVALUATIONS, &settings->max_evaluations, err));
     DSE_TRY(read_seconds(spec, SPEC_SECONDS, &settings->max_seconds, err));
@@ -341,16 +348,16 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
         if (status == DSE_OK)
             sweep->n_engine++;
         else
-            SPEC_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &values.value[i], &inner, err));
+            DSE_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &values.value[i], &inner, err));
     }
     for (size_t i = 0; i < sweep->n_engine; i++)
-        SPEC_NOTE(sweep->spec->faults, set_common(sweep, &sweep->engine[i], err));
+        DSE_NOTE(sweep->spec->faults, set_common(sweep, &sweep->engine[i], err));
     if (sweep->n_engine == values.n)
-        SPEC_NOTE(sweep->spec->faults, check_option_engines(sweep, err));
+        DSE_NOTE(sweep->spec->faults, check_option_engines(sweep, err));
     for (size_t i = 0; i < sweep->n_engine; i++) {
         DSE_TRY(set_options(sweep, &sweep->engine[i], err));
         if (solve_is_scheduler(&sweep->engine[i]))
-            SPEC_NOTE(sweep->spec->faults, check_scheduler(sweep, &sweep->engine[i], err));
+            DSE_NOTE(sweep->spec->faults, check_scheduler(sweep, &sweep->engine[i], err));
     }
     sweep->has_columns = sweep->n_engine == values.n;
     return sweep->has_columns ? sweep_columns(sweep, err) : DSE_OK;
@@ -427,7 +434,7 @@ static enum dse_status try_values(const struct sweep *sweep, struct dse_error *e
                 struct solve_settings settings = sweep->engine[e];
                 struct dse_error inner = {0};
                 if (variable->kind->set(&value, &settings, &inner) != DSE_OK)
-                    SPEC_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &variable->value[i], &inner, err));
+                    DSE_NOTE(sweep->spec->faults, spec_blame(sweep->spec, &variable->value[i], &inner, err));
             }
     }
     return DSE_OK;
@@ -435,14 +442,14 @@ static enum dse_status try_values(const struct sweep *sweep, struct dse_error *e
 
 enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
 {
-    struct spec_faults *faults = sweep->spec->faults;
-    SPEC_NOTE(faults, load_architectures(sweep, err));
-    SPEC_NOTE(faults, load_networks(sweep, err));
-    SPEC_NOTE(faults, load_engines(sweep, err));
-    SPEC_NOTE(faults, load_workloads(sweep, err));
-    SPEC_NOTE(faults, load_point_limits(sweep, err));
-    SPEC_NOTE(faults, try_values(sweep, err));
-    SPEC_NOTE(faults, load_isolation(sweep, err));
-    SPEC_NOTE(faults, load_containment(sweep, err));
+    struct dse_faults *faults = sweep->spec->faults;
+    DSE_NOTE(faults, load_architectures(sweep, err));
+    DSE_NOTE(faults, load_networks(sweep, err));
+    DSE_NOTE(faults, load_engines(sweep, err));
+    DSE_NOTE(faults, load_workloads(sweep, err));
+    DSE_NOTE(faults, load_point_limits(sweep, err));
+    DSE_NOTE(faults, try_values(sweep, err));
+    DSE_NOTE(faults, load_isolation(sweep, err));
+    DSE_NOTE(faults, load_containment(sweep, err));
     return DSE_OK;
 }

@@ -176,11 +176,11 @@ enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err)
     for (size_t v = 0; v < sweep->spec->n_variable; v++) {
         enum dse_status status = understand(sweep, v, err);
         sweep->variable[v].is_bad = status != DSE_OK;
-        SPEC_NOTE(sweep->spec->faults, status);
+        DSE_NOTE(sweep->spec->faults, status);
     }
     for (size_t d = 0; d < sweep->spec->n_dimension; d++)
         if (!sweep_is_bad(sweep, &sweep->spec->dimension[d]))
-            SPEC_NOTE(sweep->spec->faults, check_repeats(sweep, &sweep->spec->dimension[d], err));
+            DSE_NOTE(sweep->spec->faults, check_repeats(sweep, &sweep->spec->dimension[d], err));
     return DSE_OK;
 }
 

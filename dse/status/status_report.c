@@ -270,8 +270,10 @@ void status_report_text(struct follow_set *set, struct text_buffer *out)
         print_one(&set->each[0], out);
     else
         print_many(set, out);
+    reason_groups_sort(set->reasons);
     if (set->reasons->n > 0) {
-        text_append(out, "\nNot ok:\n");
+        bool notes = set->reasons->n_status[RESULT_OK] > 0, only = set->reasons->group[0].status == RESULT_OK;
+        text_append(out, "\n%s:\n", only ? "Notes" : notes ? "Not ok, and notes" : "Not ok");
         reason_groups_print(set->reasons, REASON_SHOWN_MAX, "  ", out);
     }
     if (set->best)

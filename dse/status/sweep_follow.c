@@ -262,7 +262,7 @@ static enum dse_status take_row(struct follow *f, struct follow_set *set, bool f
         f->evaluations += evaluations;
     if (text_parse_double(f->split.field[f->at_seconds], &seconds))
         f->seconds += seconds;
-    if (outcome != RESULT_OK)
+    if (outcome != RESULT_OK || f->split.field[f->at_reason][0])
         add_reason(f, set->reasons, outcome, order, fits ? index : NULL);
     if (!set->best)
         return DSE_OK;

@@ -34,8 +34,9 @@ struct state {
     struct local_optima optima;
     uint64_t n_start, n_no_better, n_failed;
     uint64_t n_known,
-        n_evaluation; /* descents in a row that met only known mappings; evaluations before this one */
-    bool descending;
+        n_evaluation;  /* descents in a row that met only known mappings; evaluations before this one */
+    uint64_t n_sample; /* of a fresh start, so far */
+    bool sampling, descending;
 };
 
 static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
@@ -67,13 +68,17 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
                                    err);
 }
 
-/* The best of some random mappings becomes `now`; false when none was found. */
-static bool fresh_start(struct state *state)
+/* Some more of the random mappings of a fresh start, of which the best becomes `now`; false: there are
+ * enough. */
+static bool sample(struct state *state)
 {
     struct priced_mapping drawn = state->now;
     uint64_t n = (uint64_t)engine_context_option(state->context, OPTION_SAMPLES);
-    state->now.cost = INFINITY;
-    for (uint64_t i = 0; i < n && engine_context_left(state->context) > 0; i++) {
+    if (state->n_sample == 0)
+        state->now.cost = INFINITY;
+    for (uint32_t i = 0; i < ENGINE_BATCH && state->n_sample < n; i++, state->n_sample++) {
+        if (engine_context_left(state->context) == 0)
+            return false;
         struct misfit_info fit;
         uint64_t n_rejected = 0;
         bool valid = mapspace_draw(state->space, &state->stream, &drawn.mapping, &n_rejected, &fit);
@@ -81,6 +86,12 @@ static bool fresh_start(struct state *state)
         if (valid && price(state, &drawn.mapping, &drawn.cost, &drawn.tie) && is_better(&drawn, &state->now))
             state->now = drawn;
     }
+    return state->n_sample < n;
+}
+
+/* What was sampled, often laid out anew; false when none was found. */
+static bool fresh_start(struct state *state)
+{
     if (state->now.cost == INFINITY)
         return false;
     uint32_t what = random_below(&state->stream, 4);
@@ -99,11 +110,22 @@ static bool kicked_start(struct state *state)
     return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
+static bool wants_fresh_start(struct state *state)
+{
+    return state->n_start < (uint64_t)engine_context_option(state->context, OPTION_FRESH) ||
+           random_below(&state->stream, 8) < 3 || state->optima.n == 0;
+}
+
 static void begin(struct state *state)
 {
-    bool fresh = state->n_start < (uint64_t)engine_context_option(state->context, OPTION_FRESH) ||
-                 random_below(&state->stream, 8) < 3 || state->optima.n == 0;
-    state->n_evaluation = engine_context_evaluations(state->context);
+    bool fresh = state->sampling || wants_fresh_start(state);
+    if (!state->sampling) {
+        state->n_sample = 0;
+        state->n_evaluation = engine_context_evaluations(state->context);
+    }
+    state->sampling = fresh && sample(state);
+    if (state->sampling)
+        return;
     bool found = fresh ? fresh_start(state) : kicked_start(state);
     state->n_start++;
     state->n_failed = found ? 0 : state->n_failed + 1;
@@ -145,7 +167,7 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
             *stop = STOP_CONVERGED;
             break;
         }
-        if (state->n_failed)
+        if (state->n_failed || state->sampling)
             break; /* let the driver look at the clock */
     }
     return DSE_OK;

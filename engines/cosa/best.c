@@ -267,7 +267,7 @@ static enum dse_status best_step(void *memory, struct engine_context *context, e
         break;
     case PHASE_POLISH:
         if (!polish_some(state))
-            *stop = STOP_CONVERGED;
+            *stop = state->settings.hurried ? STOP_MAX_SECONDS : STOP_CONVERGED;
         break;
     }
     return DSE_OK;

@@ -55,6 +55,7 @@ struct cosa_settings {
     struct milp_limits limits; /* all solves of a mapping share them */
     double solver_seconds;     /* and so much wall time; 0: no limit */
     uint32_t max_repairs;      /* re-solves with a tightened row before the safe halo is used */
+    bool hurried;              /* the clock ended the trials of padding */
 };
 
 void cosa_settings_init(struct cosa_settings *settings);

@@ -51,7 +51,7 @@ static void read_options(const struct engine_context *context, struct cosa_setti
     s->limits.cancel = task->budget.cancel;
 }
 
-static enum dse_status pad(struct engine_context *context, const struct cosa_settings *settings,
+static enum dse_status pad(struct engine_context *context, struct cosa_settings *settings,
                            struct dse_error *err)
 {
     const struct problem *problem = engine_context_problem(context);

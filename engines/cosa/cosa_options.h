@@ -104,9 +104,10 @@ extern const char *const cosa_form_names[2], *const cosa_halo_names[4], *const c
 
 /* The bounds (n_dim) free of primes above 13 or 7 with which CoSA's mapping is cheapest by the task's
  * objective, if that is at most half the cost; else those of the problem. A dimension whose padding brings
- * nothing, or of which constraints fix a factor, keeps its bound. As cosa_map and evaluator_new. */
+ * nothing, or of which constraints fix a factor, keeps its bound. At most half the time that is left goes
+ * into it; `hurried` is set when that was used up. As cosa_map and evaluator_new. */
 DSE_MUST_CHECK enum dse_status cosa_pad_where_it_pays(const struct engine_task *task,
-                                                      const struct cosa_settings *settings, uint32_t *padded,
+                                                      struct cosa_settings *settings, uint32_t *padded,
                                                       struct dse_error *err);
 
 /* Fill `settings` as the task's options say; the budget's seconds, from now on, and its cancel end the

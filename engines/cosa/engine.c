@@ -33,8 +33,9 @@ static enum dse_status cosa_step(void *memory, struct engine_context *context, e
         engine_context_explain(context, solution->reason);
     bool limited =
         solution->drawn || solution->milp_status == MILP_FEASIBLE || solution->milp_status == MILP_NOT_SOLVED;
-    bool late = solution->timed_out && milp_is_over(&state->settings.limits);
-    *stop = !limited ? STOP_CONVERGED : late ? STOP_MAX_SECONDS : STOP_SOLVER_LIMIT;
+    bool late =
+        state->settings.hurried || (limited && solution->timed_out && milp_is_over(&state->settings.limits));
+    *stop = late ? STOP_MAX_SECONDS : limited ? STOP_SOLVER_LIMIT : STOP_CONVERGED;
     return DSE_OK;
 }
 
@@ -47,6 +48,8 @@ const struct engine engine_cosa = {
     .effort = {.fixed_s = 0.01, .evaluations = 1, .evaluation_s = 4e-6},
     .better = "cosa-best",
     .better_evaluations = 12, /* its solves */
+    .probe = "random",
+    .probe_evaluations = 50, /* a tenth of a millisecond */
     .state_byte = sizeof(struct state),
     .init = cosa_init,
     .step = cosa_step,

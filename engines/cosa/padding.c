@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engines/cosa/cosa_options.h"
 
 /* Beyond this the next smooth bound may be too far to look for one by one. */
@@ -44,6 +45,7 @@ struct trials {
     const struct cosa_settings *settings;
     const struct problem *problem; /* of the task */
     struct arena scratch;          /* of one trial */
+    bool timed_out;                /* one of them */
 };
 
 static enum dse_status price(const struct trials *all, const struct problem *problem,
@@ -73,6 +75,7 @@ static enum dse_status try_bounds(struct trials *all, const uint32_t *bound, dou
     memcpy(problem.bound, bound, problem.n_dim * sizeof *bound);
     enum dse_status status = cosa_map(&problem, all->task->architecture, all->task->constraints,
                                       all->settings, &all->scratch, &solution, err);
+    all->timed_out = all->timed_out || (status == DSE_OK && solution.timed_out);
     if (status == DSE_OK && solution.feasible && !solution.drawn)
         status = price(all, &problem, &solution.mapping, cost, err);
     arena_reset(&all->scratch);
@@ -149,10 +152,12 @@ static enum dse_status pad(struct trials *all, uint32_t *padded, struct dse_erro
     return take_back(all, padded, cost, err);
 }
 
-enum dse_status cosa_pad_where_it_pays(const struct engine_task *task, const struct cosa_settings *settings,
+enum dse_status cosa_pad_where_it_pays(const struct engine_task *task, struct cosa_settings *settings,
                                        uint32_t *padded, struct dse_error *err)
 {
     struct cosa_settings quick = *settings; /* a factor of two needs no last digit */
+    if (settings->limits.stop_at_s > 0)     /* the solve itself comes after */
+        quick.limits.stop_at_s = (clock_wall_s() + settings->limits.stop_at_s) / 2;
     quick.limits.relative_gap = fmax(quick.limits.relative_gap, 1e-3);
     if (quick.limits.max_nodes == 0 || quick.limits.max_nodes > TRIAL_NODES)
         quick.limits.max_nodes = TRIAL_NODES;
@@ -162,5 +167,6 @@ enum dse_status cosa_pad_where_it_pays(const struct engine_task *task, const str
     arena_init(&all.scratch);
     enum dse_status status = pad(&all, padded, err);
     arena_free(&all.scratch);
+    settings->hurried = all.timed_out && milp_is_over(&quick.limits);
     return status;
 }

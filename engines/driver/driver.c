@@ -212,8 +212,10 @@ static enum dse_status search(struct engine_context *context, void *state, doubl
     enum dse_status status = context->engine->init(state, context, err);
     if (status == DSE_OK && context->space && mapspace_is_empty(context->space))
         stop = STOP_CONVERGED;
-    while (status == DSE_OK && stop == STOP_RUNNING) {
+    for (uint64_t n_step = 0; status == DSE_OK && stop == STOP_RUNNING; n_step++) {
         stop = outer_stop(context, start_s);
+        if (stop == STOP_MAX_SECONDS && n_step == 0)
+            stop = STOP_RUNNING; /* whatever init has taken, there is an answer */
         if (stop == STOP_RUNNING)
             status = context->engine->step(state, context, &stop, err);
     }

@@ -57,7 +57,7 @@ struct engine_option {
 };
 
 /* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between
- * batches. */
+ * batches; the first batch is made however long init has taken. */
 struct engine_budget {
     uint64_t max_evaluations;
     double max_seconds;
@@ -164,6 +164,10 @@ struct engine {
      * tell whether it pays; NULL: none */
     const char *better;
     uint64_t better_evaluations;
+    /* The name of an engine that is cheap beside this one, and the evaluations after which it should have
+     * found nothing better: what sweeps try, to point to `better`; NULL: none */
+    const char *probe;
+    uint64_t probe_evaluations;
     /* scheduler: what only its schedules have (engine_schedule.own); NULL: nothing */
     const struct metric_group *group;
     /* scheduler: what they say of the search, as lines of the table for people; may be NULL */

@@ -30,8 +30,8 @@ enum dse_status genetic_new(const struct search_space *space, const struct genet
 {
     struct genetic *g = arena_alloc(arena, 1, sizeof *g);
     if (g) {
-        g->old = arena_alloc(arena, options->n_population, space->point_byte);
-        g->young = arena_alloc(arena, options->n_population, space->point_byte);
+        g->old = arena_alloc_unset(arena, options->n_population, space->point_byte);
+        g->young = arena_alloc_unset(arena, options->n_population, space->point_byte);
         g->spare = arena_alloc(arena, 1, space->point_byte);
         g->old_cost = arena_alloc(arena, options->n_population, sizeof *g->old_cost);
         g->young_cost = arena_alloc(arena, options->n_population, sizeof *g->young_cost);

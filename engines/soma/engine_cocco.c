@@ -14,6 +14,7 @@
 enum {
     OPTION_COMPAT,
     OPTION_TILING,
+    OPTION_FALLBACK,
     OPTION_ROUNDS,
     OPTION_ALPHA,
     OPTION_FIRST_TEMPERATURE,
@@ -41,6 +42,10 @@ static const struct engine_option option[N_OPTION] = {
                        "array busy; one of those of the groups that were fused; or that, from the numbers "
                        "that are best layer by layer",
                        "", OPTION_CHOICE, TILING_TUNED, TILING_PARALLEL, TILING_TUNED, tiling_name},
+    [OPTION_FALLBACK] = {"fallback",
+                         "the network unfused counts, too; no: only what the search comes by, as in the "
+                         "paper (with tuned tilings that begins with the network unfused)",
+                         "", OPTION_BOOL, 1, 0, 1, NULL},
     [OPTION_ROUNDS] = {"rounds", "rounds of annealing, per layer of the network", "", OPTION_REAL, 100, 0,
                        1e9, NULL},
     [OPTION_ALPHA] = SOMA_OPTION_ALPHA,
@@ -116,7 +121,7 @@ static enum dse_status cocco_init(void *memory, struct engine_context *context, 
     return arena_check(engine_context_arena(context), "a fusion of layers", err);
 }
 
-/* No fusion at all counts too, and is where groups inherit their tiling numbers from. */
+/* No fusion at all counts too, and is where groups inherit tuned tiling numbers from. */
 static enum dse_status offer_unfused(struct state *state, struct engine_context *context,
                                      struct dse_error *err)
 {
@@ -125,11 +130,24 @@ static enum dse_status offer_unfused(struct state *state, struct engine_context 
                               &state->unfused, err);
 }
 
+/* Where the search begins; as long as there is none, for want of time, the network unfused is the answer. */
+static enum dse_status find_start(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    const struct soma_search *search = &state->task.search;
+    if (engine_context_option(context, OPTION_FALLBACK) ||
+        engine_context_option(context, OPTION_TILING) == TILING_TUNED)
+        return offer_unfused(state, context, err);
+    DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_COCCO, search->machine.buffer_byte, NULL,
+                             &state->unfused.start, &state->unfused.price, err));
+    state->begun = !soma_search_is_over(search);
+    return DSE_OK;
+}
+
 static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
                              struct dse_error *err)
 {
     const struct soma_search *search = &state->task.search;
-    DSE_TRY(offer_unfused(state, context, err));
+    DSE_TRY(find_start(state, context, err));
     if (soma_search_is_over(search))
         return DSE_OK;
     if (isfinite(state->unfused.price.cost))
@@ -158,7 +176,7 @@ static enum dse_status offer_best(struct state *state, struct engine_context *co
     return soma_offer(context, &state->task, best, &fused, NULL, &state->scratch, err);
 }
 
-/* The time may have been over before the first step. */
+/* The time may have been over before the search began. */
 static enum dse_status cocco_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;

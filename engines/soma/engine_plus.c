@@ -34,7 +34,7 @@ enum {
 static const struct engine_option option[N_OPTION] = {
     [OPTION_COMPAT] = SOMA_OPTION_COMPAT,
     [OPTION_ROUNDS] = {"rounds", "rounds of each start, per layer of the network, behind the race", "",
-                       OPTION_REAL, 320, 0, 1e9, NULL},
+                       OPTION_REAL, 240, 0, 1e9, NULL},
     [OPTION_STARTS] = SOMA_OPTION_STARTS(6),
     [OPTION_GENERATIONS] = {"generations",
                             "a race of short searches, and so many parts of the rounds less one behind it",
@@ -153,10 +153,9 @@ static enum dse_status find_finest_seed(struct state *state, struct engine_conte
     const struct soma_search *search = &state->task.search;
     struct seed *seed = &state->seed[0];
     struct fused_schedule schedule;
-    double bound;
     DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, &seed->lfa, err));
-    DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, &bound,
-                       err));
+    DSE_TRY(
+        plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, NULL, err));
     arena_reset(&state->scratch);
     sort_in(state);
     return state->n_seed == 0 ? soma_explain_start(context, search, &seed->lfa, &state->scratch, err)
@@ -167,7 +166,6 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
 {
     const struct soma_search *search = &state->task.search;
     struct fused_schedule schedule;
-    double bound;
     for (uint32_t k = 0; k < N_CAP && engine_context_left(context) > 0; k++) {
         if (k > 0 && soma_search_is_over(search))
             return DSE_OK;
@@ -185,8 +183,8 @@ static enum dse_status find_seeds(struct state *state, struct engine_context *co
     DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, NULL, &seed->lfa,
                              &seed->price, err));
     arena_reset(&state->scratch);
-    DSE_TRY(plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, &bound,
-                       err));
+    DSE_TRY(
+        plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, NULL, err));
     arena_reset(&state->scratch);
     sort_in(state);
     return state->n_seed == 0 ? find_finest_seed(state, context, err) : DSE_OK;
@@ -197,7 +195,6 @@ static enum dse_status add_two_stage(struct state *state, struct engine_context 
                                      struct dse_error *err)
 {
     struct fused_schedule schedule;
-    double bound;
     for (uint32_t i = 0; i < state->two_stage.starts.n && i < N_TWO_STAGE; i++) {
         const struct soma_allocation *found = soma_two_stage_found(&state->two_stage, i);
         struct seed *seed = &state->seed[state->n_seed];
@@ -206,7 +203,7 @@ static enum dse_status add_two_stage(struct state *state, struct engine_context 
         soma_lfa_copy(&found->lfa, &seed->lfa);
         arena_reset(&state->scratch);
         DSE_TRY(plus_price(&state->task.search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule,
-                           &seed->price, &bound, err));
+                           &seed->price, NULL, err));
         engine_context_count(context, 1);
         sort_in(state);
     }
@@ -311,7 +308,7 @@ static enum dse_status plus_finish(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     if (state->phase == BEGIN)
-        return offer_unfused(state, context, err);
+        return DSE_OK;
     if (state->phase == JOINT)
         return plus_walks_end(&state->walks, 0, context, err);
     DSE_TRY(soma_two_stage_settle(&state->two_stage, context, err));

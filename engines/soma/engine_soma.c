@@ -193,14 +193,10 @@ static enum dse_status soma_step(void *memory, struct engine_context *context, e
     return DSE_OK;
 }
 
-/* The time may have been over before the first step. */
 static enum dse_status soma_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    struct soma_unfused unfused;
-    if (!state->begun)
-        return offer_unfused(state, context, &unfused, err);
-    return soma_two_stage_settle(&state->search, context, err);
+    return state->begun ? soma_two_stage_settle(&state->search, context, err) : DSE_OK;
 }
 
 static void soma_free(void *memory)

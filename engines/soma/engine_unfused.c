@@ -15,7 +15,6 @@ static const struct engine_option option[N_OPTION] = {SOMA_OPTION_COMPAT, SOMA_O
 struct state {
     struct soma_task task;
     struct soma_unfused unfused;
-    bool begun;
     struct arena scratch;
 };
 
@@ -31,7 +30,6 @@ static enum dse_status unfused_init(void *memory, struct engine_context *context
 
 static enum dse_status find(struct state *state, struct engine_context *context, struct dse_error *err)
 {
-    state->begun = true;
     DSE_TRY(soma_offer_unfused(context, &state->task, SOMA_MOVES_PAPER, 1, &state->scratch, &state->unfused,
                                err));
     engine_context_count(context, state->unfused.n_priced);
@@ -50,13 +48,6 @@ static enum dse_status unfused_step(void *memory, struct engine_context *context
     return isfinite(state->unfused.price.cost)
                ? DSE_OK
                : soma_explain_start(context, search, &state->unfused.start, &state->scratch, err);
-}
-
-/* The time may have been over before the first step: something is found all the same. */
-static enum dse_status unfused_finish(void *memory, struct engine_context *context, struct dse_error *err)
-{
-    struct state *state = memory;
-    return state->begun ? DSE_OK : find(state, context, err);
 }
 
 static void unfused_free(void *memory)
@@ -78,7 +69,6 @@ const struct engine engine_unfused = {
     .state_byte = sizeof(struct state),
     .init = unfused_init,
     .step = unfused_step,
-    .finish = unfused_finish,
     .verify = soma_verify,
     .free = unfused_free,
 };

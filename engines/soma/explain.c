@@ -99,9 +99,8 @@ static enum dse_status advise(struct engine_context *context, const struct soma_
 {
     struct fused_schedule schedule;
     struct soma_price price;
-    double bound;
     arena_reset(scratch);
-    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, &price, &bound, err));
+    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
     if (isinf(price.cost))
         DSE_TRY(plus_start(search, search->context.batch, scratch, lfa, &price, err));
     arena_reset(scratch);

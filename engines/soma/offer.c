@@ -91,15 +91,16 @@ static enum dse_status no_fault(const struct fused_result *result, struct dse_er
                     text[result->fault], result->fault_tensor);
 }
 
-enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
-                           const struct soma_lfa *lfa, const struct fused_schedule *fused,
-                           const struct soma_stage1 *stage1, struct arena *scratch, struct dse_error *err)
+/* `double_buffered`: the schedule is known to be what the parser gives the LFA. */
+static enum dse_status offer(struct engine_context *context, const struct soma_task *task,
+                             const struct soma_lfa *lfa, const struct fused_schedule *fused,
+                             bool double_buffered, const struct soma_stage1 *stage1, struct arena *scratch,
+                             struct dse_error *err)
 {
     struct fused_result result;
     struct engine_schedule totals;
     struct soma_dlsa dlsa;
     struct text_buffer text;
-    bool double_buffered;
     DSE_TRY(schedule_price(task->core.pricer, fused, scratch, &result, err));
     DSE_TRY(no_fault(&result, err));
     double latency_s = (double)result.cycle / task->search.clock_hz;
@@ -108,7 +109,8 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
         return DSE_OK;
     DSE_TRY(sum_up(task, lfa, fused, &result, &totals, err));
     DSE_TRY(dlsa_of(fused, scratch, &dlsa, err));
-    DSE_TRY(is_default(task, lfa, fused, scratch, &double_buffered, err));
+    if (!double_buffered)
+        DSE_TRY(is_default(task, lfa, fused, scratch, &double_buffered, err));
     if (stage1 && stage1->cycle > 0) {
         struct soma_metrics own = soma_metrics_get(&totals);
         own.stage1_latency_cycle = stage1->cycle;
@@ -129,6 +131,13 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
     return status;
 }
 
+enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
+                           const struct soma_lfa *lfa, const struct fused_schedule *fused,
+                           const struct soma_stage1 *stage1, struct arena *scratch, struct dse_error *err)
+{
+    return offer(context, task, lfa, fused, false, stage1, scratch, err);
+}
+
 enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma_task *task,
                                const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
@@ -139,7 +148,7 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
                         soma_fault_text(fault.what));
-    DSE_TRY(soma_offer(context, task, lfa, &fused, NULL, scratch, err));
+    DSE_TRY(offer(context, task, lfa, &fused, true, NULL, scratch, err));
     arena_reset(scratch);
     return DSE_OK;
 }
@@ -190,7 +199,9 @@ enum dse_status soma_verify(const struct engine_task *task, const struct account
     DSE_TRY(arena_check(arena, "the check of a schedule", err));
     struct soma_core_choice choice;
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
-    enum dse_status status = soma_task_prepare(task, accounting, choice, arena, made, err);
+    struct engine_task patient = *task; /* what was found in time is checked to the end */
+    patient.budget = (struct engine_budget){0};
+    enum dse_status status = soma_task_prepare(&patient, accounting, choice, arena, made, err);
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

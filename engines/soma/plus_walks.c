@@ -9,7 +9,7 @@
 #include "engines/soma/search/dlsa_search.h"
 #include "engines/soma/search/plus_price.h"
 
-enum { SLICE = 200, DLSA_SLICE = 64, RACE = 2 };
+enum { SLICE = 200, DLSA_SLICE = 64, RACE = 2, MANY = 300, POLISHED = 3 };
 
 /* Random streams of a generation: the search, the order of the loads, the second stage. Behind those of
  * base/random.h. */
@@ -145,7 +145,8 @@ static enum dse_status anneal_dlsa(struct plus_walks *w, double share, struct ra
                                    struct dse_error *err)
 {
     const struct soma_search *search = &w->task->search;
-    double n_round = fmin(share * w->options.dlsa_round * schedule->n_dram, DLSA_ROUND_MAX);
+    double n = schedule->n_dram, many = n > MANY ? MANY * MANY / (n * n) : 1;
+    double n_round = fmin(share * w->options.dlsa_round * n * many, DLSA_ROUND_MAX);
     const struct soma_dlsa_options options = {.n_round = (double)*left < n_round ? *left : (uint64_t)n_round,
                                               .first_temperature = 0.003,
                                               .alpha = w->options.walk.alpha,
@@ -254,7 +255,7 @@ static enum dse_status end_walk(struct plus_walks *w, uint32_t i, double share, 
 enum dse_status plus_walks_end(struct plus_walks *w, double share, struct engine_context *context,
                                struct dse_error *err)
 {
-    uint32_t n_polish = w->options.n_start;
+    uint32_t n_polish = POLISHED;
     rank_walks(w);
     for (uint32_t k = 0; k < w->n_walk; k++)
         DSE_TRY(end_walk(w, w->rank[k], share, &n_polish, context, err));

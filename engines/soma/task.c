@@ -51,7 +51,10 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct a
     made->search.cancel = task->budget.cancel;
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
-    return open_core(made, accounting, choice, arena, err);
+    DSE_TRY(open_core(made, accounting, choice, arena, err));
+    made->core.mapper.stop_at_s = made->search.stop_at_s;
+    made->core.mapper.cancel = made->search.cancel;
+    return DSE_OK;
 }
 
 enum dse_status soma_task_of(struct engine_context *context, size_t core, struct soma_task *made,

@@ -7,6 +7,9 @@
 #include "engines/soma/offer.h"
 #include "engines/soma/search/layerwise.h"
 
+/* Of each tile, where there is no time for more. */
+enum { HASTE_EVALUATIONS = 8 };
+
 /* Until when a share of the time that is left is spent. */
 static double share_until(const struct soma_search *search, double share)
 {
@@ -55,6 +58,34 @@ static enum dse_status find(struct engine_context *context, const struct soma_ta
     return soma_offer_lfa(context, task, &unfused->tuned, scratch, err);
 }
 
+/* The mapper of the tiles is too slow for the time: an answer with one that is quick, as its text says. */
+static enum dse_status find_in_haste(struct engine_context *context, const struct engine_task *task,
+                                     struct soma_task *made, struct arena *scratch, struct soma_lfa *lfa,
+                                     struct dse_error *err)
+{
+    static const struct soma_core_choice quick = {SOMA_CORE_RANDOM, HASTE_EVALUATIONS};
+    struct soma_lfa_prices *prices = NULL;
+    struct soma_price price = {.cost = INFINITY};
+    enum dse_status status = soma_task_prepare(task, engine_context_accounting(context), quick,
+                                               engine_context_arena(context), made, err);
+    if (status == DSE_OK)
+        status = soma_lfa_prices_new(&made->search, &prices, err);
+    if (status == DSE_OK)
+        status = soma_cheap_lfa(&made->search, prices, lfa, &price, err);
+    if (status == DSE_OK && isfinite(price.cost))
+        status = soma_offer_lfa(context, made, lfa, scratch, err);
+    soma_lfa_prices_free(prices);
+    soma_task_free(made);
+    return status;
+}
+
+static bool needs_haste(const struct engine_context *context, const struct soma_task *task)
+{
+    const struct soma_search *search = &task->search;
+    return task->core.choice.core != SOMA_CORE_ARRAY && isinf(engine_context_best_cost(context)) &&
+           search->stop_at_s > 0 && soma_search_is_over(search);
+}
+
 enum dse_status soma_offer_unfused(struct engine_context *context, const struct soma_task *task,
                                    enum soma_moves moves, double share, struct arena *scratch,
                                    struct soma_unfused *unfused, struct dse_error *err)
@@ -63,5 +94,11 @@ enum dse_status soma_offer_unfused(struct engine_context *context, const struct 
     DSE_TRY(soma_lfa_prices_new(&task->search, &prices, err));
     enum dse_status status = find(context, task, prices, moves, share, scratch, unfused, err);
     soma_lfa_prices_free(prices);
-    return status;
+    if (status != DSE_OK || !needs_haste(context, task))
+        return status;
+    struct soma_task *made = arena_alloc(engine_context_arena(context), 1, sizeof *made);
+    struct engine_task patient = *task->task;
+    patient.budget.max_seconds = 0;
+    DSE_TRY(arena_check(engine_context_arena(context), "a schedule", err));
+    return find_in_haste(context, &patient, made, scratch, &unfused->start, err);
 }

@@ -36,7 +36,10 @@ static enum dse_status open_datasets(struct cube_layers *layers, struct dse_erro
     DSE_TRY(cube_table_add(table, &layers->group, "status", NULL, LAYER, &status_metric, err));
     for (size_t i = 0; i < n; i++) {
         const struct metric *metric = column[i].metric;
-        if (strcmp(metric->name, "trace") != 0) /* it becomes group `trace` */
+        if (strcmp(metric->name, "mapping") == 0)
+            layers->mapping = table->n_column;
+        /* The trace becomes group `trace`; here every layer has its mapping. */
+        if (strcmp(metric->name, "trace") != 0 && strcmp(metric->name, "same_as") != 0)
             DSE_TRY(cube_table_add(table, &layers->group, metric->name, NULL, LAYER, metric, err));
     }
     for (size_t k = 0; k < n_level_metric && layers->schema->n_level > 0; k++) {
@@ -65,6 +68,7 @@ enum dse_status cube_layers_open(struct cube_layers *layers, hid_t file, const s
     DSE_TRY(status);
     layers->at_name = cube_table_find(&layers->table, "layer");
     layers->at_trace = cube_table_find(&layers->table, "trace");
+    layers->at_same = cube_table_find(&layers->table, "same_as");
     DSE_TRY(open_group(layers, file, err));
     return open_datasets(layers, err);
 }
@@ -83,6 +87,23 @@ static size_t find_layer(struct cube_layers *layers, const char *name)
     return n;
 }
 
+/* The mapping that a layer shares with one before it. */
+static enum dse_status take_shared(struct cube_layers *layers, size_t layer, const char *name,
+                                   struct dse_error *err)
+{
+    size_t first = 0, n = layers->schema->n_layer;
+    const char **text = cube_column_cell(&layers->table.column[layers->mapping], layers->cell);
+    if (!text)
+        return dse_fail(err, DSE_IO, "the mappings cannot be written");
+    while (first < n && strcmp(layers->schema->layer[first], name) != 0)
+        first++;
+    if (first == n || first == layer || !text[first] || !text[first][0])
+        return dse_fail(err, DSE_BAD_INPUT, "same_as is '%s', which is no layer before it with a mapping",
+                        name);
+    text[layer] = text[first];
+    return DSE_OK;
+}
+
 static enum dse_status take_layer(void *user, const struct csv_row *line, struct dse_error *err)
 {
     struct cube_layers *layers = user;
@@ -93,6 +114,8 @@ static enum dse_status take_layer(void *user, const struct csv_row *line, struct
     if (layer == layers->schema->n_layer)
         return dse_fail(err, DSE_BAD_INPUT, "layer %s is in no network of the specification", name);
     DSE_TRY(cube_table_take(&layers->table, line, layers->cell, layer, err));
+    if (line->field[layers->at_same][0])
+        DSE_TRY(take_shared(layers, layer, line->field[layers->at_same], err));
     return cube_trace_take(&layers->trace, layers->cell, layer, line->field[layers->at_trace], err);
 }
 

@@ -14,9 +14,11 @@ struct cube_layers {
     struct cube_group group;
     struct cube_table table;
     struct cube_trace trace;
-    size_t at_name, at_trace; /* columns of the layer's name and trace */
-    size_t next;              /* the layer after the one before, which is the likely one */
-    uint64_t cell;            /* of the current row */
+    size_t at_name, at_trace,
+        at_same;    /* columns of the layer's name, its trace, and whose mapping it shares */
+    size_t mapping; /* the dataset of mappings */
+    size_t next;    /* the layer after the one before, which is the likely one */
+    uint64_t cell;  /* of the current row */
 };
 
 /* Create the datasets of `layers`. `near`: see scratch_file_open. Close also after a failure. DSE_IO,

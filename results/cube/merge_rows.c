@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "results/record/csv_line.h"
+#include "results/record/csv_widen.h"
 
 enum { POINT, LAYERS };
 
@@ -103,15 +104,24 @@ static enum dse_status read_bytes(struct merge_shard *shard, int table, uint64_t
     return DSE_OK;
 }
 
-/* A table's part of the current row of a shard. */
+/* A table's part of the current row of a shard, with today's columns. */
 static enum dse_status read_row(struct merge_shard *shard, int table, struct text_buffer *to,
                                 struct dse_error *err)
 {
     const struct cube_entry *at = &shard->rows.at;
+    const struct csv_widen *widen =
+        journal_scan_widen(shard->rows.scan, table == POINT ? RESULT_POINTS : RESULT_LAYERS);
+    struct text_buffer old;
     text_clear(to);
-    if (table == POINT)
-        return read_bytes(shard, POINT, at->offset, at->length, to, err);
-    return read_bytes(shard, LAYERS, at->layer_offset, at->layer_length, to, err);
+    text_init(&old);
+    struct text_buffer *read = widen ? &old : to;
+    enum dse_status status = table == POINT
+                                 ? read_bytes(shard, POINT, at->offset, at->length, read, err)
+                                 : read_bytes(shard, LAYERS, at->layer_offset, at->layer_length, read, err);
+    if (status == DSE_OK && widen)
+        status = csv_widen_lines(widen, old.data, old.length, to, err);
+    text_free(&old);
+    return status;
 }
 
 /* Whether two lines agree but for wall times and the checksum over them. `header` names the columns. */

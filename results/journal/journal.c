@@ -82,6 +82,7 @@ void journal_lines_init(struct journal_lines *lines)
     text_init(&lines->point);
     text_init(&lines->layers);
     lines->n_point = 0;
+    same_text_init(&lines->same);
 }
 
 void journal_lines_clear(struct journal_lines *lines)
@@ -96,6 +97,7 @@ void journal_lines_free(struct journal_lines *lines)
     text_free(&lines->point);
     text_free(&lines->layers);
     lines->n_point = 0;
+    same_text_free(&lines->same);
 }
 
 /* A layer of this point must be known to the schema (the cube has a place for it). The layers of a point
@@ -123,13 +125,18 @@ static void cut_back(struct text_buffer *text, size_t length)
 }
 
 static enum dse_status add_layers(const struct result_schema *schema, const struct point_record *point,
-                                  const struct layer_record *layer, size_t n_layer, struct text_buffer *lines,
-                                  struct dse_error *err)
+                                  const struct layer_record *layer, size_t n_layer,
+                                  struct journal_lines *lines, struct dse_error *err)
 {
     size_t at = 0;
+    same_text_clear(&lines->same);
     for (size_t i = 0; i < n_layer; i++) {
-        DSE_TRY(check_layer(schema, layer[i].layer, &at, err));
-        csv_layer_line(lines, schema, point, &layer[i]);
+        struct layer_record one = layer[i];
+        DSE_TRY(check_layer(schema, one.layer, &at, err));
+        one.same_as = n_layer > 1 ? same_text_find(&lines->same, one.mapping, one.layer) : NULL;
+        if (one.same_as)
+            one.mapping = NULL;
+        csv_layer_line(&lines->layers, schema, point, &one);
     }
     return DSE_OK;
 }
@@ -140,7 +147,7 @@ enum dse_status journal_format(const struct result_schema *schema, const struct 
 {
     struct point_record counted = *point;
     size_t point_length = lines->point.length, layer_length = lines->layers.length;
-    enum dse_status status = add_layers(schema, point, layer, n_layer, &lines->layers, err);
+    enum dse_status status = add_layers(schema, point, layer, n_layer, lines, err);
     counted.n_layer = n_layer;
     csv_point_line(&lines->point, schema, &counted);
     if (status == DSE_OK && (lines->point.failed || lines->layers.failed))

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "results/journal/journal_scan.h"
 #include "results/journal/lock.h"
+#include "results/record/same_text.h"
 #include "results/record/schema.h"
 
 struct cell_set;
@@ -56,6 +57,7 @@ struct journal_report {
     uint64_t n_orphan;   /* layer lines without a point, removed */
     bool mended;     /* a byte order mark, Windows line ends or a damaged header were put right (repair) */
     bool torn;       /* a piece of a line was cut off */
+    bool widened;    /* the tables were of an earlier version, and have got the columns that they lacked */
     uint64_t digest; /* as of journal_scan_place; 0: the journal has been changed */
     char dropped_path[4096]; /* where dropped points are; "" when there are none */
     char damaged_path[4096]; /* where damaged and cut lines are; "" when there are none */
@@ -83,14 +85,15 @@ size_t journal_count(const struct journal *journal);
 struct journal_lines {
     struct text_buffer point, layers;
     size_t n_point;
+    struct same_text same; /* of the point being added */
 };
 
 void journal_lines_init(struct journal_lines *lines);
 void journal_lines_free(struct journal_lines *lines);
 
 /* Make the lines of a point with its layers (n_layer; may be 0), behind what is in `lines`, which a failure
- * leaves as it was. Needs no lock: workers call it. DSE_INTERNAL: a layer that the schema does not know.
- * DSE_NO_MEMORY. */
+ * leaves as it was. A mapping that an earlier layer of the point has is stored there only (same_as). Needs
+ * no lock: workers call it. DSE_INTERNAL: a layer that the schema does not know. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status journal_format(const struct result_schema *schema,
                                               const struct point_record *point,
                                               const struct layer_record *layer, size_t n_layer,

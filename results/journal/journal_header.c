@@ -1,13 +1,14 @@
-/* Compares the header with that of the schema and names the first column that differs. */
+/* Compares the header with that of the schema, takes one of an earlier version, and names the first column
+ * that differs otherwise. */
 #include "results/journal/journal_header.h"
 
 #include <string.h>
 
 static const char mark[] = {'\xef', '\xbb', '\xbf'};
 
-/* Name the first column that differs. */
+/* Take the header of an earlier version, else name the first column that differs. */
 static enum dse_status header_differs(const struct line_reader *reader, const struct text_buffer *expected,
-                                      struct dse_error *err)
+                                      struct csv_widen *widen, struct dse_error *err)
 {
     struct csv_row is, wanted;
     enum dse_status status = DSE_OK;
@@ -24,7 +25,7 @@ static enum dse_status header_differs(const struct line_reader *reader, const st
         status = dse_fail_at(err, DSE_BAD_INPUT, reader->path, 1,
                              "not a journal of dse; choose another output with -o, or, when its first line "
                              "is damaged, use --repair");
-    } else {
+    } else if ((status = csv_widen_init(widen, &is, &wanted, err)) == DSE_OK && !widen->needed) {
         size_t i = 0;
         while (i < is.n && i < wanted.n && strcmp(is.field[i], wanted.field[i]) == 0)
             i++;
@@ -51,7 +52,7 @@ bool journal_header_is_one(const struct line_reader *reader)
 }
 
 enum dse_status journal_header_read(struct line_reader *reader, const struct text_buffer *expected,
-                                    bool *empty, struct dse_error *err)
+                                    bool *empty, struct csv_widen *widen, struct dse_error *err)
 {
     bool more;
     *empty = false;
@@ -68,6 +69,6 @@ enum dse_status journal_header_read(struct line_reader *reader, const struct tex
         return DSE_OK;
     }
     if (reader->length + 1 != expected->length || memcmp(reader->line, expected->data, reader->length) != 0)
-        return header_differs(reader, expected, err);
+        return header_differs(reader, expected, widen, err);
     return DSE_OK;
 }

@@ -10,6 +10,7 @@
 #include "results/journal/journal_read.h"
 #include "results/journal/sync_folder.h"
 #include "results/record/axis_places.h"
+#include "results/record/csv_widen.h"
 
 enum { MEND_PATH_MAX = 4096 };
 
@@ -55,6 +56,25 @@ static enum dse_status is_row(struct mend *mend, const char *line, size_t length
     return DSE_OK;
 }
 
+/* The header of an earlier version is right for its rows. */
+static enum dse_status take_header(struct mend *mend, const char *line, size_t length, struct dse_error *err)
+{
+    struct csv_widen widen = {0};
+    mend->first_is_header = length + 1 == mend->header.length && memcmp(line, mend->header.data, length) == 0;
+    if (mend->first_is_header || csv_split(line, length, &mend->row, NULL) != DSE_OK)
+        return DSE_OK;
+    DSE_TRY(csv_widen_init(&widen, &mend->row, &mend->names, err));
+    mend->first_is_header = widen.needed;
+    csv_widen_free(&widen);
+    if (!mend->first_is_header)
+        return DSE_OK;
+    text_clear(&mend->header);
+    text_append_bytes(&mend->header, line, length);
+    text_append_bytes(&mend->header, "\n", 1);
+    DSE_TRY(text_check(&mend->header, "the header", err));
+    return csv_split(line, length, &mend->names, err);
+}
+
 static enum dse_status look(struct mend *mend, struct line_reader *reader, struct dse_error *err)
 {
     bool more = true, is;
@@ -68,8 +88,7 @@ static enum dse_status look(struct mend *mend, struct line_reader *reader, struc
         mend->marked |= line != reader->line;
         mend->returns |= line + length != reader->line + reader->length && (first || sealed);
         if (first)
-            mend->first_is_header =
-                length + 1 == mend->header.length && memcmp(line, mend->header.data, length) == 0;
+            DSE_TRY(take_header(mend, line, length, err));
         if (!sealed || mend->known)
             continue;
         DSE_TRY(is_row(mend, line, length, &is, err));

@@ -100,6 +100,12 @@ static enum dse_status move_aside(struct recovery *r, const struct journal_row *
                              row->layer_length, err);
 }
 
+/* Whether an earlier version wrote one of the tables, so that all of it is written anew. */
+static bool is_earlier(const struct recovery *r)
+{
+    return journal_scan_widen(r->scan, RESULT_POINTS) || journal_scan_widen(r->scan, RESULT_LAYERS);
+}
+
 /* Layer lines of nobody before those of `row`: after damage they may be those of a damaged line, and are kept
  * with it. */
 static enum dse_status mind_gap(struct recovery *r, const struct journal_row *row, struct dse_error *err)
@@ -159,7 +165,7 @@ static enum dse_status keep(struct recovery *r, const struct journal_row *row, s
     if (row->cell != JOURNAL_NO_CELL)
         DSE_TRY(cell_set_add(&r->seen, row->cell, &is_new, err));
     /* Layers of no point between those of this row and of the one before. */
-    if (row->layer_length > 0 && row->layer_offset != r->layer_end)
+    if ((row->layer_length > 0 && row->layer_offset != r->layer_end) || is_earlier(r))
         DSE_TRY(begin_rewrite(r, err));
     r->journal->report.n_point++;
     if (r->rewrite.kept.csv)
@@ -221,6 +227,9 @@ static enum dse_status take_all(struct recovery *r, struct dse_error *err)
             DSE_TRY(mind_gap(r, &row, err));
         switch (event) {
         case JOURNAL_END:
+            r->journal->report.widened = is_earlier(r);
+            if (is_earlier(r))
+                DSE_TRY(begin_rewrite(r, err));
             return end_rest(r, err);
         case JOURNAL_ROW:
             DSE_TRY(take_row(r, &row, err));
@@ -328,6 +337,7 @@ static enum dse_status read_and_change(struct recovery *r, struct dse_error *err
     DSE_TRY(measure_headers(r, err));
     DSE_TRY(cell_set_init(&r->seen, schema_n_cell(r->journal->schema), err));
     DSE_TRY(journal_scan_open(r->out, r->journal->schema, &r->scan, err));
+    r->rewrite.scan = r->scan;
     DSE_TRY(take_all(r, err));
     DSE_TRY(restore_rows(r, err));
     if (r->options->visit)

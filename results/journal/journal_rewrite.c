@@ -13,6 +13,7 @@
 #include "results/journal/sync_folder.h"
 #include "results/journal/table_lock.h"
 #include "results/record/csv_line.h"
+#include "results/record/csv_widen.h"
 
 enum { ASIDE_MAX = 100000, COPY_BYTE = 1 << 16 };
 
@@ -64,12 +65,47 @@ static enum dse_status copy_bytes(int fd, uint64_t offset, uint64_t length, FILE
     return DSE_OK;
 }
 
+/* The lines that an earlier version wrote, as those of today. */
+static enum dse_status copy_widened(const struct csv_widen *widen, int fd, uint64_t offset, uint64_t length,
+                                    FILE *to, const char *path, struct dse_error *err)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    struct text_buffer lines;
+    FILE *memory = open_memstream(&bytes, &n);
+    text_init(&lines);
+    enum dse_status status =
+        memory ? copy_bytes(fd, offset, length, memory, path, err) : fail_errno(path, "cannot be read", err);
+    if (memory && fclose(memory) != 0 && status == DSE_OK)
+        status = fail_errno(path, "cannot be read", err);
+    if (status == DSE_OK)
+        status = csv_widen_lines(widen, bytes, n, &lines, err);
+    if (status == DSE_OK && fwrite(lines.data, 1, lines.length, to) != lines.length)
+        status = fail_errno(path, "cannot be written anew", err);
+    text_free(&lines);
+    free(bytes);
+    return status;
+}
+
+static enum dse_status copy_lines(const struct journal_rewrite *rewrite, enum result_table table,
+                                  uint64_t offset, uint64_t length, struct journal_pair *pair,
+                                  struct dse_error *err)
+{
+    const struct csv_widen *widen = rewrite->scan ? journal_scan_widen(rewrite->scan, table) : NULL;
+    bool points = table == RESULT_POINTS;
+    int fd = points ? rewrite->csv_fd : rewrite->layer_fd;
+    FILE *to = points ? pair->csv : pair->layers;
+    const char *path = points ? pair->csv_path : pair->layer_path;
+    return widen && length > 0 ? copy_widened(widen, fd, offset, length, to, path, err)
+                               : copy_bytes(fd, offset, length, to, path, err);
+}
+
 enum dse_status journal_pair_copy(struct journal_rewrite *rewrite, struct journal_pair *pair, uint64_t offset,
                                   uint64_t length, uint64_t layer_offset, uint64_t layer_length,
                                   struct dse_error *err)
 {
-    DSE_TRY(copy_bytes(rewrite->csv_fd, offset, length, pair->csv, pair->csv_path, err));
-    return copy_bytes(rewrite->layer_fd, layer_offset, layer_length, pair->layers, pair->layer_path, err);
+    DSE_TRY(copy_lines(rewrite, RESULT_POINTS, offset, length, pair, err));
+    return copy_lines(rewrite, RESULT_LAYERS, layer_offset, layer_length, pair, err);
 }
 
 enum dse_status journal_pair_add(struct journal_pair *pair, const struct journal_lines *lines,

@@ -22,6 +22,8 @@ struct journal_pair {
 struct journal_rewrite {
     const struct result_schema *schema; /* borrowed */
     const char *out;                    /* borrowed */
+    const struct journal_scan
+        *scan;            /* that the rows come from: lines of an earlier version are widened; borrowed */
     int csv_fd, layer_fd; /* of the files as they are, to copy from; borrowed; -1: there is none */
     struct journal_pair kept, dropped, damaged;
     int held_fd; /* the new OUT.csv, held by flock; owned; -1: not begun, or taken by the caller */
@@ -37,7 +39,7 @@ DSE_MUST_CHECK enum dse_status journal_rewrite_begin(struct journal_rewrite *rew
 DSE_MUST_CHECK enum dse_status journal_aside_begin(struct journal_rewrite *rewrite, struct journal_pair *pair,
                                                    const char *word, struct dse_error *err);
 
-/* Copy bytes of the old OUT.csv and OUT.layers.csv to a pair. DSE_IO. */
+/* Copy whole lines of the old OUT.csv and OUT.layers.csv to a pair. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status journal_pair_copy(struct journal_rewrite *rewrite, struct journal_pair *pair,
                                                  uint64_t offset, uint64_t length, uint64_t layer_offset,
                                                  uint64_t layer_length, struct dse_error *err);

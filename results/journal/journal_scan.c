@@ -20,7 +20,8 @@ static enum dse_status read_point_header(struct journal_scan *scan, struct dse_e
     bool empty;
     text_init(&header);
     csv_point_header(&header, scan->schema);
-    enum dse_status status = journal_header_read(&scan->csv, &header, &empty, err);
+    enum dse_status status =
+        journal_header_read(&scan->csv, &header, &empty, &scan->widen[RESULT_POINTS], err);
     if (status == DSE_OK && !empty)
         status = csv_split(header.data, header.length - 1, &scan->header, err);
     text_free(&header);
@@ -108,6 +109,8 @@ void journal_scan_close(struct journal_scan *scan)
     free(scan->buffer);
     csv_row_free(&scan->header);
     csv_row_free(&scan->split);
+    csv_widen_free(&scan->widen[RESULT_POINTS]);
+    csv_widen_free(&scan->widen[RESULT_LAYERS]);
     axis_places_free(scan->places);
     journal_keys_free(&scan->keys);
     free(scan->window[0].data);
@@ -148,7 +151,8 @@ static bool take_point(struct journal_scan *scan, struct dse_error *why)
                                      .split = &scan->split,
                                      .text = csv->line};
     scan->split.n = 0;
-    if (line_reader_split(csv, &scan->split, why) != DSE_OK)
+    if (line_reader_split(csv, &scan->split, why) != DSE_OK ||
+        csv_widen_row(&scan->widen[RESULT_POINTS], &scan->split, why) != DSE_OK)
         return false;
     if (read_fields(scan, &scan->row))
         return true;
@@ -171,7 +175,8 @@ static enum dse_status read_layer_header(struct journal_scan *scan, struct dse_e
     scan->headed = true;
     text_init(&header);
     csv_layer_header(&header, scan->schema);
-    enum dse_status status = journal_header_read(&scan->layers, &header, &empty, &why);
+    enum dse_status status =
+        journal_header_read(&scan->layers, &header, &empty, &scan->widen[RESULT_LAYERS], &why);
     text_free(&header);
     if (status == DSE_BAD_INPUT && scan->csv.file && scan->csv.number <= 1 && scan->layers.number == 1 &&
         journal_header_is_one(&scan->layers)) {

@@ -29,6 +29,7 @@ struct journal_row {
     const char *text;            /* the line itself, (length - 1) bytes */
 };
 
+struct csv_widen;
 struct journal_scan; /* open for reading */
 
 /* Open both files of `out` (the .h5, the .csv or any other name that result_path takes) and check their
@@ -59,10 +60,16 @@ struct journal_scan_place {
 };
 void journal_scan_where(const struct journal_scan *scan, struct journal_scan_place *place);
 
-/* The paths, and the header of OUT.csv split (n = 0 when there is none yet). Borrowed from the scan. */
+/* The paths, and the header that OUT.csv has today, split (n = 0 when there is none yet). Borrowed from the
+ * scan. */
 const char *journal_scan_csv_path(const struct journal_scan *scan);
 const char *journal_scan_layer_path(const struct journal_scan *scan);
 const struct csv_row *journal_scan_header(const struct journal_scan *scan);
+
+/* How the lines of a table become today's: an earlier version wrote it, with fewer columns. NULL: it has
+ * today's, or no line of it has been looked at. Rows and split lines have today's fields always; who copies
+ * lines asks. */
+const struct csv_widen *journal_scan_widen(const struct journal_scan *scan, enum result_table table);
 
 /* Lines by their place, in any order and between calls of journal_scan_next (whose row stays valid): seals
  * are checked. `line` is for messages (0: not known). `split` is the caller's. DSE_BAD_INPUT, DSE_IO. */

@@ -65,14 +65,17 @@ static enum dse_status read_at(struct scan_window *window, const struct line_rea
 }
 
 /* Check and split the line that begins the `length` bytes; `*used` are its bytes. */
-static enum dse_status split_at(const struct line_reader *reader, const char *bytes, size_t length,
-                                size_t *used, uint64_t line, struct csv_row *split, struct dse_error *err)
+static enum dse_status split_at(const struct journal_scan *scan, enum result_table table, const char *bytes,
+                                size_t length, size_t *used, uint64_t line, struct csv_row *split,
+                                struct dse_error *err)
 {
+    const struct line_reader *reader = table == RESULT_POINTS ? &scan->csv : &scan->layers;
     const char *stop = memchr(bytes, '\n', length);
     if (!stop)
         return dse_fail_at(err, DSE_BAD_INPUT, reader->path, (int)line, "no whole line is there (any more)");
     *used = (size_t)(stop - bytes) + 1;
-    return line_split(reader->path, (int)line, bytes, *used - 1, split, err);
+    DSE_TRY(line_split(reader->path, (int)line, bytes, *used - 1, split, err));
+    return csv_widen_row(&scan->widen[table], split, err);
 }
 
 enum dse_status journal_scan_point_at(struct journal_scan *scan, uint64_t offset, uint64_t length,
@@ -83,7 +86,7 @@ enum dse_status journal_scan_point_at(struct journal_scan *scan, uint64_t offset
     if (length == 0)
         return dse_fail(err, DSE_INTERNAL, "a line without any bytes");
     DSE_TRY(read_at(&scan->window[0], &scan->csv, offset, length, &bytes, err));
-    return split_at(&scan->csv, bytes, (size_t)length, &used, line, split, err);
+    return split_at(scan, RESULT_POINTS, bytes, (size_t)length, &used, line, split, err);
 }
 
 enum dse_status journal_scan_layers_at(struct journal_scan *scan, uint64_t offset, uint64_t length,
@@ -94,8 +97,14 @@ enum dse_status journal_scan_layers_at(struct journal_scan *scan, uint64_t offse
     size_t used;
     DSE_TRY(read_at(&scan->window[1], &scan->layers, offset, length, &bytes, err));
     for (uint64_t from = 0; from<length; from += used, line += line> 0) {
-        DSE_TRY(split_at(&scan->layers, bytes + from, (size_t)(length - from), &used, line, split, err));
+        DSE_TRY(
+            split_at(scan, RESULT_LAYERS, bytes + from, (size_t)(length - from), &used, line, split, err));
         DSE_TRY(visit(user, split, err));
     }
     return DSE_OK;
+}
+
+const struct csv_widen *journal_scan_widen(const struct journal_scan *scan, enum result_table table)
+{
+    return scan->widen[table].needed ? &scan->widen[table] : NULL;
 }

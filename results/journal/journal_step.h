@@ -7,6 +7,7 @@
 #include "results/journal/journal_read.h"
 #include "results/journal/journal_scan.h"
 #include "results/record/axis_places.h"
+#include "results/record/csv_widen.h"
 
 enum journal_event {
     JOURNAL_ROW,       /* a point with all its layers */
@@ -37,8 +38,9 @@ struct journal_scan {
     const struct result_schema *schema; /* NULL: loose */
     char csv_path[SCAN_PATH_MAX], layer_path[SCAN_PATH_MAX];
     struct line_reader csv, layers;
-    char *buffer; /* (2 SCAN_BUFFER) of the two files */
-    struct csv_row header, split;
+    char *buffer;                               /* (2 SCAN_BUFFER) of the two files */
+    struct csv_row header, split;               /* the header that the schema has */
+    struct csv_widen widen[RESULT_TABLE_COUNT]; /* for tables of an earlier version */
     struct axis_places *places;
     size_t at_status, at_n_layer, at_seconds;
     uint32_t index[RESULT_AXIS_MAX];

@@ -48,6 +48,11 @@ enum dse_status plot_kind_takes(const struct plot_kind *kind, const char *metric
     char word[PLOT_LABEL_MAX];
     if (!metric)
         return DSE_OK;
+    if (kind->n_metric == 0)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "a figure of kind %s shows the cost that a search minimised, not %s: leave the "
+                        "metric out; --where chooses the point",
+                        kind->name, metric);
     if (plot_metric_word(metric, kind->n_metric, word, sizeof word))
         return dse_fail(err, DSE_BAD_USAGE, "%s are more metrics than a figure of kind %s shows (%zu)%s",
                         metric, kind->name, kind->n_metric,

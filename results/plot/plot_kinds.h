@@ -11,7 +11,7 @@
  * sentence): the function is plot_NAME, the template plotting/NAME.gp. */
 #define PLOT_KINDS(X)                                                                                        \
     X(heatmap, true, 1, NULL, "the metric over two axes, the others as panels")                              \
-    X(convergence, false, 1, NULL, "best cost so far over evaluations, at the point with the best metric")   \
+    X(convergence, false, 0, NULL, "best cost so far over evaluations, at the point with the best edp_js")   \
     X(breakdown, false, 1, "energy_j", "bars of energy by storage level")                                    \
     X(lines, false, PLOT_METRIC_MAX, NULL, "metrics over one axis, another as lines, the others as panels")
 

@@ -42,6 +42,7 @@ static const struct metric layer_before[] = {
 static const struct metric layer_behind[] = {
     COLUMNS_SEARCH(layer_record),
     COLUMN(layer_record, padded, TEXT, "Dimensions that the engine enlarged"),
+    COLUMN(layer_record, same_as, TEXT, "Layer of the same point whose mapping this one has, too"),
     COLUMN(layer_record, mapping, TEXT, "Chosen mapping, as `dse eval` reads it"),
     COLUMN(layer_record, trace, TEXT, "Improvements of the search, evaluation:cost"),
     COLUMN_SECONDS(layer_record),

@@ -138,6 +138,7 @@ struct layer_record {
     uint64_t evaluations;
     uint64_t draws;
     const char *padded;  /* "P 53->54" when the engine searched a larger problem */
+    const char *same_as; /* set by journal_format: the layer that has the mapping, which is NULL then */
     const char *mapping; /* one line that `dse eval` reads back */
     const char *trace;   /* improvements as "evaluation:cost evaluation:cost ...", or NULL */
     double seconds;

@@ -116,6 +116,17 @@ def children_of(pid):
         return []
 
 
+def cpu_s(pid):
+    """Processor time of a process and its children so far, as far as they have not ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(map(cpu_s, children_of(pid)))
+
+
 def kill(pid, number=signal.SIGKILL):
     try:
         os.kill(pid, number)

@@ -11,7 +11,10 @@ import unittest
 from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
 import paper_bars
 import paper_cosa
+import paper_heatmap
 import paper_histogram
+import paper_scatter
+import paper_stacks
 import paper_tools
 
 
@@ -103,6 +106,20 @@ class Bars(Folder):
     def test_bars_are_drawn_with_and_without_numbers(self):
         paper_bars.draw(self.path("bars"), self.panels(), ["one's", "two"])
         self.assertGreater(os.path.getsize(self.path("bars.png")), 5000)
+
+    @unittest.skipUnless(HAVE_GNUPLOT, "no gnuplot")
+    def test_names_are_no_commands(self):
+        for n, name in enumerate(["it's `touch OWNED`", "a'\nsystem('touch OWNED')\n", "\"; system(\"touch OWNED\"); \"",
+                                  "$(touch OWNED) @HOME", "%d \\ | \x1b[31m\r", "EOD", "x', 1); system('touch OWNED') #"]):
+            panel = paper_bars.Panel(name, [name], [[1]], 10, shown=[0], y_title=name)
+            paper_bars.draw(self.path("bars%d" % n), [panel], [name], x_title=name)
+            paper_heatmap.draw(self.path("map%d" % n), [paper_heatmap.Panel(name, [[1.0, 2.0]], 1, 2, 0, 0)], [name[:9], "b"], [name[:9]],
+                               name, name, name)
+            paper_histogram.draw(self.path("h%d" % n), -1.0, [3, 4], 2, name, name)
+            paper_scatter.draw(self.path("s%d" % n), [(name, [(0.5, 0.5)])], name, name)
+            stack = paper_stacks.Panel(name, [[[0.5]]], 1, 0.5, title=name)
+            paper_stacks.draw(self.path("st%d" % n), [stack], [[(name, name)]], [name], ["#102030"], name, name)
+        self.assertFalse(os.path.exists(self.path("OWNED")))
 
     @unittest.skipUnless(HAVE_GNUPLOT, "no gnuplot")
     def test_a_histogram_is_drawn(self):

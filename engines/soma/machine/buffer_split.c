@@ -13,14 +13,18 @@ enum rule {
     N_RULE
 };
 
+#define NONE UINT32_MAX /* in a list of tensors */
+
 struct sweep {
     const struct fused_schedule *schedule;
     uint64_t alignment, buffer_byte;
     uint32_t *place; /* (n_tensor) in the DRAM order; UINT32_MAX: not moved */
     uint32_t *order; /* (n_tensor) as they begin to live */
     int32_t lasting; /* positions from which on a duration is a long one */
-    uint32_t *live;  /* (n_tensor) placed and not over */
-    uint32_t n_live;
+    /* Of those placed and not over, by the position where they end: (n_tile + 3) the first, from -1 on;
+     * (n_tensor) the next. */
+    uint32_t *ending, *after;
+    int32_t now;               /* what ends before that is dropped */
     struct buffer_piece *span; /* free ones by offset, never adjacent */
     uint32_t n_span;
     uint32_t *first, *n_piece; /* (n_tensor) into piece, by order of placing */
@@ -120,20 +124,36 @@ static uint64_t take(struct sweep *s, uint32_t at, uint64_t room, bool high)
     return offset;
 }
 
-static void drop_dead(struct sweep *s, uint32_t next)
+static void drop_at(struct sweep *s, int32_t position, uint32_t next)
 {
     const struct fused_tensor *tensor = s->schedule->tensor;
-    uint32_t kept = 0;
-    for (uint32_t k = 0; k < s->n_live; k++) {
-        uint32_t i = s->live[k];
+    for (uint32_t *link = &s->ending[position + 1]; *link != NONE;) {
+        uint32_t i = *link;
         if (buffer_conflict(&tensor[i], s->place[i], &tensor[next], s->place[next])) {
-            s->live[kept++] = i;
+            link = &s->after[i];
             continue;
         }
         for (uint32_t p = 0; p < s->n_piece[i]; p++)
             give_back(s, &s->piece[s->first[i] + p]);
+        *link = s->after[i];
     }
-    s->n_live = kept;
+}
+
+/* What ends where `next` starts may still have to be stored; what ends earlier is over. */
+static void drop_dead(struct sweep *s, uint32_t next)
+{
+    int32_t start = s->schedule->tensor[next].start;
+    for (; s->now < start; s->now++)
+        drop_at(s, s->now, next);
+    drop_at(s, start, next);
+}
+
+static void keep_until(struct sweep *s, uint32_t i)
+{
+    int32_t end = s->schedule->tensor[i].end;
+    uint32_t *first = &s->ending[(end > s->now ? end : s->now) + 1];
+    s->after[i] = *first;
+    *first = i;
 }
 
 /* ---- placing ---- */
@@ -195,14 +215,16 @@ static bool place(struct sweep *s, uint32_t i, enum rule rule)
         left -= room;
     }
     s->n_split += s->n_piece[i] > 1;
-    s->live[s->n_live++] = i;
+    keep_until(s, i);
     return true;
 }
 
 static bool run(struct sweep *s, enum rule rule)
 {
-    s->n_live = s->n_all = s->n_split = 0;
+    s->n_all = s->n_split = 0;
     s->peak = 0;
+    s->now = -1;
+    memset(s->ending, 0xff, ((size_t)s->schedule->n_tile + 3) * sizeof *s->ending);
     s->span[0] = (struct buffer_piece){0, s->buffer_byte / s->alignment * s->alignment};
     s->n_span = s->span[0].byte > 0;
     for (uint32_t k = 0; k < s->schedule->n_tensor; k++) {
@@ -239,13 +261,14 @@ enum dse_status buffer_split(const struct fused_schedule *schedule,
                       .alignment = options->alignment,
                       .buffer_byte = options->buffer_byte,
                       .room_for = (uint32_t)(PIECES * n)};
-    uint32_t **index[] = {&s.place, &s.order, &s.live, &s.first, &s.n_piece, &split->first};
+    uint32_t **index[] = {&s.place, &s.order, &s.after, &s.first, &s.n_piece, &split->first};
     *split = (struct buffer_split){0};
     for (size_t i = 0; i < sizeof index / sizeof index[0]; i++)
         *index[i] = arena_alloc(arena, n, sizeof(uint32_t));
-    s.span = arena_alloc(arena, PIECES * n + 1, sizeof *s.span);
-    s.piece = arena_alloc(arena, PIECES * n, sizeof *s.piece);
-    split->piece = arena_alloc(arena, PIECES * n, sizeof *split->piece);
+    s.ending = arena_alloc(arena, (size_t)schedule->n_tile + 3, sizeof *s.ending);
+    s.span = arena_alloc_unset(arena, PIECES * n + 1, sizeof *s.span);
+    s.piece = arena_alloc_unset(arena, PIECES * n, sizeof *s.piece);
+    split->piece = arena_alloc_unset(arena, PIECES * n, sizeof *split->piece);
     DSE_TRY(arena_check(arena, "the places of tensors", err));
     DSE_TRY(sort_births(&s, arena, err));
     for (int rule = TIGHTEST; rule < N_RULE && !(split->fits && split->n_split == 0); rule++)

@@ -22,7 +22,7 @@ struct buffer_split {
  * where a gap is wide enough: by a few rules, of which that with the fewest split tensors counts. It fits if
  * and only if the need_byte of buffer_allocate is at most options->buffer_byte (below 16 pieces a tensor on
  * average); the effort is not used, the alignment is at least 1. Memory from `arena`. Linear in tensors times
- * those that live together. DSE_NO_MEMORY. */
+ * the gaps between those that live. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status buffer_split(const struct fused_schedule *schedule,
                                             const struct buffer_allocate_options *options,
                                             struct arena *arena, struct buffer_split *split,

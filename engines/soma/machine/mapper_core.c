@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
@@ -18,6 +19,8 @@
 #define VECTOR_PER_MAC_ENERGY (0.0873 / 0.018)
 
 enum { PAD_MAX = 1 << 24 };
+
+static const double least_s = 1e-9; /* a budget of 0 would be none */
 
 #define CYCLE_MAX 0x1p61 /* as in the built-in core array */
 
@@ -148,6 +151,12 @@ static bool pad(struct problem *problem, enum padding padding)
     return changed;
 }
 
+static bool is_over(const struct mapper_core *core)
+{
+    return (core->cancel && atomic_load_explicit(core->cancel, memory_order_relaxed)) ||
+           (core->stop_at_s > 0 && clock_wall_s() >= core->stop_at_s);
+}
+
 static enum dse_status solve(const struct mapper_core *core, uint32_t batch, const struct problem *problem,
                              struct arena *arena, struct engine_result *result, struct dse_error *err)
 {
@@ -155,7 +164,7 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
     const struct accounting *accounting = engine_accounting(core->engine, core->option, &core->arch);
     DSE_TRY(evaluator_new(accounting, problem, &core->arch, &evaluator, err));
     const uint64_t content[] = {problem_hash(problem), architecture_hash(&core->arch)};
-    const struct engine_task task = {
+    struct engine_task task = {
         .evaluator = evaluator,
         .architecture = &core->arch,
         .batch = batch,
@@ -163,8 +172,10 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
         .option = core->option,
         .seed = core->seed,
         .key = hash_of_bytes(content, sizeof content),
-        .budget = {.max_evaluations = core->max_evaluations},
+        .budget = {.max_evaluations = core->max_evaluations, .cancel = core->cancel},
     };
+    if (core->stop_at_s > 0)
+        task.budget.max_seconds = fmax(core->stop_at_s - clock_wall_s(), least_s);
     enum dse_status status = engine_solve(core->engine, &task, arena, result, err);
     evaluator_delete(evaluator);
     return status;
@@ -182,7 +193,7 @@ enum dse_status mapper_core_solve(const struct mapper_core *core, const struct c
     DSE_TRY(solve(core, tile->b, &exact, arena, result, err));
     for (enum padding p = PAD_NONE + 1; p < N_PADDING; p++) {
         struct problem padded = exact;
-        if (!pad(&padded, p))
+        if (is_over(core) || !pad(&padded, p))
             continue;
         enum dse_status status = solve(core, tile->b, &padded, arena, other, err);
         if (status == DSE_LIMIT)
@@ -218,9 +229,13 @@ static enum dse_status matrix_cost(const struct mapper_core *core, const struct 
     arena_init(&arena);
     struct engine_result *result = arena_alloc(&arena, 1, sizeof *result);
     enum dse_status status = result ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
-    if (status == DSE_OK)
+    if (status == DSE_OK && !is_over(core))
         status = mapper_core_solve(core, tile, &arena, &problem, result, err);
-    if (status == DSE_OK && result->feasible) {
+    if ((status == DSE_OK || status == DSE_INTERRUPTED) && is_over(core)) {
+        char text[200];
+        status = dse_fail(err, DSE_BAD_INPUT, "the time was over before engine %s had mapped %s",
+                          core->engine->name, tile_text(tile, text, sizeof text));
+    } else if (status == DSE_OK && result->feasible) {
         split_energy(core, &result->evaluation, cost);
     } else if (status == DSE_OK) {
         char text[200];

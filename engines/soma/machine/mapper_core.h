@@ -22,6 +22,9 @@ struct mapper_core {
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */
     uint64_t seed;
+    /* A tile whose search has not ended by then has no cost. Set by who has a limit, after the init. */
+    double stop_at_s;          /* clock_wall_s; 0: never */
+    const atomic_int *cancel;  /* NULL: never */
     uint64_t vector_per_cycle; /* operations of the vector unit */
     double vector_j;           /* one of them */
 };
@@ -55,7 +58,7 @@ DSE_MUST_CHECK enum dse_status mapper_core_solve(const struct mapper_core *core,
  * level, local all levels inside, bus all networks. Vector tiles (b, k, h, w outputs): operations = b k h w x
  * operands x r s, global buffer reads = operands x b k x the rows and columns that the windows touch, writes
  * = b k h w; cycles = the longest of the vector unit's and the buffer's. DSE_BAD_INPUT when the mapper finds
- * no mapping: the tile and the mapper's reason. */
+ * no mapping, or has not ended in time: the tile and the mapper's reason. */
 DSE_MUST_CHECK enum dse_status mapper_core_cost(const struct mapper_core *core, const struct core_tile *tile,
                                                 struct core_cost *cost, struct dse_error *err);
 

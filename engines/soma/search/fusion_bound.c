@@ -325,7 +325,7 @@ static enum dse_status add_core(const struct soma_search *search, const struct c
         bound->n_evaluation += n * n_shapes(search, l);
         for (uint32_t i = 0; i < n; i++)
             DSE_TRY(try_shapes(search, &network->layer[l], k[i], &curves[l], &work, err));
-        if (isinf(work.cycle))
+        if (isinf(work.cycle) || soma_search_is_over(search)) /* a tile may have got no time */
             continue;
         bound->core_energy_j += work.energy_j;
         cycle[l] = work.cycle;

@@ -79,19 +79,29 @@ static uint32_t tiles_possible(const struct soma_search *search, uint32_t layer,
     return n_tile;
 }
 
+/* The cycles of a tile; UINT64_MAX: its scheduler has none. */
+static enum dse_status tile_cycle(const struct soma_search *search, const struct layer *layer,
+                                  const struct soma_shape *shape, uint64_t *cycle, struct dse_error *err)
+{
+    const struct core_scheduler *core = &search->context.core;
+    struct core_tile tile = soma_core_tile(layer, shape);
+    struct core_cost cost;
+    enum dse_status status = core->cost(core->self, &tile, &cost, err);
+    *cycle = status == DSE_OK ? cost.cycle : UINT64_MAX;
+    return status == DSE_BAD_INPUT ? DSE_OK : status;
+}
+
 /* Whether the core array computes the layer in n_tile tiles at nearly its full speed. */
 static enum dse_status is_busy(const struct soma_search *search, const struct layer *layer, uint32_t n_tile,
                                uint64_t whole, bool *busy, struct dse_error *err)
 {
     struct soma_shape shape = {0};
-    struct core_cost cost;
+    uint64_t cycle;
     *busy = false;
     if (!can_cut(search, layer, n_tile, &shape))
         return DSE_OK;
-    struct core_tile tile = soma_core_tile(layer, &shape);
-    const struct core_scheduler *core = &search->context.core;
-    DSE_TRY(core->cost(core->self, &tile, &cost, err));
-    *busy = (double)cost.cycle * n_tile <= busy_share * (double)whole;
+    DSE_TRY(tile_cycle(search, layer, &shape, &cycle, err));
+    *busy = (double)cycle * n_tile <= busy_share * (double)whole;
     return DSE_OK;
 }
 
@@ -99,14 +109,12 @@ static enum dse_status busy_tiles(const struct soma_search *search, const struct
                                   uint32_t *n_tile, struct dse_error *err)
 {
     struct soma_shape shape = {0};
-    struct core_cost cost;
-    const struct core_scheduler *core = &search->context.core;
+    uint64_t whole;
     (void)can_cut(search, layer, 1, &shape);
-    struct core_tile whole = soma_core_tile(layer, &shape);
-    DSE_TRY(core->cost(core->self, &whole, &cost, err));
+    DSE_TRY(tile_cycle(search, layer, &shape, &whole, err));
     *n_tile = 1;
     for (bool busy = true; busy; *n_tile *= 2)
-        DSE_TRY(is_busy(search, layer, 2 * *n_tile, cost.cycle, &busy, err));
+        DSE_TRY(is_busy(search, layer, 2 * *n_tile, whole, &busy, err));
     *n_tile /= 2;
     return DSE_OK;
 }

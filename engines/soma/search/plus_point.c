@@ -67,6 +67,12 @@ static uint32_t group_stop(const struct plus_point *point, uint32_t at)
     return at;
 }
 
+/* Of the group that the layer at a place is in. */
+static uint32_t last_layer(const struct plus_point *point, uint32_t at)
+{
+    return point->order[group_stop(point, at) - 1];
+}
+
 static void set_tiling(struct plus_point *point, uint32_t at, uint32_t tiling)
 {
     uint32_t stop = group_stop(point, at);
@@ -74,10 +80,31 @@ static void set_tiling(struct plus_point *point, uint32_t at, uint32_t tiling)
         point->tiling[i] = tiling;
 }
 
-/* Mostly twice or half; else one more or less, or three times. */
-static uint32_t other_tiling(struct random_stream *stream, uint32_t tiling)
+/* A divisor of n > 0, each as likely. */
+static uint32_t any_divisor(struct random_stream *stream, uint32_t n)
 {
-    uint32_t kind = random_below(stream, 16);
+    uint32_t n_found = 0, divisor = 1;
+    for (uint32_t d = 1; (uint64_t)d * d <= n; d++) {
+        if (n % d != 0)
+            continue;
+        if (random_below(stream, ++n_found) == 0)
+            divisor = d;
+        if (d != n / d && random_below(stream, ++n_found) == 0)
+            divisor = n / d;
+    }
+    return divisor;
+}
+
+/* Mostly twice or half; else one more or less, three times, or a number that cuts all rows of `layer`, the
+ * group's last, into equal tiles: what lies between two of those may cost more than either. */
+static uint32_t other_tiling(const struct soma_context *context, struct random_stream *stream, uint32_t layer,
+                             uint32_t tiling)
+{
+    uint32_t kind = random_below(stream, 20);
+    if (kind >= 16) {
+        uint64_t row = (uint64_t)context->batch * context->network->layer[layer].p;
+        return row <= TILING_MAX ? any_divisor(stream, (uint32_t)row) : tiling;
+    }
     if (kind < 7)
         return tiling < TILING_MAX ? 2 * tiling : tiling;
     if (kind < 13)
@@ -89,12 +116,25 @@ static uint32_t other_tiling(struct random_stream *stream, uint32_t tiling)
     return tiling > 1 ? tiling - 1 : 1;
 }
 
+bool plus_refine(struct plus_point *point, uint32_t layer)
+{
+    uint32_t at = 0;
+    while (point->order[at] != layer)
+        at++;
+    uint64_t n_layer = group_stop(point, at) - group_start(point, at);
+    if (n_layer * point->tiling[at] >= TILING_MAX)
+        return false;
+    set_tiling(point, at, 2 * point->tiling[at]);
+    return true;
+}
+
 /* ---- moves ---- */
 
-static bool move_tiling(struct random_stream *stream, struct plus_point *point)
+static bool move_tiling(const struct soma_context *context, struct random_stream *stream,
+                        struct plus_point *point)
 {
     uint32_t at = random_below(stream, point->n_layer);
-    uint32_t tiling = other_tiling(stream, point->tiling[at]);
+    uint32_t tiling = other_tiling(context, stream, last_layer(point, at), point->tiling[at]);
     if (tiling == point->tiling[at])
         return false;
     set_tiling(point, at, tiling);
@@ -119,15 +159,17 @@ static bool move_tilings(struct random_stream *stream, struct plus_point *point)
 }
 
 /* A new border, often with another tiling number on one side. */
-static bool add_border(struct random_stream *stream, struct plus_point *point)
+static bool add_border(const struct soma_context *context, struct random_stream *stream,
+                       struct plus_point *point)
 {
     uint32_t at = random_below(stream, point->n_layer);
     if (point->border[at] != PLUS_NONE)
         return false;
     point->border[at] = random_below(stream, 3) == 0 ? PLUS_CUT : PLUS_GROUP;
     uint32_t side = random_below(stream, 3);
+    uint32_t of = side == 1 ? at : at - 1;
     if (side > 0)
-        set_tiling(point, side == 1 ? at : at - 1, other_tiling(stream, point->tiling[at]));
+        set_tiling(point, of, other_tiling(context, stream, last_layer(point, of), point->tiling[of]));
     return true;
 }
 
@@ -280,14 +322,15 @@ static bool move_layer(const struct soma_graph *graph, struct random_stream *str
 }
 
 /* A stretch of layers becomes one group with a tiling number of its own. */
-static bool make_group(struct random_stream *stream, struct plus_point *point)
+static bool make_group(const struct soma_context *context, struct random_stream *stream,
+                       struct plus_point *point)
 {
     uint32_t n = point->n_layer, longest = n < LONGEST_GROUP ? n : LONGEST_GROUP;
     uint32_t start = random_below(stream, n), length = 1 + random_below(stream, longest);
     uint32_t stop = start + length < n ? start + length : n;
     uint32_t before = point->tiling[start], tiling = before;
     for (uint32_t k = 1 + random_below(stream, 3); k > 0; k--)
-        tiling = other_tiling(stream, tiling);
+        tiling = other_tiling(context, stream, point->order[stop - 1], tiling);
     if (point->border[start] == PLUS_NONE)
         point->border[start] = PLUS_GROUP;
     if (stop < n && point->border[stop] == PLUS_NONE)
@@ -338,16 +381,16 @@ bool plus_graft(struct random_stream *stream, const struct plus_point *donor, st
     return changed;
 }
 
-bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
+bool plus_move(const struct soma_context *context, struct random_stream *stream, uint32_t *where,
                struct plus_point *point)
 {
     uint32_t kind = random_below(stream, 38);
     if (kind < 5)
-        return move_tiling(stream, point);
+        return move_tiling(context, stream, point);
     if (kind < 6)
         return move_tilings(stream, point);
     if (kind < 10)
-        return add_border(stream, point);
+        return add_border(context, stream, point);
     if (kind < 13)
         return remove_border(stream, point);
     if (kind < 15)
@@ -355,8 +398,8 @@ bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uin
     if (kind < 18)
         return shift_border(stream, point);
     if (kind < 20)
-        return move_layer(graph, stream, where, point);
+        return move_layer(context->graph, stream, where, point);
     if (kind < 24)
-        return make_group(stream, point);
-    return move_lead(graph, stream, point);
+        return make_group(context, stream, point);
+    return move_lead(context->graph, stream, point);
 }

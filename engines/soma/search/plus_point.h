@@ -27,8 +27,11 @@ void plus_point_of(const struct soma_lfa *lfa, struct plus_point *point);
 /* Change the point by a random move: a tiling number, a border added, removed, shifted or turned into another
  * kind, a layer's place, with or without its group. It keeps the order valid; whether the rest is, soma_parse
  * says. False: nothing was changed. `where` (n_layer) is working memory. */
-bool plus_move(const struct soma_graph *graph, struct random_stream *stream, uint32_t *where,
+bool plus_move(const struct soma_context *context, struct random_stream *stream, uint32_t *where,
                struct plus_point *point);
+
+/* Twice as many tiles for the group of a layer. False: its layers have 65,536 in all already. */
+bool plus_refine(struct plus_point *point, uint32_t layer);
 
 /* Take over a stretch of a few groups from another point: borders, tiling numbers, leads. False: nothing was
  * changed, for instance since the two have different orders there. */

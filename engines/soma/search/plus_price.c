@@ -55,6 +55,7 @@ struct trial {
     uint32_t n_load;
     uint32_t *order; /* (n_load) */
     double *key;     /* (n_load) */
+    uint32_t full;   /* without a prefetcher: the tile that does not fit */
     uint64_t cycle;  /* of the best; FUSED_NEVER: none fits */
     uint64_t left;   /* schedules that may be looked at */
 };
@@ -63,8 +64,7 @@ static enum dse_status trial_new(const struct soma_search *search, struct fused_
                                  struct arena *arena, struct trial *t, struct dse_error *err)
 {
     *t = (struct trial){.search = search, .schedule = schedule, .cycle = FUSED_NEVER, .left = 1};
-    DSE_TRY(soma_prefetcher_new(schedule, &search->machine, search->machine.buffer_byte, arena,
-                                &t->prefetcher, err));
+    DSE_TRY(soma_prefetcher_new(schedule, search, arena, &t->prefetcher, &t->full, err));
     if (!t->prefetcher)
         return DSE_OK;
     (void)soma_prefetcher_loads(t->prefetcher, &t->n_load);
@@ -95,11 +95,12 @@ static void set_cycle(const struct soma_search *search, uint64_t cycle, struct s
 
 enum dse_status plus_price(const struct soma_search *search, const struct soma_lfa *lfa, const int32_t *lead,
                            double limit, struct arena *arena, struct fused_schedule *schedule,
-                           struct soma_price *price, double *bound, struct dse_error *err)
+                           struct soma_price *price, struct plus_limits *limits, struct dse_error *err)
 {
     struct trial t;
     DSE_TRY(parse(search, lfa, arena, schedule, price, err));
-    *bound = price->cost;
+    if (limits)
+        *limits = (struct plus_limits){.bound = price->cost, .full = UINT32_MAX};
     if (price->cost > limit || isinf(price->cost))
         return DSE_OK;
     DSE_TRY(trial_new(search, schedule, arena, &t, err));
@@ -109,6 +110,8 @@ enum dse_status plus_price(const struct soma_search *search, const struct soma_l
         (void)try_order(&t, &usual, lead ? t.order : NULL);
     }
     set_cycle(search, t.cycle, price);
+    if (!t.prefetcher && limits)
+        limits->full = schedule->tile[t.full].layer;
     return DSE_OK;
 }
 

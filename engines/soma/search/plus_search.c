@@ -7,15 +7,15 @@
 #include "engines/search/annealing.h"
 #include "engines/soma/search/plus_price.h"
 
-enum { GRAFT_EVERY = 8 };
+enum { GRAFT_EVERY = 8, FINER = 6 };
 
 struct plus_search {
     const struct soma_search *search;
     struct annealing *walk;
     struct plus_point now, before, best;
     struct soma_price price, best_price;
-    double bound, best_bound; /* of the two prices, in any DRAM order */
-    uint32_t *where;          /* (n_layer) */
+    struct plus_limits limits, best_limits; /* of the two */
+    uint32_t *where;                        /* (n_layer) */
     const struct plus_point *donor;
     uint32_t n_donor;
     struct soma_lfa lfa;
@@ -30,15 +30,29 @@ static bool price_point(struct plus_search *s, double limit)
     arena_reset(&s->scratch);
     plus_point_lfa(&s->now, &s->lfa);
     s->status = plus_price(s->search, &s->lfa, s->now.lead, limit, &s->scratch, &schedule, &s->price,
-                           &s->bound, &s->error);
+                           &s->limits, &s->error);
     return s->status == DSE_OK;
+}
+
+/* The same, with twice the tiles for a group that does not fit, again and again: what is better for another
+ * group often leaves this one less room than its tiles need, and no single move leads there. False also when
+ * the time is over. */
+static bool price_finer(struct plus_search *s, double limit)
+{
+    bool fine = price_point(s, limit);
+    for (int k = 0; k < FINER && fine && s->limits.full != UINT32_MAX; k++) {
+        if (!plus_refine(&s->now, s->limits.full))
+            return true;
+        fine = !soma_search_is_over(s->search) && price_point(s, limit);
+    }
+    return fine;
 }
 
 static bool change(struct plus_search *s, struct random_stream *stream)
 {
     if (s->n_donor > 0 && random_below(stream, GRAFT_EVERY) == 0)
         return plus_graft(stream, &s->donor[random_below(stream, s->n_donor)], &s->now);
-    return plus_move(s->search->context.graph, stream, s->where, &s->now);
+    return plus_move(&s->search->context, stream, s->where, &s->now);
 }
 
 static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
@@ -50,8 +64,8 @@ static enum search_outcome propose(void *self, struct random_stream *stream, dou
     if (!change(s, stream))
         return SEARCH_INFEASIBLE;
     while (random_below(stream, 4) == 0) /* now and then several at once */
-        (void)plus_move(s->search->context.graph, stream, s->where, &s->now);
-    if (!price_point(s, *cost) || !isfinite(s->price.cost)) {
+        (void)plus_move(&s->search->context, stream, s->where, &s->now);
+    if (!price_finer(s, *cost) || !isfinite(s->price.cost)) {
         plus_point_copy(&s->before, &s->now);
         return s->status == DSE_OK ? SEARCH_INFEASIBLE : SEARCH_OVER;
     }
@@ -70,7 +84,7 @@ static void keep_best(void *self)
     struct plus_search *s = self;
     plus_point_copy(&s->now, &s->best);
     s->best_price = s->price;
-    s->best_bound = s->bound;
+    s->best_limits = s->limits;
 }
 
 static void restore(void *self)
@@ -144,7 +158,7 @@ void plus_search_best(const struct plus_search *s, struct soma_lfa *lfa, const i
 
 double plus_search_floor(const struct plus_search *s)
 {
-    return s->best_bound;
+    return s->best_limits.bound;
 }
 
 double plus_search_cost(const struct plus_search *s)

@@ -38,11 +38,11 @@ static enum dse_status fits(const struct soma_search *search, const struct soma_
     struct fused_schedule schedule;
     struct soma_fault_info fault;
     struct soma_prefetcher *prefetcher = NULL;
+    uint32_t full;
     arena_reset(scratch);
     DSE_TRY(soma_parse_part(&search->context, &part, scratch, &schedule, &fault, err));
     if (fault.what == SOMA_OK)
-        DSE_TRY(soma_prefetcher_new(&schedule, &search->machine, search->machine.buffer_byte, scratch,
-                                    &prefetcher, err));
+        DSE_TRY(soma_prefetcher_new(&schedule, search, scratch, &prefetcher, &full, err));
     *fit = prefetcher != NULL;
     return DSE_OK;
 }
@@ -69,7 +69,6 @@ enum dse_status plus_start(const struct soma_search *search, uint32_t tiling_max
     const struct network *network = search->context.network;
     uint32_t n = network->n_layer, past;
     struct fused_schedule schedule;
-    double bound;
     *price = (struct soma_price){.cost = INFINITY};
     lfa->n_layer = n;
     lfa->n_flc = 0;
@@ -98,5 +97,5 @@ enum dse_status plus_start(const struct soma_search *search, uint32_t tiling_max
         lfa->dram_cut[lfa->n_flc++] = true;
     }
     arena_reset(scratch);
-    return plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, price, &bound, err);
+    return plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, price, NULL, err);
 }

@@ -4,7 +4,13 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "costmodel/fused/fused_rule.h"
+
+enum { PLACED_AT_ONCE = 256 }; /* transfers between two looks at the clock */
+
+/* A run under way when the search ends may go on for so long: then what it prices still counts. */
+static const double patience_s = 0.1;
 
 /* Each tensor's room while it cannot be elsewhere is taken beforehand: loads at the tiles that use them,
  * stores from their tile to their last use in the buffer. What a transfer needs beyond that is added when it
@@ -13,6 +19,7 @@
 struct soma_prefetcher {
     const struct fused_tensor *tensor; /* the schedule's; what a run changes is not read */
     const struct fused_tile *tile;
+    const struct soma_search *search;
     const struct fused_machine *machine;
     const struct soma_prefetch_options *options; /* of the run */
     uint64_t limit;
@@ -113,8 +120,8 @@ static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at
     }
 }
 
-/* The room that every tensor needs in any case. False: it does not fit. */
-static bool reserve(struct soma_prefetcher *p, uint32_t n_tensor)
+/* The room that every tensor needs in any case. The first tile at which it is too much; n_tile: none. */
+static uint32_t reserve(struct soma_prefetcher *p, uint32_t n_tensor)
 {
     uint64_t *change = p->reserved;
     for (uint32_t i = 0; i < n_tensor; i++) {
@@ -132,14 +139,14 @@ static bool reserve(struct soma_prefetcher *p, uint32_t n_tensor)
     for (uint32_t x = 0; x < p->n_tile; x++) {
         p->reserved[x] += x > 0 ? p->reserved[x - 1] : 0;
         if (p->reserved[x] > p->limit)
-            return false;
+            return x;
     }
-    return true;
+    return p->n_tile;
 }
 
-enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
-                                    const struct fused_machine *machine, uint64_t buffer_limit,
-                                    struct arena *arena, struct soma_prefetcher **made, struct dse_error *err)
+enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const struct soma_search *search,
+                                    struct arena *arena, struct soma_prefetcher **made, uint32_t *full,
+                                    struct dse_error *err)
 {
     struct soma_prefetcher *p = arena_alloc(arena, 1, sizeof *p);
     uint32_t *load_at = arena_alloc(arena, (size_t)schedule->n_tile + 2, sizeof(*load_at));
@@ -148,8 +155,9 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
     DSE_TRY(arena_check(arena, "prefetching", err));
     p->tensor = schedule->tensor;
     p->tile = schedule->tile;
-    p->machine = machine;
-    p->limit = buffer_limit;
+    p->search = search;
+    p->machine = &search->machine;
+    p->limit = search->machine.buffer_byte;
     p->n_tile = schedule->n_tile;
     for (uint32_t i = 0; i < schedule->n_tensor; i++) {
         const struct fused_tensor *tensor = &schedule->tensor[i];
@@ -161,7 +169,8 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
     allocate(p, schedule->n_tensor, arena);
     DSE_TRY(arena_check(arena, "prefetching", err));
     sort(p, schedule->n_tensor, load_at, store_at);
-    if (reserve(p, schedule->n_tensor))
+    *full = reserve(p, schedule->n_tensor);
+    if (*full == p->n_tile)
         *made = p;
     return DSE_OK;
 }
@@ -394,6 +403,15 @@ static void place_next(struct soma_prefetcher *p)
         place_store(p);
 }
 
+static bool is_too_late(const struct soma_prefetcher *p, double *until_s)
+{
+    if (!soma_search_is_over(p->search))
+        return false;
+    double now_s = clock_wall_s();
+    *until_s = *until_s > 0 ? *until_s : now_s + patience_s;
+    return now_s >= *until_s;
+}
+
 uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefetch_options *options,
                              const uint32_t *load_order)
 {
@@ -407,8 +425,12 @@ uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefet
     memset(p->ends, 0, ((size_t)p->n_tile + 1) * sizeof *p->ends);
     memcpy(p->living, p->reserved, p->n_tile * sizeof *p->living);
     memset(p->wait, 0, ((size_t)p->n_tile + 1) * sizeof *p->wait);
-    while (p->n_placed < p->n_load + p->n_store)
+    double until_s = 0;
+    for (uint32_t n = 1; p->n_placed < p->n_load + p->n_store; n++) {
         place_next(p);
+        if (n % PLACED_AT_ONCE == 0 && is_too_late(p, &until_s))
+            return FUSED_NEVER;
+    }
     (void)run_until(p, p->n_tile);
     return later(p->free, p->finish[p->n_tile]);
 }

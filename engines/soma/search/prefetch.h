@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "costmodel/fused/fused_schedule.h"
+#include "engines/soma/search/search.h"
 
 /* When a store goes on the DRAM. */
 enum soma_store_rule {
@@ -32,18 +33,19 @@ struct soma_prefetch_options {
 struct soma_prefetcher;
 
 /* `schedule` as soma_parse made it (only while this call runs are its ends of stores read; tiles and the rest
- * of the tensors must outlive the prefetcher), `machine` outlives it; `buffer_limit`: bytes that may live at
- * a position. *made NULL: the tensors of each tile do not fit by themselves. Memory from `arena`. Linear in
- * tiles and tensors. DSE_NO_MEMORY. */
+ * of the tensors must outlive the prefetcher); of `search`, which outlives it, the machine and when it is
+ * over count. *made NULL: the tensors of tile *full, the first such, do not fit by themselves. Memory from
+ * `arena`. Linear in tiles and tensors. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
-                                                   const struct fused_machine *machine, uint64_t buffer_limit,
-                                                   struct arena *arena, struct soma_prefetcher **made,
+                                                   const struct soma_search *search, struct arena *arena,
+                                                   struct soma_prefetcher **made, uint32_t *full,
                                                    struct dse_error *err);
 
 /* Place all transfers: loads in the order `load_order` (all of them; NULL: by first use), each as early as
  * the DRAM and the buffer let it; stores by the rule. What the order makes impossible is moved: a load that
- * tiles have to run for waits for theirs. Gives the cycles, which are those of fused_evaluate. Linear in
- * tiles and tensors but for the positions by which loads come early. */
+ * tiles have to run for waits for theirs. Gives the cycles, which are those of fused_evaluate;
+ * FUSED_NEVER, with nothing to save, when the search was over long before the end. Linear in tiles and
+ * tensors but for the positions by which loads come early. */
 uint64_t soma_prefetcher_run(struct soma_prefetcher *prefetcher, const struct soma_prefetch_options *options,
                              const uint32_t *load_order);
 

@@ -30,6 +30,14 @@ axes:
     "it's `touch OWNED7` %n": [{target: GlobalBuffer, type: temporal, factors: K=1}]
     '"; system("touch OWNED13"); "': []
 YAML
+cat >"$here/graph's \`touch OWNED15\`.yaml" <<'YAML'
+network: END_OF_CELLS
+title: '"; system("touch OWNED16"); "'
+input: {C: 16, H: 8, W: 8}
+layers:
+- {name: END_OF_CELLS, type: conv, C: 16, K: 16, P: 8, Q: 8, from: input}
+- {name: EOD, type: conv, C: 16, K: 32, P: 8, Q: 8, from: END_OF_CELLS}
+YAML
 cd "$here" || exit 1
 
 # draws OUT ARGS...: a figure with the title, and nothing else that is new
@@ -39,14 +47,23 @@ draws() {
     code 0 "$DSE" plot "$@" -o "$out" && [ -s "$out" ] && [ -z "$(find . "$folder" -maxdepth 1 -name 'OWNED*')" ]
 }
 check 'the sweep runs' code 0 "$DSE" run sweep.yaml -o "|touch OWNED11;#'%d.h5"
+check 'a schedule' code 0 "$DSE" map soma_edge "./graph's \`touch OWNED15\`.yaml" -e soma -s 1 -f yaml
+cp "$folder/out" schedule.yaml
 if command -v gnuplot >/dev/null; then
-    for kind in heatmap convergence breakdown; do
+    for kind in heatmap convergence breakdown lines; do
         check "$kind" draws "$kind's %d.svg" "./|touch OWNED11;#'%d.h5" -k "$kind" --keep-script
         check "$kind shows the title" grep -qF "it's %d" "$kind's %d.svg"
         rm -f "$kind's %d.svg"
         check "$kind again by its script" code 0 gnuplot "./$kind's %d.svg.gp"
         check "$kind, drawn by its script" test -s "$kind's %d.svg"
     done
+    check 'the execution graph of a schedule' draws "graph's %d.svg" schedule.yaml --arch soma_edge \
+        --network "./graph's \`touch OWNED15\`.yaml" --title "$hostile" --keep-script
+    check 'a timeline' code 0 "$DSE" eval soma_edge "./graph's \`touch OWNED15\`.yaml" schedule.yaml --timeline "|touch OWNED14;#'.h5"
+    check 'the execution graph of a timeline' draws "graph's %d.svg" "./|touch OWNED14;#'.h5" --title "$hostile" --keep-script
+    rm -f "graph's %d.svg"
+    check 'again by its script' code 0 gnuplot "./graph's %d.svg.gp"
+    check 'drawn by its script' test -s "graph's %d.svg"
     check 'a title of the command line' draws "a b.png" "./|touch OWNED11;#'%d.h5" --title "$hostile"
 fi
 check 'a path that is a command' code 2 "$DSE" plot "./|touch OWNED11;#'%d.h5" -o '|touch OWNED12 #.svg'

@@ -157,6 +157,20 @@ static void test_reason_groups_print_a_line_each_with_an_example(void **state)
     free(groups);
 }
 
+/* What is ok with a note comes behind what is not, however much there is of it. */
+static void test_reason_groups_have_notes_last(void **state)
+{
+    (void)state;
+    struct reason_groups *groups = new_groups();
+    for (unsigned i = 0; i < 3; i++)
+        (void)reason_groups_add(groups, RESULT_OK, "layer a: try another", i);
+    (void)reason_groups_add(groups, RESULT_FAILED, "broken", 7);
+    reason_groups_sort(groups);
+    assert_int_equal(groups->group[0].status, RESULT_FAILED);
+    assert_int_equal(groups->group[1].n, 3);
+    free(groups);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_reason_groups_keep_the_status_apart),
         cmocka_unit_test(test_reason_groups_stay_small_and_keep_the_frequent),
         cmocka_unit_test(test_reason_groups_take_any_text),
+        cmocka_unit_test(test_reason_groups_have_notes_last),
         cmocka_unit_test(test_reason_groups_print_a_line_each_with_an_example),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

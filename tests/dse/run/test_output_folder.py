@@ -7,11 +7,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 
-DSE = os.path.abspath(os.environ["DSE"])
+from program import DSE, check, dse, read, run_parts, write
+
 SPEC = """experiment: safe
 architecture: simba
 network: alexnet
@@ -21,31 +20,6 @@ options: {work: %s}
 axes:
   seed: {from: 1, to: %d}
 """
-failed = []
-count = [0]
-
-
-def check(name, fine, more=""):
-    count[0] += 1
-    if not fine:
-        failed.append(name)
-        print(f"not ok: {name}: {more}")
-
-
-def dse(*args):
-    done = subprocess.run([DSE, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=300)
-    return done.returncode, done.stderr.decode()
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
 
 
 def planted_links(folder):
@@ -129,17 +103,10 @@ def writer_that_finishes(folder):
     check("merge while a writer is finishing", code == 2 and re.search(r"process \d+ ", err), f"{code} {err}")
 
 
-def main():
-    folder = tempfile.mkdtemp()
-    try:
-        planted_links(folder)
-        deleted_lock(folder)
-        writer_that_finishes(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    print(f"{count[0]} checks, {len(failed)} failed")
-    return 1 if failed else 0
+def in_one_folder(folder):
+    for part in planted_links, deleted_lock, writer_that_finishes:
+        part(folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_parts(in_one_folder)

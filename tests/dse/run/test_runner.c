@@ -344,20 +344,28 @@ static void test_runner_points_keep_to_their_evaluations(void **state)
     remove_results("p2");
 }
 
-/* Of 1e-9 s nothing is left for a first mapping: timeout. Of 0.1 s enough is: ok, with what was found,
- * although this search has no end of its own. */
+/* Of 1e-9 s nothing is left for an engine that works for ages before it answers: timeout. One that answers at
+ * once has its first answer, and in 0.1 s more, although this search has no end of its own. */
 static void test_runner_points_keep_to_their_seconds(void **state)
 {
     (void)state;
     struct run_summary summary;
     double value[2];
-    write_file("spec.yaml", HEAD "engine: random\noptions: {search_size: 0}\n"
+    write_file("spec.yaml", HEAD "engine: drill\noptions: {work: 1000}\n"
                                  "limits: {max_seconds: 7, point_max_seconds: 1e-9}\n");
     assert_int_equal(run_spec("q.h5", 1, 1, 1, &summary), DSE_OK);
     assert_int_equal(summary.n_status[RESULT_TIMEOUT], 1);
     char *rows = stable_rows("q.csv");
     assert_non_null(
         strstr(rows, "layer one: nothing found within 5e-10 s, its share of point_max_seconds = 1e-09"));
+    free(rows);
+    remove_results("q");
+    write_file("spec.yaml", HEAD "engine: random\noptions: {search_size: 0}\n"
+                                 "limits: {max_seconds: 7, point_max_seconds: 1e-9}\n");
+    assert_int_equal(run_spec("q.h5", 1, 1, 1, &summary), DSE_OK);
+    assert_int_equal(summary.n_status[RESULT_OK], 1);
+    rows = stable_rows("q.csv");
+    assert_non_null(strstr(rows, ",max_seconds,"));
     free(rows);
     remove_results("q");
     write_file("spec.yaml", HEAD "engine: random\noptions: {search_size: 0}\n"

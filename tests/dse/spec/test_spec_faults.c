@@ -10,17 +10,17 @@
 
 #include "dse/spec/spec_faults.h"
 
-static void note(struct spec_faults *faults, const char *file, int line, const char *text)
+static void note(struct dse_faults *faults, const char *file, int line, const char *text)
 {
     struct dse_error err = {0};
     enum dse_status status = dse_fail_at(&err, DSE_BAD_INPUT, file, line, "%s", text);
-    assert_int_equal(spec_note(faults, status, &err), DSE_OK);
+    assert_int_equal(dse_note(faults, status, &err), DSE_OK);
     assert_string_equal(err.text, "");
 }
 
 static void test_spec_faults_are_sorted_and_different(void **state)
 {
-    struct spec_faults *faults = calloc(1, sizeof *faults);
+    struct dse_faults *faults = calloc(1, sizeof *faults);
     struct text_buffer text;
     (void)state;
     assert_non_null(faults);
@@ -39,7 +39,7 @@ static void test_spec_faults_are_sorted_and_different(void **state)
 
 static void test_spec_faults_stop_at_twenty(void **state)
 {
-    struct spec_faults *faults = calloc(1, sizeof *faults);
+    struct dse_faults *faults = calloc(1, sizeof *faults);
     struct text_buffer text;
     char word[24];
     int n = 0;
@@ -61,14 +61,14 @@ static void test_spec_faults_stop_at_twenty(void **state)
 
 static void test_spec_note_hands_on_what_is_no_input(void **state)
 {
-    struct spec_faults *faults = calloc(1, sizeof *faults);
+    struct dse_faults *faults = calloc(1, sizeof *faults);
     struct dse_error err = {0};
     (void)state;
     assert_non_null(faults);
-    assert_int_equal(spec_note(NULL, dse_fail(&err, DSE_BAD_INPUT, "x"), &err), DSE_BAD_INPUT);
+    assert_int_equal(dse_note(NULL, dse_fail(&err, DSE_BAD_INPUT, "x"), &err), DSE_BAD_INPUT);
     assert_string_equal(err.text, "x");
-    assert_int_equal(spec_note(faults, dse_fail(&err, DSE_NO_MEMORY, "y"), &err), DSE_NO_MEMORY);
-    assert_int_equal(spec_note(faults, DSE_OK, &err), DSE_OK);
+    assert_int_equal(dse_note(faults, dse_fail(&err, DSE_NO_MEMORY, "y"), &err), DSE_NO_MEMORY);
+    assert_int_equal(dse_note(faults, DSE_OK, &err), DSE_OK);
     assert_int_equal(faults->n, 0);
     free(faults);
 }

@@ -40,8 +40,9 @@ static void make_problem(int i, struct problem *problem)
     assert_int_equal(layer_problem(&layer, 1, problem, &err), DSE_OK);
 }
 
-static double solve(const char *name, const struct problem *problem, const struct architecture *arch,
-                    uint64_t seed, uint64_t max_evaluations)
+static double solve_until(enum engine_stop stop, const char *option_name, const char *value, const char *name,
+                          const struct problem *problem, const struct architecture *arch, uint64_t seed,
+                          struct engine_budget budget)
 {
     const struct engine *engine = engine_find(name);
     struct evaluator *evaluator;
@@ -51,6 +52,8 @@ static double solve(const char *name, const struct problem *problem, const struc
     double option[OPTION_MAX];
     arena_init(&arena);
     engine_option_defaults(engine, option);
+    if (option_name)
+        assert_int_equal(engine_option_set(engine, option_name, value, option, &err), DSE_OK);
     assert_int_equal(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, &err), DSE_OK);
     struct engine_task task = {.evaluator = evaluator,
                                .architecture = arch,
@@ -59,13 +62,20 @@ static double solve(const char *name, const struct problem *problem, const struc
                                .option = option,
                                .seed = seed,
                                .key = problem_hash(problem),
-                               .budget = {.max_evaluations = max_evaluations}};
+                               .budget = budget};
     assert_int_equal(engine_solve(engine, &task, &arena, &result, &err), DSE_OK);
     assert_true(result.feasible);
-    assert_int_equal(result.stop, STOP_CONVERGED);
+    assert_int_equal(result.stop, stop);
     evaluator_delete(evaluator);
     arena_free(&arena);
     return result.cost;
+}
+
+static double solve(const char *name, const struct problem *problem, const struct architecture *arch,
+                    uint64_t seed, uint64_t max_evaluations)
+{
+    return solve_until(STOP_CONVERGED, NULL, NULL, name, problem, arch, seed,
+                       (struct engine_budget){.max_evaluations = max_evaluations});
 }
 
 static void test_descent_agrees_for_three_seeds(void **state)
@@ -122,12 +132,27 @@ static void test_descent_beats_random_draws(void **state)
     }
 }
 
+/* A thousand million samples, half an hour of them, hear the clock. */
+static void test_samples_end_with_the_time(void **state)
+{
+    (void)state;
+    struct architecture arch;
+    struct dse_error err;
+    struct problem problem;
+    if (architecture_read("experiments/architectures/simba.yaml", &arch, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    make_problem(0, &problem);
+    (void)solve_until(STOP_MAX_SECONDS, "samples", "1000000000", "descent", &problem, &arch, 1,
+                      (struct engine_budget){.max_seconds = 0.01});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descent_agrees_for_three_seeds),
         cmocka_unit_test(test_more_bandwidth_does_not_hurt),
         cmocka_unit_test(test_descent_beats_random_draws),
+        cmocka_unit_test(test_samples_end_with_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,6 +262,23 @@ static void test_budget_of_seconds_is_one_for_all_solves(void **state)
     assert_int_equal(r.stop, STOP_MAX_SECONDS);
 }
 
+/* The trials of padding do not use up what the solve needs; that they were cut off is said. */
+static void test_trials_of_padding_leave_an_answer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct one_case c;
+        struct engine_result r;
+        make_case(&c, 60);
+        c.problem.bound[C] = 1021;
+        c.problem.bound[K] = 2039;
+        c.budget.max_seconds = i ? 1e-9 : 1e-3;
+        solve(&c, NULL, &r);
+        assert_true(r.feasible);
+        assert_int_equal(r.stop, STOP_MAX_SECONDS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_solver_limit_is_said),
         cmocka_unit_test(test_reasons_reach_the_result),
         cmocka_unit_test(test_budget_of_seconds_is_one_for_all_solves),
+        cmocka_unit_test(test_trials_of_padding_leave_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

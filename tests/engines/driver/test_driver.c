@@ -63,8 +63,8 @@ static const struct engine padding_engine = {
     .step = pad_step,
 };
 
-static enum dse_status solve(const struct problem *problem, const double *value, struct engine_result *result,
-                             struct dse_error *err)
+static enum dse_status solve_within(double max_seconds, const struct problem *problem, const double *value,
+                                    struct engine_result *result, struct dse_error *err)
 {
     struct architecture arch;
     struct evaluator *evaluator;
@@ -79,11 +79,32 @@ static enum dse_status solve(const struct problem *problem, const double *value,
                                .objective = {0, 1},
                                .option = value,
                                .seed = 1,
-                               .key = 7};
+                               .key = 7,
+                               .budget = {.max_seconds = max_seconds}};
     enum dse_status status = engine_solve(&padding_engine, &task, &arena, result, err);
     evaluator_delete(evaluator);
     arena_free(&arena);
     return status;
+}
+
+static enum dse_status solve(const struct problem *problem, const double *value, struct engine_result *result,
+                             struct dse_error *err)
+{
+    return solve_within(0, problem, value, result, err);
+}
+
+/* Where init takes all the time, one step follows, so that there is an answer. */
+static void test_first_step_is_made_whatever_the_time(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct engine_result r;
+    struct dse_error err;
+    double value[N_OPTION] = {0, 5, 0};
+    small_gemm(&problem, 5, 2, 1);
+    assert_int_equal(solve_within(1e-9, &problem, value, &r, &err), DSE_OK);
+    assert_true(r.feasible);
+    assert_int_equal(r.evaluation.latency_cycle, 5);
 }
 
 /* M = 5, N = 2 on 2 x 2 MACs: 5 is prime, so only N spreads and 10 MACs take 5 cycles. With M padded to 8
@@ -151,6 +172,7 @@ static void test_wrong_padding_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_first_step_is_made_whatever_the_time),
         cmocka_unit_test(test_padding_prices_the_padded_loops),
         cmocka_unit_test(test_equal_bounds_pad_nothing),
         cmocka_unit_test(test_wrong_padding_is_refused),

@@ -184,12 +184,33 @@ static void test_unfused_and_those_that_fuse_answer_without_any_time(void **stat
     }
 }
 
+/* A mapper of tiles that takes its time gets none: a quick one answers, and the schedule says which. */
+static void test_slow_mappers_of_tiles_leave_an_answer(void **state)
+{
+    static const struct engine *const engine[] = {&engine_unfused, &engine_cocco, &engine_soma,
+                                                  &engine_soma_plus};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct schedule_run r;
+        schedule_run_open(&r, engine[i], "experiments/networks/resnet50_soma.yaml", "8 MiB");
+        schedule_run_set(&r, "core", "descent");
+        schedule_run_set(&r, "core_evaluations", "0");
+        r.task.budget.max_seconds = 1e-9;
+        schedule_run_solve(&r);
+        assert_true(r.result.feasible);
+        assert_int_equal(r.result.stop, STOP_MAX_SECONDS);
+        assert_string_equal(r.result.schedule.accounting, "soma-random");
+        schedule_run_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unfused_says_who_has_a_schedule),
         cmocka_unit_test(test_unfused_is_what_tuned_tiles_give_and_others_are_no_worse),
         cmocka_unit_test(test_unfused_and_those_that_fuse_answer_without_any_time),
+        cmocka_unit_test(test_slow_mappers_of_tiles_leave_an_answer),
         cmocka_unit_test(test_unfused_moves_every_output_and_weight_once),
         cmocka_unit_test(test_unfused_says_what_the_plain_evaluator_says),
         cmocka_unit_test(test_unfused_names_layer_and_bytes_when_nothing_fits),

@@ -68,8 +68,8 @@ static void assert_record(enum result_table table, const void *record, const voi
     for (size_t i = 0; i < n; i++) {
         const char *a = (const char *)record + column[i].offset, *b = (const char *)wanted + column[i].offset;
         if (column[i].metric->type == METRIC_TEXT) {
-            const char *was = *(const char *const *)b;
-            assert_string_equal(*(const char *const *)a, was ? was : "");
+            const char *was = *(const char *const *)b, *is = *(const char *const *)a;
+            assert_string_equal(is ? is : "", was ? was : ""); /* same_as has no dataset */
         } else if (column[i].metric->type == METRIC_F64) {
             double x = *(const double *)a, y = *(const double *)b;
             assert_true(x == y || (isnan(x) && isnan(y)));

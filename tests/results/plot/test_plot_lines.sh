@@ -74,6 +74,17 @@ check 'engines are lines' plots lines.svg "$folder/nets.h5" -w network=alexnet -
 check 'by name' has lines.svg "line_name[2] = 'hybrid'"
 check 'convergence of alexnet' plots conv.svg "$folder/nets.h5" -k convergence -w network=alexnet
 check 'has its 8 layers' has conv.svg 'dse_n_layer = 8'
+check 'convergence has no metric to choose' code 2 "$DSE" plot "$folder/nets.h5" -k convergence -m latency_s -o "$folder/no.svg"
+check 'and says what it shows' grep -q 'kind convergence shows the cost that a search minimised, not latency_s' "$folder/err"
+check 'nothing is drawn' test ! -e "$folder/no.svg"
+# every kind by every metric: other bytes, or refused
+for kind in heatmap convergence breakdown lines; do
+    for metric in latency_s energy_j utilization; do
+        "$DSE" plot "$folder/one.h5" -k $kind -m $metric -o "$folder/$kind-$metric.svg" 2>/dev/null && cksum <"$folder/$kind-$metric.svg"
+    done
+done >"$folder/sums"
+check 'no metric is passed over' test "$(sort -u "$folder/sums" | wc -l)" -eq "$(wc -l <"$folder/sums")"
+check 'seven figures' test "$(wc -l <"$folder/sums")" -eq 7
 check 'an axis for x' plots x.svg "$folder/nets.h5" -k lines -x PE.mesh -w network=resnet50 -w GlobalBuffer.capacity='64 KiB'
 check 'three meshes' has x.svg "x_label[3] = '8x8'"
 finish

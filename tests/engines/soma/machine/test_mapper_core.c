@@ -297,6 +297,31 @@ static struct core_tile tile_number(uint32_t i)
     return tile;
 }
 
+/* A tile that is not mapped in time has no cost, and none is remembered. */
+static void test_mapper_core_that_is_late_has_no_cost(void **state)
+{
+    struct fixture f;
+    struct core_cache *cache;
+    struct core_cached cached;
+    struct core_cost cost;
+    atomic_int cancel = 1;
+    (void)state;
+    open_core(&f, "soma_edge", "descent");
+    assert_int_equal(core_cache_new(1 << 12, &cache, &f.err), DSE_OK);
+    assert_int_equal(mapper_core_join(cache, &f.core, &cached, &f.err), DSE_OK);
+    struct core_scheduler scheduler = core_cached_scheduler(&cached);
+    for (int late = 0; late < 2; late++) {
+        f.core.stop_at_s = late ? 1e-9 : 0;
+        f.core.cancel = late ? NULL : &cancel;
+        assert_int_equal(scheduler.cost(scheduler.self, &conv, &cost, &f.err), DSE_BAD_INPUT);
+        assert_non_null(strstr(f.err.text, "the time was over before engine descent had mapped a tile"));
+    }
+    f.core.stop_at_s = 0;
+    assert_int_equal(scheduler.cost(scheduler.self, &conv, &cost, &f.err), DSE_OK);
+    core_cache_free(cache);
+    arena_free(&f.arena);
+}
+
 static void test_mapper_core_does_not_depend_on_threads(void **state)
 {
     struct fixture f;
@@ -425,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_mapper_core_vector_rule),
         cmocka_unit_test(test_mapper_core_fills_up_where_it_pays),
         cmocka_unit_test(test_mapper_core_does_not_depend_on_threads),
+        cmocka_unit_test(test_mapper_core_that_is_late_has_no_cost),
         cmocka_unit_test(test_mapper_core_shares_costs_by_content),
         cmocka_unit_test(test_mapper_core_says_why_a_tile_has_no_mapping),
         cmocka_unit_test(test_mapper_core_takes_mappers_only),

@@ -123,7 +123,7 @@ static uint32_t walk(const char *path, bool compat, int n_step)
     plus_point_of(&lfa, &now);
     for (int i = 0; i < n_step; i++) {
         plus_point_copy(&now, &next);
-        (void)plus_move(&b.c.graph, &stream, where, &next);
+        (void)plus_move(&b.search.context, &stream, where, &next);
         plus_point_lfa(&next, &lfa);
         for (uint32_t g = 0; g < lfa.n_flc; g++)
             if (lfa.tiling[g] > 64)
@@ -164,7 +164,6 @@ static void test_bound_is_below_schedules_in_a_small_buffer(void **state)
         struct fused_schedule schedule;
         struct random_stream stream = random_stream_make(12, (uint64_t)compat, RANDOM_TEST);
         uint32_t n_valid = 0;
-        double any;
         open_case(&b, "experiments/networks/resnet50_soma.yaml", compat, 1, 4 * MB, 64);
         assert_true(b.bound.cycle >
                     b.bound.compute_cycle + b.bound.compute_cycle / 10); /* for want of room */
@@ -176,11 +175,11 @@ static void test_bound_is_below_schedules_in_a_small_buffer(void **state)
         plus_point_of(&lfa, &now);
         for (int i = 0; i < 300; i++) {
             plus_point_copy(&now, &next);
-            (void)plus_move(&b.c.graph, &stream, where, &next);
+            (void)plus_move(&b.search.context, &stream, where, &next);
             plus_point_lfa(&next, &lfa);
             arena_reset(&b.scratch);
             check(
-                plus_price(&b.search, &lfa, next.lead, INFINITY, &b.scratch, &schedule, &price, &any, &b.err),
+                plus_price(&b.search, &lfa, next.lead, INFINITY, &b.scratch, &schedule, &price, NULL, &b.err),
                 &b.err);
             if (isinf(price.cost))
                 continue;

@@ -151,6 +151,36 @@ static void test_parallel_tiles_ask_an_unknown_core(void **state)
     close_case(&c);
 }
 
+/* Has no cost for whole layers of more than one sample's row. */
+static enum dse_status refuse_large(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                    struct dse_error *err)
+{
+    const struct core_scheduler *inner = self;
+    if ((uint64_t)tile->h * tile->w > 256)
+        return dse_fail(err, DSE_BAD_INPUT, "too large");
+    return inner->cost(inner->self, tile, cost, err);
+}
+
+/* A layer whose whole tile has no cost is no error, and is not left as one tile where finer ones have. */
+static void test_parallel_tiles_may_have_no_cost(void **state)
+{
+    (void)state;
+    struct initial_case c;
+    uint32_t n_cut = 0;
+    open_case(&c, prefill, 1, 8 << 20);
+    const struct core_scheduler inner = c.search.context.core;
+    c.search.parallel = (struct soma_parallel){0};
+    c.search.context.core = (struct core_scheduler){&inner, refuse_large};
+    for (uint32_t l = 0; l < c.base.network.n_layer; l++) {
+        uint32_t n_tile = 0;
+        assert_int_equal(soma_parallel_tiles(&c.search, l, &n_tile, &c.base.err), DSE_OK);
+        assert_true(n_tile >= 1);
+        n_cut += n_tile > 1;
+    }
+    assert_true(n_cut > 0);
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_initial_tries_other_numbers_where_its_own_do_not_fit),
         cmocka_unit_test(test_initial_refuses_at_once_what_needs_too_many_tiles),
         cmocka_unit_test(test_parallel_tiles_ask_an_unknown_core),
+        cmocka_unit_test(test_parallel_tiles_may_have_no_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,12 +25,12 @@ struct fixture {
 };
 
 static struct soma_price price_of(struct fixture *f, const struct soma_lfa *lfa, const int32_t *lead,
-                                  double *bound)
+                                  struct plus_limits *limits)
 {
     struct fused_schedule schedule;
     struct soma_price price;
     arena_reset(&f->scratch);
-    if (plus_price(&f->search, lfa, lead, INFINITY, &f->scratch, &schedule, &price, bound, &f->c.err) !=
+    if (plus_price(&f->search, lfa, lead, INFINITY, &f->scratch, &schedule, &price, limits, &f->c.err) !=
         DSE_OK)
         fail_msg("%s", f->c.err.text);
     return price;
@@ -40,7 +40,6 @@ static int open_fixture(void **state)
 {
     static struct fixture f;
     struct soma_price price;
-    double bound;
     soma_case_open(&f.c, "tests/known/soma/tiny6.yaml", 64 * KB);
     soma_case_cache(&f.c);
     f.search = soma_case_search(&f.c, 64 * KB, 4);
@@ -49,7 +48,7 @@ static int open_fixture(void **state)
     soma_lfa_new(f.c.network.n_layer, &f.c.arena, &f.start);
     if (plus_start(&f.search, 16, &f.scratch, &f.start, &price, &f.c.err) != DSE_OK || isinf(price.cost))
         return 1;
-    f.start_price = price_of(&f, &f.start, NULL, &bound);
+    f.start_price = price_of(&f, &f.start, NULL, NULL);
     *state = &f;
     return 0;
 }
@@ -98,7 +97,7 @@ static void test_best_is_priced_as_it_says(void **state)
     struct soma_lfa lfa;
     struct plus_point point;
     const int32_t *lead;
-    double bound;
+    struct plus_limits limits;
     soma_lfa_new(f->c.network.n_layer, &f->c.arena, &lfa);
     plus_point_new(f->c.network.n_layer, &f->c.arena, &point);
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -108,13 +107,14 @@ static void test_best_is_priced_as_it_says(void **state)
         plus_search_best(search, &lfa, &lead, &price);
         assert_true(price.cost == plus_search_cost(search));
         assert_true(price.cost < f->start_price.cost);
-        again = price_of(f, &lfa, lead, &bound);
+        again = price_of(f, &lfa, lead, &limits);
         assert_true(again.cost == price.cost && again.cycle == price.cycle &&
                     again.energy_j == price.energy_j);
-        assert_true(bound <= price.cost && price.buffer_max_byte <= 64 * KB);
+        assert_true(limits.bound <= price.cost && limits.full == UINT32_MAX &&
+                    price.buffer_max_byte <= 64 * KB);
         plus_search_point(search, &point);
         plus_point_lfa(&point, &lfa);
-        assert_true(price_of(f, &lfa, point.lead, &bound).cost == price.cost);
+        assert_true(price_of(f, &lfa, point.lead, NULL).cost == price.cost);
         plus_search_free(search);
     }
 }
@@ -143,7 +143,7 @@ static void test_moves_keep_points_whole(void **state)
     plus_point_new(n, &f->c.arena, &point);
     plus_point_of(&f->start, &point);
     for (int k = 0; k < 20000; k++) {
-        (void)plus_move(graph, &stream, where, &point);
+        (void)plus_move(&f->search.context, &stream, where, &point);
         for (uint32_t i = 0; i < n; i++)
             where[i] = UINT32_MAX;
         for (uint32_t i = 0; i < n; i++) {
@@ -157,6 +157,34 @@ static void test_moves_keep_points_whole(void **state)
                                : point.border[i] != PLUS_NONE || point.tiling[i] == point.tiling[i - 1]);
         }
     }
+}
+
+/* All layers but the last as one group of one tile: 4 samples of 32 x 32 points and 32 channels are twice the
+ * buffer. Twice the tiles of the layer that does not fit, again and again, make it fit; a group that fits
+ * keeps its own. */
+static void test_tiles_are_refined_where_they_do_not_fit(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t n = f->c.network.n_layer, start[] = {0, n - 1}, tiling[] = {1, 1};
+    bool cut[] = {true, true};
+    struct soma_lfa lfa = {n, f->start.order, 2, start, tiling, cut}, finer;
+    struct plus_limits limits;
+    struct plus_point point;
+    plus_point_new(n, &f->c.arena, &point);
+    soma_lfa_new(n, &f->c.arena, &finer);
+    plus_point_of(&lfa, &point);
+    uint32_t n_finer = 0;
+    assert_true(isinf(price_of(f, &lfa, NULL, &limits).cost));
+    for (; limits.full != UINT32_MAX && n_finer < 8; n_finer++) {
+        assert_true(limits.full != point.order[n - 1]); /* 4 samples of 8 x 8 points, 64 channels: 16 KB */
+        assert_true(plus_refine(&point, limits.full));
+        plus_point_lfa(&point, &finer);
+        (void)price_of(f, &finer, NULL, &limits);
+    }
+    assert_true(n_finer > 0 && isfinite(price_of(f, &finer, NULL, &limits).cost));
+    assert_true(finer.n_flc == 2 && finer.tiling[0] == 1U << n_finer && finer.tiling[1] == 1);
+    point.tiling[n - 1] = 1 << 16;
+    assert_false(plus_refine(&point, point.order[n - 1]));
 }
 
 /* A cancelled search is over with the best so far, here the start. */
@@ -205,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_best_is_priced_as_it_says),
         cmocka_unit_test(test_same_stream_is_the_same_search),
         cmocka_unit_test(test_moves_keep_points_whole),
+        cmocka_unit_test(test_tiles_are_refined_where_they_do_not_fit),
         cmocka_unit_test(test_cancelled_search_is_over),
         cmocka_unit_test(test_donors_are_used),
     };

@@ -62,9 +62,8 @@ static bool check_rules(struct prefetch_case *p, struct fused_schedule *schedule
                         struct random_stream *stream)
 {
     struct soma_prefetcher *prefetcher;
-    check(soma_prefetcher_new(schedule, &p->search.machine, p->search.machine.buffer_byte, &p->scratch,
-                              &prefetcher, &p->err),
-          &p->err);
+    uint32_t full;
+    check(soma_prefetcher_new(schedule, &p->search, &p->scratch, &prefetcher, &full, &p->err), &p->err);
     if (!prefetcher)
         return false;
     uint32_t n;
@@ -127,7 +126,7 @@ static uint32_t walk(const char *path, bool compat, uint64_t buffer_byte, uint64
         struct soma_fault_info fault;
         arena_reset(&p.scratch);
         plus_point_copy(&now, &next);
-        (void)plus_move(&p.c.graph, &stream, where, &next);
+        (void)plus_move(&p.search.context, &stream, where, &next);
         plus_point_lfa(&next, &lfa);
         check(soma_parse(&p.search.context, &lfa, &p.scratch, &schedule, &fault, &p.err), &p.err);
         if (fault.what != SOMA_OK || schedule.n_tile > 4000 || !check_rules(&p, &schedule, &stream))

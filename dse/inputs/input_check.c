@@ -1,0 +1,73 @@
+/* Tells architectures and networks from specifications by their keys, and reads them to the end. */
+#include "dse/inputs/input_check.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/yaml.h"
+#include "costmodel/model/network.h"
+#include "costmodel/readers/readers.h"
+#include "costmodel/timeloop/timeloop.h"
+
+/* A specification names layers, a network describes them. */
+static bool is_network(const struct ynode *root)
+{
+    const struct ynode *layers = yaml_find(root, "layers");
+    bool describes = layers && layers->kind == YNODE_SEQUENCE && layers->n_item > 0 &&
+                     layers->item[0]->kind == YNODE_MAPPING;
+    return describes || yaml_find(root, "problem") || yaml_find(root, "problems") ||
+           yaml_find(root, "input") || yaml_find(root, "inputs");
+}
+
+static enum dse_status check_architecture(const struct yaml_doc *doc, struct text_buffer *out,
+                                          struct dse_error *err)
+{
+    struct architecture arch;
+    struct architecture_template *template = NULL;
+    enum dse_status status = architecture_template_new(doc, &template, err);
+    if (status == DSE_OK && doc->faults->n == 0)
+        status = architecture_template_build(template, NULL, 0, &arch, err);
+    if (status == DSE_OK && doc->faults->n == 0)
+        text_append(out, "architecture %s: %u storage level%s, %" PRIu64 " MAC units\n", arch.name,
+                    arch.n_level, text_plural(arch.n_level), arch.mac.instances);
+    architecture_template_free(template);
+    return status;
+}
+
+/* The file is read by the reader itself, which knows where problems lie. */
+static enum dse_status check_network(const char *path, struct dse_faults *faults, struct text_buffer *out,
+                                     struct dse_error *err)
+{
+    struct network network;
+    DSE_TRY(network_read_all(path, faults, &network, err));
+    if (faults->n > 0)
+        return DSE_OK;
+    text_append(out, "network %s: %u layer%s, %" PRIu64 " multiply-accumulates\n", network.name,
+                network.n_layer, text_plural(network.n_layer), network_macs(&network, 1));
+    network_free(&network);
+    return DSE_OK;
+}
+
+enum dse_status input_check(const char *path, struct dse_faults *faults, bool *is_input,
+                            struct text_buffer *out, struct dse_error *err)
+{
+    struct yaml_doc doc;
+    enum dse_status status = DSE_OK;
+    *is_input = false;
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) /* a pipe can be read but once */
+        return DSE_OK;
+    if (yaml_read(&doc, path, NULL) != DSE_OK)
+        return DSE_OK; /* the reader of specifications says why */
+    doc.faults = faults;
+    if (!yaml_find(doc.root, "experiment")) {
+        bool machine = timeloop_is_architecture(&doc) || yaml_find(doc.root, "hierarchy");
+        *is_input = machine || is_network(doc.root);
+        if (machine)
+            status = check_architecture(&doc, out, err);
+        else if (*is_input)
+            status = check_network(path, faults, out, err);
+    }
+    yaml_doc_free(&doc);
+    return dse_note(faults, status, err);
+}
