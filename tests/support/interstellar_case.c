@@ -3,15 +3,20 @@
 #include "tests/support/interstellar_case.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "costmodel/model/network.h"
+
+/* Fuzzers and benchmarks use this as well, so it is not cmocka's. */
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "interstellar_case: %s\n", what);
+    abort();
+}
 
 /* Cells of a line of CSV, some of them in quotes. */
 static void split_line(const char *line, struct interstellar_point *out)
@@ -21,13 +26,13 @@ static void split_line(const char *line, struct interstellar_point *out)
         size_t n = 0;
         line += quoted;
         while (*line && *line != '\n' && *line != (quoted ? '"' : ',')) {
-            assert_true(n + 1 < POINT_CELL_MAX);
+            require(n + 1 < POINT_CELL_MAX, "a long cell");
             out->cell[c][n++] = *line++;
         }
         out->cell[c][n] = '\0';
         line += quoted;
         if (c + 1 < POINT_N_COLUMN)
-            assert_int_equal(*line++, ',');
+            require(*line++ == ',', "a comma is missing");
     }
 }
 
@@ -36,8 +41,8 @@ int interstellar_points_load(struct interstellar_point *point, int max)
     char line[4096];
     int n = 0;
     FILE *file = fopen("tests/known/interstellar/points_public.csv", "r");
-    assert_non_null(file);
-    assert_non_null(fgets(line, sizeof line, file));
+    require(file != NULL, "points_public.csv");
+    require(fgets(line, sizeof line, file) != NULL, "points_public.csv");
     while (n < max && fgets(line, sizeof line, file))
         split_line(line, &point[n++]);
     fclose(file);
@@ -116,7 +121,7 @@ void interstellar_machine(const char *name, struct architecture *out)
     struct dse_error err;
     while (row < machines + sizeof machines / sizeof machines[0] && strcmp(row->name, name) != 0)
         row++;
-    assert_true(row < machines + sizeof machines / sizeof machines[0]);
+    require(row < machines + sizeof machines / sizeof machines[0], name);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", name);
     out->clock_hz = 400e6;
@@ -128,8 +133,7 @@ void interstellar_machine(const char *name, struct architecture *out)
     out->mac.mesh_x = out->mac.mesh_y = row->side;
     out->mac.instances = (uint64_t)row->side * row->side;
     split(name, out);
-    if (architecture_check(out, &err) != DSE_OK)
-        fail_msg("%s", err.text);
+    require(architecture_check(out, &err) == DSE_OK, err.text);
 }
 
 void interstellar_layer(const uint32_t bound[8], struct problem *out)
@@ -146,7 +150,7 @@ void interstellar_layer(const uint32_t bound[8], struct problem *out)
                           .groups = 1,
                           .stride = {bound[7], bound[7]},
                           .dilation = {1, 1}};
-    assert_int_equal(layer_problem(&layer, bound[0], out, &err), DSE_OK);
+    require(layer_problem(&layer, bound[0], out, &err) == DSE_OK, err.text);
 }
 
 void interstellar_point_task(const struct interstellar_point *point, struct architecture *arch,
