@@ -110,7 +110,7 @@ static void list_array(const struct mapping_level *level, uint32_t n_dim, struct
     bool begins = true;
     out->n_dimension = 0;
     for (uint32_t i = 0; i < n_dim; i++) {
-        begins |= i == level->split || (level->further >> i & 1u);
+        begins |= i == level->split || ((uint32_t)level->further >> i & 1u);
         if (level->spatial[level->spatial_order[i]] == 1)
             continue;
         if (begins)

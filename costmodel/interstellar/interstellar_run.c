@@ -101,7 +101,7 @@ static void add_hops(const struct pass *p, uint32_t l, double *hops)
         near[t] = 1;
     for (uint32_t i = 0; i < p->mapping->n_dim; i++) {
         const uint32_t d = level->spatial_order[i];
-        if (link != ARRAY_SYSTOLIC || i == level->split || (level->further >> i & 1u))
+        if (link != ARRAY_SYSTOLIC || i == level->split || ((uint32_t)level->further >> i & 1u))
             reach = 0;
         if (level->spatial[d] == 1)
             continue;

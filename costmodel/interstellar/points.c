@@ -183,7 +183,7 @@ static enum dse_status read_array(struct reader *r, uint32_t *arrays)
     for (skip_blanks(r); r->at < r->end && *r->at != ';'; skip_blanks(r)) {
         uint32_t d, factor;
         if (take(r, '|')) {
-            if (n_dimension > 1 && (n == level->split || (level->further >> n & 1u)))
+            if (n_dimension > 1 && (n == level->split || ((uint32_t)level->further >> n & 1u)))
                 return fail_at(r, r->at - 1, "this dimension of the array has no loop");
             if (n_dimension++ == 1)
                 level->split = (uint8_t)n;
@@ -195,7 +195,7 @@ static enum dse_status read_array(struct reader *r, uint32_t *arrays)
         level->spatial[d] = factor;
         level->spatial_order[n++] = (uint8_t)d;
     }
-    if (n_dimension > 1 && (n == level->split || (level->further >> n & 1u)))
+    if (n_dimension > 1 && (n == level->split || ((uint32_t)level->further >> n & 1u)))
         return fail_at(r, r->at, "this dimension of the array has no loop");
     complete_order(level->spatial_order, n, seen, r->problem->n_dim);
     return DSE_OK;

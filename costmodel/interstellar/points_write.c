@@ -50,7 +50,7 @@ static void write_array(const struct writer *w, uint32_t l)
     bool any = false, begins = false;
     for (uint32_t i = 0; i < w->mapping->n_dim; i++) {
         const uint32_t d = level->spatial_order[i];
-        begins |= i == level->split || (level->further >> i & 1u);
+        begins |= i == level->split || ((uint32_t)level->further >> i & 1u);
         if (level->spatial[d] == 1)
             continue;
         if (!any && l > 0)

@@ -132,10 +132,54 @@ static void test_fast_is_plain_and_the_checker_agrees(void **state)
     assert_true(n_fit > 5000 && n_fit < n_case - 5000);
 }
 
+static double bound_energy_pj(const struct accounting *accounting, const struct problem *problem,
+                              const struct architecture *arch, double *latency_s)
+{
+    struct evaluator *evaluator;
+    struct lower_bound bound;
+    struct dse_error err;
+    assert_int_equal(evaluator_new(accounting, problem, arch, &evaluator, &err), DSE_OK);
+    evaluator_bound(evaluator, &bound);
+    evaluator_delete(evaluator);
+    *latency_s = bound.latency_s;
+    return bound.energy_j * 1e12;
+}
+
+/* One PE shares nothing: every operand from its register, each word once from DRAM, every MAC a step. With
+ * 256 PEs the bound is less, but more than if each tensor had all of them for itself. */
+static void test_the_bound_of_alexnet_conv3(void **state)
+{
+    (void)state;
+    static const uint32_t conv3[8] = {16, 384, 256, 13, 13, 3, 3, 1};
+    const double macs = 2392326144.0, in = 921600, out = 1038336, weight = 884736;
+    const double dram = 200 * (in + out + weight);
+    const double registers = 0.96 * (3456 * in + (2 * 2304 - 1) * out + 2704 * weight);
+    struct problem problem;
+    struct architecture arch;
+    double latency_s;
+    interstellar_layer(conv3, &problem);
+    interstellar_machine("eyeriss512", &arch);
+    double many = bound_energy_pj(&accounting_interstellar, &problem, &arch, &latency_s);
+    assert_true(fabs(latency_s * 400e6 / (macs / 256) - 1) < 1e-8);
+    const double hops = 0.035 * (in + out + weight);
+    /* SRAM serves all from 256 PEs: 13.5, 9 and 10.5625 reads of each word */
+    const double apart = 20 * (13.5 * in + 17 * out + 10.5625 * weight) + 0.075 * macs + hops + dram;
+    assert_true(many > 1.5 * apart && many < registers + 0.075 * macs + hops + dram);
+    for (uint32_t l = 0; l < arch.n_level; l++)
+        arch.level[l].mesh_x = arch.level[l].mesh_y = arch.level[l].instances = 1;
+    arch.mac.mesh_x = arch.mac.mesh_y = arch.mac.instances = 1;
+    double one = bound_energy_pj(&accounting_interstellar, &problem, &arch, &latency_s);
+    assert_true(fabs(one / (registers + 0.075 * macs + dram) - 1) < 1e-8);
+    assert_true(fabs(latency_s * 400e6 / macs - 1) < 1e-8);
+    double compat = bound_energy_pj(&accounting_interstellar_compat, &problem, &arch, &latency_s);
+    assert_true(fabs(compat / one - 1) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fast_is_plain_and_the_checker_agrees),
+        cmocka_unit_test(test_the_bound_of_alexnet_conv3),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
