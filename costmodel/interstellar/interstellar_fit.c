@@ -91,8 +91,10 @@ static bool instances_fit(const struct interstellar_compiled *c, const struct ma
         used *= own;
         if (own == 1)
             continue;
-        if (c->fan[l] == 1 || (arch->strict_fanout && own > (double)c->fan[l]))
-            return misfit(fit, MISFIT_FANOUT, (int)l, own, (double)c->fan[l]);
+        if (c->fan[l] == 1)
+            return misfit(fit, MISFIT_FANOUT, (int)l, own, 1);
+        if (arch->strict_fanout && own > (double)c->fan[l])
+            return misfit(fit, MISFIT_INSTANCES, (int)l - 1, own, (double)c->fan[l]);
         uint64_t instances = l ? arch->level[l - 1].instances : arch->mac.instances;
         if (used > (double)instances)
             return misfit(fit, MISFIT_INSTANCES, (int)l - 1, used, (double)instances);

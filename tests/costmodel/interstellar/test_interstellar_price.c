@@ -215,7 +215,7 @@ static void test_what_does_not_fit(void **state)
     snprintf(line, sizeof line, "[]%s ; L0 OY:28 | FY:9", rest); /* wider than 16, but 252 PEs */
     assert_int_equal(fit_of(&f, sane, line), FITS);
     snprintf(line, sizeof line, "[]%s ; L0 OY:28 | FY:10", rest);
-    assert_int_equal(fit_of(&f, sane, line), MISFIT_FANOUT);
+    assert_int_equal(fit_of(&f, sane, line), MISFIT_INSTANCES);
     snprintf(line, sizeof line, "[]%s ; L1 OY:2", rest);
     assert_int_equal(fit_of(&f, sane, line), MISFIT_FANOUT);
     assert_int_equal(fit_of(&f, sane, "[] / [] / [FX:3 FY:3 OX:13 OY:13 IC:255 OC:384 ON:16]"),
