@@ -72,16 +72,21 @@ static enum dse_status resolve_path(enum resolve_kind kind, const char *name, co
     return DSE_OK; /* a missing file is reported by whoever reads it */
 }
 
-/* DIR/experiments/FOLDER/NAME.yaml or, for a DIR that is experiments itself or lies in it,
+/* Of the files that are found by name; experiments have the first only. */
+static const char *const named_ending[] = {".yaml", ".json", ".csv"};
+enum { N_ENDING = sizeof named_ending / sizeof named_ending[0] };
+
+/* DIR/experiments/FOLDER/NAME.yaml (.json, .csv) or, for a DIR that is experiments itself or lies in it,
  * DIR/FOLDER/NAME.yaml. */
 static int try_folder(const char *dir, const char *folder, const char *name, char *path, size_t size)
 {
-    int n = snprintf(path, size, "%s/experiments/%s/%s.yaml", dir, folder, name);
-    if (n > 0 && (size_t)n < size && is_file(path))
-        return 1;
-    n = snprintf(path, size, "%s/%s/%s.yaml", dir, folder, name);
-    if (n > 0 && (size_t)n < size && is_file(path))
-        return 1;
+    for (int inside = 0; inside < 2; inside++)
+        for (int i = 0; i < N_ENDING; i++) {
+            int n = snprintf(path, size, "%s%s/%s/%s%s", dir, inside ? "" : "/experiments", folder, name,
+                             named_ending[i]);
+            if (n > 0 && (size_t)n < size && is_file(path))
+                return 1;
+        }
     return 0;
 }
 
@@ -132,15 +137,25 @@ static int is_known(const struct name_list *list, const char *name)
     return 0;
 }
 
-/* Add PREFIX NAME for each DIR/NAME.yaml that is not yet in the list. */
-static void collect(struct name_list *list, const char *dir, const char *prefix)
+/* The length of the name of a file that is found by it, with one of the first `n_ending` endings; else 0. */
+static int name_length(const char *file, int n_ending)
+{
+    for (int i = 0; i < n_ending; i++)
+        if (has_ending(file, named_ending[i]))
+            return (int)(strlen(file) - strlen(named_ending[i]));
+    return 0;
+}
+
+/* Add PREFIX NAME for each DIR/NAME.yaml (or other ending) that is not yet in the list. */
+static void collect(struct name_list *list, const char *dir, const char *prefix, int n_ending)
 {
     DIR *stream = opendir(dir);
     for (struct dirent *entry; stream && list->n < NAME_LIST_MAX && (entry = readdir(stream)) != NULL;) {
         char name[512], path[RESOLVE_PATH_MAX + 256];
-        if (!has_ending(entry->d_name, ".yaml"))
+        int length = name_length(entry->d_name, n_ending);
+        if (length == 0)
             continue;
-        snprintf(name, sizeof name, "%.250s%.*s", prefix, (int)(strlen(entry->d_name) - 5), entry->d_name);
+        snprintf(name, sizeof name, "%.250s%.*s", prefix, length, entry->d_name);
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (is_known(list, name))
             continue;
@@ -166,7 +181,7 @@ static void collect_folders(struct name_list *list, const char *dir)
         snprintf(prefix, sizeof prefix, "%s/", entry->d_name);
         int n = snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (n > 0 && (size_t)n < sizeof path)
-            collect(list, path, prefix); /* plain files have no entries */
+            collect(list, path, prefix, 1); /* plain files have no entries */
     }
     if (stream)
         closedir(stream);
@@ -191,7 +206,7 @@ static enum dse_status list_all(const char *folder, struct name_list **out, stru
         char dir[RESOLVE_PATH_MAX];
         snprintf(dir, sizeof dir, "%.*s%s%s", RESOLVE_PATH_MAX - 64, root[i], folder ? "/" : "",
                  folder ? folder : "");
-        collect(list, dir, "");
+        collect(list, dir, "", folder ? N_ENDING : 1);
         if (!folder)
             collect_folders(list, dir);
     }

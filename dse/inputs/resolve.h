@@ -13,8 +13,8 @@ enum resolve_kind { RESOLVE_ARCHITECTURE, RESOLVE_NETWORK, RESOLVE_EXPERIMENT, R
 enum { RESOLVE_PATH_MAX = 4096 };
 
 /* The path of `name` in `path` (size bytes). A name with a slash or an ending .yaml, .yml, .json or .csv is
- * a relative to `base_dir` if there is such a file, else to the current directory. Any other name is
- * NAME.yaml in experiments/architectures (or networks) of `base_dir`, of its parents, of the current
+ * a path: relative to `base_dir` if there is such a file, else to the current directory. Any other name is
+ * NAME.yaml, .json or .csv in experiments/architectures (or networks) of `base_dir`, of its parents, of the current
  * directory, or of the data that comes with the program, and last a file of just that name. `base_dir` may
  * be NULL. An experiment is NAME.yaml or, for "FOLDER/NAME" that is no path to a file, FOLDER/NAME.yaml in
  * experiments/ of the current directory or of that data; `base_dir` does not matter. A network may be a
@@ -25,7 +25,7 @@ DSE_MUST_CHECK enum dse_status resolve_name(enum resolve_kind kind, const char *
 /* The folder of `path` ("." when it has none) in `dir`. */
 char *resolve_folder_of(const char *path, char *dir, size_t size);
 
-/* Called for every file NAME.yaml that resolve_name would find by name, sorted by name, each name once. */
+/* Called for every file that resolve_name would find by name, sorted by name, each name once. */
 typedef void resolve_visit(void *user, const char *name, const char *path);
 
 /* Walk what is found by name from the current directory and in the installed data; experiments are those of

@@ -26,6 +26,8 @@ static const char *const made_file[] = {"experiments/architectures/chip_here.yam
                                         "experiments/sweep_here.yaml",
                                         "experiments/paper/fig1_here.yaml",
                                         "specs/architectures/chip_here.yaml",
+                                        "specs/architectures/json_here.json",
+                                        "specs/table_here.csv",
                                         "specs/own.yaml",
                                         "plain_file"};
 enum { N_FOLDER = sizeof made_folder / sizeof *made_folder, N_FILE = sizeof made_file / sizeof *made_file };
@@ -72,6 +74,8 @@ static void test_names_and_paths_are_found(void **state)
         {RESOLVE_ARCHITECTURE, "chip_here", "specs", "specs/architectures/chip_here.yaml"},
         {RESOLVE_ARCHITECTURE, "chip_here", "specs/deep", "specs/architectures/chip_here.yaml"},
         {RESOLVE_NETWORK, "net_here", "specs/deep", "./experiments/networks/net_here.yaml"},
+        {RESOLVE_ARCHITECTURE, "json_here", "specs", "specs/architectures/json_here.json"},
+        {RESOLVE_NETWORK, "table_here.csv", "specs", "specs/table_here.csv"},
         /* paths: to base where there is such a file, else as written, there or not */
         {RESOLVE_ARCHITECTURE, "own.yaml", "specs", "specs/own.yaml"},
         {RESOLVE_ARCHITECTURE, "specs/own.yaml", "specs", "specs/own.yaml"},
