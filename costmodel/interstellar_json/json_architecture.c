@@ -325,5 +325,7 @@ enum dse_status interstellar_arch_file_read(const struct yaml_doc *doc, struct a
     file->top.line = doc->root->line;
     DSE_TRY(yaml_check_keys(doc, doc->root, "an architecture of Interstellar's authors", keys, N_KEY, err));
     DSE_TRY(read_top(&r));
-    return read_levels(&r);
+    DSE_TRY(read_levels(&r));
+    file->spec.is_whole = true;
+    return DSE_OK;
 }

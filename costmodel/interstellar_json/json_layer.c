@@ -148,6 +148,7 @@ static void fail_table(struct table_reader *r, enum dse_status status)
 static void read_column(struct table_reader *r, const char *word)
 {
     const char *known[N_COLUMN];
+    char shown[80];
     int c = 0;
     for (int i = 0; i < N_COLUMN; i++)
         known[i] = table_column[i].word;
@@ -157,11 +158,11 @@ static void read_column(struct table_reader *r, const char *word)
     if (r->field == COLUMN_MAX)
         TABLE_FAIL(r, "more than %d columns", COLUMN_MAX);
     else if (c == N_COLUMN)
-        TABLE_FAIL(
-            r,
-            "unknown column \"%.80s\"%s%s%s; a table of layers has the columns name,B,K,C,X,Y,FX,FY and "
-            "may have stride,groups,count,origin,note",
-            word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        TABLE_FAIL(r,
+                   "unknown column \"%s\"%s%s%s; a table of layers has the columns name,B,K,C,X,Y,FX,FY and "
+                   "may have stride,groups,count,origin,note",
+                   text_excerpt(word, shown, sizeof shown), near ? "; did you mean \"" : "", near ? near : "",
+                   near ? "\"?" : "");
     for (int i = 0; i < r->field && r->status == DSE_OK; i++)
         if (r->what[i] == c)
             TABLE_FAIL(r, "column \"%s\" appears twice", word);
@@ -182,6 +183,18 @@ static void read_number(struct table_reader *r, const struct table_column *colum
         r->layer.number[column->what] = number;
 }
 
+/* What would not survive between quotes in YAML is refused here, the rest by the reader of networks. */
+static void read_name(struct table_reader *r, const char *word)
+{
+    char shown[80];
+    bool plain = text_copy(r->name, sizeof r->name, word) != 0;
+    for (const char *at = word; *at; at++)
+        plain = plain && (unsigned char)*at > ' ' && (unsigned char)*at < 127 && *at != '"' && *at != '\\';
+    if (!plain)
+        TABLE_FAIL(r, "\"%s\" is not a name: up to %d letters, digits and _ . + : / - are accepted",
+                   text_excerpt(word, shown, sizeof shown), PROBLEM_NAME_MAX - 1);
+}
+
 static void on_field(void *bytes, size_t length, void *user)
 {
     struct table_reader *r = user;
@@ -196,7 +209,7 @@ static void on_field(void *bytes, size_t length, void *user)
                    "more fields than the %d columns of the first line; a text with a comma stands in quotes",
                    r->n_column);
     else if (table_column[r->what[r->field]].what == COLUMN_NAME)
-        text_copy(r->name, sizeof r->name, word);
+        read_name(r, word);
     else if (table_column[r->what[r->field]].what != COLUMN_IGNORED)
         read_number(r, &table_column[r->what[r->field]], word);
     r->field++;
@@ -226,8 +239,6 @@ static void end_layer(struct table_reader *r)
         TABLE_FAIL(
             r, "%.60s: %llu groups divide neither C %llu nor K %llu evenly; both must be multiples of groups",
             r->name, (unsigned long long)n[L_GROUPS], (unsigned long long)n[L_C], (unsigned long long)n[L_K]);
-    else if (strpbrk(r->name, "\"\\\n\r"))
-        TABLE_FAIL(r, "a name has no quotes, backslashes or line breaks");
     if (r->status != DSE_OK)
         return;
     n[L_SY] = n[L_SX];

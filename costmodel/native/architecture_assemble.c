@@ -147,7 +147,8 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
         if (item->is_bad)
             l -= item->section == ARCH_STORAGE; /* said where it was read */
         else if (item->section == ARCH_STORAGE)
-            DSE_NOTE(spec->faults, arch_set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
+            DSE_NOTE(spec->faults,
+                     arch_set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
         else if (item->section == ARCH_ARRAY)
             DSE_TRY(set_array(spec, item, &arch->level[l], &x, &y, err));
         else

@@ -14,8 +14,8 @@ struct architecture_template {
     struct arch_file file; /* else */
 };
 
-/* A native file or one of Interstellar's authors. Where all errors are wanted, also those of putting the levels
- * together. */
+/* A native file or one of Interstellar's authors. Where all errors are wanted, also those of putting the
+ * levels together. */
 static enum dse_status read_file(const struct yaml_doc *doc, struct arch_file *file, struct dse_error *err)
 {
     struct architecture arch;

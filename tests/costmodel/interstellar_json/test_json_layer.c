@@ -146,7 +146,7 @@ static void test_faults(void **state)
          3},
         {"t.csv", "name,B,K,C,X,Y,FX,FY,groups\nA,1,4,6,1,1,1,1,4\n", "4 groups", 2},
         {"t.csv", "name,B,K,C,X,Y,FX,FY\na b,1,4,6,1,1,1,1\n", "is not a name", 2},
-        {"t.csv", "name,B,K,C,X,Y,FX,FY\n\"a\"\"\",1,4,6,1,1,1,1\n", "no quotes", 2},
+        {"t.csv", "name,B,K,C,X,Y,FX,FY\n\"a\"\"\",1,4,6,1,1,1,1\n", "is not a name", 2},
         {"t.csv", "name,B,K,C,X,Y,FX,FY\n\"a\"b,1,4,6,1,1,1,1\n", "quotes of this line are broken", 2},
         {"t.csv", "name,B,K,C,X,Y,FX,FY\n\"a,1,4,6,1,1,1,1\n", "ends inside quotes", 2},
         {"t.csv", "name,B,K,C,X,Y,FX,FY,count\nA,1,1,1,1,1,1,1,1000001\n", "column count", 2},

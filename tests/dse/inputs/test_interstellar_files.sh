@@ -1,6 +1,6 @@
 #!/bin/sh
 # The files of Interstellar's authors where a machine, a network, a problem and constraints are expected, in sweeps too.
-# Tests: inputs.c, workload.c.
+# Tests: inputs.c, resolve.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
