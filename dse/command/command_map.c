@@ -10,6 +10,7 @@
 #include "dse/report/map_network.h"
 #include "dse/report/map_report.h"
 #include "dse/run/threads.h"
+#include "dse/solve/each_dataflow.h"
 #include "dse/solve/record.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
@@ -28,6 +29,7 @@ struct map_job {
     struct arena arena;
     char reason[SOLVE_REASON_MAX]; /* of a scheduler */
     struct mapping_texts texts;
+    bool each_dataflow;
     size_t format;
     int n_thread;
 };
@@ -118,26 +120,42 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     mapping_texts_asked(args, &job->texts);
     DSE_TRY(mapping_texts_check(&job->texts, job->workload.problem, job->workload.n_problem, &job->arch,
                                 formats[job->format], err));
-    job->result = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->result);
-    job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
-    job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
-    return arena_check(&job->arena, "the results", err);
+    job->each_dataflow = cli_has(args, "each-dataflow");
+    if (job->each_dataflow && job->format == MAP_YAML)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--format yaml writes one mapping, --each-dataflow finds several");
+    return DSE_OK;
 }
 
-static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
+/* The best mapping of each layer. */
+static enum dse_status solve_each(struct map_job *job, struct dse_error *err)
 {
-    const char *level[ARCH_LEVEL_MAX];
+    job->result = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->result);
+    DSE_TRY(arena_check(&job->arena, "the results", err));
     int n_problem = (int)job->workload.n_problem;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->n_thread)
     for (int p = 0; p < n_problem; p++) {
         struct arena arena;
         arena_init(&arena);
-        job->view[p] = &job->result[p];
         enum dse_status status =
             solve_task(&job->settings, &job->workload.problem[p], &job->arch, NULL, &arena, &job->result[p]);
         (void)status; /* interrupted is not possible without a cancel flag */
         arena_free(&arena);
     }
+    return DSE_OK;
+}
+
+static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
+{
+    const char *level[ARCH_LEVEL_MAX];
+    DSE_TRY(job->each_dataflow ? each_dataflow_solve(&job->settings, &job->workload, &job->arch,
+                                                     job->n_thread, &job->arena, &job->result, err)
+                               : solve_each(job, err));
+    job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
+    job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
+    DSE_TRY(arena_check(&job->arena, "the results", err));
+    for (uint32_t p = 0; p < job->workload.n_problem; p++)
+        job->view[p] = &job->result[p];
     for (uint32_t l = 0; l < job->arch.n_level; l++)
         level[l] = job->arch.level[l].name;
     struct record_source source = {.workload = &job->workload,
@@ -159,7 +177,7 @@ static enum dse_status print_all(const struct map_job *job, const struct console
     struct text_buffer out;
     enum dse_status status = DSE_OK;
     const struct map_report report = {&job->arch,  &job->network, &job->workload, &job->settings,
-                                      job->result, &job->point,   job->layer};
+                                      job->result, &job->point,   job->layer,     job->each_dataflow};
     text_init(&out);
     switch (job->format) {
     case MAP_YAML:
@@ -262,6 +280,9 @@ static const struct cli_option options[] = {
     {"max-seconds", 't', "N", "time per layer; results then depend on the machine"},
     {"option", 'o', "NAME=VALUE", "an option of the engine (`dse list engine NAME`); repeatable"},
     {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
+    {"each-dataflow", 0, NULL,
+     "a row for the best mapping of every dataflow (engine interstellar; its options replication and "
+     "threshold)"},
     {"measure", 'm', "WHAT",
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},

@@ -164,7 +164,7 @@ enum dse_status map_report_print(const struct map_report *r, enum report_format 
     struct report report;
     report_init(&report, "mappings");
     report.rows_name = "layers";
-    report.has_total = 1;
+    report.has_total = !r->no_total;
     memcpy(column, before, sizeof before);
     for (size_t i = 0; i < n_measured; i++)
         column[N_BEFORE + i] = measured_column(measured[i], is_inline(measured[i]));
@@ -179,8 +179,10 @@ enum dse_status map_report_print(const struct map_report *r, enum report_format 
         add_own(r, i, &report.rows);
     }
     const struct layer_record total = total_row(r, measured, n_measured);
-    add_row(&total, measured, n_measured, &report.rows);
-    add_own(r, r->workload->n_layer, &report.rows);
+    if (!r->no_total) {
+        add_row(&total, measured, n_measured, &report.rows);
+        add_own(r, r->workload->n_layer, &report.rows);
+    }
     add_parts(r, measured, n_measured, part, &report.parts);
     add_words(r, &report);
     enum dse_status status = report_print(&report, format, out, err);

@@ -2,6 +2,8 @@
 #ifndef DSE_REPORT_MAP_REPORT_H
 #define DSE_REPORT_MAP_REPORT_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
@@ -21,6 +23,7 @@ struct map_report {
     const struct solve_result *result; /* (workload->n_problem) */
     const struct point_record *point;  /* the sums */
     const struct layer_record *layer;  /* (workload->n_layer) */
+    bool no_total;                     /* the rows are alternatives */
 };
 
 /* Append the report: a row per layer and a total; for people with reasons and padding below, as JSON with

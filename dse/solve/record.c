@@ -71,7 +71,7 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         row->seconds = result->found.seconds;
         row->stop = engine_stop_text(result->found.stop);
     }
-    row->reason = result->reason;
+    row->reason = result->reason[0] ? result->reason : NULL;
     if (result->outcome != RESULT_OK)
         return DSE_OK;
     evaluation_metrics(e, source->arch, &row->metrics);

@@ -244,21 +244,30 @@ enum dse_status solve_constraints(const struct solve_settings *s, const struct p
     return s->engine->takes_hint ? DSE_OK : mapspace_constraints_fix_hint(constraints, problem, arch, err);
 }
 
-static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,
-                              const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
-                              struct engine_result *found, struct dse_error *err)
+/* Constraints in `arena`, NULL when there are none. */
+static enum dse_status make_constraints(const struct solve_settings *s, const struct problem *problem,
+                                        const struct architecture *arch, struct arena *arena,
+                                        const struct mapspace_constraints **out, struct dse_error *err)
 {
-    struct mapspace_constraints *constraints = NULL;
-    if (s->constraints || s->further) {
-        constraints = arena_alloc(arena, 1, sizeof *constraints);
-        DSE_TRY(arena_check(arena, "the constraints", err));
-        DSE_TRY(solve_constraints(s, compiled->problem, arch, constraints, err));
-    }
-    struct engine_task task = {
+    *out = NULL;
+    if (!s->constraints && !s->further && !s->dataflow)
+        return DSE_OK;
+    struct mapspace_constraints *constraints = arena_alloc(arena, 1, sizeof *constraints);
+    DSE_TRY(arena_check(arena, "the constraints", err));
+    DSE_TRY(solve_constraints(s, problem, arch, constraints, err));
+    *out = constraints;
+    return s->dataflow ? mapspace_constraints_unroll(&constraints->level[s->dataflow_level], s->dataflow, err)
+                       : DSE_OK;
+}
+
+static enum dse_status make_task(const struct solve_settings *s, const struct solve_compiled *compiled,
+                                 const struct architecture *arch, const atomic_int *cancel,
+                                 struct arena *arena, struct engine_task *task, struct dse_error *err)
+{
+    *task = (struct engine_task){
         .evaluator = compiled->evaluator,
         .workspace = compiled->workspace,
         .bound = &compiled->bound,
-        .constraints = constraints,
         .architecture = evaluator_architecture(compiled->evaluator),
         .batch = 1,
         .objective = s->objective,
@@ -267,7 +276,34 @@ static enum dse_status search(const struct solve_settings *s, const struct solve
         .key = stream_key(s->engine, compiled->problem_key),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
     };
+    return make_constraints(s, compiled->problem, arch, arena, &task->constraints, err);
+}
+
+static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,
+                              const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
+                              struct engine_result *found, struct dse_error *err)
+{
+    struct engine_task task;
+    DSE_TRY(make_task(s, compiled, arch, cancel, arena, &task, err));
     return engine_solve(s->engine, &task, arena, found, err);
+}
+
+enum dse_status solve_dataflows(const struct solve_settings *settings, const struct problem *problem,
+                                const struct architecture *arch, struct arena *arena,
+                                struct engine_dataflows *out, struct dse_error *err)
+{
+    struct solve_compiled compiled = {0};
+    struct engine_task task;
+    if (!settings->engine->dataflows)
+        return dse_fail(err, DSE_BAD_USAGE, "engine %s does not list dataflows; interstellar does",
+                        settings->engine->name);
+    enum dse_status status = solve_compile(solve_accounting(settings, arch), problem, arch, &compiled, err);
+    if (status == DSE_OK)
+        status = make_task(settings, &compiled, arch, NULL, arena, &task, err);
+    if (status == DSE_OK)
+        status = settings->engine->dataflows(&task, arena, out, err);
+    solve_compiled_free(&compiled);
+    return status;
 }
 
 /* A result that says nothing yet. Most of it is room that few searches use: it is left unset. */

@@ -36,6 +36,9 @@ struct solve_settings {
     const struct yaml_doc *doc;      /* of the constraints; NULL: none */
     const struct ynode *constraints; /* a list in doc; NULL: none */
     const struct ynode *further;     /* another list in doc, added to the first; NULL: none */
+    const struct unrolling
+        *dataflow; /* of the array below level dataflow_level, on top of these; NULL: none */
+    uint32_t dataflow_level;
     struct measure_settings measure; /* what is computed of the mapping found */
 };
 
@@ -103,6 +106,13 @@ uint64_t solve_arch_key(const struct architecture *arch);
 /* The key of a task from those of its parts (problem_hash for the loop nest): equal keys, equal results. 0
  * when out of memory. */
 uint64_t solve_key(uint64_t settings_key, uint64_t problem_key, uint64_t arch_key);
+
+/* The dataflows that a mapper lists for a loop nest and a machine; the list is in `arena`. DSE_BAD_USAGE: it
+ * lists none; errors of the engine and of solve_constraints. */
+DSE_MUST_CHECK enum dse_status solve_dataflows(const struct solve_settings *settings,
+                                               const struct problem *problem, const struct architecture *arch,
+                                               struct arena *arena, struct engine_dataflows *out,
+                                               struct dse_error *err);
 
 /* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be
  * reset afterwards). Returns DSE_INTERRUPTED when `cancel` ended the search or what is measured of its

@@ -119,6 +119,40 @@ static void hash_network(struct workload *w)
     w->network_hash += w->network_hash == 0;
 }
 
+enum dse_status workload_repeat(struct workload *w, const uint32_t *times, struct dse_error *err)
+{
+    uint32_t n_problem = 0, n_layer = 0, n = 0;
+    uint32_t *first = arena_alloc(&w->arena, w->n_problem, sizeof *first);
+    for (uint32_t p = 0; first && p < w->n_problem; p++) {
+        first[p] = n_problem;
+        n_problem += times[p];
+    }
+    for (uint32_t l = 0; l < w->n_layer; l++)
+        n_layer += times[w->problem_of[l]];
+    uint32_t *layer = arena_alloc(&w->arena, n_layer, sizeof *layer);
+    uint32_t *problem_of = arena_alloc(&w->arena, n_layer, sizeof *problem_of);
+    struct problem *problem = arena_alloc(&w->arena, n_problem, sizeof *problem);
+    uint64_t *key = arena_alloc(&w->arena, n_problem, sizeof *key);
+    DSE_TRY(arena_check(&w->arena, "the layers", err));
+    for (uint32_t l = 0; l < w->n_layer; l++)
+        for (uint32_t i = 0; i < times[w->problem_of[l]]; i++) {
+            layer[n] = w->layer[l];
+            problem_of[n++] = first[w->problem_of[l]] + i;
+        }
+    for (uint32_t p = 0; p < w->n_problem; p++)
+        for (uint32_t i = first[p]; i < first[p] + times[p]; i++) {
+            problem[i] = w->problem[p];
+            key[i] = w->problem_key[p];
+        }
+    w->n_layer = n_layer;
+    w->layer = layer;
+    w->problem_of = problem_of;
+    w->n_problem = n_problem;
+    w->problem = problem;
+    w->problem_key = key;
+    return DSE_OK;
+}
+
 void workload_init_whole(struct workload *w, const struct network *network, uint32_t batch)
 {
     memset(w, 0, sizeof *w);

@@ -36,6 +36,11 @@ DSE_MUST_CHECK enum dse_status workload_init(struct workload *workload, const st
                                              uint32_t batch, const char *const *name, size_t n_name,
                                              int lenient, struct dse_error *err);
 
+/* Take every problem times[p] times (n_problem, each at least 1), each a problem of its own that all of its
+ * layers have: for several answers to one question. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status workload_repeat(struct workload *workload, const uint32_t *times,
+                                               struct dse_error *err);
+
 /* The whole network only, for schedulers: no layers and no problems. */
 void workload_init_whole(struct workload *workload, const struct network *network, uint32_t batch);
 void workload_free(struct workload *workload);

@@ -22,6 +22,7 @@
 struct core_cache;           /* costmodel/fused/core_cache.h */
 struct mapspace_constraints; /* engines/mapspace/mapspace_constraints.h */
 struct network;              /* costmodel/model/network.h */
+struct unrolling;            /* costmodel/interstellar/unrolling.h */
 
 enum engine_kind { ENGINE_MAPPER, ENGINE_SCHEDULER };
 
@@ -139,6 +140,13 @@ struct mapping_columns {
 
 enum { MAPPING_COLUMN_MAX = 8 };
 
+/* The dataflows that a task's array can have at all; `list` is in the caller's arena. */
+struct engine_dataflows {
+    uint32_t level; /* the one outside the array */
+    size_t n;
+    struct unrolling *list; /* (n) as constraints take them: mapspace_constraints_unroll */
+};
+
 struct engine_context; /* what the driver lends to a running engine: engines/driver/driver.h */
 
 /* One way in which an engine can be priced, and the option value that is the same choice. */
@@ -174,6 +182,10 @@ struct engine {
     void (*remark)(const struct engine_schedule *found, struct text_buffer *out);
     /* mapper: what a table of its mappings has besides (`dse map`); NULL: nothing */
     const struct mapping_columns *columns;
+    /* mapper: lists them by the task's options, in a fixed order (`dse map --each-dataflow`); NULL: it
+     * cannot */
+    enum dse_status (*dataflows)(const struct engine_task *task, struct arena *arena,
+                                 struct engine_dataflows *out, struct dse_error *err);
     bool takes_hint;    /* mapper: heeds constraints->hint; others get it as factors */
     bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
     size_t state_byte;  /* private state, zeroed, from the arena */

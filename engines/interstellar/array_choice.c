@@ -74,9 +74,10 @@ static void list_sides(struct listing *listing, struct side *side, uint32_t leng
     const uint32_t most = rule->replication ? rule->loops : 1;
     if (side->n == most || (side->n > 0 && enough && !rule->any))
         return;
+    const struct unrolling *only = rule->only[listing->v];
     for (uint32_t d = 0; d < listing->model->n_dim; d++)
         for (uint32_t f = 2; !(side->loops >> d & 1) && f <= length / side->product; f++) {
-            if (!may_spread(listing, d, f))
+            if ((only && !memchr(only->loop, (int)d, only->n)) || !may_spread(listing, d, f))
                 continue;
             struct side longer = *side;
             longer.loop[longer.n] = (uint8_t)d;
@@ -139,13 +140,40 @@ static uint32_t slot_of(const struct listing *listing, const struct array_choice
     return (uint32_t)(hash >> 20) % listing->n_slot;
 }
 
-static void add_choice(struct listing *listing, const struct side *const *sides, uint32_t n)
+/* Whether the sides are those of the dataflow asked for; those that stand for it the other way round are
+ * turned, if that changes nothing. */
+static bool is_asked(const struct listing *listing, const struct side *const *sides, uint32_t n,
+                     const struct side **turned)
 {
+    const struct unrolling *only = listing->rule->only[listing->v];
+    const uint32_t *length = listing->model->level[listing->v].side;
+    struct unrolling given = {.n = 0};
+    bool swapped = false;
+    for (uint32_t i = 0; i < n; i++) {
+        turned[i] = sides[i];
+        for (uint32_t k = 0; k < sides[i]->n; k++) {
+            given.begins |= (uint16_t)((k == 0) << given.n);
+            given.loop[given.n++] = sides[i]->loop[k];
+        }
+    }
+    if (only && (!unrolling_is(only, &given, &swapped) || (swapped && length[0] != length[1])))
+        return false;
+    for (uint32_t i = 0; swapped && i < n; i++)
+        turned[i] = sides[n - 1 - i];
+    return true;
+}
+
+static void add_choice(struct listing *listing, const struct side *const *given, uint32_t n)
+{
+    const struct side *sides[PROBLEM_DIM_MAX];
+    const uint32_t *length = listing->model->level[listing->v].side;
     struct array_choice choice = {.n = 0};
     struct array_choices *out = listing->out;
     double use = 1;
     for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)
         choice.factor[d] = 1;
+    if (!is_asked(listing, given, n, sides))
+        return;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < sides[i]->n; k++) {
             choice.begins |= (uint16_t)((k == 0) << choice.n);
@@ -153,7 +181,7 @@ static void add_choice(struct listing *listing, const struct side *const *sides,
             choice.factor[sides[i]->loop[k]] = sides[i]->factor[k];
             use *= sides[i]->factor[k];
         }
-    if (use < listing->rule->least_use)
+    if (use < listing->rule->least_use || use < listing->rule->share * length[0] * length[1])
         return;
     for (uint32_t t = 0; t < listing->model->n_tensor; t++)
         choice.hop[t] = hops_of(listing, &choice, t);
@@ -208,8 +236,8 @@ static void list_free(struct listing *listing)
     free(list[1].side);
 }
 
-/* What a hinted loop of p iterations may have on its side: itself, if it fills it, else one more loop nearer or
- * further, or itself once more. */
+/* What a hinted loop of p iterations may have on its side: itself, if it fills it, else one more loop nearer
+ * or further, or itself once more. */
 static void list_shared(struct listing *listing, const struct interstellar_hint *hint, uint32_t d,
                         uint32_t length, struct side_list *list)
 {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "costmodel/interstellar/unrolling.h"
 #include "engines/interstellar/loop_paths.h"
 
 enum { SIDE_LOOP_MAX = 4 };
@@ -17,6 +18,8 @@ struct array_rule {
     uint32_t loops;   /* at most so many on a side, 1..SIDE_LOOP_MAX */
     double threshold; /* the least share of a side that its loops use */
     double least_use; /* the least product of all factors */
+    double share;     /* the least share of the whole array that they use */
+    const struct unrolling *only[ARCH_LEVEL_MAX]; /* [v] just these loops on these sides; NULL: any */
 };
 
 struct array_choice {

@@ -8,11 +8,12 @@
 #include "costmodel/interstellar/accounting_interstellar.h"
 #include "engines/driver/driver.h"
 #include "engines/interstellar/blocking_search.h"
+#include "engines/interstellar/dataflow_list.h"
 #include "engines/interstellar/mapping_words.h"
 #include "engines/mapspace/mapspace_constraints.h"
 
 enum { MODE_PROVE, MODE_ENUMERATE };
-enum { OPTION_MODE, OPTION_LOOPS, OPTION_THRESHOLD, OPTION_REPLICATION, OPTION_RAGGED, N_OPTION };
+enum { OPTION_MODE, OPTION_LOOPS, OPTION_THRESHOLD, OPTION_USE, OPTION_REPLICATION, OPTION_RAGGED, N_OPTION };
 
 static const char *const modes[] = {"prove", "enumerate"};
 
@@ -24,6 +25,9 @@ static const struct engine_option option[N_OPTION] = {
     {"threshold",
      "the least share of each side of the array that its loops use; -1: the machine's by "
      "interstellar-compat, none by interstellar",
+     "1", OPTION_REAL, -1, -1, 1, NULL},
+    {"use",
+     "the least share of the whole array; -1: with a dataflow and replication that of the sides, else none",
      "1", OPTION_REAL, -1, -1, 1, NULL},
     {"replication", "a side of the array may carry several loops", "", OPTION_BOOL, 1, 0, 1, NULL},
     {"ragged", "try bounds padded to at most so many times a loop's as well; not with a schedule file", "1",
@@ -49,7 +53,7 @@ static enum dse_status check_task(const struct engine_context *context, struct d
     if (task->constraints && !mapspace_constraints_are_free(task->constraints))
         return dse_fail(err, DSE_BAD_USAGE,
                         "engine interstellar searches by rules of its own: it takes a schedule file of "
-                        "Interstellar, no constraints; take hybrid or descent");
+                        "Interstellar and dataflows, no other constraints; take hybrid or descent");
     if (engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE && task->objective.delay_exponent != 0)
         return dse_fail(err, DSE_BAD_USAGE,
                         "engine interstellar: mode enumerate looks for the least energy, as the authors' "
@@ -57,25 +61,42 @@ static enum dse_status check_task(const struct engine_context *context, struct d
     return DSE_OK;
 }
 
-static void settle(const struct engine_context *context, struct state *state)
+static void settle(const struct engine_task *task, struct blocking_settings *settings,
+                   const struct interstellar_hint **hint)
 {
-    const struct engine_task *task = engine_context_task(context);
     const bool compat = evaluator_accounting(task->evaluator) == &accounting_interstellar_compat;
-    const double threshold = engine_context_option(context, OPTION_THRESHOLD);
-    struct blocking_settings *settings = &state->settings;
-    if (task->constraints && task->constraints->hint.present)
-        state->hint = &task->constraints->hint;
+    const double threshold = task->option[OPTION_THRESHOLD], use = task->option[OPTION_USE];
+    struct array_rule *rule = &settings->array;
+    *hint = task->constraints && task->constraints->hint.present ? &task->constraints->hint : NULL;
+    const bool authors = compat || *hint;
     settings->rule = compat ? REUSE_COMPAT : REUSE_SANE;
     settings->half_full = compat;
-    settings->pad = engine_context_option(context, OPTION_RAGGED);
-    settings->array =
-        (struct array_rule){.any = !compat,
-                            .replication = engine_context_option(context, OPTION_REPLICATION) != 0 &&
-                                           !((compat || state->hint) && task->architecture->no_replication),
-                            .loops = (uint32_t)engine_context_option(context, OPTION_LOOPS),
-                            .threshold = threshold >= 0          ? threshold
-                                         : compat || state->hint ? task->architecture->utilization_threshold
-                                                                 : 0};
+    settings->pad = task->option[OPTION_RAGGED];
+    *rule = (struct array_rule){.any = !compat,
+                                .replication = task->option[OPTION_REPLICATION] != 0 &&
+                                               !(authors && task->architecture->no_replication),
+                                .loops = (uint32_t)task->option[OPTION_LOOPS],
+                                .threshold = threshold >= 0 ? threshold
+                                             : authors      ? task->architecture->utilization_threshold
+                                                            : 0,
+                                .share = use >= 0 ? use : 0};
+    for (uint32_t v = 0; task->constraints && v < task->constraints->n_level; v++)
+        if (task->constraints->level[v].dataflow.n > 0) {
+            rule->only[v] = &task->constraints->level[v].dataflow;
+            rule->share = use >= 0 ? use : rule->replication ? rule->threshold : 0;
+        }
+}
+
+/* By the authors' rule, whatever the accounting. */
+static enum dse_status interstellar_dataflows(const struct engine_task *task, struct arena *arena,
+                                              struct engine_dataflows *out, struct dse_error *err)
+{
+    struct blocking_settings settings;
+    const struct interstellar_hint *hint;
+    settle(task, &settings, &hint);
+    settings.array.any = false;
+    return dataflow_list(evaluator_problem(task->evaluator), task->architecture, hint, &settings, arena, out,
+                         err);
 }
 
 static enum dse_status begin_pass(struct engine_context *context, struct state *state, struct dse_error *err)
@@ -110,7 +131,7 @@ static enum dse_status interstellar_init(void *memory, struct engine_context *co
     state->offered_j = state->passed = INFINITY;
     state->most_use = 1;
     DSE_TRY(check_task(context, err));
-    settle(context, state);
+    settle(engine_context_task(context), &state->settings, &state->hint);
     DSE_TRY(begin_pass(context, state, err));
     for (uint32_t v = 0; v < state->space.model.n_level; v++) {
         double most = 1;
@@ -269,6 +290,7 @@ const struct engine engine_interstellar = {
     .n_option = N_OPTION,
     .effort = {.fixed_s = 0.05, .evaluations = 1, .evaluation_s = 0.01},
     .columns = &interstellar_columns,
+    .dataflows = interstellar_dataflows,
     .takes_hint = true,
     .state_byte = sizeof(struct state),
     .init = interstellar_init,

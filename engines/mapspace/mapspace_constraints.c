@@ -27,12 +27,13 @@ bool mapspace_constraints_are_free(const struct mapspace_constraints *constraint
     const uint32_t all = (1u << constraints->n_dim) - 1;
     for (uint32_t l = 0; l < constraints->n_level; l++) {
         const struct level_constraints *level = &constraints->level[l];
-        uint32_t said = level->temporal.n_order | level->spatial.n_order | level->keep | level->bypass |
-                        level->no_temporal_reuse | level->no_link_transfer | level->no_multicast;
+        const bool dataflow = level->dataflow.n > 0 && level->dataflow.n == level->spatial.n_order;
+        uint32_t said = level->temporal.n_order | level->keep | level->bypass | level->no_temporal_reuse |
+                        level->no_link_transfer | level->no_multicast;
         for (uint32_t d = 0; d < constraints->n_dim; d++)
             said |= level->temporal.fixed[d] | level->temporal.highest[d] | level->spatial.fixed[d] |
                     level->spatial.highest[d];
-        if (said || level->dims_x != all || level->dims_y != all)
+        if (said || (!dataflow && (level->spatial.n_order || level->dims_x != all || level->dims_y != all)))
             return false;
     }
     return true;

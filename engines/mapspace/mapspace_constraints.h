@@ -37,7 +37,7 @@ struct mapspace_constraints {
     struct interstellar_hint hint; /* of a schedule file; only engines that take one heed it */
 };
 
-/* Is nothing fixed or forbidden, but for what a hint says? */
+/* Is nothing fixed or forbidden, but for what a hint and dataflows say? */
 bool mapspace_constraints_are_free(const struct mapspace_constraints *constraints);
 
 /* No constraint at all. */
@@ -51,10 +51,10 @@ DSE_MUST_CHECK enum dse_status mapspace_constraints_unroll(struct level_constrai
                                                            struct dse_error *err);
 
 /* Read the entries of `list` and then those of `further`, each a sequence of {target, type, ...} in `doc` or
- * NULL; a schedule of Interstellar's authors may be an entry, or stand for a list. Entries of one list add to each other; what `further` says of the same factor, order, split or axis
- * replaces what `list` said. DSE_BAD_INPUT names file and line, and what would be accepted; so for entries
- * that contradict each other (both lines) or the problem's bounds. What only a machine's sizes rule out is
- * found by the map space. */
+ * NULL; a schedule of Interstellar's authors may be an entry, or stand for a list. Entries of one list add to
+ * each other; what `further` says of the same factor, order, split or axis replaces what `list` said.
+ * DSE_BAD_INPUT names file and line, and what would be accepted; so for entries that contradict each other
+ * (both lines) or the problem's bounds. What only a machine's sizes rule out is found by the map space. */
 DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *list,
                                                          const struct ynode *further,
                                                          const struct problem *problem,

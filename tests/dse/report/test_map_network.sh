@@ -54,7 +54,7 @@ narrow() {
 check 'without room for double buffering' code 1 narrow soma
 check 'is told so' grep -q ', cut into 1792 tiles, needs 2,240 bytes of the global buffer with double buffering; it has 2,200; engine soma-plus, which loads later, has a schedule$' "$folder/err"
 check 'soma-plus loads later' code 0 narrow soma-plus
-for option in '--layer conv1' '--measure cosa' '--constraints x.yaml' --nest --gpu; do
+for option in '--layer conv1' '--measure cosa' '--constraints x.yaml' --each-dataflow --nest --gpu; do
     # shellcheck disable=SC2086
     check "$option is refused" code 2 map $option
     check 'and why' grep -q "^dse: ${option%% *} is for mappers; engine unfused schedules whole networks$" "$folder/err"
