@@ -153,13 +153,14 @@ static double ways_energy(const struct way *const *way, uint32_t n_tensor, doubl
     return best_j;
 }
 
-enum { WAYS_MAX = 4096 }; /* combinations looked at; with more, each tensor is bounded alone */
+enum { SUMS_MAX = 4096 }; /* sets of tensors looked at in all; with more, each is bounded alone */
 
 /* Over all combinations of ways of tensors that have some. */
 static double least_energy(const struct way (*way)[ARCH_LEVEL_MAX], const uint32_t *n_way, uint32_t n_tensor,
                            double shares)
 {
     const struct way *chosen[PROBLEM_TENSOR_MAX];
+    const uint32_t most = SUMS_MAX >> n_tensor;
     uint32_t n_combination = 1;
     double least_j = INFINITY, alone_j = 0;
     for (uint32_t t = 0; t < n_tensor; t++) {
@@ -169,9 +170,9 @@ static double least_energy(const struct way (*way)[ARCH_LEVEL_MAX], const uint32
             cheapest_j = fmin(cheapest_j, ways_energy(chosen, 1, way[t][i].most));
         }
         alone_j += cheapest_j;
-        n_combination = n_combination > WAYS_MAX ? n_combination : n_combination * n_way[t];
+        n_combination = n_combination > most ? n_combination : n_combination * n_way[t];
     }
-    for (uint32_t number = 0; n_combination <= WAYS_MAX && number < n_combination; number++) {
+    for (uint32_t number = 0; n_combination <= most && number < n_combination; number++) {
         uint32_t left = number;
         for (uint32_t t = 0; t < n_tensor; left /= n_way[t], t++)
             chosen[t] = &way[t][left % n_way[t]];
