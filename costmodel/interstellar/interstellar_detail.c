@@ -105,6 +105,7 @@ static void fill_network(const struct interstellar_prices *prices, const struct 
     out->average_hops = count > 0 ? (hops->near + far) / count : 0;
 }
 
+/* Summed up in the order of interstellar_run, as the last digit decides on a cycle. */
 static struct interstellar_demand demand_of(const struct interstellar_compiled *c,
                                             const struct interstellar_prices *prices, uint32_t l, double used)
 {
@@ -114,9 +115,11 @@ static struct interstellar_demand demand_of(const struct interstellar_compiled *
         const struct reuse_tensor *tensor = &c->reuse.tensor[t];
         if (!access->keep)
             continue;
-        demand.read_word += (tensor->output ? access->count - 1 : access->count) * tensor->size_word / used;
-        demand.write_word += tensor->output ? access->count * tensor->size_word / used : 0;
+        demand.read_word += (tensor->output ? access->count - 1 : access->count) * tensor->size_word;
+        demand.write_word += tensor->output ? access->count * tensor->size_word : 0;
     }
+    demand.read_word /= used;
+    demand.write_word /= used;
     return demand;
 }
 
