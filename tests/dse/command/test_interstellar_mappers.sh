@@ -1,5 +1,6 @@
 #!/bin/sh
 # Every mapper finds mappings by Interstellar's accountings, which `dse eval` prices the same; as an axis of a sweep.
+# Tests: command_map.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
