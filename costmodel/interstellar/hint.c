@@ -176,5 +176,6 @@ enum dse_status interstellar_hint_read(const struct yaml_doc *doc, const struct 
     if (further)
         DSE_TRY(read_partition_loops(&r, further));
     hint->present = true;
+    hint->line = node->line;
     return DSE_OK;
 }

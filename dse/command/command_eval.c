@@ -381,9 +381,12 @@ const struct cli_command command_eval = {
     .operands = "ARCH PROBLEM MAPPING|SCHEDULE",
     .summary = "Evaluate one mapping of a layer, or one fused schedule of a network, with the cost model.",
     .help =
-        "ARCH     an architecture file, native or Timeloop v3, or a name of `dse list architectures`\n"
-        "PROBLEM  a Timeloop v3 problem file, or NETWORK:LAYER such as resnet50:conv1; for a SCHEDULE a "
-        "network\n"
+        "ARCH     an architecture file, native, Timeloop v3 or Interstellar, or a name of `dse list "
+        "architectures`\n"
+        "PROBLEM  a problem file of Timeloop v3 or Interstellar, or NETWORK:LAYER such as resnet50:conv1; "
+        "for "
+        "a\n"
+        "         SCHEDULE a network\n"
         "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it; or "
         "a file of\n"
         "         mappings of one line each (docs/interstellar.md)\n"

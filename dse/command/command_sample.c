@@ -197,7 +197,7 @@ static enum dse_status read_constraints(const char *path, struct sample_job *job
     job->settings.constraints = &job->constraints;
     DSE_TRY(mapspace_constraints_read(&job->constraints_doc, list, NULL, &job->workload.problem[0],
                                       &job->arch, &job->constraints, err));
-    return mapspace_constraints_fix_hint(&job->constraints, &job->workload.problem[0], &job->arch, err);
+    return mapspace_constraints_fix_hint(&job->constraints, &job->workload.problem[0], &job->arch, path, err);
 }
 
 static enum dse_status read_limits(const struct cli_args *args, struct sample_settings *s,

@@ -241,7 +241,9 @@ enum dse_status solve_constraints(const struct solve_settings *s, const struct p
                                   struct dse_error *err)
 {
     DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, s->further, problem, arch, constraints, err));
-    return s->engine->takes_hint ? DSE_OK : mapspace_constraints_fix_hint(constraints, problem, arch, err);
+    return s->engine->takes_hint
+               ? DSE_OK
+               : mapspace_constraints_fix_hint(constraints, problem, arch, s->doc->path, err);
 }
 
 /* Constraints in `arena`, NULL when there are none. */

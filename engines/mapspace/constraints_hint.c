@@ -14,7 +14,8 @@ static double side_by_side(const struct interstellar_hint *hint, const struct pr
 
 /* One array, of the instances of `level`. */
 static enum dse_status fix_array(struct mapspace_constraints *c, const struct problem *problem,
-                                 const struct architecture *arch, uint32_t level, struct dse_error *err)
+                                 const struct architecture *arch, uint32_t level, const char *path,
+                                 struct dse_error *err)
 {
     struct loop_constraints *spatial = &c->level[level + 1].spatial;
     const double product = side_by_side(&c->hint, problem, level);
@@ -23,10 +24,11 @@ static enum dse_status fix_array(struct mapspace_constraints *c, const struct pr
     if (product <= 1)
         return DSE_OK;
     if (c->hint.n_partition_loop > 0 && 2 * product <= (double)(x * y))
-        return dse_fail(err, DSE_BAD_INPUT,
-                        "the schedule fills %.0f of the %llu %s side by side and leaves it open which of its "
-                        "partition_loops share them; only engine interstellar makes that choice",
-                        product, (unsigned long long)(x * y), arch->level[level].name);
+        return dse_fail_at(
+            err, DSE_BAD_INPUT, path, c->hint.line,
+            "the schedule fills %.0f of the %llu %s side by side and leaves it open which of its "
+            "partition_loops share them; only engine interstellar makes that choice",
+            product, (unsigned long long)(x * y), arch->level[level].name);
     for (uint32_t d = 0; d < problem->n_dim; d++)
         spatial->fixed[d] =
             c->hint.loop[d].present && c->hint.loop[d].level == level ? c->hint.loop[d].partition : 1;
@@ -35,7 +37,7 @@ static enum dse_status fix_array(struct mapspace_constraints *c, const struct pr
 
 enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *constraints,
                                               const struct problem *problem, const struct architecture *arch,
-                                              struct dse_error *err)
+                                              const char *path, struct dse_error *err)
 {
     struct interstellar_hint *hint = &constraints->hint;
     if (!hint->present)
@@ -46,8 +48,8 @@ enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *const
         if (!loop->present)
             continue;
         if (fixed > problem->bound[d] || problem->bound[d] % fixed != 0)
-            return dse_fail(
-                err, DSE_BAD_INPUT,
+            return dse_fail_at(
+                err, DSE_BAD_INPUT, path, hint->line,
                 "the schedule asks for %llu iterations of %s at %s, which do not divide the %u of "
                 "%s; only engine interstellar maps a remainder",
                 (unsigned long long)fixed, problem->dim_name[d], arch->level[loop->level].name,
@@ -56,7 +58,7 @@ enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *const
             constraints->level[loop->level].temporal.fixed[d] = loop->blocking;
     }
     for (uint32_t l = 0; l + 1 < arch->n_level; l++)
-        DSE_TRY(fix_array(constraints, problem, arch, l, err));
+        DSE_TRY(fix_array(constraints, problem, arch, l, path, err));
     hint->present = false;
     return DSE_OK;
 }

@@ -63,11 +63,12 @@ DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *
                                                          struct dse_error *err);
 
 /* Say the hint by `level` as far as that can be exact, and drop it: the hinted factors are fixed, those of
- * other loops in that array are 1. DSE_BAD_INPUT, with the engine that knows better: loops that may share a
- * side of an array that is not full, remainders. Nothing happens without a hint. */
+ * other loops in that array are 1. DSE_BAD_INPUT with the line of the file `path` and the engine that knows
+ * better: loops that may share a side of an array that is not full, remainders. Nothing happens without a
+ * hint. */
 DSE_MUST_CHECK enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *constraints,
                                                              const struct problem *problem,
                                                              const struct architecture *arch,
-                                                             struct dse_error *err);
+                                                             const char *path, struct dse_error *err);
 
 #endif

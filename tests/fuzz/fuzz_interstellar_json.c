@@ -49,7 +49,7 @@ static void try_schedule(const struct yaml_doc *doc)
             FUZZ_REQUIRE(!hint->loop[d].present ||
                              (hint->loop[d].partition >= 1 && hint->loop[d].level < arch->n_level),
                          "a hint that no machine has");
-        if (fuzz_ok(mapspace_constraints_fix_hint(constraints, &problem, arch, &err), &err))
+        if (fuzz_ok(mapspace_constraints_fix_hint(constraints, &problem, arch, doc->path, &err), &err))
             FUZZ_REQUIRE(!hint->present, "the hint is still there");
     }
     free(constraints);

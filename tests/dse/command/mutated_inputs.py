@@ -18,6 +18,7 @@ import tempfile
 DSE = os.path.abspath(os.environ["DSE"])
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 KNOWN = os.path.join(ROOT, "tests", "known", "timeloop")
+INTERSTELLAR = os.path.join(ROOT, "experiments", "interstellar")
 TIMEOUT_S = 30  # "within seconds", on a loaded machine and under sanitizers
 
 SPEC = """experiment: e
@@ -71,6 +72,9 @@ def first_files(folder):
             "problem.yaml": copy(KNOWN, "problems", "resnet50-conv5-1x1-n2.yaml"),
             "map.yaml": copy(KNOWN, "maps", CASE + ".yaml"),
             "constraints.yaml": b"- {target: Buffer, type: temporal, permutation: RSPQCKN}\n- {target: PE, type: spatial, factors: K4}\n",
+            "machine.json": copy(INTERSTELLAR, "architectures", "split_wbypass.json"),
+            "ck.json": copy(INTERSTELLAR, "schedules", "CK16.json"),
+            "layers.csv": b"name,B,K,C,X,Y,FX,FY,stride,groups,count,note\none,2,32,16,8,8,3,3,1,1,1,\"a, b\"\ntwo,2,16,16,8,8,3,3,2,16,3,\n",
             "fnet.yaml": copy(ROOT, "tests", "known", "soma", "tiny6.yaml"),
             "farch.yaml": copy(ROOT, "experiments", "architectures", "soma_edge.yaml")}
     for name, content in good.items():
@@ -105,6 +109,12 @@ KINDS = {
                  ("eval", "arch.yaml", "net.yaml:one", "native.yaml")]),
     "constraints": ("constraints.yaml", ("constraints.yaml",),
                     [("map", "arch.yaml", "net.yaml", "-c", "constraints.yaml", "-e", "random", "-n", "20", "-j", "1")]),
+    "interstellar architecture": ("machine.json", ("machine.json",),
+                                  [("map", "machine.json", "layers.csv", "-e", "random", "-n", "20", "-j", "1", "--accounting", "interstellar")]),
+    "interstellar layers": ("layers.csv", ("layers.csv",), [("map", "arch.yaml", "layers.csv", "-e", "random", "-n", "20", "-j", "1")]),
+    "interstellar schedule": ("ck.json", ("ck.json", "infeasible"),
+                              [("map", "machine.json", "layers.csv", "-c", "ck.json", "-e", "random", "-n", "20", "-j", "1",
+                                "--accounting", "interstellar")]),
     "timeloop architecture": ("tlarch.yaml", ("tlarch.yaml", "map.yaml"), [("eval", "tlarch.yaml", "problem.yaml", "map.yaml")]),
     "timeloop problem": ("problem.yaml", ("problem.yaml", "map.yaml"), [("eval", "tlarch.yaml", "problem.yaml", "map.yaml")]),
     "timeloop mapping": ("map.yaml", ("map.yaml",), [("eval", "tlarch.yaml", "problem.yaml", "map.yaml")]),
@@ -209,7 +219,7 @@ def prepare(good, folder, kind, number, seed):
     rnd = random.Random(f"{seed} {kind} {number}")
     data = good[name]
     for _ in range(rnd.choice([1, 1, 1, 2, 4])):
-        is_text = name.endswith((".yaml", ".csv")) and rnd.random() < 0.75
+        is_text = name.endswith((".yaml", ".csv", ".json")) and rnd.random() < 0.75
         data = (mutate_text if is_text else mutate_bytes)(rnd, data) if data else data
     if name.endswith(".h5") and rnd.randrange(2):  # without its seal, so that HDF5 meets the damage
         data = data[:-64] if b"\nsealed by dse " in data[-64:] else data

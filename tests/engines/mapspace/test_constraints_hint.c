@@ -44,7 +44,7 @@ static enum dse_status fix(struct fixture *f, const char *text, struct dse_error
         fail_msg("line %d: %s", err->line, err->text);
     yaml_doc_free(&doc);
     assert_true(f->constraints.hint.present);
-    return mapspace_constraints_fix_hint(&f->constraints, &f->problem, &f->arch, err);
+    return mapspace_constraints_fix_hint(&f->constraints, &f->problem, &f->arch, "s.json", err);
 }
 
 static uint32_t dim(const struct fixture *f, const char *name)
@@ -123,6 +123,8 @@ static void test_what_cannot_be_said(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(fix(&f, bad[i].text, &err), DSE_BAD_INPUT);
         assert_non_null(strstr(err.text, bad[i].words));
+        assert_string_equal(err.file, "s.json");
+        assert_int_equal(err.line, 1);
         assert_non_null(strstr(err.text, "only engine interstellar"));
     }
 }
