@@ -8,10 +8,25 @@
 #include "dse/inputs/inputs.h"
 #include "dse/report/schedule_input.h"
 
+static const char *const format_name[] = {"table", "csv", "json"};
+
 static enum dse_status read_format(const struct cli_args *args, size_t *format, struct dse_error *err)
 {
-    static const char *const formats[] = {"table", "csv", "json"};
-    return cli_choice(args, "format", formats, 3, REPORT_TABLE, format, err);
+    return cli_choice(args, "format", format_name, 3, REPORT_TABLE, format, err);
+}
+
+/* Texts in place of the report. */
+static enum dse_status read_texts(const struct cli_args *args, struct point_request *request,
+                                  struct dse_error *err)
+{
+    mapping_texts_asked(args, &request->texts);
+    if (request->texts.n && request->report)
+        return dse_fail(err, DSE_BAD_USAGE, "--report is of the report, and --%s is printed in its place",
+                        request->texts.text[0]->name);
+    if (request->texts.n && request->format != REPORT_TABLE)
+        return dse_fail(err, DSE_BAD_USAGE, "--%s of lines prints text, not %s", request->texts.text[0]->name,
+                        format_name[request->format]);
+    return mapping_texts_check(&request->texts, request->problem, 1, request->arch, "table", err);
 }
 
 enum dse_status eval_points(const struct cli_args *args, const struct console *console,
@@ -34,12 +49,13 @@ enum dse_status eval_points(const struct cli_args *args, const struct console *c
     request->no_fit = cli_has(args, "no-fit");
     request->format = (enum report_format)format;
     request->path = args->operand[2];
+    DSE_TRY(read_texts(args, request, err));
     text_init(&out);
     text_init(&err_out);
     enum dse_status status = point_eval(request, &out, &err_out, err);
     if (status == DSE_OK) {
         fputs(err_out.data ? err_out.data : "", console->err);
-        fputs(out.data, console->out);
+        fputs(out.data ? out.data : "", console->out);
     }
     text_free(&out);
     text_free(&err_out);

@@ -88,7 +88,7 @@ struct point_run {
     struct eval_workspace *workspace;
     const struct point_report *report;
     struct cells *rows;
-    struct text_buffer *err_out;
+    struct text_buffer *out, *err_out;
 };
 
 static enum dse_status eval_line(const struct point_run *r, const char *at, size_t length, int line,
@@ -110,7 +110,12 @@ static enum dse_status eval_line(const struct point_run *r, const char *at, size
         text_append(r->err_out, "dse: warning: %s:%d: does not fit: %s; priced all the same\n", request->path,
                     line, why);
     }
-    r->report->rows(r->evaluator, &mapping, line, fits, r->rows);
+    if (request->texts.n == 0) {
+        r->report->rows(r->evaluator, &mapping, line, fits, r->rows);
+        return DSE_OK;
+    }
+    text_append(r->out, "%s// line %d\n", r->out->length ? "\n" : "", line);
+    mapping_texts_write(&request->texts, &mapping, request->problem, request->arch, r->out);
     return DSE_OK;
 }
 
@@ -152,9 +157,10 @@ enum dse_status point_eval(const struct point_request *request, struct text_buff
         report_init(&report, kind->name);
         cells_init(&report.rows, kind->column, kind->n_column);
         status = eval_lines(
-            &(const struct point_run){request, evaluator, workspace, kind, &report.rows, err_out}, err);
+            &(const struct point_run){request, evaluator, workspace, kind, &report.rows, out, err_out}, err);
         if (status == DSE_OK)
-            status = report_print(&report, request->format, out, err);
+            status = request->texts.n ? text_check(out, "the output", err)
+                                      : report_print(&report, request->format, out, err);
         report_free(&report);
         eval_workspace_delete(workspace);
     }

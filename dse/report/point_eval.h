@@ -8,6 +8,7 @@
 
 #include "costmodel/accounting/accounting.h"
 #include "dse/console/report_print.h"
+#include "dse/report/mapping_texts.h"
 
 /* The notation of a file's text; NULL: it is none that an accounting has. */
 const struct point_format *point_format_of(const char *text, size_t length);
@@ -20,11 +21,12 @@ struct point_request {
     const char *report;                /* by name; NULL: the notation's first */
     bool no_fit;                       /* price what does not fit, and say so */
     enum report_format format;
+    struct mapping_texts texts; /* in place of the report, where there are any; they go with the format */
     const char *path, *text;
     size_t length;
 };
 
-/* Print the report of all lines to `out`; what did not fit goes to `err_out`. Empty lines and comments (#)
+/* Print the report of all lines, or their texts, to `out`; what did not fit goes to `err_out`. Empty lines and comments (#)
  * are skipped. DSE_BAD_USAGE for an accounting without the notation or an unknown report; DSE_BAD_INPUT with
  * path and line for a line that cannot be read, leaves iterations out, or does not fit; nothing is printed
  * then. */

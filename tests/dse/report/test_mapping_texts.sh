@@ -53,4 +53,22 @@ check 'no mapping' code 2 "$DSE" eval soma_edge resnet50_soma experiments/soma/s
 check 'is said, too' grep -q -- '--halide belongs to a mapping; .* is a fused schedule' "$folder/err"
 check 'help has them' sh -c "'$DSE' map --help | grep -q -- '--halide ' && '$DSE' eval --help | grep -q -- '--halide '"
 
+
+# One-line points: CONV3 of the worked example in docs/interstellar-halide.md, and one with 13 channels as 4 x 4.
+echo '[FX:3 FY:3 OY:13 OC:6] / [OX:13 ON:2] / [IC:16 OC:4 ON:8] ; L0 OC:16 | IC:16' >"$folder/points.txt"
+lines() {
+    "$DSE" eval eyeriss_16x16 alexnet:conv3 "$folder/points.txt" --batch 16 "$@"
+}
+check 'a mapping of one line' code 0 lines --halide
+check 'is known by its line' begins '^// line 1$'
+check 'with its split' grep -qx '  .split(k, k2, k0, 96)        // 4 x (6 temporal x 16 PEs)' "$folder/out"
+check 'with its order' grep -q '^  .reorder(r.x, r.y, y, k0, c0, x, b1, c2, k2, b2);' "$folder/out"
+check 'with its copies' grep -q '^w.in().in().compute_at(output, c2); ' "$folder/out"
+check 'with its array' grep -qx 'output.update().systolic({k0, c0});' "$folder/out"
+check 'no csv of lines' code 2 lines --halide -f csv
+check 'no report beside them' code 2 lines --nest -r levels
+echo '[FX:3 FY:3 OY:13 OC:7] / [OX:13 ON:2] / [IC:16 OC:4 ON:8] ; L0 OC:16 | IC:16' >"$folder/points.txt"
+check 'a ragged one' code 0 lines --halide
+check 'is guarded' grep -q '^  .split(k, k2, k0, 112, TailStrategy::GuardWithIf) .*, guarded: 448 > 384$' "$folder/out"
+
 finish
