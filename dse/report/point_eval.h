@@ -26,10 +26,10 @@ struct point_request {
     size_t length;
 };
 
-/* Print the report of all lines, or their texts, to `out`; what did not fit goes to `err_out`. Empty lines and comments (#)
- * are skipped. DSE_BAD_USAGE for an accounting without the notation or an unknown report; DSE_BAD_INPUT with
- * path and line for a line that cannot be read, leaves iterations out, or does not fit; nothing is printed
- * then. */
+/* Print the report of all lines, or their texts, to `out`; what did not fit goes to `err_out`. Empty lines
+ * and comments (#) are skipped. DSE_BAD_USAGE for an accounting without the notation or an unknown report;
+ * DSE_BAD_INPUT with path and line for a line that cannot be read, leaves iterations out, or does not fit;
+ * nothing is printed then. */
 DSE_MUST_CHECK enum dse_status point_eval(const struct point_request *request, struct text_buffer *out,
                                           struct text_buffer *err_out, struct dse_error *err);
 
