@@ -29,13 +29,14 @@ def place(names):
     return at, [(name, sum(xs) / len(xs)) for name, xs in upper.items()]
 
 
-def _bars(panel, at, colours):
+def _bars(panel, at, colours, by_part):
     wide, rows, marks = 0.84 / len(panel.bars), [], []
     for s, line in enumerate(panel.bars):
         for x, parts in zip(at, line):
             low, middle = 0.0, x + (s - (len(panel.bars) - 1) / 2) * wide
             for i, part in enumerate(parts or []):
-                rows.append("%.4f %.5g %.5g %d %.4f" % (middle, low, min(low + part, panel.limit), lighter(colours[s], 0.6 * i), wide * 0.46))
+                shade = lighter(colours[i], 0) if by_part else lighter(colours[s], 0.6 * i)
+                rows.append("%.4f %.5g %.5g %d %.4f" % (middle, low, min(low + part, panel.limit), shade, wide * 0.46))
                 low = min(low + part, panel.limit)
     for x, value in zip(at, panel.marks):
         if value is not None:
@@ -43,8 +44,9 @@ def _bars(panel, at, colours):
     return "\n".join(rows or ["NaN NaN NaN 0 0"]) + "\n\n\n", "\n".join(marks or ["NaN NaN"]) + "\n\n\n"
 
 
-def draw(out, panels, names, series, colours, mark_name="", note="", width=900):
-    """OUT.png. `names[panel]`: (upper, lower) name of each group; drawn below the last panel of a block."""
+def draw(out, panels, names, series, colours, mark_name="", note="", width=900, by_part=False):
+    """OUT.png. `names[panel]`: (upper, lower) name of each group; drawn below the last panel of a block. `series` and `colours` are those of
+    the bars of a group, whose parts have shades of them; or, `by_part`, those of the parts of every bar."""
     last = [i + 1 == len(panels) or bool(panels[i + 1].title) for i in range(len(panels))]
     height = TOP + sum(HIGH + (TITLE if p.title else 0) + (BOTTOM if end else GAP) for p, end in zip(panels, last))
     y, tops = height - TOP, []
@@ -54,7 +56,7 @@ def draw(out, panels, names, series, colours, mark_name="", note="", width=900):
         y -= TITLE if panel.title else 0
         tops.append(y)
         at, upper = place(names[i])
-        mine = _bars(panel, at, colours)
+        mine = _bars(panel, at, colours, by_part)
         bars, marks = bars + mine[0], marks + mine[1]
         limits.append(at[-1] + 0.6)
         labels, command = ticks("x", "tick_%d" % i, [name[1] if end else "" for name in names[i]], at)

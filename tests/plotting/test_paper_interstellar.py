@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The figures of Interstellar: what is read off its sweeps, the rule of 4 to 16, lines, and that specifications and report agree."""
+import os
+import subprocess
+import unittest
+
+from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
+import interstellar_points
+import paper_interstellar
+import paper_lines
+import paper_tools
+
+FOLDER = os.path.join(ROOT, "experiments/interstellar")
+HEADER = "rf,layer,status,count,energy_j,energy_mac_j,energy_noc_j,RF.energy_j,RF.byte,SRAM.energy_j,SRAM.byte,DRAM.energy_j,DRAM.byte\n"
+
+
+class Layers(Folder):
+    def setUp(self):
+        super().setUp()
+        write(self.path("x.layers.csv"), HEADER + "64,CONV1,ok,2,10e-12,1e-12,0.035e-12,4e-12,180,2e-12,10,2.965e-12,8\n"
+              "64,FC1,ok,1,5e-12,1e-12,0,1e-12,2,1e-12,2,2e-12,2\n128,CONV1,infeasible,2,,,,,,,,,\n")
+        self.cells = interstellar_points.cells(self.folder, "x", ["rf"])
+
+    def test_energies_are_those_of_all_copies_by_level(self):
+        parts = self.cells["64"]["CONV1"].parts()
+        self.assertEqual(list(parts), ["RF", "array", "SRAM", "DRAM", "MAC"])
+        self.assertAlmostEqual(1e12 * parts["RF"], 8)
+        self.assertAlmostEqual(sum(parts.values()), self.cells["64"]["CONV1"].energy)
+        self.assertAlmostEqual(1e12 * self.cells["64"]["CONV1"].without_macs, 18)
+
+    def test_share_of_accesses(self):
+        # 90 words of the register file, 5 + 4 further out, one hop; twice.
+        self.assertAlmostEqual(self.cells["64"]["CONV1"].rf_share(False), 90 / 99)
+        self.assertAlmostEqual(self.cells["64"]["CONV1"].rf_share(True), 90 / 100)
+
+    def test_sums_leave_out_what_has_no_mapping(self):
+        self.assertEqual(list(interstellar_points.totals(self.cells, ("CONV1", "FC1"))), ["64"])
+        self.assertAlmostEqual(1e12 * interstellar_points.total(self.cells["64"], ("CONV1", "FC1")), 25)
+        self.assertEqual(interstellar_points.best({"a": 2, "b": 1}, lambda key: key == "c"), (None, None))
+        self.assertEqual(interstellar_points.best({"a": 2, "b": 1}), ("b", 1))
+
+    def test_sizes_are_written_as_in_the_paper(self):
+        self.assertEqual([interstellar_points.size(n) for n in ("64", 131072, "1048576")], ["64 B", "128 KB", "1 MB"])
+
+    @unittest.skipUnless(HAVE_GNUPLOT, "no gnuplot")
+    def test_lines_are_drawn(self):
+        panels = [paper_lines.Panel("a", ["x", "y's"], [[1, None], [2, 3]], 0, 4, 0, 0, "places", "size"),
+                  paper_lines.Panel("b", ["x", "y"], [[1, 16]], 0.5, 32, 0, 1, log=True)]
+        lines = [paper_lines.Line("one", "#0072b2"), paper_lines.Line("", "#e69f00", True)]
+        paper_lines.draw(self.path("l"), panels, lines)
+        paper_lines.draw(self.path("r"), panels, lines, rotate=90)
+        for name in ("l.png", "r.png"):
+            self.assertGreater(os.path.getsize(self.path(name)), 3000)
+
+
+class Rules(unittest.TestCase):
+    def test_neighbours_are_4_to_16_apart(self):
+        # Section 6.3, with 256 PEs: 16 KB and 128 KB; 4 KB, 32 KB, 256 KB; 4 KB, 64 KB, 256 KB.
+        for sizes, good in (([64, 128 << 10], True), ([16, 128, 256 << 10], True), ([16, 256, 256 << 10], True), ([512, 128 << 10], False),
+                            ([16, 128 << 10], False)):
+            self.assertEqual(paper_interstellar.by_rule(sizes, 256), good, sizes)
+
+
+class Paper(unittest.TestCase):
+    def test_figures_and_expected_rows_name_the_same(self):
+        rows = paper_tools.read_table(os.path.join(FOLDER, "expected.csv"))
+        self.assertEqual({row["figure"] for row in rows}, set(paper_interstellar.FIGURES))
+        keys = [(row["figure"], row["key"]) for row in rows]
+        self.assertEqual(len(keys), len(set(keys)))
+
+    @unittest.skipUnless(HAVE_DSE, "no program")
+    def test_specifications_have_the_points_of_the_paper(self):
+        # Fig. 11: two register files. Fig. 12: 6 register files x 5 buffers x 2 tables. Section 6.2: 4 x 5 pairs. Fig. 13: 4 arrays x 6 x 6
+        # sizes. Of C|K four parts of AlexNet, of which each has its schedule; of Fig. 11 both accountings.
+        for name, n in (("fig11", "16"), ("fig11_all", "4"), ("fig12", "240"), ("fig12_all", "60"), ("sec62", "80"), ("sec62_all", "20"),
+                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144")):
+            done = subprocess.run([DSE, "check", "experiments/interstellar/%s.yaml" % name], cwd=ROOT, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout.decode())
+            self.assertRegex(done.stdout.decode(), r"(?m)^points +%s( cells)?$" % n)
+
+
+if __name__ == "__main__":
+    unittest.main()
