@@ -13,7 +13,7 @@
 
 #include "engines/interstellar/blocking_search.h"
 
-enum { LIST_MOST = 6000000, NODES_AT_A_TIME = 16 };
+enum { NODES_AT_A_TIME = 16, LATE_MOST = 100000 };
 
 /* One way on from a tile: through a choice for the array below its level. */
 struct way {
@@ -66,6 +66,12 @@ struct blocking_proof {
 
 static bool solve(struct blocking_search *search, uint32_t v, const struct blocking_node *from, double cutoff,
                   struct inner *out);
+
+/* Whether to go no further: a limit was met, and there is something to show for it or hardly will be. */
+static bool leaves_off(struct blocking_search *search, bool found)
+{
+    return blocking_search_is_over(search) && (found || search->found || ++search->n_late > LATE_MOST);
+}
 
 /* The tensors all of whose reuse is exclusive by order k at level v, so that the inner tile does not count. */
 static bool is_free(const struct blocking_model *model, uint32_t v, uint32_t k, uint32_t t)
@@ -126,11 +132,11 @@ static enum dse_status list_level(struct blocking_search *search, uint32_t v, st
     struct proof_level *level = &search->proof->level[v];
     double outer[PROBLEM_DIM_MAX];
     level->n_order = v > 0 || space->model.mac_holds ? space->model.n_order : 1;
-    (void)space_list(space, v, NULL, node_list_add, &level->list);
+    DSE_TRY(node_list_fill(search, v, &level->list, err));
     level->key = malloc(((size_t)level->list.n * level->n_order + 1) * sizeof *level->key);
     level->ways =
         blocking_has_array(&space->model, v) ? calloc(level->list.n + 1, sizeof *level->ways) : NULL;
-    if (level->list.failed || !level->key || (blocking_has_array(&space->model, v) && !level->ways))
+    if (!level->key || (blocking_has_array(&space->model, v) && !level->ways))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of a level", level->list.n);
     for (uint32_t k = 0; k < level->n_order; k++)
         level->least_key[k] = INFINITY;
@@ -239,7 +245,7 @@ static const struct way_list *ways_from(struct blocking_search *search, uint32_t
         uint64_t open = UINT64_MAX;
         for (uint32_t d = 0; d < space->model.n_dim; d++)
             open &= array->open[d][(size_t)node->state[d] * array->n_word + w];
-        for (; open; open &= open - 1) {
+        for (; open && !leaves_off(search, list->n > 0); open &= open - 1) {
             struct way way = {inside_j, 64 * w + (uint32_t)__builtin_ctzll(open), {0}};
             struct blocking_node bank;
             struct inner inner = {.inner_j = 0};
@@ -330,9 +336,10 @@ static bool sort_list(struct blocking_search *search, uint32_t v, uint32_t k)
     return sorted != NULL;
 }
 
-/* Try the tiles of level v in the order of order k's key, until none can be better than out->inner_j. */
+/* Try the tiles of level v in the order of order k's key, until none can be better than out->inner_j or, after
+ * a limit, one is better than `cutoff`. */
 static void scan(struct blocking_search *search, uint32_t v, const struct blocking_node *from, uint32_t k,
-                 double outer_j, struct inner *out)
+                 double outer_j, double cutoff, struct inner *out)
 {
     const struct blocking_space *space = search->space;
     const struct proof_level *level = &search->proof->level[v];
@@ -343,7 +350,7 @@ static void scan(struct blocking_search *search, uint32_t v, const struct blocki
     for (uint32_t i = 0; i < level->n_sorted[k]; i++) {
         const struct sorted_tile *tile = &level->sorted[k][i];
         uint32_t d = 0;
-        if (tile->key + outer_j >= out->inner_j)
+        if (tile->key + outer_j >= out->inner_j || leaves_off(search, out->inner_j < cutoff))
             return;
         while (d < n_dim && row[d][tile->node.state[d]])
             d++;
@@ -367,7 +374,7 @@ static bool solve(struct blocking_search *search, uint32_t v, const struct block
             continue;
         if (!level->sorted[k] && !sort_list(search, v, k))
             return false;
-        scan(search, v, from, k, outer_j, out);
+        scan(search, v, from, k, outer_j, cutoff, out);
     }
     return out->inner_j < cutoff;
 }
@@ -405,13 +412,12 @@ static enum dse_status make_heap(struct blocking_search *search, struct dse_erro
     struct proof_level *level = &proof->level[top];
     double outer[PROBLEM_DIM_MAX], energy_j[BLOCKING_ORDER_MAX];
     double count[BLOCKING_ORDER_MAX][PROBLEM_TENSOR_MAX];
-    (void)space_list(space, top, NULL, node_list_add, &level->list);
+    DSE_TRY(node_list_fill(search, top, &level->list, err));
     proof->heap = malloc((level->list.n + 1) * sizeof *proof->heap);
     proof->top_key = malloc((level->list.n + 1) * sizeof *proof->top_key);
     level->ways =
         blocking_has_array(&space->model, top) ? calloc(level->list.n + 1, sizeof *level->ways) : NULL;
-    if (level->list.failed || !proof->heap || !proof->top_key ||
-        (blocking_has_array(&space->model, top) && !level->ways))
+    if (!proof->heap || !proof->top_key || (blocking_has_array(&space->model, top) && !level->ways))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of the outermost level",
                         level->list.n);
     for (uint32_t i = 0; i < level->list.n; i++) {
@@ -449,15 +455,19 @@ static void bound_outside(struct blocking_search *search)
 enum dse_status blocking_prove(const struct blocking_space *space, struct blocking_search *out,
                                struct dse_error *err)
 {
-    *out = (struct blocking_search){.space = space, .best_j = INFINITY, .most_point = UINT64_MAX};
+    *out = (struct blocking_search){
+        .space = space, .limits = out->limits, .best_j = INFINITY, .most_point = UINT64_MAX};
     out->proof = calloc(1, sizeof *out->proof);
     if (!out->proof)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a proof");
     arena_init(&out->proof->arena);
     bound_outside(out);
-    for (uint32_t v = 0; v + 1 < space->model.n_level; v++)
+    for (uint32_t v = 0; v + 1 < space->model.n_level && !out->over; v++)
         DSE_TRY(list_level(out, v, err));
-    DSE_TRY(make_heap(out, err));
+    if (!out->over)
+        DSE_TRY(make_heap(out, err));
+    if (out->over) /* a list may be cut short: nothing is known */
+        return DSE_OK;
     out->bound_j = out->proof->n_heap ? out->proof->top_key[out->proof->heap[0]] : INFINITY;
     out->done = out->proof->n_heap == 0;
     return DSE_OK;
@@ -484,6 +494,8 @@ enum dse_status blocking_proof_step(struct blocking_search *search, struct dse_e
 {
     struct blocking_proof *proof = search->proof;
     const uint32_t top = search->space->model.n_level - 1;
+    if (proof->n_heap == 0)
+        return DSE_OK;
     for (int i = 0; i < NODES_AT_A_TIME && !search->done; i++) {
         const uint32_t tile = proof->heap[0];
         search->bound_j = fmin(proof->top_key[tile], search->best_j);
@@ -503,6 +515,8 @@ enum dse_status blocking_proof_step(struct blocking_search *search, struct dse_e
         search->done = proof->n_heap == 0;
         if (proof->no_memory || proof->arena.failed)
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for a proof");
+        if (search->over)
+            return DSE_OK;
     }
     search->done = search->done || proof->top_key[proof->heap[0]] >= search->best_j;
     if (search->done)

@@ -5,9 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool node_list_add(void *payload, const struct blocking_node *node)
+#include "base/clock.h"
+
+enum {
+    LOOKS = 64,          /* a look at the clock for so many questions */
+    NODES_MOST = 2000000 /* some 300 MiB with what a proof keeps of each */
+};
+
+bool blocking_search_is_over(struct blocking_search *search)
+{
+    const struct blocking_limits *limits = &search->limits;
+    if (!search->over && search->n_look++ % LOOKS == 0)
+        search->over = (limits->cancel && atomic_load_explicit(limits->cancel, memory_order_relaxed)) ||
+                       (limits->stop_at_s > 0 && clock_wall_s() >= limits->stop_at_s);
+    return search->over;
+}
+
+static bool node_list_add(void *payload, const struct blocking_node *node)
 {
     struct node_list *list = payload;
+    list->too_many = list->n == NODES_MOST;
+    if (list->too_many || blocking_search_is_over(list->search))
+        return false;
     if (list->n == list->capacity) {
         uint32_t larger = list->capacity ? list->capacity * 2 : 256;
         struct blocking_node *moved =
@@ -20,6 +39,22 @@ bool node_list_add(void *payload, const struct blocking_node *node)
     }
     list->node[list->n++] = *node;
     return true;
+}
+
+enum dse_status node_list_fill(struct blocking_search *search, uint32_t v, struct node_list *out,
+                               struct dse_error *err)
+{
+    *out = (struct node_list){.search = search};
+    (void)space_list(search->space, v, NULL, node_list_add, out);
+    if (out->too_many)
+        return dse_fail(
+            err, DSE_LIMIT,
+            "the space is too large for engine interstellar: more than %d blockings of one memory "
+            "level; take descent",
+            NODES_MOST);
+    if (out->failed)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of a level", out->n);
+    return DSE_OK;
 }
 
 void space_innermost(const struct blocking_space *space, const struct blocking_node *from,

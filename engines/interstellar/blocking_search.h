@@ -10,9 +10,18 @@
 #include "base/status.h"
 #include "engines/interstellar/blocking_space.h"
 
+/* When a search has to end, also in the middle of a step: it then leaves what it has not tried yet. */
+struct blocking_limits {
+    const atomic_int *cancel; /* not 0: at once; may be NULL */
+    double stop_at_s;         /* clock_wall_s; 0: never */
+};
+
 struct blocking_search {
     const struct blocking_space *space;
-    const atomic_int *cancel; /* may be NULL */
+    struct blocking_limits limits;
+    uint32_t n_look; /* for the limits, at which is not looked each time */
+    uint32_t n_late; /* questions since a limit was met */
+    bool over;       /* a limit was met; nothing of a proof holds from here on but the best and the bound */
     bool found;
     bool done;           /* the best is the optimum, or there is no point at all */
     double best_j;       /* INFINITY until one is found; MACs included */
@@ -24,7 +33,7 @@ struct blocking_search {
     struct blocking_proof *proof; /* of branch and bound; owned */
 };
 
-/* Begin. DSE_NO_MEMORY, DSE_LIMIT when the space is too large. Release with blocking_search_free, also after
+/* Begin; the caller has set out->limits. DSE_NO_MEMORY, DSE_LIMIT when the space is too large. Release with blocking_search_free, also after
  * a failure, when it was zeroed before. */
 DSE_MUST_CHECK enum dse_status blocking_enumerate(const struct blocking_space *space,
                                                   struct blocking_search *out, struct dse_error *err);
@@ -40,9 +49,18 @@ void blocking_search_free(struct blocking_search *search);
 struct node_list {
     uint32_t n, capacity;
     struct blocking_node *node; /* owned */
-    bool failed;
+    bool failed;                /* out of memory */
+    bool too_many;
+    struct blocking_search *search; /* whose limits end the list */
 };
-bool node_list_add(void *list, const struct blocking_node *node); /* a space_visit */
+
+/* List the nodes behind the temporal step of level v. Cut short where the search is over. DSE_NO_MEMORY;
+ * DSE_LIMIT: more than NODES_MOST. */
+DSE_MUST_CHECK enum dse_status node_list_fill(struct blocking_search *search, uint32_t v,
+                                              struct node_list *out, struct dse_error *err);
+
+/* Whether a limit has been met; the clock is read now and then. */
+bool blocking_search_is_over(struct blocking_search *search);
 
 DSE_MUST_CHECK enum dse_status blocking_walk_step(struct blocking_search *search, struct dse_error *err);
 void blocking_walk_free(struct blocking_walk *walk);

@@ -33,8 +33,7 @@ static bool finish_point(struct place *place)
         search->best = place->point;
         search->found = true;
     }
-    return search->n_point < search->most_point &&
-           !(search->cancel && atomic_load_explicit(search->cancel, memory_order_relaxed));
+    return search->n_point < search->most_point && !blocking_search_is_over(search);
 }
 
 /* Onwards from behind the array of the place's level. */
@@ -100,14 +99,12 @@ static bool enter(struct place *place)
 enum dse_status blocking_enumerate(const struct blocking_space *space, struct blocking_search *out,
                                    struct dse_error *err)
 {
-    *out = (struct blocking_search){.space = space, .best_j = INFINITY, .most_point = UINT64_MAX};
+    *out = (struct blocking_search){
+        .space = space, .limits = out->limits, .best_j = INFINITY, .most_point = UINT64_MAX};
     out->walk = calloc(1, sizeof *out->walk);
     if (!out->walk)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a walk over blockings");
-    if (!space_list(space, space->model.n_level - 1, NULL, node_list_add, &out->walk->outermost))
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of the outermost level",
-                        out->walk->outermost.n);
-    return DSE_OK;
+    return node_list_fill(out, space->model.n_level - 1, &out->walk->outermost, err);
 }
 
 enum dse_status blocking_walk_step(struct blocking_search *search, struct dse_error *err)
@@ -120,7 +117,7 @@ enum dse_status blocking_walk_step(struct blocking_search *search, struct dse_er
     (void)err;
     for (uint32_t i = 0; more && i < 256 && walk->next < walk->outermost.n && search->n_point < enough; i++)
         more = visit(&place, &walk->outermost.node[walk->next++]);
-    search->done = more && walk->next == walk->outermost.n;
+    search->done = more && walk->next == walk->outermost.n && !search->over;
     if (search->done)
         search->bound_j = search->best_j;
     return DSE_OK;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "costmodel/interstellar/accounting_interstellar.h"
 #include "engines/driver/driver.h"
 #include "engines/interstellar/blocking_search.h"
@@ -40,6 +41,7 @@ struct state {
     struct blocking_settings settings;
     const struct interstellar_hint *hint; /* NULL: none */
     struct blocking_search search;
+    struct blocking_limits limits;
     double offered_j;   /* of the best that the driver knows */
     uint64_t n_counted; /* points that the driver knows */
     double passed;      /* no mapping with fewer MACs in use than this pass asks for costs less */
@@ -105,11 +107,11 @@ static enum dse_status begin_pass(struct engine_context *context, struct state *
     blocking_search_free(&state->search);
     blocking_space_free(&state->space);
     arena_reset(&state->arena);
+    state->search.limits = state->limits;
     DSE_TRY(blocking_space_build(engine_context_problem(context), engine_context_task(context)->architecture,
                                  state->hint, &state->settings, &state->arena, &state->space, err));
     DSE_TRY(enumerate ? blocking_enumerate(&state->space, &state->search, err)
                       : blocking_prove(&state->space, &state->search, err));
-    state->search.cancel = engine_context_task(context)->budget.cancel;
     if (enumerate)
         state->search.most_point = engine_context_left(context);
     return DSE_OK;
@@ -127,9 +129,13 @@ static double use_of(const struct state *state, const struct array_choice *choic
 static enum dse_status interstellar_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
+    const struct engine_budget *budget = &engine_context_task(context)->budget;
     arena_init(&state->arena);
     state->offered_j = state->passed = INFINITY;
     state->most_use = 1;
+    state->limits.cancel = budget->cancel;
+    if (budget->max_seconds > 0)
+        state->limits.stop_at_s = clock_wall_s() + budget->max_seconds;
     DSE_TRY(check_task(context, err));
     settle(engine_context_task(context), &state->settings, &state->hint);
     DSE_TRY(begin_pass(context, state, err));
@@ -267,7 +273,14 @@ static enum dse_status interstellar_finish(void *memory, struct engine_context *
                                            struct dse_error *err)
 {
     struct state *state = memory;
-    return offer(context, state, err);
+    DSE_TRY(offer(context, state, err));
+    if (state->search.over && isinf(engine_context_best_cost(context))) {
+        struct mapping plain; /* all loops at the outermost level */
+        double cost;
+        mapping_init(&plain, engine_context_problem(context), engine_context_task(context)->architecture);
+        (void)engine_context_evaluate(context, &plain, &cost);
+    }
+    return DSE_OK;
 }
 
 static void interstellar_free(void *memory)

@@ -1,0 +1,109 @@
+/* Limits end a search in the middle of a step: an early answer, nothing claimed, and no space too large to be
+ * held. Tests: blocking_search.c, blocking_walk.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/readers/readers.h"
+#include "engines/interstellar/blocking_search.h"
+#include "tests/support/interstellar_case.h"
+
+struct fixture {
+    struct problem problem;
+    struct architecture arch;
+    struct arena arena;
+    struct blocking_space space;
+    struct blocking_search search;
+};
+
+/* Bounds as of interstellar_layer: B K C X Y FX FY stride. */
+static const uint32_t vgg_conv1_2[8] = {7, 64, 64, 224, 224, 3, 3, 1},
+                      many_factors[8] = {16, 2520, 2520, 1260, 1260, 3, 3, 1};
+
+static void setup(struct fixture *f, const char *path, const uint32_t *bound)
+{
+    struct dse_error err;
+    struct yaml_doc doc;
+    memset(f, 0, sizeof *f);
+    arena_init(&f->arena);
+    interstellar_layer(bound, &f->problem);
+    if (yaml_read(&doc, path, &err) != DSE_OK || architecture_build(&doc, NULL, 0, &f->arch, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    yaml_doc_free(&doc);
+    const struct blocking_settings settings = {
+        .rule = REUSE_SANE, .pad = 1, .array = {.any = true, .replication = true, .loops = 2}};
+    if (blocking_space_build(&f->problem, &f->arch, NULL, &settings, &f->arena, &f->space, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void teardown(struct fixture *f)
+{
+    blocking_search_free(&f->search);
+    blocking_space_free(&f->space);
+    arena_free(&f->arena);
+}
+
+/* One step of this proof takes a hundred million tries by itself. */
+static void test_limit_in_a_step_of_a_proof(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct dse_error err;
+    setup(&f, "experiments/architectures/mindmappings.yaml", vgg_conv1_2);
+    assert_int_equal(blocking_prove(&f.space, &f.search, &err), DSE_OK);
+    const double bound_j = f.search.bound_j;
+    const uint32_t before = f.search.n_look;
+    f.search.limits.stop_at_s = 1e-9; /* long ago */
+    assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
+    assert_true(f.search.over);
+    assert_false(f.search.done);
+    assert_in_range(f.search.n_look - before, 1, 400000);
+    assert_true(f.search.found && f.search.best_j >= f.search.bound_j && f.search.bound_j == bound_j);
+    assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
+    assert_false(f.search.done);
+    teardown(&f);
+}
+
+static void test_cancel_while_blockings_are_listed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct dse_error err;
+    const atomic_int cancel = 1;
+    setup(&f, "experiments/architectures/simba.yaml", many_factors);
+    f.search.limits.cancel = &cancel;
+    assert_int_equal(blocking_prove(&f.space, &f.search, &err), DSE_OK);
+    assert_true(f.search.over && !f.search.done && !f.search.found);
+    assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
+    assert_false(f.search.done);
+    blocking_search_free(&f.search);
+    f.search = (struct blocking_search){.limits = {&cancel, 0}};
+    assert_int_equal(blocking_enumerate(&f.space, &f.search, &err), DSE_OK);
+    assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
+    assert_true(f.search.over && !f.search.done);
+    teardown(&f);
+}
+
+static void test_space_too_large_to_hold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct dse_error err;
+    setup(&f, "experiments/architectures/simba.yaml", many_factors);
+    assert_int_equal(blocking_prove(&f.space, &f.search, &err), DSE_LIMIT);
+    assert_non_null(strstr(err.text, "too large for engine interstellar"));
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limit_in_a_step_of_a_proof),
+        cmocka_unit_test(test_cancel_while_blockings_are_listed),
+        cmocka_unit_test(test_space_too_large_to_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
