@@ -336,8 +336,8 @@ static bool sort_list(struct blocking_search *search, uint32_t v, uint32_t k)
     return sorted != NULL;
 }
 
-/* Try the tiles of level v in the order of order k's key, until none can be better than out->inner_j or, after
- * a limit, one is better than `cutoff`. */
+/* Try the tiles of level v in the order of order k's key, until none can be better than out->inner_j or,
+ * after a limit, one is better than `cutoff`. */
 static void scan(struct blocking_search *search, uint32_t v, const struct blocking_node *from, uint32_t k,
                  double outer_j, double cutoff, struct inner *out)
 {

@@ -33,8 +33,8 @@ struct blocking_search {
     struct blocking_proof *proof; /* of branch and bound; owned */
 };
 
-/* Begin; the caller has set out->limits. DSE_NO_MEMORY, DSE_LIMIT when the space is too large. Release with blocking_search_free, also after
- * a failure, when it was zeroed before. */
+/* Begin; the caller has set out->limits. DSE_NO_MEMORY, DSE_LIMIT when the space is too large. Release with
+ * blocking_search_free, also after a failure, when it was zeroed before. */
 DSE_MUST_CHECK enum dse_status blocking_enumerate(const struct blocking_space *space,
                                                   struct blocking_search *out, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status blocking_prove(const struct blocking_space *space, struct blocking_search *out,
