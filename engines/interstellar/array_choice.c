@@ -69,7 +69,7 @@ static void list_sides(struct listing *listing, struct side *side, uint32_t leng
 {
     const struct array_rule *rule = listing->rule;
     const bool enough = side->product >= rule->threshold * length;
-    if (side->n > 0 ? enough || (!rule->any && !rule->replication) : rule->any && rule->threshold <= 0)
+    if (rule->any ? enough : side->n > 0 && (enough || !rule->replication))
         add_side(listing, list, side);
     const uint32_t most = rule->replication ? rule->loops : 1;
     if (side->n == most || (side->n > 0 && enough && !rule->any))
@@ -175,8 +175,11 @@ static void add_choice(struct listing *listing, const struct side *const *given,
     if (!is_asked(listing, given, n, sides))
         return;
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < sides[i]->n; k++) {
-            choice.begins |= (uint16_t)((k == 0) << choice.n);
+        for (uint32_t k = 0, first = 1; k < sides[i]->n; k++) {
+            if (sides[i]->factor[k] == 1)
+                continue; /* stands in nobody's way */
+            choice.begins |= (uint16_t)(first << choice.n);
+            first = 0;
             choice.loop[choice.n++] = sides[i]->loop[k];
             choice.factor[sides[i]->loop[k]] = sides[i]->factor[k];
             use *= sides[i]->factor[k];

@@ -162,14 +162,16 @@ void blocking_model_compile(const struct problem *problem, const struct architec
             out->exact = out->exact && !(blocking_has_array(out, v) && blocking_has_array(out, w));
 }
 
-/* Words of tensor t's tile. */
-static double tile_words(const struct tensor *tensor, const uint32_t *extent)
+/* Words of a tensor's tile; `loose`: without the gaps that strides leave, so that no parts of a tile need less
+ * together. */
+static double tile_words(const struct tensor *tensor, const uint32_t *extent, bool loose)
 {
     double words = 1;
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
         double length = 1;
         for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-            length += (double)tensor->rank[r].term[i].coefficient * (extent[tensor->rank[r].term[i].dim] - 1);
+            length += (loose ? 1.0 : tensor->rank[r].term[i].coefficient) *
+                      (extent[tensor->rank[r].term[i].dim] - 1);
         words *= length;
     }
     return words;
@@ -179,12 +181,13 @@ bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_
                    bool least)
 {
     const struct blocking_level *level = &model->level[v];
+    const bool loose = instances > 1 && model->rule == REUSE_SANE;
     for (uint32_t m = 0; m < level->n_memory; m++) {
         const struct blocking_memory *memory = &level->memory[m];
         double words = 0;
         for (uint32_t t = 0; t < model->n_tensor; t++)
             if (memory->tensors >> t & 1)
-                words += tile_words(&model->problem->tensor[t], extent);
+                words += tile_words(&model->problem->tensor[t], extent, loose);
         if (words > memory->most_word * instances)
             return false;
         if (least && (words < memory->least_word ||

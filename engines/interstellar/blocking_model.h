@@ -67,8 +67,8 @@ static inline bool blocking_has_array(const struct blocking_model *model, uint32
 void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
                             enum reuse_rule rule, bool half_full, struct blocking_model *out);
 
-/* Do the tiles of extent[d] (n_dim) fit into so many instances of level v? With `least`, are they large enough
- * too? */
+/* Do the tiles of extent[d] (n_dim) fit into so many instances of level v, by the accounting's rule or, where it
+ * has none for several together, as far as can be said? With `least`, are they large enough too? */
 bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
                    bool least);
 
