@@ -109,10 +109,11 @@ static bool check_keeps(const struct check *c)
 }
 
 /* Words of the tensors that memory `part` of level l holds by the temporal loops up to it and the spatial
- * ones of levels 0 to `spatial`. */
-static double held(const struct check *c, uint32_t l, uint32_t part, int spatial)
+ * ones of levels 0 to `spatial`; `cut`: no more iterations of a loop than those further out leave of it. */
+static double held(const struct check *c, uint32_t l, uint32_t part, int spatial, bool cut)
 {
     const struct storage_level *level = &c->arch->level[l];
+    const int outermost = c->mapping->n_level - 1;
     double all = 0;
     for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
         const struct tensor *tensor = &c->problem->tensor[t];
@@ -121,9 +122,12 @@ static double held(const struct check *c, uint32_t l, uint32_t part, int spatial
             continue;
         for (uint32_t r = 0; r < tensor->n_rank; r++) {
             double highest = 0;
-            for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-                highest += tensor->rank[r].term[i].coefficient *
-                           (inside(c, tensor->rank[r].term[i].dim, (int)l, spatial) - 1);
+            for (uint32_t i = 0; i < tensor->rank[r].n_term; i++) {
+                const uint32_t d = tensor->rank[r].term[i].dim;
+                const double own = inside(c, d, (int)l, spatial);
+                const double left = c->problem->bound[d] * own / inside(c, d, outermost, outermost);
+                highest += tensor->rank[r].term[i].coefficient * ((cut ? fmin(own, ceil(left)) : own) - 1);
+            }
             words *= highest + 1;
         }
         all += words;
@@ -167,14 +171,14 @@ static bool check_memory(const struct check *c, uint32_t l, uint32_t part)
     if (size == ARCH_UNLIMITED)
         return true;
     const double usable = floor((double)size / level->multiple_buffering), copies = copies_of(c, l);
-    const double together = held(c, l, part, (int)l + 1), bank = held(c, l, part, 0);
-    double words = held(c, l, part, (int)l);
+    const double together = held(c, l, part, (int)l + 1, true), bank = held(c, l, part, 0, false);
+    double words = held(c, l, part, (int)l, false);
     if (c->compat) {
         if (together > usable * copies)
             return refuse(c, "%s needs %.0f words in all, has %.0f", level->name, together, usable * copies);
-        words = copies > 1 ? bank : together;
+        words = copies > 1 ? bank : held(c, l, part, (int)l + 1, false);
     }
-    if (words > usable)
+    if (words > usable && !(c->compat && copies == 1))
         return refuse(c, "%s needs %.0f words, has %.0f", level->name, words, usable);
     return !c->compat || check_least(c, l, usable, words);
 }

@@ -121,9 +121,10 @@ static double words_of(const struct interstellar_compiled *c, uint32_t tensors, 
 }
 
 /* Extents of what lies at a level: `instance` one instance holds, `bank` is the same without the loops of
- * arrays further in, `tile` all instances inside one of the next level together. */
+ * arrays further in, `tile` all instances inside one of the next level together; `cut` is that without what
+ * padding adds. */
 struct extents {
-    double instance[PROBLEM_DIM_MAX], bank[PROBLEM_DIM_MAX], tile[PROBLEM_DIM_MAX];
+    double instance[PROBLEM_DIM_MAX], bank[PROBLEM_DIM_MAX], tile[PROBLEM_DIM_MAX], cut[PROBLEM_DIM_MAX];
 };
 
 static bool memory_fits(const struct interstellar_compiled *c, const struct mapping *mapping, uint32_t l,
@@ -135,12 +136,12 @@ static bool memory_fits(const struct interstellar_compiled *c, const struct mapp
     double words = words_of(c, kept, e->instance), least = memory->least_word;
     fit->tensors = kept;
     if (c->rule == REUSE_COMPAT) {
-        double together = words_of(c, kept, e->tile);
-        words = copies > 1 ? words_of(c, kept, e->bank) : together;
+        double together = words_of(c, kept, e->cut);
+        words = words_of(c, kept, copies > 1 ? e->bank : e->tile);
         if (kept && together > memory->usable_word * copies)
             return misfit(fit, MISFIT_CAPACITY, (int)l, ceil(together / copies), memory->usable_word);
     }
-    if (kept && words > memory->usable_word)
+    if (kept && words > memory->usable_word && !(c->rule == REUSE_COMPAT && copies == 1))
         return misfit(fit, MISFIT_CAPACITY, (int)l, words, memory->usable_word);
     if (memory->above_least && (!kept || (kept & ~mapping->level[l + 1].keep)))
         return true;
@@ -149,6 +150,18 @@ static bool memory_fits(const struct interstellar_compiled *c, const struct mapp
     return true;
 }
 
+/* Iterations of dimension d further out than the tile of all instances of level l. */
+static double outside_of(const struct mapping *mapping, uint32_t l, uint32_t d)
+{
+    double outside = 1;
+    for (uint32_t k = l + 1; k < mapping->n_level; k++)
+        outside *= (double)mapping->level[k].temporal[d] * (k > l + 1 ? mapping->level[k].spatial[d] : 1);
+    return outside;
+}
+
+/* The authors' program tests blocks before it knows how a loop is spread: of a padded loop they lie between
+ * what is left of the loop and what its factors multiply to. Here REUSE_COMPAT takes the former for what is
+ * too large, the latter for what is too small. */
 static bool tiles_fit(const struct interstellar_compiled *c, const struct mapping *mapping,
                       struct misfit_info *fit)
 {
@@ -163,6 +176,7 @@ static bool tiles_fit(const struct interstellar_compiled *c, const struct mappin
             e.instance[d] *= (double)mapping->level[l].spatial[d] * mapping->level[l].temporal[d];
             e.bank[d] *= mapping->level[l].temporal[d];
             e.tile[d] = e.instance[d] * mapping->level[l + 1].spatial[d];
+            e.cut[d] = fmin(e.tile[d], ceil(c->base.problem.bound[d] / outside_of(mapping, l, d)));
         }
         for (uint32_t i = 0; i < c->n_memory[l]; i++)
             limited |= !isinf(c->memory[l][i].usable_word);

@@ -184,7 +184,8 @@ static void add_choice(struct listing *listing, const struct side *const *given,
             choice.factor[sides[i]->loop[k]] = sides[i]->factor[k];
             use *= sides[i]->factor[k];
         }
-    if (use < listing->rule->least_use || use < listing->rule->share * length[0] * length[1])
+    const double count = (double)length[0] * length[1];
+    if (use < listing->rule->least_use || use < listing->rule->share * count || use > count)
         return;
     for (uint32_t t = 0; t < listing->model->n_tensor; t++)
         choice.hop[t] = hops_of(listing, &choice, t);
@@ -192,10 +193,11 @@ static void add_choice(struct listing *listing, const struct side *const *given,
     if (listing->rule->any && is_beaten(listing, &choice, slot))
         return;
     listing->too_many = listing->too_many || out->n == CHOICE_MAX;
-    uint32_t capacity = out->capacity;
+    const uint32_t capacity = out->capacity;
     struct array_choice *moved = grow(out->choice, out->n, &out->capacity, sizeof *out->choice);
-    uint32_t *next = moved ? realloc(listing->next, (out->capacity + 1) * sizeof *next) : NULL;
-    (void)capacity;
+    uint32_t *next = listing->next;
+    if (moved && out->capacity != capacity)
+        next = realloc(next, out->capacity * sizeof *next);
     listing->failed = listing->failed || !moved || !next;
     if (moved)
         out->choice = moved;

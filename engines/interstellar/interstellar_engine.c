@@ -145,9 +145,6 @@ static enum dse_status interstellar_init(void *memory, struct engine_context *co
             most = fmax(most, use_of(state, &state->space.array[v].list.choice[c]));
         state->most_use *= most;
     }
-    engine_context_explain(context, "every blocking breaks a memory's rule (too large, or by "
-                                    "interstellar-compat not half full), or no choice of loops suits the "
-                                    "array");
     return DSE_OK;
 }
 
@@ -214,14 +211,27 @@ static bool next_pass(struct engine_context *context, struct state *state)
     return true;
 }
 
-static enum dse_status end_search(struct engine_context *context, struct state *state, enum engine_stop *stop)
+/* Why there is nothing: what the smallest tiles need, if that is too much. */
+static enum dse_status explain(struct engine_context *context, struct dse_error *err)
+{
+    const struct mapspace *space;
+    engine_context_explain(context, "every blocking breaks a memory's rule (too large, or by "
+                                    "interstellar-compat less than half full), or no choice of loops suits "
+                                    "the array");
+    return engine_context_mapspace(context, false, &space, err);
+}
+
+static enum dse_status end_search(struct engine_context *context, struct state *state, enum engine_stop *stop,
+                                  struct dse_error *err)
 {
     const double best = engine_context_best_cost(context);
     double bound = state->passed;
     if (engine_context_task(context)->objective.delay_exponent != 0)
         bound = fmin(bound, best);
     *stop = STOP_CONVERGED;
-    if (!state->space.model.exact || isinf(best))
+    if (isinf(best))
+        return explain(context, err);
+    if (!state->space.model.exact)
         return DSE_OK;
     engine_context_bound(context, bound);
     if (best <= bound * (1 + 1e-12))
@@ -249,7 +259,7 @@ static enum dse_status enumerate_step(struct engine_context *context, struct sta
         return DSE_OK;
     }
     state->passed = cost_of(context, search->best_j, state->most_use);
-    return end_search(context, state, stop);
+    return end_search(context, state, stop, err);
 }
 
 static enum dse_status interstellar_step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -264,7 +274,7 @@ static enum dse_status interstellar_step(void *memory, struct engine_context *co
     if (!state->search.done)
         return DSE_OK;
     if (!next_pass(context, state))
-        return end_search(context, state, stop);
+        return end_search(context, state, stop, err);
     state->offered_j = INFINITY;
     return begin_pass(context, state, err);
 }
@@ -301,7 +311,7 @@ const struct engine engine_interstellar = {
     .accounting = accounting,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {.fixed_s = 0.05, .evaluations = 1, .evaluation_s = 0.01},
+    .effort = {.fixed_s = 0.01, .evaluations = 1000, .evaluation_s = 5e-5},
     .columns = &interstellar_columns,
     .dataflows = interstellar_dataflows,
     .takes_hint = true,

@@ -16,7 +16,21 @@ struct build {
     struct loop_state *state; /* (STATE_MAX) of the layer under construction */
     uint32_t n;
     bool full;
+    bool spread; /* its states lie behind the spatial step of the hinted array */
 };
+
+static uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* A memory must hold what is padded too; the authors' program looks at blocks before it spreads them. */
+static uint32_t whole_core(const struct build *build, uint32_t core)
+{
+    if (!build->hint || build->spread || build->model->rule == REUSE_COMPAT)
+        return core;
+    return divide_up(core, build->hint->partition) * build->hint->partition;
+}
 
 static void add_state(struct build *build, const struct loop_state *new)
 {
@@ -29,13 +43,10 @@ static void add_state(struct build *build, const struct loop_state *new)
     build->full = build->full || build->n == STATE_MAX;
     if (build->n == STATE_MAX)
         return;
+    const uint32_t core = new->exact ? 1 : whole_core(build, new->core);
     build->state[build->n] = *new;
-    build->state[build->n++].tile = new->left *new->core *new->inner;
-}
-
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
+    build->state[build->n].tile = core * new->left;
+    build->state[build->n++].tile *= new->inner;
 }
 
 /* What a schedule file leaves open (FACTS of the authors' program: exact divisors of the bound, rounded up
@@ -96,7 +107,11 @@ static bool state_after(const struct build *build, enum step_kind kind, const st
             return f == p && from->left % p == 0;
         }
         to->core = divide_up(from->core, f);
-        return (f == p || build->wish->spread) && f % p == 0 && f <= from->core && from->core % (f / p) == 0;
+        if ((f != p && !build->wish->spread) || f % p)
+            return false;
+        if (build->model->rule == REUSE_SANE)
+            return divide_up(from->core, p) * p % f == 0;
+        return from->core % (f / p) == 0;
     }
     if (kind == STEP_LEFT || (from->exact && kind != STEP_NONE)) {
         to->left = from->left / f;
@@ -125,9 +140,8 @@ static void step(struct build *build, const struct loop_state *from, bool spatia
         if (whole && open / f <= most && state_after(build, kind, from, open / f, &to))
             add_state(build, &to);
     }
-    for (uint32_t s = core ? build->hint->partition : 0; core && s <= open && s <= most;
-         s += build->hint->partition)
-        if (kind == STEP_SPREAD && state_after(build, kind, from, s, &to))
+    for (uint32_t f = 1; core && kind == STEP_SPREAD && f <= open && f <= most / build->hint->partition; f++)
+        if (state_after(build, kind, from, f * build->hint->partition, &to))
             add_state(build, &to);
 }
 
@@ -168,6 +182,7 @@ static enum dse_status grow_layers(struct build *build, struct loop_paths *paths
     for (uint32_t y = 0; y + 1 < paths->n_layer; y++) {
         const uint32_t v = build->model->n_level - 1 - y / 2;
         build->n = 0;
+        build->spread = build->spread || kind_of(build, y % 2 == 1, v) == STEP_SPREAD;
         if (kind_of(build, y % 2 == 1, v) == STEP_NONE) {
             paths->layer[y + 1].n = paths->layer[y].n;
             paths->layer[y + 1].state = paths->layer[y].state;

@@ -84,9 +84,64 @@ static inline void brute_orders(struct brute *b)
     b->best_j = fmin(b->best_j, energy_j);
 }
 
+/* Words of tensor t in a tile. */
+static inline double brute_words(const struct tensor *tensor, const uint32_t *extent)
+{
+    double words = 1;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        double length = 1;
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
+            length += (double)tensor->rank[r].term[i].coefficient * (extent[tensor->rank[r].term[i].dim] - 1);
+        words *= length;
+    }
+    return words;
+}
+
+/* One memory of level l for blocks of these extents. */
+static inline bool brute_memory_fits(const struct brute *b, uint32_t l, uint32_t part, const uint32_t *extent)
+{
+    const struct storage_level *level = &b->arch->level[l];
+    const double copies = l == b->array ? b->width[0] * b->width[1] : 1;
+    const double size = (double)(level->n_part ? level->part[part].size_word : level->size_word);
+    double words = 0;
+    bool lacks = false;
+    for (uint32_t t = 0; t < b->problem->n_tensor; t++) {
+        const enum tensor_role role = b->problem->tensor[t].role;
+        if (!(level->keep_role >> role & 1) || (level->n_part && level->part_of[role] != part))
+            continue;
+        words += brute_words(&b->problem->tensor[t], extent);
+        lacks = lacks || !(level[1].keep_role >> role & 1);
+    }
+    if (words > size * copies)
+        return false;
+    if (copies > 1 || level->n_part > 1)
+        return true;
+    if (level->n_part == 1)
+        return words == 0 || lacks || level->min_utilization <= 0 || words > size * level->min_utilization;
+    return words >= size * level->min_utilization;
+}
+
+/* The authors' program tests the blocks before it unrolls a loop: what rounding up adds is not among them. */
+static inline bool brute_blocks_fit(const struct brute *b)
+{
+    uint32_t extent[PROBLEM_DIM_MAX];
+    for (uint32_t d = 0; d < b->problem->n_dim; d++)
+        extent[d] = 1;
+    for (uint32_t l = 0; l + 1 < b->arch->n_level; l++) {
+        for (uint32_t d = 0; d < b->problem->n_dim; d++)
+            extent[d] *= b->factor[d][l];
+        for (uint32_t p = 0; p < (b->arch->level[l].n_part ? b->arch->level[l].n_part : 1); p++)
+            if (!brute_memory_fits(b, l, p, extent))
+                return false;
+    }
+    return true;
+}
+
 /* The block factors with these spatial ones as a mapping; the array's loops are in place. */
 static inline void brute_mapping(struct brute *b, const uint32_t *spatial)
 {
+    if (b->compat && !brute_blocks_fit(b))
+        return;
     for (uint32_t d = 0; d < b->problem->n_dim; d++)
         for (uint32_t l = 0; l < b->arch->n_level; l++) {
             uint32_t s = l == b->array ? spatial[d] : 1;
@@ -174,7 +229,11 @@ static inline void brute_shared(struct brute *b, uint32_t d, uint32_t width, uin
     for (uint32_t i = 0; p != width && i < b->hint->n_partition_loop; i++) {
         uint32_t e = b->hint->partition_loop[i];
         for (uint32_t f = 2; f * p <= width; f++) {
-            if (b->factor[e][b->array] % f || f * p < b->threshold * width || (taken >> e & 1))
+            if ((b->factor[e][b->array] % f && (b->compat || e != d)) || f * p < b->threshold * width ||
+                (taken >> e & 1))
+                continue;
+            uint32_t padded = (b->factor[d][b->array] + p - 1) / p * p;
+            if (e == d && !b->compat && padded % (f * p))
                 continue;
             if (e == d) {
                 struct brute_side wider = {1, {d}, {f * p}, f * p, 1u << d};

@@ -16,7 +16,7 @@
 #include "tests/engines/interstellar/blocking_brute.h"
 #include "tests/engines/small_cases.h"
 
-static long n_space = 300; /* main may set another, before any test */
+static long n_space = 2000; /* main may set another, before any test */
 
 struct task {
     struct problem problem;
@@ -37,7 +37,7 @@ static void draw_problem(struct random_stream *stream, struct problem *problem)
     static const uint32_t sizes[] = {2, 3, 4, 5, 6};
     static const char *const inputs[] = {"N C P+R Q+S", "N C P*2+R Q*2+S", "N C P*3+R Q*2+S"};
     uint32_t bound[7] = {1, 1, 1, 1, 1, 1, 1}, macs = 1;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         uint32_t *b = &bound[random_below(stream, 7)], size = pick(stream, sizes, 5);
         if (macs / *b * size <= 150) {
             macs = macs / *b * size;
@@ -216,23 +216,6 @@ static void test_random_spaces(void **state)
         brute.evaluator = evaluator;
         assert_int_equal(eval_workspace_new(evaluator, &brute.workspace, &err), DSE_OK);
         const double optimum = brute_search(&brute);
-        if (getenv("DBG") && atol(getenv("DBG")) == i) {
-            for (uint32_t d = 0; d < 7; d++)
-                printf("%s %u hint %d p %u q %u lvl %u\n", task.problem.dim_name[d], task.problem.bound[d],
-                       task.hint.present && task.hint.loop[d].present, task.hint.loop[d].partition,
-                       task.hint.loop[d].blocking, task.hint.loop[d].level);
-            for (uint32_t l = 0; l < task.arch.n_level; l++)
-                printf("level %u words %lu mesh %lu x %lu min %.2f part %u keep %x link %u hop %g\n", l,
-                       task.arch.level[l].size_word, task.arch.level[l].mesh_x, task.arch.level[l].mesh_y,
-                       task.arch.level[l].min_utilization, task.arch.level[l].n_part,
-                       task.arch.level[l].keep_role, task.arch.level[l].link,
-                       task.arch.level[l].hop_energy_j);
-            printf("compat %d rep %d u %g mac %u npl %u optimum %.17g brute points %lu\n", task.compat,
-                   task.settings.array.replication, task.settings.array.threshold, task.arch.mac.capacity,
-                   task.hint.n_partition_loop, optimum, brute.n_point);
-            for (int k = 0; k < task.hint.n_partition_loop; k++)
-                printf("share %s\n", task.problem.dim_name[task.hint.partition_loop[k]]);
-        }
         search(&task, i, true, optimum, &proof, &proof_j);
         search(&task, i, false, optimum, &walk, &walk_j);
         eval_workspace_delete(brute.workspace);
