@@ -114,15 +114,6 @@ void space_outer(const struct blocking_space *space, uint32_t layer, const struc
         outer[d] = space_state(space, layer, d, node)->outer;
 }
 
-bool space_leads(const struct blocking_space *space, uint32_t layer, const struct blocking_node *from,
-                 const struct blocking_node *to)
-{
-    for (uint32_t d = 0; d < space->model.n_dim; d++)
-        if (!step_factor(&space->path[d], layer + 1, from->state[d], to->state[d]))
-            return false;
-    return true;
-}
-
 bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,
                   const struct blocking_node *from, struct blocking_node *to)
 {

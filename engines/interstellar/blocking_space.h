@@ -65,10 +65,6 @@ static inline const struct loop_state *space_state(const struct blocking_space *
 void space_outer(const struct blocking_space *space, uint32_t layer, const struct blocking_node *node,
                  double *outer);
 
-/* Does a step lead from one node to the other, of the next layer? */
-bool space_leads(const struct blocking_space *space, uint32_t layer, const struct blocking_node *from,
-                 const struct blocking_node *to);
-
 /* The node behind choice c of the array below level v; false where it leads nowhere, or to tiles that the
  * level inside does not hold or that use it too little. */
 bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,
