@@ -11,6 +11,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import interstellar_networks
 import paper_lines
 import paper_stacks
 import paper_tools
@@ -196,7 +197,11 @@ def fig13(runs, out, report):
                      every_dataflow(LINE_COLOURS[:3]) + [Line("energy", LINE_COLOURS[3]), Line("", LINE_COLOURS[3], True)])
 
 
-FIGURES = {"table3": table3, "fig11": fig11, "fig12": fig12, "sec62": sec62, "fig13": fig13}
+def fig14(runs, out, report):
+    interstellar_networks.fig14(report.folder, runs, out, report)
+
+
+FIGURES = {"table3": table3, "fig11": fig11, "fig12": fig12, "sec62": sec62, "fig13": fig13, "fig14": fig14}
 
 if __name__ == "__main__":
     sys.exit(paper_tools.main(FIGURES, __doc__, sys.argv[1:]))

@@ -75,6 +75,7 @@ class Report:
     (figure, key, comment; an empty key is a comment on the whole figure)."""
 
     def __init__(self, folder):
+        self.folder = folder
         self.rows = read_table(os.path.join(folder, "expected.csv"))
         self.comments = {}
         path = os.path.join(folder, "comments.csv")

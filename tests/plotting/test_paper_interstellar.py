@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The figures of Interstellar: what is read off its sweeps, the rule of 4 to 16, lines, and that specifications and report agree."""
+import json
 import os
 import subprocess
 import unittest
 
 from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
+import interstellar_networks
 import interstellar_points
 import paper_interstellar
 import paper_lines
@@ -53,6 +55,42 @@ class Layers(Folder):
             self.assertGreater(os.path.getsize(self.path(name)), 3000)
 
 
+class Hints(Folder):
+    def test_hints_become_schedules_and_options(self):
+        words = interstellar_networks.arguments("IC3 OC16 +OX/ON", "opt4", self.folder)
+        self.assertEqual(words[0], "-c")
+        with open(words[1], encoding="utf-8") as file:
+            self.assertEqual(json.load(file), {"schedule_hint": {"IC": {"level1": {"partitioning_size": 3}}, "OC": {"level1": {"partitioning_size": 16}}},
+                                               "partition_loops": ["OX", "ON"]})
+        self.assertEqual(interstellar_networks.arguments("any dataflow thr 0.75 x512 channels (half-full rule off)", "eyeriss512", self.folder),
+                         ["--set", "RF.min_utilization=0", "--set", "SRAM.min_utilization=0", "-o", "threshold=0.75"])
+
+    def test_every_layer_of_nine_networks_has_a_hint_on_three_machines(self):
+        found = {}
+        for (machine, network, _), layers in interstellar_networks.groups(os.path.join(FOLDER, "fig14_hints.csv")).items():
+            found.setdefault((machine, network), []).extend(layers)
+        self.assertEqual(len(found), 27)
+        for (_, network), layers in found.items():
+            rows = paper_tools.read_table(os.path.join(FOLDER, "networks", network + ".csv"))
+            self.assertEqual(sorted(layers), sorted(row["name"] for row in rows))
+
+    @unittest.skipUnless(HAVE_DSE, "no program")
+    def test_authors_energies_of_fig_14(self):
+        # Made with the authors' scheduler and an independent search by its rules; pJ with MACs, 4 digits.
+        here = os.getcwd()
+        os.chdir(ROOT)
+        try:
+            found = interstellar_networks.energies(FOLDER, self.folder, DSE, {"lstm_m", "lstm_l", "rhn", "mlp_m", "mlp_l"})
+        finally:
+            os.chdir(here)
+        for network, pj in (("lstm_m", (1.968e9, 1.167e9, 1.074e9)), ("lstm_l", (7.497e9, 4.527e9, 4.421e9)), ("rhn", (2.063e9, 1.260e9, 1.179e9)),
+                            ("mlp_m", (1.348e9, 8.117e8, 7.807e8)), ("mlp_l", (2.978e9, 1.810e9, 1.678e9))):
+            for machine, value in zip(interstellar_networks.MACHINES, pj):
+                joule, without = found[machine, network]
+                self.assertEqual(without, [])
+                self.assertAlmostEqual(1e12 * joule / value, 1, delta=5e-4, msg="%s on %s" % (network, machine))
+
+
 class Rules(unittest.TestCase):
     def test_neighbours_are_4_to_16_apart(self):
         # Section 6.3, with 256 PEs: 16 KB and 128 KB; 4 KB, 32 KB, 256 KB; 4 KB, 64 KB, 256 KB.
@@ -73,7 +111,7 @@ class Paper(unittest.TestCase):
         # Fig. 11: two register files. Fig. 12: 6 register files x 5 buffers x 2 tables. Section 6.2: 4 x 5 pairs. Fig. 13: 4 arrays x 6 x 6
         # sizes. Of C|K four parts of AlexNet, of which each has its schedule; of Fig. 11 both accountings.
         for name, n in (("fig11", "16"), ("fig11_all", "4"), ("fig12", "240"), ("fig12_all", "60"), ("sec62", "80"), ("sec62_all", "20"),
-                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144")):
+                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144"), ("fig14", "34 of 36"), ("fig14_opt4", "17 of 18")):
             done = subprocess.run([DSE, "check", "experiments/interstellar/%s.yaml" % name], cwd=ROOT, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False)
             self.assertEqual(done.returncode, 0, done.stdout.decode())
