@@ -14,6 +14,7 @@ extern const struct cli_command command_merge;
 extern const struct cli_command command_status;
 extern const struct cli_command command_check;
 extern const struct cli_command command_rerun;
+extern const struct cli_command command_optimise;
 extern const struct cli_command command_slurm;
 extern const struct cli_command command_watch;
 

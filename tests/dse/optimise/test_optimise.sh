@@ -1,0 +1,75 @@
+#!/bin/sh
+# The hierarchy that a search proves best is the best of all of them priced, and the front is that of all; fewer are priced.
+# Tests: optimise.c, hierarchies.c, dataflow_schedule.c.
+set -u
+# shellcheck source=tests/dse/checks.sh
+. tests/dse/checks.sh
+
+optimise() {
+    "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml experiments/interstellar/networks/alexnet.csv "$@"
+}
+# The row of answers without how many were priced.
+answers() {
+    cut -d, -f1-9 "$1" >"$2"
+}
+priced() {
+    awk -F, 'NR == 2 { print $NF }' "$1"
+}
+rf1='RF1=16 B,32 B' rf2='RF2=none,64 B..256 B' sram='SRAM=128 KiB..512 KiB'
+
+# Section 6.3 of the paper: "The optimal memory hierarchy uses 16 B and 128 B ..., with a 256 KB global SRAM double buffer."
+check 'AlexNet' code 0 optimise --size "$rf1" --size "$rf2" --size "$sram" -f csv
+check 'has the hierarchy of the paper' grep -q '^alexnet,RF1=16 B RF2=128 B SRAM=256 KiB,' "$folder/out"
+cp "$folder/out" "$folder/few"
+check 'all priced' code 0 optimise --size "$rf1" --size "$rf2" --size "$sram" -f csv --every
+cp "$folder/out" "$folder/all"
+answers "$folder/few" "$folder/few.answer"
+answers "$folder/all" "$folder/all.answer"
+check 'it is the same' cmp "$folder/few.answer" "$folder/all.answer"
+check 'all were 24 = 2 x 4 x 3' test "$(priced "$folder/all")" -eq 24
+check 'few were less than half' test "$(priced "$folder/few")" -lt 12
+check 'three threads' code 0 optimise --size "$rf1" --size "$rf2" --size "$sram" -f csv -j 3
+check 'write the same bytes' cmp "$folder/few" "$folder/out"
+
+# By the authors' rules levels are half full, so that a larger memory need not be better.
+same() {
+    what=$1
+    shift
+    check "$what" code 0 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml "$@" --size 'RF1=16 B,32 B' --size 'RF2=64 B..256 B' --size 'SRAM=128 KiB,256 KiB' -f csv
+    answers "$folder/out" "$folder/few.answer"
+    check "$what, all priced" code 0 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml "$@" --size 'RF1=16 B,32 B' --size 'RF2=64 B..256 B' --size 'SRAM=128 KiB,256 KiB' -f csv --every
+    answers "$folder/out" "$folder/all.answer"
+    check "$what: the same" cmp "$folder/few.answer" "$folder/all.answer"
+}
+same 'interstellar-compat' experiments/interstellar/networks/alexnet.csv -a interstellar-compat -o threshold=0
+same 'any dataflow' mlp_m -b 16 --dataflow any
+same 'the front' experiments/interstellar/networks/alexnet.csv --front
+check 'has several' test "$(wc -l <"$folder/out")" -gt 3
+
+# 16 B x 256 = 4 KiB to 128 KiB is 32 times as much; 32 B is 16 times, 64 B 8 times: the rule of 4 to 16 leaves these two.
+check 'the rule of 4 to 16' code 0 optimise --size 'RF1=16 B..64 B' --size 'RF2=none' --size 'SRAM=128 KiB' --ratio 4:16 -f csv
+check 'leaves two of three' awk -F, 'NR == 2 { exit $(NF - 1) != 2 }' "$folder/out"
+check 'a limit on storage' code 0 optimise --size 'RF1=16 B..64 B' --size 'RF2=none' --size 'SRAM=128 KiB' --max-storage '136 KiB' -f csv
+check 'leaves 4 KiB and 8 KiB of registers' awk -F, 'NR == 2 { exit $(NF - 1) != 2 }' "$folder/out"
+check 'no hierarchy within the limits' code 2 optimise --size 'SRAM=128 KiB' --max-storage '1 KiB'
+check 'is said' grep -q 'none of the 1 hierarchies keeps within the limits' "$folder/err"
+check 'registers that hold no word of each tensor' code 1 optimise --size 'RF1=2 B,4 B' --size 'RF2=none' --size 'SRAM=128 KiB'
+check 'are told' grep -q 'no hierarchy has a mapping for every layer' "$folder/out"
+
+# A hierarchy for each network is never worse than one for all, and its energies are those of dse map on that machine.
+check 'two networks, one hierarchy' code 0 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml mlp_m lstm_m --size 'RF2=64 B..256 B' --size 'SRAM=64 KiB..256 KiB' -f csv
+cp "$folder/out" "$folder/one"
+check 'a hierarchy each' code 0 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml mlp_m lstm_m --size 'RF2=64 B..256 B' --size 'SRAM=64 KiB..256 KiB' -f csv --each
+check 'needs no more' awk -F, 'FNR == 1 { next } NR == FNR { one[$1] = $5; next } $5 > one[$1] { bad = 1 } END { exit bad }' "$folder/one" "$folder/out"
+check 'mappings' code 0 optimise --size 'RF1=16 B' -f csv -r mappings
+check 'are those of dse map' awk -F, 'NR > 1 { n++ } $3 == "conv3" && $8 != "C|K" { bad = 1 } END { exit bad || n != 8 }' "$folder/out"
+
+check 'no sizes' code 2 optimise
+check 'has an example' grep -q -- "--size 'RF=16 B..512 B'" "$folder/err"
+check 'a range downwards' code 2 optimise --size 'RF1=64 B..16 B'
+check 'an unknown level' code 2 optimise --size 'RF3=64 B'
+check 'names it' grep -q 'RF3' "$folder/err"
+check 'the level around the array' code 2 optimise --size 'SRAM=none,64 KiB'
+check 'cannot be left out' grep -q 'only a level without an array inside it' "$folder/err"
+check 'a dataflow of one side' code 2 optimise --size 'RF1=16 B' --dataflow C
+finish
