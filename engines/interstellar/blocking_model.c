@@ -19,8 +19,8 @@ static void place_dims(struct blocking_order *order, uint32_t n_dim, const uint3
     }
 }
 
-/* The order that serves the reuse chain[0], within it chain[1], ... (n) first, unless one is there that leaves
- * out as much. */
+/* The order that serves the reuse chain[0], within it chain[1], ... (n) first, unless one is there that
+ * leaves out as much. */
 static void add_order(struct blocking_model *model, const uint32_t *chain, uint32_t n)
 {
     struct blocking_order new = {{0}, {0}};
@@ -162,8 +162,8 @@ void blocking_model_compile(const struct problem *problem, const struct architec
             out->exact = out->exact && !(blocking_has_array(out, v) && blocking_has_array(out, w));
 }
 
-/* Words of a tensor's tile; `loose`: without the gaps that strides leave, so that no parts of a tile need less
- * together. */
+/* Words of a tensor's tile; `loose`: without the gaps that strides leave, so that no parts of a tile need
+ * less together. */
 static double tile_words(const struct tensor *tensor, const uint32_t *extent, bool loose)
 {
     double words = 1;

@@ -1,7 +1,7 @@
 /* What Interstellar's searches need of a problem and a machine, compiled once: what an access and a hop of
- * each tensor cost at each level, which loop orders can be optimal, and what a memory holds. Levels and arrays
- * are those of struct mapping: the array of level v lies between v and the level inside it, that of level 0
- * between it and the MACs. */
+ * each tensor cost at each level, which loop orders can be optimal, and what a memory holds. Levels and
+ * arrays are those of struct mapping: the array of level v lies between v and the level inside it, that of
+ * level 0 between it and the MACs. */
 #ifndef ENGINES_INTERSTELLAR_BLOCKING_MODEL_H
 #define ENGINES_INTERSTELLAR_BLOCKING_MODEL_H
 
@@ -67,8 +67,8 @@ static inline bool blocking_has_array(const struct blocking_model *model, uint32
 void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
                             enum reuse_rule rule, bool half_full, struct blocking_model *out);
 
-/* Do the tiles of extent[d] (n_dim) fit into so many instances of level v, by the accounting's rule or, where it
- * has none for several together, as far as can be said? With `least`, are they large enough too? */
+/* Do the tiles of extent[d] (n_dim) fit into so many instances of level v, by the accounting's rule or,
+ * where it has none for several together, as far as can be said? With `least`, are they large enough too? */
 bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
                    bool least);
 
@@ -78,7 +78,8 @@ bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_
 void blocking_counts(const struct blocking_model *model, uint32_t v, uint32_t k, const double *outside,
                      const double *inside, double *count);
 
-/* The energy of level v for so many visits of each word of tensor t, with those `hops` of each in its array. */
+/* The energy of level v for so many visits of each word of tensor t, with those `hops` of each in its
+ * array. */
 static inline double blocking_visit_energy(const struct blocking_model *model, uint32_t v, uint32_t t,
                                            double count, double hops)
 {

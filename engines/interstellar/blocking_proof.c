@@ -1,12 +1,12 @@
 /* Branch and bound: the blocking of least energy, proved.
  *
- * What lies inside a level costs the same whatever lies further out led to its tile, so there is one best way
- * inwards from each tile, found once. A level's energy for a tile of the next is, for each loop order, a sum of
- * what depends on the inner tile alone and of the one tensor whose reuse is exclusive, which depends on the
- * outer tile alone. So the inner tiles that fit lie in a list for each order, sorted by the former and a bound
- * of what is inside them, and the search from an outer tile goes down that list until nothing can be better. The
- * outermost level's tiles lie in a heap by their bound; the first that is not better than the best ends the
- * search. */
+ * What lies inside a level costs the same whatever lies further out led to its tile, so there is one best
+ * way inwards from each tile, found once. A level's energy for a tile of the next is, for each loop order,
+ * a sum of what depends on the inner tile alone and of the one tensor whose reuse is exclusive, which
+ * depends on the outer tile alone. So the inner tiles that fit lie in a list for each order, sorted by the
+ * former and a bound of what is inside them, and the search from an outer tile goes down that list until
+ * nothing can be better. The outermost level's tiles lie in a heap by their bound; the first that is not
+ * better than the best ends the search. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

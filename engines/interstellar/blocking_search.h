@@ -1,5 +1,5 @@
-/* Searches of the space of blockings for the least energy: every point, as the authors' program goes about it,
- * or branch and bound. Both advance piece by piece and hold the best so far. */
+/* Searches of the space of blockings for the least energy: every point, as the authors' program goes about
+ * it, or branch and bound. Both advance piece by piece and hold the best so far. */
 #ifndef ENGINES_INTERSTELLAR_BLOCKING_SEARCH_H
 #define ENGINES_INTERSTELLAR_BLOCKING_SEARCH_H
 
@@ -71,14 +71,14 @@ void blocking_proof_free(struct blocking_proof *proof);
 void space_innermost(const struct blocking_space *space, const struct blocking_node *from,
                      struct blocking_node *out);
 
-/* served[d] (n_dim): the iterations that level v serves one after another, for a node behind its temporal step:
- * those of all steps so far; of a level 0 that feeds MACs without operands of their own, those of the layer,
- * shared by the MACs. */
+/* served[d] (n_dim): the iterations that level v serves one after another, for a node behind its temporal
+ * step: those of all steps so far; of a level 0 that feeds MACs without operands of their own, those of the
+ * layer, shared by the MACs. */
 void space_served(const struct blocking_space *space, uint32_t v, const struct blocking_node *node,
                   double *served);
 
-/* The energies of level v without the hops in its array by each order, and the counts of each (n_order, n_tensor), for
- * the step from one node to another. */
+/* The energies of level v without the hops in its array by each order, and the counts of each (n_order,
+ * n_tensor), for the step from one node to another. */
 uint32_t space_level_energies(const struct blocking_space *space, uint32_t v,
                               const struct blocking_node *from, const struct blocking_node *to,
                               double *energy_j, double count[][PROBLEM_TENSOR_MAX]);

@@ -8,9 +8,9 @@
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 
-/* Append the loops of each side of every array, near loops first, sides apart by "|" and arrays by " ; ", in the
- * paper's letters; other problems have their own dimensions' names, with "." between loops where one is longer
- * than a letter. An array whose loops are all of one iteration is left out; "" when all are. */
+/* Append the loops of each side of every array, near loops first, sides apart by "|" and arrays by " ; ",
+ * in the paper's letters; other problems have their own dimensions' names, with "." between loops where one
+ * is longer than a letter. An array whose loops are all of one iteration is left out; "" when all are. */
 void dataflow_name(const struct mapping *mapping, const struct problem *problem,
                    const struct architecture *arch, struct text_buffer *out);
 

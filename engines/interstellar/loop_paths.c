@@ -1,5 +1,5 @@
-/* Ways of one loop through levels and arrays, built layer by layer from the outside; states from which the end
- * cannot be reached are dropped. */
+/* Ways of one loop through levels and arrays, built layer by layer from the outside; states from which the
+ * end cannot be reached are dropped. */
 #include "engines/interstellar/loop_paths.h"
 
 #include <math.h>
@@ -70,8 +70,8 @@ static void begin_hinted(struct build *build)
     }
 }
 
-/* What a step may do: nothing; spread the hinted iterations over the array; take what is left of them; or take
- * any divisor of what is left outside or inside the hinted level. */
+/* What a step may do: nothing; spread the hinted iterations over the array; take what is left of them; or
+ * take any divisor of what is left outside or inside the hinted level. */
 enum step_kind { STEP_NONE, STEP_SPREAD, STEP_CORE, STEP_LEFT, STEP_INNER };
 
 static enum step_kind kind_of(const struct build *build, bool spatial, uint32_t v)

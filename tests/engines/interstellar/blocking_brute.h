@@ -1,6 +1,6 @@
-/* The least energy of small spaces the plain way, for test_blocking_random.c: every factorisation, every choice
- * of loops for the array, every order of the loops of every level, each mapping priced by the accounting. It
- * shares no code with the engine; header only, as each test program is one file. */
+/* The least energy of small spaces the plain way, for test_blocking_random.c: every factorisation, every
+ * choice of loops for the array, every order of the loops of every level, each mapping priced by the
+ * accounting. It shares no code with the engine; header only, as each test program is one file. */
 #ifndef TESTS_ENGINES_INTERSTELLAR_BLOCKING_BRUTE_H
 #define TESTS_ENGINES_INTERSTELLAR_BLOCKING_BRUTE_H
 
@@ -58,8 +58,8 @@ static inline void brute_permute(struct brute *b, uint32_t l, uint32_t n, uint32
     }
 }
 
-/* Price the mapping with its best orders. An order changes what its own level's loops cost and nothing else, so
- * levels are gone through one after the other. */
+/* Price the mapping with its best orders. An order changes what its own level's loops cost and nothing
+ * else, so levels are gone through one after the other. */
 static inline void brute_orders(struct brute *b)
 {
     uint32_t n_present[ARCH_LEVEL_MAX] = {0};
@@ -307,8 +307,8 @@ static inline void brute_hinted(struct brute *b)
 
 static inline void brute_dims(struct brute *b, uint32_t d);
 
-/* Dimension d's blocks of levels from..to (included) multiply to `rest` exactly; then `d + 1` or, for a hinted
- * loop, what is outside. */
+/* Dimension d's blocks of levels from..to (included) multiply to `rest` exactly; then `d + 1` or, for a
+ * hinted loop, what is outside. */
 static inline void brute_factors(struct brute *b, uint32_t d, uint32_t from, uint32_t to, uint32_t rest,
                                  uint32_t outside)
 {
