@@ -73,7 +73,7 @@ static bool leaves_off(struct blocking_search *search, bool found)
     return blocking_search_is_over(search) && (found || search->found || ++search->n_late > LATE_MOST);
 }
 
-/* The tensors all of whose reuse is exclusive by order k at level v, so that the inner tile does not count. */
+/* Is all reuse of tensor t exclusive by order k at level v, so that the inner tile does not count? */
 static bool is_free(const struct blocking_model *model, uint32_t v, uint32_t k, uint32_t t)
 {
     return (v > 0 || model->mac_holds) && model->order[k].exclusive[t] &&
@@ -87,7 +87,7 @@ static double visit_energy(const struct blocking_space *space, uint32_t v, uint3
     return blocking_visit_energy(&space->model, v, t, count, isfinite(hops) ? hops : 0);
 }
 
-/* The part of order k's energy at level v that the node in front decides (`outer`), with what is exclusive. */
+/* The part of order k's energy at level v that the node in front decides. */
 static double outer_part(const struct blocking_space *space, uint32_t v, uint32_t k, const double *outer)
 {
     const struct blocking_model *model = &space->model;

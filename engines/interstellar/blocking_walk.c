@@ -13,7 +13,7 @@ struct blocking_walk {
 
 enum { POINTS_AT_A_TIME = 4096 };
 
-/* A place within the walk: level v is to be blocked, what lies further out is in `point` and costs outer_j. */
+/* A place within the walk: level v is to be blocked; what lies further out is in `point`, costs outer_j. */
 struct place {
     struct blocking_search *search;
     struct blocking_point point;

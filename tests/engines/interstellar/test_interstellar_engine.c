@@ -4,11 +4,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "engines/interstellar/mapping_words.h"
 #include "tests/support/interstellar_search.h"
