@@ -11,6 +11,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import interstellar_dataflows
 import interstellar_networks
 import paper_lines
 import paper_stacks
@@ -201,7 +202,8 @@ def fig14(runs, out, report):
     interstellar_networks.fig14(report.folder, runs, out, report)
 
 
-FIGURES = {"table3": table3, "fig11": fig11, "fig12": fig12, "sec62": sec62, "fig13": fig13, "fig14": fig14}
+FIGURES = {"table1": interstellar_dataflows.table1, "table2": interstellar_dataflows.table2, "table3": table3,
+           "fig8": interstellar_dataflows.fig8, "fig9": interstellar_dataflows.fig9, "fig11": fig11, "fig12": fig12, "sec62": sec62, "fig13": fig13, "fig14": fig14}
 
 if __name__ == "__main__":
     sys.exit(paper_tools.main(FIGURES, __doc__, sys.argv[1:]))

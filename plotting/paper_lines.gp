@@ -38,7 +38,7 @@ do for [p = 1:n_panel] {
     set ytics font ',7'
     eval panel_ticks[p]
     if (label_rotate) {
-        set xtics scale 0.3 font ',4.5' rotate by label_rotate right
+        set xtics scale 0.3 font ',6' rotate by label_rotate right
     } else {
         set xtics scale 0 font ',7.5'
     }

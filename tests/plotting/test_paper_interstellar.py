@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
+import interstellar_dataflows
 import interstellar_networks
 import interstellar_points
 import paper_interstellar
@@ -91,6 +92,20 @@ class Hints(Folder):
                 self.assertAlmostEqual(1e12 * joule / value, 1, delta=5e-4, msg="%s on %s" % (network, machine))
 
 
+class Dataflows(Folder):
+    def test_sides_may_be_exchanged(self):
+        self.assertTrue(interstellar_dataflows.same("FY|FX", "FX|FY"))
+        self.assertFalse(interstellar_dataflows.same("FY|YK", "YK|F"))
+        self.assertEqual([interstellar_dataflows.label(name) for name in ("K|C", "Y|FY", "CK|Y")], ["K|C", "Y|FY", ""])
+
+    def test_rows_of_a_run_without_its_total(self):
+        write(self.path("x.csv"), "layer,status,dataflow\nCONV3,ok,C|K\nCONV3,infeasible,X|Y\ntotal,ok,\n")
+        self.assertEqual(list(interstellar_dataflows.dataflows(self.folder, "x")), ["C|K"])
+
+    def test_share_within_a_factor(self):
+        self.assertEqual(interstellar_dataflows.within([4, 5, 6, 8], 1.25), 0.5)
+
+
 class Rules(unittest.TestCase):
     def test_neighbours_are_4_to_16_apart(self):
         # Section 6.3, with 256 PEs: 16 KB and 128 KB; 4 KB, 32 KB, 256 KB; 4 KB, 64 KB, 256 KB.
@@ -111,7 +126,7 @@ class Paper(unittest.TestCase):
         # Fig. 11: two register files. Fig. 12: 6 register files x 5 buffers x 2 tables. Section 6.2: 4 x 5 pairs. Fig. 13: 4 arrays x 6 x 6
         # sizes. Of C|K four parts of AlexNet, of which each has its schedule; of Fig. 11 both accountings.
         for name, n in (("fig11", "16"), ("fig11_all", "4"), ("fig12", "240"), ("fig12_all", "60"), ("sec62", "80"), ("sec62_all", "20"),
-                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144"), ("fig14", "34 of 36"), ("fig14_opt4", "17 of 18")):
+                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144"), ("fig8_all", "12"), ("fig14", "34 of 36"), ("fig14_opt4", "17 of 18")):
             done = subprocess.run([DSE, "check", "experiments/interstellar/%s.yaml" % name], cwd=ROOT, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False)
             self.assertEqual(done.returncode, 0, done.stdout.decode())
