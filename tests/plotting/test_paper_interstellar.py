@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
+import interstellar_checks
 import interstellar_dataflows
 import interstellar_networks
 import interstellar_points
@@ -92,6 +93,24 @@ class Hints(Folder):
                 self.assertAlmostEqual(1e12 * joule / value, 1, delta=5e-4, msg="%s on %s" % (network, machine))
 
 
+class Checks(Folder):
+    def test_cells_are_paired_with_those_that_need_not_be_half_full(self):
+        pairs = interstellar_checks.merged_pairs({("0.5", "n"): {"a": 1, "b": 2}, ("0", "n"): {"a": 3}, ("0.5", "m"): {"a": 4}})
+        self.assertEqual(pairs, {("n", "a"): (1, 3)})
+        self.assertEqual(interstellar_checks.merged({"x": {"a": 1}, "y": {"b": 2}}), {"a": 1, "b": 2})
+
+    @unittest.skipUnless(HAVE_DSE, "no program")
+    def test_hops_between_copies_are_four_times_as_far(self):
+        done = subprocess.run([DSE, "eval", "experiments/interstellar/architectures/os8.json", "experiments/interstellar/networks/alexnet.csv:CONV3",
+                               "experiments/interstellar/fig3_points.txt", "-a", "interstellar-compat", "--no-fit", "-f", "csv", "-r", "networks"],
+                              cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        write(self.path("fig3.csv"), done.stdout.decode())
+        report = paper_tools.Report(FOLDER)
+        os.mkdir(self.path("out"))
+        interstellar_checks.fig3(self.folder, self.path("out"), report)
+        self.assertEqual((report.ours["fig3", "near"], report.ours["fig3", "far"]), (0.035, 4))
+
+
 class Dataflows(Folder):
     def test_sides_may_be_exchanged(self):
         self.assertTrue(interstellar_dataflows.same("FY|FX", "FX|FY"))
@@ -126,7 +145,8 @@ class Paper(unittest.TestCase):
         # Fig. 11: two register files. Fig. 12: 6 register files x 5 buffers x 2 tables. Section 6.2: 4 x 5 pairs. Fig. 13: 4 arrays x 6 x 6
         # sizes. Of C|K four parts of AlexNet, of which each has its schedule; of Fig. 11 both accountings.
         for name, n in (("fig11", "16"), ("fig11_all", "4"), ("fig12", "240"), ("fig12_all", "60"), ("sec62", "80"), ("sec62_all", "20"),
-                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144"), ("fig8_all", "12"), ("fig14", "34 of 36"), ("fig14_opt4", "17 of 18")):
+                        ("fig13", r"576 of [\d,]+"), ("fig13_all", "144"), ("fig7", "3"), ("fig7_all", "3"), ("fig7b", "4"), ("fig7b_all", "1"), ("prune", "16"), ("prune_opt4", "8"),
+                        ("fig8_all", "12"), ("fig14", "34 of 36"), ("fig14_opt4", "17 of 18")):
             done = subprocess.run([DSE, "check", "experiments/interstellar/%s.yaml" % name], cwd=ROOT, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False)
             self.assertEqual(done.returncode, 0, done.stdout.decode())
