@@ -221,6 +221,17 @@ static enum dse_status explain(struct engine_context *context, struct dse_error 
     return engine_context_mapspace(context, false, &space, err);
 }
 
+/* The authors' candidates for an array are not all that fit it; a schedule file and a dataflow say what else is
+ * wanted. */
+static bool tries_all_arrays(const struct state *state)
+{
+    const struct array_rule *rule = &state->settings.array;
+    for (uint32_t v = 0; v < state->space.model.n_level && !rule->any && !state->hint; v++)
+        if (blocking_has_array(&state->space.model, v) && !rule->only[v])
+            return false;
+    return true;
+}
+
 static enum dse_status end_search(struct engine_context *context, struct state *state, enum engine_stop *stop,
                                   struct dse_error *err)
 {
@@ -231,7 +242,7 @@ static enum dse_status end_search(struct engine_context *context, struct state *
     *stop = STOP_CONVERGED;
     if (isinf(best))
         return explain(context, err);
-    if (!state->space.model.exact)
+    if (!state->space.model.exact || !tries_all_arrays(state))
         return DSE_OK;
     engine_context_bound(context, bound);
     if (best <= bound * (1 + 1e-12))
