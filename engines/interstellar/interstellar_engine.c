@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "costmodel/interstellar/accounting_interstellar.h"
+#include "engines/cosa/polish.h"
 #include "engines/driver/driver.h"
 #include "engines/interstellar/blocking_search.h"
 #include "engines/interstellar/dataflow_list.h"
@@ -14,6 +15,7 @@
 #include "engines/mapspace/mapspace_constraints.h"
 
 enum { MODE_PROVE, MODE_ENUMERATE };
+enum { POLISH_EVALUATIONS = 20000, POLISH_PATIENCE = 50 };
 enum { OPTION_MODE, OPTION_LOOPS, OPTION_THRESHOLD, OPTION_USE, OPTION_REPLICATION, OPTION_RAGGED, N_OPTION };
 
 static const char *const modes[] = {"prove", "enumerate"};
@@ -42,11 +44,13 @@ struct state {
     const struct interstellar_hint *hint; /* NULL: none */
     struct blocking_search search;
     struct blocking_limits limits;
-    double offered_j;   /* of the best that the driver knows */
-    uint64_t n_counted; /* points that the driver knows */
-    double passed;      /* no mapping with fewer MACs in use than this pass asks for costs less */
-    double most_use;    /* of the array's choices, all of them */
-    bool hints_refused;
+    double offered_j;               /* of the best that the driver knows */
+    uint64_t n_counted;             /* points that the driver knows */
+    double passed;                  /* no mapping with fewer MACs in use than this pass asks for costs less */
+    double most_use;                /* of the array's choices, all of them */
+    struct engine_context *context; /* of the local search */
+    struct polish *polish;          /* NULL: none; in the driver's arena */
+    uint64_t last_evaluation;       /* of it */
 };
 
 static enum dse_status check_task(const struct engine_context *context, struct dse_error *err)
@@ -273,19 +277,70 @@ static enum dse_status enumerate_step(struct engine_context *context, struct sta
     return end_search(context, state, stop, err);
 }
 
+static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
+{
+    struct state *state = self;
+    if (!engine_context_evaluate(state->context, mapping, cost))
+        return false;
+    *tie = engine_context_last(state->context)->energy_j;
+    return true;
+}
+
+/* Where the search's energies are only near the accounting's, its answer is where a local search begins. */
+static enum dse_status begin_polish(struct engine_context *context, struct state *state,
+                                    struct dse_error *err)
+{
+    const struct engine_task *task = engine_context_task(context);
+    const struct mapspace *space;
+    struct mapping start;
+    double cost, tie;
+    if (state->space.model.exact || task->constraints || state->settings.pad > 1)
+        return DSE_OK;
+    DSE_TRY(engine_context_mapspace(context, false, &space, err));
+    struct polish *polish = arena_alloc(engine_context_arena(context), 1, sizeof *polish);
+    DSE_TRY(arena_check(engine_context_arena(context), "a local search", err));
+    state->context = context;
+    polish_init(polish, space, price, state, engine_context_stream(context, RANDOM_MOVE), POLISH_PATIENCE);
+    mapping_init(&start, engine_context_problem(context), task->architecture);
+    if (engine_context_best(context))
+        start = *engine_context_best(context);
+    if (!price(state, &start, &cost, &tie))
+        return DSE_OK;
+    polish_add(polish, &start, cost, tie);
+    state->polish = polish;
+    state->last_evaluation = engine_context_evaluations(context) + POLISH_EVALUATIONS;
+    return DSE_OK;
+}
+
+/* True: there is more to do. */
+static bool polish_some(struct engine_context *context, struct state *state)
+{
+    const uint64_t before = engine_context_evaluations(context);
+    do {
+        if (engine_context_evaluations(context) >= state->last_evaluation ||
+            engine_context_left(context) == 0 || !polish_step(state->polish))
+            return false;
+    } while (engine_context_evaluations(context) - before < ENGINE_BATCH);
+    return true;
+}
+
 static enum dse_status interstellar_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                          struct dse_error *err)
 {
     struct state *state = memory;
     if (engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE)
         return enumerate_step(context, state, stop, err);
+    if (state->polish)
+        return polish_some(context, state) ? DSE_OK : end_search(context, state, stop, err);
     if (!state->search.done)
         DSE_TRY(blocking_search_step(&state->search, err));
     DSE_TRY(offer(context, state, err));
     if (!state->search.done)
         return DSE_OK;
-    if (!next_pass(context, state))
-        return end_search(context, state, stop, err);
+    if (!next_pass(context, state)) {
+        DSE_TRY(begin_polish(context, state, err));
+        return state->polish ? DSE_OK : end_search(context, state, stop, err);
+    }
     state->offered_j = INFINITY;
     return begin_pass(context, state, err);
 }
@@ -295,6 +350,9 @@ static enum dse_status interstellar_finish(void *memory, struct engine_context *
 {
     struct state *state = memory;
     DSE_TRY(offer(context, state, err));
+    const atomic_int *cancel = state->limits.cancel;
+    if (cancel && atomic_load(cancel))
+        return DSE_OK;
     if (state->search.over && isinf(engine_context_best_cost(context))) {
         struct mapping plain; /* all loops at the outermost level */
         double cost;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every dataset of the cube is the same for 1, 2 and 4 threads and after an interruption, apart from the search times.
+"""Every dataset of the cube is the same for 1, 2 and 4 threads, of 3 shards and after an interruption, apart from the search times.
 Tests: runner.c."""
 import os
 import signal
@@ -11,7 +11,7 @@ import time
 import h5py
 import numpy
 
-SPEC = """experiment: same
+SPECS = ["""experiment: same
 architecture: simba
 network: resnet50
 layers: [conv1, conv2_0_a, conv2_0_b, conv3_1_c, fc]
@@ -21,7 +21,17 @@ axes:
   GlobalBuffer.capacity: [32 KiB, 128 KiB]
   DRAM.bandwidth: [10 GB/s, 20 GB/s]
   PE.mesh: [2x2, 4x4]
-"""
+""", """experiment: same
+network: mobilenet_v1
+layers: [conv1, conv2_dw, conv3_pw, conv5_dw]
+objective: energy
+limits: {max_evaluations: 3000}
+axes:
+  engine: [interstellar, descent, hybrid]
+  accounting: [interstellar, interstellar-compat]
+  architecture: [simba, eyeriss_16x16]
+  batch: [1, 3]
+"""]
 DSE = os.environ["DSE"]
 
 
@@ -38,15 +48,21 @@ def same(a, b):
     return a.shape == b.shape and (a == b).all()
 
 
-def main():
+def compare(number, text):
+    """How many datasets of this sweep differ or are missing."""
     with tempfile.TemporaryDirectory() as folder:
         spec = os.path.join(folder, "same.yaml")
         with open(spec, "w", encoding="utf-8") as file:
-            file.write(SPEC)
+            file.write(text)
         outs = []
         for threads in (1, 2, 4):
             outs.append(os.path.join(folder, f"t{threads}.h5"))
             subprocess.run([DSE, "run", spec, "-o", outs[-1], "-j", str(threads)], check=True, stderr=subprocess.DEVNULL)
+        outs.append(os.path.join(folder, "merged.h5"))
+        for shard in (1, 2, 3):
+            subprocess.run([DSE, "run", spec, "-o", outs[-1], "--shard", f"{shard}/3"], check=True, stderr=subprocess.DEVNULL)
+        shards = [os.path.join(folder, f"merged.{shard}-of-3.h5") for shard in (1, 2, 3)]
+        subprocess.run([DSE, "merge", outs[-1], *shards], check=True, stderr=subprocess.DEVNULL)
         outs.append(os.path.join(folder, "resumed.h5"))
         command = [DSE, "run", spec, "-o", outs[-1], "-j", "1"]
         for wait in (0.05, 0.1, 0.2):
@@ -55,18 +71,22 @@ def main():
                 run.send_signal(signal.SIGTERM)
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         first = datasets(outs[0])
-        n_bad = 0
+        n_bad = len(first) < 20
         for out in outs[1:]:
             other = datasets(out)
             if first.keys() != other.keys():
-                print(f"{out}: other datasets: {sorted(first.keys() ^ other.keys())}")
+                print(f"sweep {number}, {out}: other datasets: {sorted(first.keys() ^ other.keys())}")
                 n_bad += 1
             for name in first.keys() & other.keys():
                 if not same(first[name], other[name]):
-                    print(f"{os.path.basename(out)}: {name} differs")
+                    print(f"sweep {number}, {os.path.basename(out)}: {name} differs")
                     n_bad += 1
-        print(f"{len(first)} datasets in {len(outs)} files compared, {n_bad} differ")
-        return 1 if n_bad or len(first) < 20 else 0
+        print(f"sweep {number}: {len(first)} datasets in {len(outs)} files compared, {n_bad} bad")
+        return n_bad
+
+
+def main():
+    return 1 if sum(compare(number, text) for number, text in enumerate(SPECS)) else 0
 
 
 if __name__ == "__main__":
