@@ -137,6 +137,34 @@ static void compile_level(struct blocking_model *model, const struct architectur
         compile_memories(level, model->problem, arch, v, half_full);
 }
 
+/* Words of a tensor's tile; `loose`: without the gaps that strides leave, so that no parts of a tile need
+ * less together. */
+static uint64_t tile_words(const struct blocking_box *box, const uint32_t *extent, bool loose)
+{
+    uint64_t words = 1;
+    for (uint32_t r = 0; r < box->n_rank; r++) {
+        uint64_t length = 1;
+        for (uint32_t i = box->begin[r]; i < box->begin[r + 1]; i++)
+            length += (uint64_t)(loose ? 1 : box->coefficient[i]) * (extent[box->dim[i]] - 1);
+        words *= length;
+    }
+    return words;
+}
+
+static void compile_box(const struct tensor *tensor, struct blocking_box *out)
+{
+    uint32_t n = 0;
+    out->n_rank = tensor->n_rank;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        out->begin[r] = (uint8_t)n;
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++) {
+            out->dim[n] = (uint8_t)tensor->rank[r].term[i].dim;
+            out->coefficient[n++] = tensor->rank[r].term[i].coefficient;
+        }
+    }
+    out->begin[tensor->n_rank] = (uint8_t)n;
+}
+
 void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
                             enum reuse_rule rule, bool half_full, struct blocking_model *out)
 {
@@ -153,6 +181,8 @@ void blocking_model_compile(const struct problem *problem, const struct architec
     for (uint32_t d = 0; d < problem->n_dim; d++)
         out->loops |= (uint32_t)(problem->bound[d] > 1) << d;
     add_chains(out, out->loops, chain, 0);
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        compile_box(&problem->tensor[t], &out->box[t]);
     out->exact = true;
     for (uint32_t v = 0; v < arch->n_level; v++)
         compile_level(out, arch, v, half_full);
@@ -160,21 +190,6 @@ void blocking_model_compile(const struct problem *problem, const struct architec
     for (uint32_t v = 2; v < arch->n_level; v++)
         for (uint32_t w = 1; w < v && rule == REUSE_COMPAT; w++)
             out->exact = out->exact && !(blocking_has_array(out, v) && blocking_has_array(out, w));
-}
-
-/* Words of a tensor's tile; `loose`: without the gaps that strides leave, so that no parts of a tile need
- * less together. */
-static double tile_words(const struct tensor *tensor, const uint32_t *extent, bool loose)
-{
-    double words = 1;
-    for (uint32_t r = 0; r < tensor->n_rank; r++) {
-        double length = 1;
-        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-            length += (loose ? 1.0 : tensor->rank[r].term[i].coefficient) *
-                      (extent[tensor->rank[r].term[i].dim] - 1);
-        words *= length;
-    }
-    return words;
 }
 
 bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
@@ -187,7 +202,7 @@ bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_
         double words = 0;
         for (uint32_t t = 0; t < model->n_tensor; t++)
             if (memory->tensors >> t & 1)
-                words += tile_words(&model->problem->tensor[t], extent, loose);
+                words += (double)tile_words(&model->box[t], extent, loose);
         if (words > memory->most_word * instances)
             return false;
         if (least && (words < memory->least_word ||

@@ -43,8 +43,17 @@ struct blocking_level {
     struct blocking_memory memory[TENSOR_ROLE_COUNT];
 };
 
+/* The ranks of a tensor, close together: terms begin[r] .. begin[r + 1] - 1 add up in rank r. */
+struct blocking_box {
+    uint32_t n_rank;
+    uint8_t begin[PROBLEM_RANK_MAX + 1];
+    uint8_t dim[PROBLEM_RANK_MAX * PROBLEM_TERM_MAX];
+    uint32_t coefficient[PROBLEM_RANK_MAX * PROBLEM_TERM_MAX];
+};
+
 struct blocking_model {
     const struct problem *problem;
+    struct blocking_box box[PROBLEM_TENSOR_MAX];
     struct interstellar_reuse reuse;
     enum reuse_rule rule;
     uint32_t n_dim, n_level, n_tensor;

@@ -13,7 +13,7 @@
 
 #include "engines/interstellar/blocking_search.h"
 
-enum { NODES_AT_A_TIME = 16, LATE_MOST = 100000 };
+enum { NODES_AT_A_TIME = 16, LATE_MOST = 100000, TILES_A_LOOK = 64 };
 
 /* One way on from a tile: through a choice for the array below its level. */
 struct way {
@@ -345,14 +345,24 @@ static void scan(struct blocking_search *search, uint32_t v, const struct blocki
     const struct proof_level *level = &search->proof->level[v];
     const uint32_t n_dim = space->model.n_dim, y = layer_tile(&space->model, v);
     const uint32_t *row[PROBLEM_DIM_MAX];
-    for (uint32_t d = 0; d < n_dim; d++)
-        row[d] = space->path[d].layer[y].factor + (size_t)from->state[d] * space->path[d].layer[y].n;
+    uint32_t dim[PROBLEM_DIM_MAX];
+    for (uint32_t d = 0; d < n_dim; d++) { /* loops of many ways first: most tiles fail there */
+        uint32_t at = d;
+        for (; at > 0 && space->path[dim[at - 1]].layer[y].n < space->path[d].layer[y].n; at--)
+            dim[at] = dim[at - 1];
+        dim[at] = d;
+    }
+    for (uint32_t i = 0; i < n_dim; i++) {
+        const struct loop_layer *layer = &space->path[dim[i]].layer[y];
+        row[i] = layer->factor + (size_t)from->state[dim[i]] * layer->n;
+    }
     for (uint32_t i = 0; i < level->n_sorted[k]; i++) {
         const struct sorted_tile *tile = &level->sorted[k][i];
         uint32_t d = 0;
-        if (tile->key + outer_j >= out->inner_j || leaves_off(search, out->inner_j < cutoff))
+        if (tile->key + outer_j >= out->inner_j ||
+            (i % TILES_A_LOOK == 0 && leaves_off(search, out->inner_j < cutoff)))
             return;
-        while (d < n_dim && row[d][tile->node.state[d]])
+        while (d < n_dim && row[d][tile->node.state[dim[d]]])
             d++;
         if (d == n_dim)
             try_tile(search, v, from, tile->tile, out);

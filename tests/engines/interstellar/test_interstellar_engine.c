@@ -1,10 +1,10 @@
 /* The engine on every search that the authors' program or the independent one was run on: the same findings,
  * energies and numbers of points. By other objectives: the bound holds, and what is called optimal is.
  * Tests: interstellar_engine.c, mapping_words.c. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
