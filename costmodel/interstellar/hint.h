@@ -21,7 +21,7 @@ struct loop_hint {
 
 struct interstellar_hint {
     bool present;
-    int line; /* of the file, for messages */
+    int line;                               /* of the file, for messages */
     struct loop_hint loop[PROBLEM_DIM_MAX]; /* (n_dim) */
     bool has_partition_loops;               /* false: the file has no such list, and sharing is an error */
     uint8_t n_partition_loop;

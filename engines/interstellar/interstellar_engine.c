@@ -225,8 +225,8 @@ static enum dse_status explain(struct engine_context *context, struct dse_error 
     return engine_context_mapspace(context, false, &space, err);
 }
 
-/* The authors' candidates for an array are not all that fit it; a schedule file and a dataflow say what else is
- * wanted. */
+/* The authors' candidates for an array are not all that fit it; a schedule file and a dataflow say what else
+ * is wanted. */
 static bool tries_all_arrays(const struct state *state)
 {
     const struct array_rule *rule = &state->settings.array;

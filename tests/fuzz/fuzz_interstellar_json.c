@@ -1,5 +1,5 @@
-/* Files of Interstellar's authors: any bytes are an architecture, a schedule, a layer or a table of layers, or
- * an error. What reads is checked, and a schedule is put into constraints; each with the fixed others. */
+/* Files of Interstellar's authors: any bytes are an architecture, a schedule, a layer or a table of layers,
+ * or an error. What reads is checked, and a schedule is put into constraints; each with the fixed others. */
 #include <stdlib.h>
 
 #include "costmodel/interstellar_json/interstellar_json.h"

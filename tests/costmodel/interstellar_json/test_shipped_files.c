@@ -1,5 +1,5 @@
-/* The machines, networks and schedules in experiments/interstellar: all are read, and those that say the same in
- * two ways are the same.
+/* The machines, networks and schedules in experiments/interstellar: all are read, and those that say the same
+ * in two ways are the same.
  * Tests: json_architecture.c, json_layer.c. */
 #include <glob.h>
 #include <setjmp.h>
