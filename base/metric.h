@@ -64,6 +64,7 @@ enum { METRIC_GROUP_MAX = 24 };
     X(S, bound_latency_ratio, F64, "1", NONE, LESS, "Latency over its lower bound")                          \
     X(S, bound_energy_ratio, F64, "1", NONE, LESS, "Energy over its lower bound")                            \
     X(S, bound_edp_ratio, F64, "1", NONE, LESS, "Energy-delay product over its lower bound")                 \
+    X(S, area_mm2, F64, "mm2", NONE, LESS, "Area of the machine")                                            \
     X(S, n_mac, U64, "1", SUM, NEITHER, "Multiply-accumulate operations")
 
 #define METRIC_C_TYPE_F64 double

@@ -89,6 +89,8 @@ static const struct unit units[] = {
     {UNIT_JOULE_PER_BIT, "nJ/bit", -9, 0, 1, 1},
     {UNIT_JOULE_PER_BIT, "pJ/bit", -12, 0, 1, 0.01},
     {UNIT_JOULE_PER_BIT, "fJ/bit", -15, 0, 1, 1},
+    {UNIT_MM2, "mm2", 0, 0, 1, 0.01}, /* the customary unit of a chip */
+    {UNIT_MM2, "um2", -6, 0, 1, 1},
 };
 
 enum { N_UNIT = sizeof units / sizeof units[0], NUMBER_MAX = 64, UNIT_MAX = 48, EXCERPT_MAX = 80 };
@@ -115,6 +117,7 @@ static const struct kind_words kinds[] = {
     [UNIT_CYCLE] = {"cycle", "a count such as 12 cycles", "cycle, cycles"},
     [UNIT_WORD] = {"word", "a count such as 8 words", "word, words"},
     [UNIT_WORD_PER_CYCLE] = {"word/cycle", "a rate such as 16 word/cycle", "word/cycle, words/cycle"},
+    [UNIT_MM2] = {"mm2", "an area such as 0.3 mm2", "um2, mm2"},
     [UNIT_JOULE_PER_BIT] = {"J/bit", "an energy such as 0.8 pJ/bit", "fJ/bit, pJ/bit, nJ/bit, J/bit"},
 };
 

@@ -22,7 +22,8 @@ enum unit_kind {
     UNIT_CYCLE,          /* "12 cycle" or "12 cycles"; value in cycles */
     UNIT_WORD,           /* "8 word" or "8 words"; value in words */
     UNIT_WORD_PER_CYCLE, /* "16 word/cycle"; value in words per cycle */
-    UNIT_JOULE_PER_BIT   /* pJ/bit fJ/bit; value in joule per bit */
+    UNIT_JOULE_PER_BIT,  /* pJ/bit fJ/bit; value in joule per bit */
+    UNIT_MM2             /* um2 mm2; value in square millimetres */
 };
 
 /* Parse `text` into `*value` (SI). `what` is named in the error text ("GlobalBuffer.capacity"). `err` gets no

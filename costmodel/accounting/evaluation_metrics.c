@@ -9,6 +9,7 @@ void evaluation_metrics(const struct evaluation *e, const struct architecture *a
     out->energy_j = e->energy_j;
     out->edp_js = e->edp_js;
     out->utilization = e->utilization;
+    out->area_mm2 = architecture_area_mm2(arch);
     out->n_mac = (uint64_t)e->n_compute;
     out->energy_mac_j = e->energy_mac_j;
     out->energy_buffer_j = out->energy_noc_j = out->energy_dram_j = 0;

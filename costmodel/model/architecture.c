@@ -134,6 +134,11 @@ enum dse_status architecture_check(const struct architecture *arch, struct dse_e
     for (uint32_t l = 0; l < arch->n_level; l++)
         DSE_TRY(check_level(&arch->level[l], err));
     DSE_TRY(check_meshes(arch, err));
+    if (arch->max_area_mm2 > 0 && isnan(architecture_area_mm2(arch)))
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "max_area is given, but no area to compare with it: write area (and area_per_byte) of "
+            "storages, arrays and macs");
     return gpu_limits_check(arch, err);
 }
 

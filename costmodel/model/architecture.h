@@ -7,6 +7,7 @@
 #define COSTMODEL_MODEL_ARCHITECTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -58,7 +59,10 @@ struct storage_level {
     double router_energy_j;  /* per word and router */
     double ingress_energy_j; /* per word that enters */
     uint64_t fill_latency_cycle, drain_latency_cycle;
-    uint32_t link; /* enum array_link */
+    double area_mm2;      /* of one instance; 0: not known, as for all areas */
+    double byte_area_mm2; /* and for each byte that it holds */
+    double hop_area_mm2;  /* of the network below, at each instance of what is inside */
+    uint32_t link;        /* enum array_link */
     /* Memories side by side: tensors of role r lie in part[part_of[r]], and size_word is the sum of the
      * parts'. 0: one memory for all, as said above. */
     uint32_t n_part;
@@ -90,6 +94,9 @@ struct storage_level {
     X(HASHED, ingress_energy_j, "ingress energy", 0, ARCH_MOST)                                              \
     X(HASHED, fill_latency_cycle, "network fill latency", 0, ARCH_MOST)                                      \
     X(HASHED, drain_latency_cycle, "network drain latency", 0, ARCH_MOST)                                    \
+    X(SET, area_mm2, "area", 0, ARCH_MOST)                                                                   \
+    X(SET, byte_area_mm2, "area per byte", 0, ARCH_MOST)                                                     \
+    X(SET, hop_area_mm2, "area of the network", 0, ARCH_MOST)                                                \
     X(SET, link, "kind of link", 0, ARRAY_LINK_COUNT - 1)                                                    \
     X(SET, n_part, "memories side by side", 0, TENSOR_ROLE_COUNT)
 
@@ -101,6 +108,7 @@ struct mac_array {
     /* 1: it holds an operand of each tensor, so that the innermost level sees the order of its loops; 0: it
      * does not. Interstellar's accounting only. */
     uint32_t capacity;
+    double area_mm2; /* of one of them; 0: not known */
 };
 
 /* As STORAGE_LEVEL_NUMBERS. */
@@ -109,6 +117,7 @@ struct mac_array {
     X(HASHED, mesh_x, "MAC columns", 0, 0x1p64)                                                              \
     X(HASHED, mesh_y, "MAC rows", 0, 0x1p64)                                                                 \
     X(HASHED, energy_j, "MAC energy", 0, ARCH_MOST)                                                          \
+    X(SET, area_mm2, "MAC area", 0, ARCH_MOST)                                                               \
     X(SET, capacity, "MAC capacity", 0, 1)
 
 /* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a
@@ -156,6 +165,7 @@ struct architecture {
      * that unrolled loops must use; and whether a side may carry one loop only. */
     double utilization_threshold;
     bool no_replication;
+    double max_area_mm2; /* a larger machine is infeasible; 0: no limit */
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
@@ -168,6 +178,7 @@ struct architecture {
     X(HASHED, clock_hz, "clock in Hz", 1e-3, 1e15)                                                           \
     X(HASHED, link_transfers, "link transfers", 0, 1)                                                        \
     X(HASHED, strict_fanout, "strict fan-out", 0, 1)                                                         \
+    X(SET, max_area_mm2, "largest area", 0, ARCH_MOST)                                                       \
     X(SET, utilization_threshold, "utilization threshold", 0, 1)                                             \
     X(SET, no_replication, "no replication", 0, 1)
 
@@ -180,7 +191,14 @@ uint64_t architecture_usable_words(const struct storage_level *level);
 /* Fan-out from level l to the next inner level (or the MACs for l = 0). */
 void architecture_fanout(const struct architecture *arch, uint32_t l, uint64_t *x, uint64_t *y);
 
-/* Limits, unique names, meshes that divide, positive sizes, finite non-negative numbers. */
+/* The sum of all areas that are known, all instances; NaN when none is. */
+double architecture_area_mm2(const struct architecture *arch);
+
+/* Whether that keeps within max_area_mm2; if not, why in `reason`. */
+bool architecture_area_fits(const struct architecture *arch, char *reason, size_t size);
+
+/* Limits, unique names, meshes that divide, positive sizes, finite non-negative numbers, a largest area only with
+ * some area to compare. */
 DSE_MUST_CHECK enum dse_status architecture_check(const struct architecture *arch, struct dse_error *err);
 
 /* Content hash of everything that determines a result (names do not, except that levels are told apart by

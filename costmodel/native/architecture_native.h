@@ -74,7 +74,7 @@ enum arch_field_id {
     MACS_NAME,
     MACS_WORD,
     ARCH_FIELD_NAMED,
-    ARCH_FIELD_MAX = 88 /* at most so many rows */
+    ARCH_FIELD_MAX = 96 /* at most so many rows */
 };
 
 /* The rows of one of several memories side by side. */

@@ -34,6 +34,11 @@
     {                                                                                                        \
         section, key, ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, 0, 0, 1, fallback, sentence, __VA_ARGS__     \
     }
+#define AREA_ROW(section, key, sentence, ...)                                                                \
+    {                                                                                                        \
+        section, key, ARCH_VALUE_QUANTITY, UNIT_MM2, NO_UNIT, ARCH_POSITIVE, 0, 1e9, "none", sentence,       \
+            __VA_ARGS__                                                                                      \
+    }
 #define BANDWIDTH_ROW(key, sentence)                                                                         \
     {                                                                                                        \
         ARCH_STORAGE, key, ARCH_VALUE_QUANTITY, UNIT_BYTE_PER_S, UNIT_WORD_PER_CYCLE,                        \
@@ -230,6 +235,13 @@ static const struct arch_field SCHEMA[] = {
                LEVEL(router_energy_j)),
     ENERGY_ROW(ARCH_ARRAY, "ingress_energy", "0 pJ", "Of one word that enters the network.",
                LEVEL(ingress_energy_j)),
+    AREA_ROW(ARCH_STORAGE, "area", "Of one instance, whatever its size.", LEVEL(area_mm2)),
+    AREA_ROW(ARCH_STORAGE, "area_per_byte", "Of one instance, for each byte of its capacity.",
+             LEVEL(byte_area_mm2)),
+    AREA_ROW(ARCH_ARRAY, "area", "Of links and routers at one instance of the array.", LEVEL(hop_area_mm2)),
+    AREA_ROW(ARCH_MACS, "area", "Of one multiply-accumulate unit.", PLACE(mac_array, area_mm2, 0)),
+    AREA_ROW(ARCH_TOP, "max_area", "A machine that takes more is infeasible.",
+             PLACE(architecture, max_area_mm2, 0)),
     CHOICE_ROW(
         ARCH_ARRAY, "link", link_kind, "systolic",
         "How words get about in it: from neighbour to neighbour, over a bus, over a bus with adders as "

@@ -32,8 +32,6 @@ struct optimise_job {
     bool every, front, each, mappings;
 };
 
-enum { HIERARCHY_COLUMN_AREA = 3 };
-
 static const struct cell_column answer_column[] = {
     {"network", "network", LOOK_TEXT, 0, NULL, 0},
     {"hierarchy", "hierarchy", LOOK_TEXT, 0, NULL, 0},
@@ -272,7 +270,7 @@ static void fill_row(const struct optimise_job *job, const char *name, int64_t o
     cells_text(cells, name);
     cells_text(cells, sizes.data);
     cells_real(cells, one->onchip_byte);
-    cells_real(cells, NAN);
+    cells_real(cells, architecture_area_mm2(&one->arch));
     if (only >= 0)
         fill_network(job, (uint32_t)only, h, total, cells);
     for (uint32_t w = 0; w < job->n_network && only < 0; w++)

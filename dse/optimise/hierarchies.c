@@ -113,7 +113,8 @@ static enum dse_status build(const char *name, const struct input_overrides *ove
 static bool within(const struct hierarchy *one, const struct size_limits *limits)
 {
     double inner = 0;
-    if (one->onchip_byte > limits->most_byte)
+    char reason[128];
+    if (one->onchip_byte > limits->most_byte || !architecture_area_fits(&one->arch, reason, sizeof reason))
         return false;
     for (uint32_t v = 0; v < one->arch.n_level && limits->most_ratio > 0; v++) {
         const double byte = level_byte(&one->arch.level[v]);

@@ -217,6 +217,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
     }
     point->level = levels;
     point->edp_js = point->energy_j * point->latency_s;
+    point->area_mm2 = architecture_area_mm2(source->arch);
     point->utilization =
         (double)point->n_mac / ((double)source->arch->mac.instances * (double)point->latency_cycle);
     if (bounded) {

@@ -72,6 +72,7 @@ static void fill_schedule(const struct record_source *source, const struct engin
     const struct metric_group *group = source->group;
     size_t n = 0;
     point->metrics = found->schedule.metrics;
+    point->metrics.area_mm2 = architecture_area_mm2(source->arch);
     point->accounting = found->schedule.accounting;
     for (size_t i = 0; group && i < group->n; i++)
         put_extra(source, &group->metric[i], found->schedule.own[i], point, &n);

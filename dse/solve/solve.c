@@ -321,6 +321,17 @@ static void result_init(struct solve_result *result)
     result->schedule = NULL;
 }
 
+/* Whether the machine is one that may be built; else the result says so. */
+static bool begin_result(const struct architecture *arch, struct solve_result *result)
+{
+    result_init(result);
+    if (architecture_area_fits(arch, result->reason, sizeof result->reason))
+        return true;
+    result->outcome = RESULT_INFEASIBLE;
+    result->found.stop = STOP_CONVERGED;
+    return false;
+}
+
 enum dse_status solve_task(const struct solve_settings *settings, const struct problem *problem,
                            const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
                            struct solve_result *result)
@@ -337,7 +348,8 @@ enum dse_status solve_task_shared(const struct solve_settings *settings, const s
     struct solve_compiled own = {0};
     const struct solve_compiled *compiled = &own;
     const struct accounting *accounting = solve_accounting(settings, arch);
-    result_init(result);
+    if (!begin_result(arch, result))
+        return DSE_OK;
     enum dse_status status = shared->cache
                                  ? solve_cache_get(shared->cache, accounting, problem, arch, &compiled, &err)
                                  : solve_compile(accounting, problem, arch, &own, &err);
@@ -377,7 +389,8 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
                               const atomic_int *cancel, struct arena *arena, struct solve_result *result)
 {
     struct dse_error err;
-    result_init(result);
+    if (!begin_result(arch, result))
+        return DSE_OK;
     struct engine_task task = {
         .network = workload->network,
         .architecture = arch,

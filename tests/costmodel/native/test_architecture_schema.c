@@ -55,6 +55,8 @@ static const char *accepted_words(const struct arch_field *field, char *list, si
         return "`1 GHz`";
     case UNIT_CYCLE:
         return "`3 cycle`";
+    case UNIT_MM2:
+        return "`0.3 mm2`";
     default:
         return "quantity";
     }
