@@ -11,6 +11,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import interstellar_blockings
 import interstellar_checks
 import interstellar_dataflows
 import interstellar_networks
@@ -203,8 +204,12 @@ def fig14(runs, out, report):
     interstellar_networks.fig14(report.folder, runs, out, report)
 
 
+def fig10(runs, out, report):
+    interstellar_blockings.fig10(report.folder, runs, out, report)
+
+
 FIGURES = {"table1": interstellar_dataflows.table1, "table2": interstellar_dataflows.table2, "table3": table3,
-           "fig3": interstellar_checks.fig3, "fig7": interstellar_checks.fig7, "fig8": interstellar_dataflows.fig8, "fig9": interstellar_dataflows.fig9, "fig11": fig11, "fig12": fig12, "sec62": sec62, "fig13": fig13, "fig14": fig14,
+           "fig3": interstellar_checks.fig3, "fig7": interstellar_checks.fig7, "fig8": interstellar_dataflows.fig8, "fig9": interstellar_dataflows.fig9, "fig10": fig10, "fig11": fig11, "fig12": fig12, "sec62": sec62, "fig13": fig13, "fig14": fig14,
            "prune": interstellar_checks.prune, "observation2": interstellar_checks.observation2}
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from figure_case import DSE, HAVE_DSE, HAVE_GNUPLOT, ROOT, Folder, write
+import interstellar_blockings
 import interstellar_checks
 import interstellar_dataflows
 import interstellar_networks
@@ -109,6 +110,19 @@ class Checks(Folder):
         os.mkdir(self.path("out"))
         interstellar_checks.fig3(self.folder, self.path("out"), report)
         self.assertEqual((report.ours["fig3", "near"], report.ours["fig3", "far"]), (0.035, 4))
+
+
+class Blockings(unittest.TestCase):
+    def test_as_many_as_the_authors_search_prices(self):
+        # 10,413: points that the authors' scheduler evaluates for CONV3, C|K, 512 B.
+        found = list(interstellar_blockings.blockings())
+        self.assertEqual(len(found), 10413)
+        self.assertEqual(interstellar_blockings.line(found[0], (0, 2)),
+                         "[IC:8 ON:16] / [IC:2 OC:8] / [OX:13 OY:13 FX:3 FY:3 OC:3] ; L0 IC:16 | OC:16")
+
+    def test_best_order_of_each_level(self):
+        self.assertEqual(interstellar_blockings.best([10, 9, 12, 13, 8]), 7)
+        self.assertEqual(interstellar_blockings.best([10, 11, 12, 13, 14]), 10)
 
 
 class Dataflows(Folder):
