@@ -38,8 +38,8 @@ static inline void fuzz_check_totals(const struct architecture *arch, const stru
     fuzz_check_number(e->edp_js, "edp");
     fuzz_check_number(e->n_compute, "computes");
     FUZZ_REQUIRE(e->utilization > 0 && e->utilization <= 1, "utilization %g", e->utilization);
-    FUZZ_REQUIRE(e->cycle >= e->compute_cycle && e->compute_cycle >= 1, "%llu cycles of %llu",
-                 (unsigned long long)e->cycle, (unsigned long long)e->compute_cycle);
+    FUZZ_REQUIRE(e->latency_cycle >= e->compute_cycle && e->compute_cycle >= 1, "%llu cycles of %llu",
+                 (unsigned long long)e->latency_cycle, (unsigned long long)e->compute_cycle);
     for (uint32_t l = 0; l < arch->n_level; l++) {
         fuzz_check_number(e->level_energy_j[l], "level energy");
         fuzz_check_number(e->network_energy_j[l], "network energy");
@@ -52,9 +52,9 @@ static inline void fuzz_check_totals(const struct architecture *arch, const stru
 static inline void fuzz_check_same(const struct architecture *arch, const struct evaluation *fast,
                                    const struct evaluation *plain)
 {
-    FUZZ_REQUIRE(fast->cycle == plain->cycle && fast->compute_cycle == plain->compute_cycle,
-                 "fast %llu cycles, plain %llu", (unsigned long long)fast->cycle,
-                 (unsigned long long)plain->cycle);
+    FUZZ_REQUIRE(fast->latency_cycle == plain->latency_cycle && fast->compute_cycle == plain->compute_cycle,
+                 "fast %llu cycles, plain %llu", (unsigned long long)fast->latency_cycle,
+                 (unsigned long long)plain->latency_cycle);
     FUZZ_REQUIRE(fast->n_mac_used == plain->n_mac_used, "MACs in use differ");
     FUZZ_REQUIRE(fuzz_near(fast->energy_j, plain->energy_j, 1e-12), "fast %.17g J, plain %.17g J",
                  fast->energy_j, plain->energy_j);
