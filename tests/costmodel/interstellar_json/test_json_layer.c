@@ -113,6 +113,9 @@ static void test_other_tables(void **state)
     assert_int_equal(network_batch(&net), 0);
     assert_false(layer_same_problem(&net.layer[0], &net.layer[1]));
     network_free(&net);
+    parse("t.csv", "\xef\xbb\xbfname,B,K,C,X,Y,FX,FY\r\nA,1,6,5,4,3,1,2\r\n", &net); /* a spreadsheet's */
+    assert_int_equal(net.layer[0].k, 6);
+    network_free(&net);
 }
 
 static void test_faults(void **state)
