@@ -5,17 +5,19 @@
 #include <sys/stat.h>
 
 #include "base/yaml.h"
+#include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
 /* A specification names layers, a network describes them. */
-static bool is_network(const struct ynode *root)
+static bool is_network(const struct yaml_doc *doc)
 {
+    const struct ynode *root = doc->root;
     const struct ynode *layers = yaml_find(root, "layers");
     bool describes = layers && layers->kind == YNODE_SEQUENCE && layers->n_item > 0 &&
                      layers->item[0]->kind == YNODE_MAPPING;
-    return describes || yaml_find(root, "problem") || yaml_find(root, "problems") ||
+    return describes || interstellar_is_layer(doc) || yaml_find(root, "problem") || yaml_find(root, "problems") ||
            yaml_find(root, "input") || yaml_find(root, "inputs");
 }
 
@@ -57,12 +59,17 @@ enum dse_status input_check(const char *path, struct dse_faults *faults, bool *i
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) /* a pipe can be read but once */
         return DSE_OK;
+    if (interstellar_is_table(path, "", 0)) {
+        *is_input = true;
+        return dse_note(faults, check_network(path, faults, out, err), err);
+    }
     if (yaml_read(&doc, path, NULL) != DSE_OK)
         return DSE_OK; /* the reader of specifications says why */
     doc.faults = faults;
     if (!yaml_find(doc.root, "experiment")) {
-        bool machine = timeloop_is_architecture(&doc) || yaml_find(doc.root, "hierarchy");
-        *is_input = machine || is_network(doc.root);
+        bool machine = timeloop_is_architecture(&doc) || interstellar_is_architecture(&doc) ||
+                       yaml_find(doc.root, "hierarchy");
+        *is_input = machine || is_network(&doc);
         if (machine)
             status = check_architecture(&doc, out, err);
         else if (*is_input)

@@ -87,5 +87,15 @@ for name in architectures/simba networks/resnet50 networks/unet networks/gpt2_sm
     check 'and says so' grep -q '^[an][a-z]* [a-z0-9_]*: [0-9]* ' "$folder/out"
 done
 check 'so is a problem file of Timeloop' code 0 "$DSE" check tests/known/timeloop/problems/alexnet-conv2-5x5.yaml
+for name in architectures/eyeriss512.json networks/alexnet.csv; do
+    check "so is Interstellar's $name" code 0 "$DSE" check "experiments/interstellar/$name"
+    check 'and says so' grep -q '^[an][a-z]* [a-z0-9_]*: [0-9]* ' "$folder/out"
+done
+printf '{"fmap_width": 3, "fmap_height": 3, "input_fmap_channel": 2, "output_fmap_channel": 4, "window_width": 1, "stride": 2}' >"$folder/l.json"
+check 'a layer of theirs that lacks a key' code 2 "$DSE" check "$folder/l.json"
+check 'says it as such' grep -q 'l.json:1: .*layer of Interstellar' "$folder/err"
+printf 'name,B,K,C,X,Y,FX,FY\nA,1,0,1,1,1,1,1\n' >"$folder/t.csv"
+check 'a table with a fault' code 2 "$DSE" check "$folder/t.csv"
+check 'says where' grep -q 't.csv:2: column K: "0"' "$folder/err"
 check 'a specification comes by a pipe, too' sh -c '"$0" check /dev/stdin <experiments/quickstart.yaml >/dev/null && cat experiments/quickstart.yaml | "$0" check /dev/stdin >/dev/null' "$DSE"
 finish
