@@ -17,8 +17,8 @@ static bool is_network(const struct yaml_doc *doc)
     const struct ynode *layers = yaml_find(root, "layers");
     bool describes = layers && layers->kind == YNODE_SEQUENCE && layers->n_item > 0 &&
                      layers->item[0]->kind == YNODE_MAPPING;
-    return describes || interstellar_is_layer(doc) || yaml_find(root, "problem") || yaml_find(root, "problems") ||
-           yaml_find(root, "input") || yaml_find(root, "inputs");
+    return describes || interstellar_is_layer(doc) || yaml_find(root, "problem") ||
+           yaml_find(root, "problems") || yaml_find(root, "input") || yaml_find(root, "inputs");
 }
 
 static enum dse_status check_architecture(const struct yaml_doc *doc, struct text_buffer *out,
