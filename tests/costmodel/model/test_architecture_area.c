@@ -34,8 +34,8 @@ static void test_area_without_numbers(void **state)
     assert_true(architecture_area_fits(&arch, reason, sizeof reason));
 }
 
-/* Buffer 0.5 + 2,000 bytes of 0.001; an array of four registers with links of 0.25 and 0.125 each; MACs 0.0625:
- * 2.5 + 4 x 0.375 + 8 x 0.0625 = 4.5. A byte of what is not limited takes nothing. */
+/* Buffer 0.5 + 2,000 bytes of 0.001; an array of four registers with links of 0.25 and 0.125 each; MACs
+ * 0.0625: 2.5 + 4 x 0.375 + 8 x 0.0625 = 4.5. A byte of what is not limited takes nothing. */
 static void test_area_of_all_instances(void **state)
 {
     (void)state;
