@@ -75,6 +75,10 @@ def first_files(folder):
             "machine.json": copy(INTERSTELLAR, "architectures", "split_wbypass.json"),
             "ck.json": copy(INTERSTELLAR, "schedules", "CK16.json"),
             "layers.csv": b"name,B,K,C,X,Y,FX,FY,stride,groups,count,note\none,2,32,16,8,8,3,3,1,1,1,\"a, b\"\ntwo,2,16,16,8,8,3,3,2,16,3,\n",
+            "layer.json": b'{"fmap_width": 8, "fmap_height": 8, "input_fmap_channel": 16,\n "output_fmap_channel": 32, "window_width": 3, '
+                          b'"window_height": 3,\n "batch_size": 2, "stride_width": 2}\n',
+            "points.txt": b"# a comment\n[IC:8 OY:8] / [-Weights OC:2 FX:3] / [FY:3 ON:2] ; L0 OC:16 | IC:2 OX:8\n\n"
+                          b"[IC:8] / [] / [OY:8 IC:2 OC:32 FX:3 FY:3 OX:8 ON:2]\n",
             "fnet.yaml": copy(ROOT, "tests", "known", "soma", "tiny6.yaml"),
             "farch.yaml": copy(ROOT, "experiments", "architectures", "soma_edge.yaml")}
     for name, content in good.items():
@@ -112,6 +116,12 @@ KINDS = {
     "interstellar architecture": ("machine.json", ("machine.json",),
                                   [("map", "machine.json", "layers.csv", "-e", "random", "-n", "20", "-j", "1", "--accounting", "interstellar")]),
     "interstellar layers": ("layers.csv", ("layers.csv",), [("map", "arch.yaml", "layers.csv", "-e", "random", "-n", "20", "-j", "1")]),
+    "interstellar layer": ("layer.json", ("layer.json", "points.txt:"),
+                           [("check", "layer.json"), ("map", "machine.json", "layer.json", "-e", "interstellar", "-n", "20", "-t", "1", "-j", "1"),
+                            ("eval", "machine.json", "layer.json", "points.txt", "--accounting", "interstellar", "--no-fit", "-r", "levels")]),
+    "mappings of one line": ("points.txt", ("points.txt",),
+                             [("eval", "machine.json", "layer.json", "points.txt", "--accounting", "interstellar", "--no-fit", "-r", report)
+                              for report in ("summary", "networks")]),
     "interstellar schedule": ("ck.json", ("ck.json", "infeasible"),
                               [("map", "machine.json", "layers.csv", "-c", "ck.json", "-e", "random", "-n", "20", "-j", "1",
                                 "--accounting", "interstellar")]),
@@ -219,7 +229,7 @@ def prepare(good, folder, kind, number, seed):
     rnd = random.Random(f"{seed} {kind} {number}")
     data = good[name]
     for _ in range(rnd.choice([1, 1, 1, 2, 4])):
-        is_text = name.endswith((".yaml", ".csv", ".json")) and rnd.random() < 0.75
+        is_text = name.endswith((".yaml", ".csv", ".json", ".txt")) and rnd.random() < 0.75
         data = (mutate_text if is_text else mutate_bytes)(rnd, data) if data else data
     if name.endswith(".h5") and rnd.randrange(2):  # without its seal, so that HDF5 meets the damage
         data = data[:-64] if b"\nsealed by dse " in data[-64:] else data
