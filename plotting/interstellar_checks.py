@@ -87,9 +87,9 @@ def merged_pairs(found):
 
 def observation2(runs, out, report):
     """No level dominates an efficient design: 16 B + 128 B + 256 KB, CONV3 by C|K."""
-    layer = cells(runs, "sec62", ["RF1.capacity_byte", "RF2.capacity_byte"]).get(("16", "128"), {}).get("CONV3")
+    layer = cells(runs, "prune_opt4", ["SRAM.min_utilization", "network"]).get(("0.5", "alexnet_conv3_to_fc2"), {}).get("CONV3")
     if not layer:
-        raise Missing("section 6.2 has no mapping of CONV3 with 16 B and 128 B")
+        raise Missing("prune_opt4 has no mapping of CONV3")
     shares = {part: joule / layer.without_macs for part, joule in layer.parts().items() if part != "MAC"}
     write_table(os.path.join(out, "observation2.csv"), ["part", "share"], [list(pair) for pair in shares.items()])
     report.set("observation2", "shares", " ".join("%.3f" % shares[part] for part in ("RF1", "RF2", "SRAM", "DRAM")))

@@ -153,6 +153,8 @@ class Paper(unittest.TestCase):
         self.assertEqual({row["figure"] for row in rows}, set(paper_interstellar.FIGURES))
         keys = [(row["figure"], row["key"]) for row in rows]
         self.assertEqual(len(keys), len(set(keys)))
+        for row in paper_tools.read_table(os.path.join(FOLDER, "comments.csv")):
+            self.assertIn((row["figure"], row["key"]), keys + [(figure, "") for figure in paper_interstellar.FIGURES])
 
     @unittest.skipUnless(HAVE_DSE, "no program")
     def test_specifications_have_the_points_of_the_paper(self):
