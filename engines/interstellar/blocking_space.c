@@ -24,10 +24,12 @@ static void fill_steps(const struct blocking_space *space, uint32_t v, uint32_t 
     const struct loop_layer *from = &space->path[d].layer[y - 1], *to = &space->path[d].layer[y];
     for (uint32_t i = 0; i < from->n; i++) {
         uint16_t *step = array->step[d] + (size_t)i * array->n_kind[d];
-        for (uint32_t k = 0; k < array->n_kind[d]; k++) {
+        for (uint32_t k = 0; k < array->n_kind[d]; k++)
             step[k] = BLOCKING_NO_STEP;
-            for (uint32_t j = 0; j < to->n; j++)
-                if (step_factor(&space->path[d], y, i, j) == kinds[k])
+        for (uint32_t j = 0; j < to->n; j++) {
+            const uint32_t factor = step_factor(&space->path[d], y, i, j);
+            for (uint32_t k = 0; factor && k < array->n_kind[d]; k++)
+                if (kinds[k] == factor)
                     step[k] = (uint16_t)j;
         }
         for (uint32_t c = 0; c < array->list.n; c++)
