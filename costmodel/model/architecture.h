@@ -197,8 +197,8 @@ double architecture_area_mm2(const struct architecture *arch);
 /* Whether that keeps within max_area_mm2; if not, why in `reason`. */
 bool architecture_area_fits(const struct architecture *arch, char *reason, size_t size);
 
-/* Limits, unique names, meshes that divide, positive sizes, finite non-negative numbers, a largest area only with
- * some area to compare. */
+/* Limits, unique names, meshes that divide, positive sizes, finite non-negative numbers, a largest area only
+ * with some area to compare. */
 DSE_MUST_CHECK enum dse_status architecture_check(const struct architecture *arch, struct dse_error *err);
 
 /* Content hash of everything that determines a result (names do not, except that levels are told apart by
