@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/interstellar/dataflow.h"
 #include "costmodel/interstellar/points.h"
 #include "dse/command/commands.h"
 #include "dse/console/report_print.h"
@@ -11,7 +12,6 @@
 #include "dse/optimise/dataflow_schedule.h"
 #include "dse/optimise/optimise.h"
 #include "dse/run/threads.h"
-#include "engines/interstellar/dataflow.h"
 
 /* Everything one call of the command holds. */
 struct optimise_job {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "costmodel/interstellar/dataflow.h"
 #include "costmodel/interstellar/points.h"
-#include "engines/interstellar/dataflow.h"
 
 static const struct cell_column column[] = {
     {.name = "energy_no_mac_pJ"}, {.name = "dataflow", .title = "dataflow"},

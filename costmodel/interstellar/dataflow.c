@@ -1,5 +1,5 @@
 /* Names and keys of dataflows. */
-#include "engines/interstellar/dataflow.h"
+#include "costmodel/interstellar/dataflow.h"
 
 #include <string.h>
 

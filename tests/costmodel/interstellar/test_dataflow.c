@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engines/interstellar/dataflow.h"
+#include "costmodel/interstellar/dataflow.h"
 #include "tests/engines/small_cases.h"
 
 /* Loops (problem letters, near ones first) of a side each, "" for none, on the array below level 1. */

@@ -1,7 +1,7 @@
 /* Names of dataflows, the loops that a mapping unrolls over an array: "C|K", "FY|YK", and the keys of the
  * authors' program, "(5)(4)". */
-#ifndef ENGINES_INTERSTELLAR_DATAFLOW_H
-#define ENGINES_INTERSTELLAR_DATAFLOW_H
+#ifndef COSTMODEL_INTERSTELLAR_DATAFLOW_H
+#define COSTMODEL_INTERSTELLAR_DATAFLOW_H
 
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
