@@ -40,6 +40,9 @@ static void option_range(const struct engine_option *option, char *buffer, size_
         snprintf(buffer, size, "%s", list.data ? list.data : "");
         text_free(&list);
         break;
+    case OPTION_FILE:
+        snprintf(buffer, size, "a file");
+        break;
     case OPTION_INTEGER:
     case OPTION_REAL:
         snprintf(buffer, size, "%s .. %s", short_number(option->lowest, low, sizeof low),

@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "dse/command/commands.h"
 #include "dse/command/map_hint.h"
+#include "dse/inputs/input_store.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/map_network.h"
 #include "dse/report/map_report.h"
 #include "dse/run/threads.h"
 #include "dse/solve/each_dataflow.h"
+#include "dse/solve/option_files.h"
 #include "dse/solve/record.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
@@ -22,6 +24,8 @@ struct map_job {
     struct workload workload;
     struct yaml_doc constraints;
     struct solve_settings settings;
+    struct input_store *inputs;       /* of the files */
+    struct option_files *files;       /* that options name */
     struct solve_result *result;      /* (n_problem) */
     const struct solve_result **view; /* (n_problem) */
     struct point_record point;
@@ -34,14 +38,17 @@ struct map_job {
     int n_thread;
 };
 
-static enum dse_status read_options(const struct cli_args *args, struct solve_settings *settings,
-                                    struct dse_error *err)
+static enum dse_status read_options(const struct cli_args *args, struct map_job *job, struct dse_error *err)
 {
+    struct solve_settings *settings = &job->settings;
     unsigned long long seed = 0, max_evaluations = 0, max_seconds = 0;
     char name[INPUT_SET_TEXT_MAX];
     const char *value;
     DSE_TRY(solve_settings_init(settings, cli_value(args, "engine") ? cli_value(args, "engine") : "descent",
                                 err));
+    DSE_TRY(input_store_new(&job->inputs, err));
+    DSE_TRY(option_files_new(job->inputs, NULL, &job->files, err));
+    settings->files = job->files;
     if (cli_value(args, "objective"))
         DSE_TRY(objective_parse(cli_value(args, "objective"), &settings->objective, err));
     DSE_TRY(cli_number(args, "seed", 0, UINT64_MAX, &seed, err));
@@ -93,7 +100,7 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(cli_choice(args, "format", formats, 4, MAP_TABLE, &job->format, err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
-    DSE_TRY(read_options(args, &job->settings, err));
+    DSE_TRY(read_options(args, job, err));
     if (cli_value(args, "measure"))
         DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
@@ -261,6 +268,8 @@ static int command(const struct cli_args *args, const struct console *console)
     yaml_doc_free(&job->constraints);
     workload_free(&job->workload);
     network_free(&job->network);
+    option_files_free(job->files);
+    input_store_free(job->inputs);
     free(job);
     return code;
 }

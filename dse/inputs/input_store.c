@@ -2,12 +2,15 @@
  * result file kept and knows no others. */
 #include "dse/inputs/input_store.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "costmodel/readers/readers.h"
 
@@ -20,7 +23,8 @@ struct input_store {
     struct arena arena;         /* names and paths */
 };
 
-static const char *const role_of[] = {"architecture", "network", INPUT_ROLE_SPECIFICATION, "problem"};
+static const char *const role_of[] = {"architecture", "network", INPUT_ROLE_SPECIFICATION, "problem",
+                                      "option file"};
 
 static enum dse_status no_memory(struct dse_error *err)
 {
@@ -114,18 +118,85 @@ static enum dse_status record(struct input_store *store, enum resolve_kind kind,
     return DSE_OK;
 }
 
+static const struct result_input *find_input(const struct input_store *store, const char *role,
+                                             const char *name)
+{
+    for (size_t i = 0; i < store->n; i++)
+        if (strcmp(store->input[i].role, role) == 0 && strcmp(store->input[i].name, name) == 0)
+            return &store->input[i];
+    return NULL;
+}
+
+static enum dse_status not_held(const struct input_store *store, const char *role, const char *name,
+                                struct dse_error *err)
+{
+    return dse_fail(err, DSE_BAD_INPUT, "%s does not hold the %s %.200s that its specification names",
+                    store->source, role, name);
+}
+
 enum dse_status input_store_get(struct input_store *store, enum resolve_kind kind, const char *name,
                                 const char *base_dir, struct result_input *got, struct dse_error *err)
 {
-    for (size_t i = 0; i < store->n; i++)
-        if (strcmp(store->input[i].role, role_of[kind]) == 0 && strcmp(store->input[i].name, name) == 0) {
-            *got = store->input[i];
-            return DSE_OK;
-        }
+    const struct result_input *known = find_input(store, role_of[kind], name);
+    if (known) {
+        *got = *known;
+        return DSE_OK;
+    }
     if (store->replay)
-        return dse_fail(err, DSE_BAD_INPUT, "%s does not hold the %s %.200s that its specification names",
-                        store->source, role_of[kind], name);
+        return not_held(store, role_of[kind], name, err);
     return record(store, kind, name, base_dir, got, err);
+}
+
+/* What is kept of a file of an option: YAML, as all inputs are. NULL when out of memory. */
+static const char *keep_checksum(struct input_store *store, const char *bytes, size_t n_byte)
+{
+    char text[80];
+    int n = snprintf(text, sizeof text, "xxh3_64: %016" PRIx64 "\nbyte: %zu\n", hash_of_bytes(bytes, n_byte),
+                     n_byte);
+    return arena_copy_text(&store->arena, text, (size_t)n);
+}
+
+/* Enter a file that was read from `path`, or compare it with what was there before. */
+static enum dse_status enter_option_file(struct input_store *store, const struct result_input *known,
+                                         const char *name, const char *path, const char *bytes, size_t n_byte,
+                                         struct dse_error *err)
+{
+    const char *checksum = keep_checksum(store, bytes, n_byte);
+    if (!checksum)
+        return no_memory(err);
+    if (known && strcmp(known->content, checksum) != 0)
+        return dse_fail(err, DSE_BAD_INPUT, "%.200s has changed since %s", path,
+                        store->replay ? "the results were computed" : "it was read");
+    if (known)
+        return DSE_OK;
+    struct result_input input = {.role = role_of[RESOLVE_OPTION_FILE],
+                                 .name = arena_copy_text(&store->arena, name, strlen(name)),
+                                 .path = arena_copy_text(&store->arena, path, strlen(path)),
+                                 .content = checksum,
+                                 .n_byte = strlen(checksum)};
+    if (!input.name || !input.path || !grow(store, store->n + 1))
+        return no_memory(err);
+    store->owned[store->n] = NULL;
+    store->input[store->n++] = input;
+    return DSE_OK;
+}
+
+enum dse_status input_store_option_file(struct input_store *store, const char *name, const char *base_dir,
+                                        char path[RESOLVE_PATH_MAX], char **bytes, size_t *n_byte,
+                                        struct dse_error *err)
+{
+    const struct result_input *known = find_input(store, role_of[RESOLVE_OPTION_FILE], name);
+    if (!known && store->replay)
+        return not_held(store, role_of[RESOLVE_OPTION_FILE], name, err);
+    if (known)
+        (void)text_copy(path, RESOLVE_PATH_MAX, known->path);
+    else
+        DSE_TRY(resolve_name(RESOLVE_OPTION_FILE, name, base_dir, path, RESOLVE_PATH_MAX, err));
+    DSE_TRY(yaml_load(path, bytes, n_byte, err)); /* it takes any bytes */
+    enum dse_status status = enter_option_file(store, known, name, path, *bytes, *n_byte, err);
+    if (status != DSE_OK)
+        free(*bytes);
+    return status;
 }
 
 const struct result_input *input_store_all(const struct input_store *store, size_t *n)

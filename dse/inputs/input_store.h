@@ -36,6 +36,13 @@ DSE_MUST_CHECK enum dse_status input_store_get(struct input_store *store, enum r
                                                const char *name, const char *base_dir,
                                                struct result_input *got, struct dse_error *err);
 
+/* The bytes of a file that an engine's option names, for the caller to free, and its path. What the store
+ * keeps of it is their checksum: it may be large. Replayed, it is read from where it lay. DSE_BAD_INPUT when
+ * it is not what it was; else as input_store_get. */
+DSE_MUST_CHECK enum dse_status input_store_option_file(struct input_store *store, const char *name,
+                                                       const char *base_dir, char path[RESOLVE_PATH_MAX],
+                                                       char **bytes, size_t *n_byte, struct dse_error *err);
+
 /* All files so far, in the order of the first use; (n) valid until the next input_store_get. */
 const struct result_input *input_store_all(const struct input_store *store, size_t *n);
 

@@ -16,8 +16,8 @@
 
 enum { NAME_LIST_MAX = 4096, PARENT_MAX = 16 };
 
-static const char *const kind_folder[] = {"architectures", "networks", NULL, NULL};
-static const char *const kind_word[] = {"architecture", "network", "experiment", "problem"};
+static const char *const kind_folder[] = {"architectures", "networks", NULL, NULL, NULL};
+static const char *const kind_word[] = {"architecture", "network", "experiment", "problem", "file"};
 
 static int is_file(const char *path)
 {
@@ -294,7 +294,7 @@ enum dse_status resolve_name(enum resolve_kind kind, const char *name, const cha
         return dse_fail(err, DSE_BAD_INPUT, "the name of the %s is empty", kind_word[kind]);
     if (kind == RESOLVE_EXPERIMENT)
         return resolve_experiment(name, path, size, err);
-    if (looks_like_path(name))
+    if (kind == RESOLVE_OPTION_FILE || looks_like_path(name))
         return resolve_path(kind, name, base_dir, path, size, err);
     const char *folder = kind_folder[kind];
     if (try_parents(base_dir, folder, name, path, size) || try_folder(".", folder, name, path, size) ||

@@ -7,8 +7,14 @@
 #include "base/status.h"
 
 /* What is looked for: in a folder of experiments/, or in experiments/ itself. A problem file of a network is
- * named by its path and not looked for. */
-enum resolve_kind { RESOLVE_ARCHITECTURE, RESOLVE_NETWORK, RESOLVE_EXPERIMENT, RESOLVE_PROBLEM };
+ * named by its path and not looked for, and so is a file that an engine's option names. */
+enum resolve_kind {
+    RESOLVE_ARCHITECTURE,
+    RESOLVE_NETWORK,
+    RESOLVE_EXPERIMENT,
+    RESOLVE_PROBLEM,
+    RESOLVE_OPTION_FILE
+};
 
 enum { RESOLVE_PATH_MAX = 4096 };
 
@@ -16,10 +22,10 @@ enum { RESOLVE_PATH_MAX = 4096 };
  * a path: relative to `base_dir` if there is such a file, else to the current directory. Any other name is
  * NAME.yaml, .json or .csv in experiments/architectures (or networks) of `base_dir`, of its parents, of the
  * current directory, or of the data that comes with the program, and last a file of just that name.
- * `base_dir` may be NULL. An experiment is NAME.yaml or, for "FOLDER/NAME" that is no path to a file,
- * FOLDER/NAME.yaml in experiments/ of the current directory or of that data; `base_dir` does not matter. A
- * network may be a folder; `path` ends in '/' then. DSE_BAD_INPUT: not found, with the nearest name there
- * is. */
+ * `base_dir` may be NULL. A file of an option is always a path. An experiment is NAME.yaml or, for
+ * "FOLDER/NAME" that is no path to a file, FOLDER/NAME.yaml in experiments/ of the current directory or of
+ * that data; `base_dir` does not matter. A network may be a folder; `path` ends in '/' then. DSE_BAD_INPUT:
+ * not found, with the nearest name there is. */
 DSE_MUST_CHECK enum dse_status resolve_name(enum resolve_kind kind, const char *name, const char *base_dir,
                                             char *path, size_t size, struct dse_error *err);
 

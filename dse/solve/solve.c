@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
+#include "dse/solve/option_files.h"
 #include "dse/solve/solve_cache.h"
 
 /* Goes up when the same inputs give other results: then old journals are not resumed. */
@@ -52,10 +53,16 @@ enum dse_status solve_settings_init(struct solve_settings *settings, const char 
 enum dse_status solve_settings_option(struct solve_settings *settings, const char *name, const char *text,
                                       struct dse_error *err)
 {
-    DSE_TRY(engine_option_set(settings->engine, name, text, settings->option, err));
-    for (size_t i = 0; i < settings->engine->n_option; i++)
-        if (strcmp(settings->engine->option[i].name, name) == 0)
-            settings->option_set |= UINT64_C(1) << i;
+    const struct engine *engine = settings->engine;
+    size_t at = 0;
+    while (at < engine->n_option && strcmp(engine->option[at].name, name) != 0)
+        at++;
+    bool is_file = at < engine->n_option && engine->option[at].kind == OPTION_FILE;
+    if (is_file && settings->files && strcmp(text, "none") != 0)
+        DSE_TRY(option_files_value(settings->files, engine, at, text, &settings->option[at], err));
+    else
+        DSE_TRY(engine_option_set(engine, name, text, settings->option, err));
+    settings->option_set |= UINT64_C(1) << at;
     return DSE_OK;
 }
 
@@ -278,6 +285,7 @@ static enum dse_status make_task(const struct solve_settings *s, const struct so
         .key = stream_key(s->engine, compiled->problem_key),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
     };
+    task->file = option_files_all(s->files, &task->n_file);
     return make_constraints(s, compiled->problem, arch, arena, &task->constraints, err);
 }
 
@@ -403,6 +411,7 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
         .core_cache = shared->core_cache,
         .n_thread = shared->n_thread,
     };
+    task.file = option_files_all(s->files, &task.n_file);
     enum dse_status status = solve_accepts(s, arch, &err);
     if (status == DSE_OK)
         status = engine_solve(s->engine, &task, arena, &result->found, &err);

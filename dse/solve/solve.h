@@ -18,7 +18,8 @@
 #include "engines/mapspace/mapspace_constraints.h"
 #include "results/record/schema.h"
 
-struct solve_cache; /* dse/solve/solve_cache.h */
+struct option_files; /* dse/solve/option_files.h */
+struct solve_cache;  /* dse/solve/solve_cache.h */
 
 enum { SOLVE_OPTION_MAX = 64, SOLVE_REASON_MAX = 512 };
 
@@ -27,6 +28,7 @@ struct solve_settings {
     const struct engine *engine;
     double option[SOLVE_OPTION_MAX];     /* (engine->n_option) */
     uint64_t option_set;                 /* bit i: option i was set by its name */
+    struct option_files *files;          /* those that options name, borrowed; NULL: they may name none */
     const struct accounting *accounting; /* chosen; NULL: the engine's first that takes the machine */
     struct objective objective;
     uint64_t seed;
@@ -67,7 +69,8 @@ struct solve_shared {
 DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settings, const char *engine,
                                                    struct dse_error *err);
 
-/* Set an option of the engine from text. DSE_BAD_INPUT as of engine_option_set. */
+/* Set an option of the engine from text. DSE_BAD_INPUT as of engine_option_set; of a file as of
+ * option_files_value. */
 DSE_MUST_CHECK enum dse_status solve_settings_option(struct solve_settings *settings, const char *name,
                                                      const char *text, struct dse_error *err);
 

@@ -56,6 +56,7 @@ void sweep_free(struct sweep *sweep)
         workload_free(&sweep->workload[i]);
     for (size_t i = 0; i < sweep->n_network; i++)
         network_free(&sweep->network[i]);
+    option_files_free(sweep->files);
     free(sweep->cell);
     arena_free(&sweep->arena);
     memset(sweep, 0, sizeof *sweep);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
+#include "dse/solve/option_files.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
 #include "dse/spec/spec.h"
@@ -55,6 +56,7 @@ struct sweep {
     size_t n_engine;
     /* (n_engine) with the fixed options, objective, seed and limits per search */
     struct solve_settings *engine;
+    struct option_files *files;     /* that their options name; owned */
     uint64_t point_max_evaluations; /* of all searches of a point; 0: no limit */
     double point_max_seconds;
     enum isolation isolation;

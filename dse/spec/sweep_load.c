@@ -342,9 +342,11 @@ static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
         return missing(sweep, "engine", "engine: descent", err);
     sweep->engine = arena_alloc(&sweep->arena, values.n, sizeof *sweep->engine);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
+    DSE_TRY(option_files_new(sweep->spec->inputs, sweep->spec->base_dir, &sweep->files, err));
     for (size_t i = 0; i < values.n; i++) {
-        enum dse_status status =
-            solve_settings_init(&sweep->engine[sweep->n_engine], values.value[i].text, &inner);
+        struct solve_settings *engine = &sweep->engine[sweep->n_engine];
+        enum dse_status status = solve_settings_init(engine, values.value[i].text, &inner);
+        engine->files = sweep->files;
         if (status == DSE_OK)
             sweep->n_engine++;
         else

@@ -44,8 +44,9 @@ enum engine_stop {
 
 const char *engine_stop_text(enum engine_stop stop);
 
-/* One option of an engine. Values are doubles: integers up to 2^53, booleans 0/1, choices by index. */
-enum option_kind { OPTION_INTEGER, OPTION_REAL, OPTION_BOOL, OPTION_CHOICE };
+/* One option of an engine. Values are doubles: integers up to 2^53, booleans 0/1, choices by index, files by
+ * the id of struct engine_file (0: none). */
+enum option_kind { OPTION_INTEGER, OPTION_REAL, OPTION_BOOL, OPTION_CHOICE, OPTION_FILE };
 
 struct engine_option {
     const char *name;
@@ -56,6 +57,16 @@ struct engine_option {
     double lowest, highest;    /* inclusive */
     const char *const *choice; /* (highest + 1) names for OPTION_CHOICE, else NULL */
 };
+
+/* A file that an option names, as its engine has read it. The option's value is the id: what is in the file
+ * identifies a search, where it lies does not. */
+struct engine_file {
+    double id;           /* engine_file_id of its bytes */
+    const void *content; /* as engine->read_file made it; const, shared by threads */
+};
+
+/* The low 53 bits of the XXH3-64 of the bytes, or 1 where they are 0. */
+double engine_file_id(const void *bytes, size_t n_byte);
 
 /* How much an engine may spend on one task. 0 means no limit. `cancel` (may be NULL) is polled between
  * batches; the first batch is made however long init has taken. */
@@ -76,7 +87,9 @@ struct engine_task {
     const struct architecture *architecture;        /* always set */
     uint32_t batch;
     struct objective objective;
-    const double *option; /* (engine->n_option) values in table order */
+    const double *option;           /* (engine->n_option) values in table order */
+    const struct engine_file *file; /* (n_file) among them those that options name */
+    size_t n_file;
     uint64_t seed;
     uint64_t key; /* content hash of the task: with the seed it makes the random streams */
     struct engine_budget budget;
@@ -188,7 +201,11 @@ struct engine {
                                  struct engine_dataflows *out, struct dse_error *err);
     bool takes_hint;    /* mapper: heeds constraints->hint; others get it as factors */
     bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
-    size_t state_byte;  /* private state, zeroed, from the arena */
+    /* REQUIRED where an option is a file: make of its bytes what searches use, in `arena`, which outlives
+     * them. DSE_BAD_INPUT: it is none of ours, or damaged; `path` is for the message. */
+    enum dse_status (*read_file)(size_t option, const char *path, const void *bytes, size_t n_byte,
+                                 struct arena *arena, const void **content, struct dse_error *err);
+    size_t state_byte; /* private state, zeroed, from the arena */
     /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);
     /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */
@@ -240,7 +257,7 @@ bool engine_is_untrusted(const struct engine *engine, const double *option);
 void engine_option_defaults(const struct engine *engine, double *value);
 
 /* Set one option from text; checks kind and range. DSE_BAD_INPUT names the option, the accepted range, the
- * nearest name. */
+ * nearest name. A file is not opened here but by who keeps what was read (dse/solve/option_files.h). */
 DSE_MUST_CHECK enum dse_status engine_option_set(const struct engine *engine, const char *name,
                                                  const char *text, double *value, struct dse_error *err);
 

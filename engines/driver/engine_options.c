@@ -1,10 +1,12 @@
 /* Option values from text: ranges, yes or no, choices; an unknown name or value gets the nearest one and
  * what is accepted. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "engines/driver/engine.h"
 
@@ -18,6 +20,13 @@ const char *engine_stop_text(enum engine_stop stop)
 #undef ENGINE_STOP_TEXT
     };
     return (size_t)stop < sizeof text / sizeof text[0] ? text[stop] : "unknown";
+}
+
+double engine_file_id(const void *bytes, size_t n_byte)
+{
+    const uint64_t whole_double = (UINT64_C(1) << 53) - 1;
+    uint64_t id = hash_of_bytes(bytes, n_byte) & whole_double;
+    return id ? (double)id : 1;
 }
 
 void engine_option_defaults(const struct engine *engine, double *value)
@@ -39,6 +48,9 @@ static void accepted_print(const struct engine_option *option, char *buffer, siz
         buffer[0] = '\0';
         for (size_t i = 0; i <= (size_t)option->highest && used < size; i++)
             used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", option->choice[i]);
+        break;
+    case OPTION_FILE:
+        (void)snprintf(buffer, size, "a file");
         break;
     case OPTION_INTEGER:
     case OPTION_REAL:
@@ -73,6 +85,9 @@ static bool parse_value(const struct engine_option *option, const char *text, do
                 return true;
             }
         return false;
+    case OPTION_FILE: /* it is opened by who keeps what was read */
+        *value = 0;
+        return strcmp(text, "none") == 0;
     case OPTION_INTEGER:
     case OPTION_REAL:
         return text_parse_double(text, value) && *value >= option->lowest && *value <= option->highest &&
@@ -136,6 +151,12 @@ char *engine_option_print(const struct engine_option *option, double value, char
         break;
     case OPTION_CHOICE:
         (void)snprintf(buffer, size, "%s", option->choice[(size_t)value]);
+        break;
+    case OPTION_FILE:
+        if (value == 0)
+            (void)snprintf(buffer, size, "none");
+        else
+            (void)snprintf(buffer, size, "%014" PRIx64, (uint64_t)value);
         break;
     case OPTION_INTEGER:
         (void)snprintf(buffer, size, "%.0f", value);

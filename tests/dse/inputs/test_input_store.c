@@ -126,6 +126,48 @@ static void test_input_store_replays_without_the_disk(void **state)
     input_store_free(store);
 }
 
+/* Of a file of an option the checksum is kept: a result file serves only the very same bytes. */
+static void test_input_store_keeps_what_identifies_a_file_of_an_option(void **state)
+{
+    const struct place *place = *state;
+    struct input_store *store, *replayed;
+    char path[RESOLVE_PATH_MAX], *bytes;
+    size_t n_byte, n;
+    struct dse_error err = {0};
+    write_file(place->machine, "learned");
+    assert_int_equal(input_store_new(&store, &err), DSE_OK);
+    assert_int_equal(input_store_option_file(store, "m.yaml", place->folder, path, &bytes, &n_byte, &err),
+                     DSE_OK);
+    assert_string_equal(path, place->machine);
+    assert_int_equal(n_byte, 7);
+    assert_memory_equal(bytes, "learned", 7);
+    free(bytes);
+    const struct result_input *kept = input_store_all(store, &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(kept->role, "option file");
+    assert_string_equal(kept->path, place->machine);
+    assert_non_null(strstr(kept->content, "\nbyte: 7\n"));
+    assert_null(strstr(kept->content, "learned"));
+
+    assert_int_equal(input_store_replay(kept, n, "out.h5", &replayed, &err), DSE_OK);
+    assert_int_equal(input_store_option_file(replayed, "m.yaml", NULL, path, &bytes, &n_byte, &err), DSE_OK);
+    free(bytes);
+    write_file(place->machine, "Learned");
+    assert_int_equal(input_store_option_file(replayed, "m.yaml", NULL, path, &bytes, &n_byte, &err),
+                     DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "m.yaml has changed since the results were computed"));
+    assert_int_equal(input_store_option_file(store, "m.yaml", place->folder, path, &bytes, &n_byte, &err),
+                     DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "has changed since it was read"));
+    assert_int_equal(input_store_option_file(replayed, "other.h5", NULL, path, &bytes, &n_byte, &err),
+                     DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "out.h5 does not hold the option file other.h5"));
+    assert_int_equal(unlink(place->machine), 0);
+    assert_int_equal(input_store_option_file(replayed, "m.yaml", NULL, path, &bytes, &n_byte, &err), DSE_IO);
+    input_store_free(replayed);
+    input_store_free(store);
+}
+
 static void read_sweep(const char *path, const char *const *set, size_t n_set, struct sweep_spec *spec,
                        struct sweep *sweep)
 {
@@ -215,6 +257,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_input_store_reads_each_file_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_input_store_shares_what_two_names_lead_to, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_input_store_keeps_what_identifies_a_file_of_an_option, set_up,
+                                        tear_down),
         cmocka_unit_test(test_input_store_replays_without_the_disk),
         cmocka_unit_test_setup_teardown(test_specification_hash_is_of_inputs_and_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_specification_is_replayed_with_its_inputs_gone, set_up,
