@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hdf5/hdf5_guard.h"
 #include "dse/run/run_restore.h"
 #include "dse/run/run_state.h"
 #include "dse/spec/keys.h"
@@ -11,7 +12,6 @@
 #include "results/cube/cube_origin.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/merge.h"
-#include "results/hdf5/hdf5_guard.h"
 
 /* While the journal is read. */
 struct resume {
@@ -263,7 +263,7 @@ static void look_at_cube(struct resume *resume)
     if (run->options->fresh || board_restarts(run->board) > 0 || access(out, F_OK) != 0)
         return;
     resume->origin = hdf5_origin(out);
-    if (resume->origin != 0 || hdf5_check(out, NULL) == DSE_OK)
+    if (resume->origin != 0 || hdf5_check(out, "", NULL) == DSE_OK)
         resume->n_cube = cube_read_count(out);
 }
 

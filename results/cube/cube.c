@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_output.h"
 #include "base/text.h"
 #include "results/cube/cube_layers.h"
 #include "results/cube/cube_origin.h"
 #include "results/cube/cube_rows.h"
 #include "results/cube/cube_table.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_output.h"
 #include "results/journal/sync_folder.h"
 
 static int put_u64(hid_t object, const char *name, uint64_t value)

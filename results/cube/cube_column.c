@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_file.h"
 
 /* Texts that wait to be written, per column. */
 enum { TEXT_BYTE_MAX = 1 << 20 };

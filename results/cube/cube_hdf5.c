@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_file.h"
 
 enum {
     CONVERSION_BYTE = 16384, /* HDF5 clears this for every text that is written; its default is 1 MiB */

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_read.h"
 #include "results/cube/cube_hdf5.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/hdf5/hdf5_read.h"
 
 static enum dse_status no_memory(struct dse_error *err)
 {
@@ -237,12 +237,15 @@ static enum dse_status blame(const char *path, enum dse_status status, const str
     return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, path, 0, "%s", why->text);
 }
 
+/* What helps against all damage. */
+static const char again[] = "`dse run SPEC -o ...` builds a result file again from OUT.csv";
+
 enum dse_status cube_read_schema(const char *path, struct arena *arena, struct result_schema *schema,
                                  struct dse_error *err)
 {
     hid_t file;
     struct dse_error why = {0};
-    DSE_TRY(hdf5_open_checked(path, &file, err));
+    DSE_TRY(hdf5_open_checked(path, again, &file, err));
     enum dse_status status = read_schema(file, arena, schema, &why);
     H5Fclose(file);
     return blame(path, status, &why, err);

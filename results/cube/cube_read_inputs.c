@@ -2,10 +2,10 @@
 #include <hdf5.h>
 #include <string.h>
 
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_read.h"
 #include "base/text.h"
 #include "results/cube/cube_read.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_read.h"
 
 /* One text dataset of the group `inputs`, which must have `n` values (*n SIZE_MAX: any number, which is put
  * there). */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hdf5/hdf5_file.h"
 #include "base/text.h"
-#include "results/hdf5/hdf5_file.h"
 
 enum { LEVEL_METRIC_MOST = 8, RANK_MOST = RESULT_AXIS_MAX + 2, BLOCK_MOST = 1 << 28 };
 

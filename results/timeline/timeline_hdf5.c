@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_output.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_output.h"
 #include "results/timeline/timeline.h"
 
 enum { PATH_LONGEST = 4096, CHUNK = 16384 /* values; datasets of more are compressed */ };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/hdf5/hdf5_read.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_read.h"
 #include "results/timeline/timeline.h"
 
 static enum dse_status read_attribute(hid_t file, const struct timeline_column *column, struct arena *arena,
@@ -152,7 +152,7 @@ static bool is_timeline(hid_t file)
 bool timeline_is_file(const char *path)
 {
     hid_t file;
-    if (hdf5_open_checked(path, &file, NULL) != DSE_OK)
+    if (hdf5_open_checked(path, "", &file, NULL) != DSE_OK)
         return false;
     bool found = is_timeline(file);
     H5Fclose(file);
@@ -168,7 +168,7 @@ enum dse_status timeline_hdf5_read(const char *path, struct arena *arena, struct
     size_t n;
     const struct timeline_column *column = timeline_attributes(&n);
     memset(timeline, 0, sizeof *timeline);
-    DSE_TRY(hdf5_open_checked(path, &file, err));
+    DSE_TRY(hdf5_open_checked(path, "`dse eval --timeline` writes it again", &file, err));
     if (!is_timeline(file))
         status = dse_fail(&why, DSE_BAD_INPUT, "not a timeline of a schedule");
     for (size_t i = 0; status == DSE_OK && i < n; i++)

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         length = length * data[1] / 256;
     base_store(base.path, byte, length);
     free(byte);
-    if (fuzz_ok(hdf5_check_within(base.path, TRIAL_S, &err), &err))
+    if (fuzz_ok(hdf5_check_within(base.path, TRIAL_S, "", &err), &err))
         base_read_all(base.path);
     unlink(base.path);
     return 0;

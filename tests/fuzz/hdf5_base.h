@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
 #include "base/text.h"
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
 #include "results/plot/plot.h"
 #include "results/timeline/timeline.h"
 #include "tests/fuzz/fuzz.h"

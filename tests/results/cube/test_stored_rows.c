@@ -3,10 +3,10 @@
 
 #include <hdf5.h>
 
+#include "base/hdf5/hdf5_output.h"
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/stored_rows.h"
-#include "results/hdf5/hdf5_output.h"
 #include "tests/results/sample.h"
 
 static char folder[512], out[600];

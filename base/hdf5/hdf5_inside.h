@@ -1,8 +1,8 @@
 /* Whether all of an HDF5 file lies in the file itself. A link to another file, or a dataset whose values are
  * in one, makes whoever reads it open a path that the file chose: a pipe is waited for without end, and what
  * it shows is not what was computed. */
-#ifndef RESULTS_HDF5_HDF5_INSIDE_H
-#define RESULTS_HDF5_HDF5_INSIDE_H
+#ifndef BASE_HDF5_HDF5_INSIDE_H
+#define BASE_HDF5_HDF5_INSIDE_H
 
 #include <hdf5.h>
 #include <stdbool.h>

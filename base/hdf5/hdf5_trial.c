@@ -1,16 +1,16 @@
 /* Walks over all objects, reads each attribute and dataset window by window, and says into shared memory
  * where it is. */
-#include "results/hdf5/hdf5_trial.h"
+#include "base/hdf5/hdf5_trial.h"
 
 #include <hdf5.h>
 #include <hdf5_hl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_inside.h"
 #include "base/text.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/hdf5/hdf5_inside.h"
 
 enum {
     WINDOW = 1 << 22, /* elements that are read at once: at most 32 MiB */

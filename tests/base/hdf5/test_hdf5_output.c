@@ -4,9 +4,9 @@
 #include <hdf5.h>
 #include <sys/stat.h>
 
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/hdf5/hdf5_output.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_output.h"
 
 enum { SMALL = 5, LARGE = 400000 }; /* the latter 3.2 MB: more than is gathered */
 
@@ -87,7 +87,7 @@ static void test_written_file_reads_back(void **state)
     (void)state;
     files_write(path, "an old file, which goes", 23);
     assert_int_equal(write_sets(path, &err), DSE_OK);
-    assert_int_equal(hdf5_open_checked(path, &file, &err), DSE_OK); /* the seal holds */
+    assert_int_equal(hdf5_open_checked(path, "", &file, &err), DSE_OK); /* the seal holds */
     expect(file, "z", SMALL, 2);
     expect(file, "m", LARGE, 0.5);
     expect(file, "a", SMALL, 3);

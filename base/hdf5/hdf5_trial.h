@@ -1,7 +1,7 @@
 /* Reading a whole HDF5 file for nothing but to see whether the library survives it. Runs in a child
  * process. */
-#ifndef RESULTS_HDF5_HDF5_TRIAL_H
-#define RESULTS_HDF5_HDF5_TRIAL_H
+#ifndef BASE_HDF5_HDF5_TRIAL_H
+#define BASE_HDF5_HDF5_TRIAL_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* What cubes and timelines share of HDF5: files, groups, attributes, texts, and HDF5's own words about a
  * failure. Functions that return int or hid_t return >= 0 on success and < 0 on failure, like HDF5 itself. */
-#ifndef RESULTS_HDF5_HDF5_FILE_H
-#define RESULTS_HDF5_HDF5_FILE_H
+#ifndef BASE_HDF5_HDF5_FILE_H
+#define BASE_HDF5_HDF5_FILE_H
 
 #include <hdf5.h>
 #include <stddef.h>

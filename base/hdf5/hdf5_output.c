@@ -1,5 +1,5 @@
 /* A virtual file driver of HDF5 that gathers small writes and keeps the first errno. */
-#include "results/hdf5/hdf5_output.h"
+#include "base/hdf5/hdf5_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
 #include "base/text.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
 
 enum {
     GATHER_BYTE = 1 << 20,

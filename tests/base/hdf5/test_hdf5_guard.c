@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/hdf5/hdf5_read.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_read.h"
 
 enum {
     FILE_MAX_BYTE = 1 << 16,
@@ -73,7 +73,7 @@ static struct image image; /* per test, too large for a stack */
 static void check_is(enum dse_status wanted, const char *words)
 {
     struct dse_error err = {0};
-    enum dse_status status = hdf5_check_within(path, TRIAL_S, &err);
+    enum dse_status status = hdf5_check_within(path, TRIAL_S, "write it again", &err);
     if (status != wanted || (status != DSE_OK && !strstr(err.text, words)))
         print_error("status %d (%s) instead of %d (%s)\n", status, err.text, wanted, words);
     assert_int_equal(status, wanted);
@@ -125,7 +125,7 @@ static void test_hdf5_guard_files_without_a_seal_are_tried(void **state)
     check_is(DSE_OK, "");
     hid_t file;
     struct dse_error err;
-    assert_int_equal(hdf5_open_checked(path, &file, &err), DSE_OK);
+    assert_int_equal(hdf5_open_checked(path, "", &file, &err), DSE_OK);
     assert_true(H5Fclose(file) >= 0);
 }
 
@@ -236,8 +236,8 @@ static void test_hdf5_guard_other_kinds_of_file_do_not_hang(void **state)
     check_is(DSE_BAD_INPUT, "not a regular file");
     assert_int_equal(hdf5_seal(path, 0, &err), DSE_BAD_INPUT);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(hdf5_check("/dev/zero", &err), DSE_BAD_INPUT);
-    assert_int_equal(hdf5_check(folder, &err), DSE_BAD_INPUT);
+    assert_int_equal(hdf5_check("/dev/zero", "", &err), DSE_BAD_INPUT);
+    assert_int_equal(hdf5_check(folder, "", &err), DSE_BAD_INPUT);
 }
 
 static int make_folder(void **state)

@@ -1,5 +1,5 @@
 /* Checks the seal, or else forks a child with limits on time and memory that reads the whole file first. */
-#include "results/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_inside.h"
+#include "base/hdf5/hdf5_trial.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_inside.h"
-#include "results/hdf5/hdf5_trial.h"
 
 enum {
     SEAL_BYTE = 64,   /* of the line below */
@@ -36,9 +36,6 @@ enum {
 static const char seal_format[] = "\nsealed by dse %016" PRIx64 " bytes, XXH3-64 %016" PRIx64 "\n";
 static const char origin_format[] = "\nmade from %016" PRIx64 "\n\n\n";
 static const char signature[8] = "\x89HDF\r\n\x1a\n"; /* HDF5 File Format Specification, section II.A */
-
-/* What helps against all damage. */
-static const char again[] = "`dse run SPEC -o ...` builds a result file again from OUT.csv";
 
 static enum dse_status fail_io(const char *path, const char *what, struct dse_error *err)
 {
@@ -91,7 +88,7 @@ static void seal_print(char *seal, uint64_t n, uint64_t hash)
 /* Whether the file ends in a seal; one that names another size is none. DSE_BAD_INPUT when its hash is not
  * that of the file: HDF5 cuts the seal off when it opens a file for writing and closes it again, so nobody
  * has edited this one, it was damaged. */
-static enum dse_status seal_holds(int file, const char *path, uint64_t size, bool *holds,
+static enum dse_status seal_holds(int file, const char *path, uint64_t size, const char *again, bool *holds,
                                   struct dse_error *err)
 {
     char is[SEAL_BYTE + 1] = "", should[SEAL_BYTE + 1];
@@ -150,7 +147,7 @@ enum dse_status hdf5_seal(const char *path, uint64_t origin, struct dse_error *e
     bool holds;
     char seal[SEAL_BYTE + 1], line[ORIGIN_BYTE + 1];
     DSE_TRY(open_regular(path, O_RDWR, &file, &size, err));
-    enum dse_status status = seal_holds(file, path, size, &holds, err);
+    enum dse_status status = seal_holds(file, path, size, "write it again", &holds, err);
     if (status == DSE_OK && !holds) {
         snprintf(line, sizeof line, origin_format, origin);
         if (origin)
@@ -174,7 +171,7 @@ uint64_t hdf5_origin(const char *path)
     char is[ORIGIN_BYTE + 1] = "", should[ORIGIN_BYTE + 1];
     if (open_regular(path, O_RDONLY, &file, &size, NULL) != DSE_OK)
         return 0;
-    if (seal_holds(file, path, size, &holds, NULL) == DSE_OK && holds && size > SEAL_BYTE + ORIGIN_BYTE &&
+    if (seal_holds(file, path, size, "", &holds, NULL) == DSE_OK && holds && size > SEAL_BYTE + ORIGIN_BYTE &&
         read_at(file, is, ORIGIN_BYTE, (off_t)(size - SEAL_BYTE - ORIGIN_BYTE)) &&
         sscanf(is, origin_format, &origin) == 1) {
         snprintf(should, sizeof should, origin_format, origin);
@@ -231,34 +228,35 @@ static _Noreturn void child_main(const char *path, uint64_t size, unsigned cpu_s
     _exit(fine ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static enum dse_status fail_outside(const char *path, const char *object, struct dse_error *err)
+static enum dse_status fail_outside(const char *path, const char *object, const char *again,
+                                    struct dse_error *err)
 {
     char name[128];
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
-                       "its object %s lies in another file, and a result file holds all of its own; %s",
+                       "its object %s lies in another file, and it should hold all of its own; %s",
                        text_excerpt(object, name, sizeof name), again);
 }
 
 /* A file whose seal holds, and which HDF5 can therefore be trusted with. */
-static enum dse_status check_inside(const char *path, struct dse_error *err)
+static enum dse_status check_inside(const char *path, const char *again, struct dse_error *err)
 {
     hid_t file;
     char object[256];
     DSE_TRY(hdf5_open(path, &file, err));
     bool inside = hdf5_is_inside(file, object, sizeof object);
     H5Fclose(file);
-    return inside ? DSE_OK : fail_outside(path, object[0] ? object : "tree", err);
+    return inside ? DSE_OK : fail_outside(path, object[0] ? object : "tree", again, err);
 }
 
 static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const struct hdf5_trial *trial,
-                             struct dse_error *err)
+                             const char *again, struct dse_error *err)
 {
     const char *object = trial->object[0] ? trial->object : "its first bytes";
     char name[32];
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS)
         return DSE_OK;
     if (trial->outside)
-        return fail_outside(path, object, err);
+        return fail_outside(path, object, again, err);
     if (WIFSIGNALED(ended) &&
         (WTERMSIG(ended) == SIGINT || WTERMSIG(ended) == SIGTERM || WTERMSIG(ended) == SIGHUP))
         return dse_fail(err, DSE_INTERRUPTED, "interrupted while %s was checked", path);
@@ -274,7 +272,8 @@ static enum dse_status judge(const char *path, int ended, unsigned cpu_s, const 
     return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: HDF5 cannot read %s; %s", object, again);
 }
 
-static enum dse_status try_in_child(const char *path, uint64_t size, unsigned cpu_s, struct dse_error *err)
+static enum dse_status try_in_child(const char *path, uint64_t size, unsigned cpu_s, const char *again,
+                                    struct dse_error *err)
 {
     struct hdf5_trial *trial =
         mmap(NULL, sizeof *trial, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -290,12 +289,12 @@ static enum dse_status try_in_child(const char *path, uint64_t size, unsigned cp
     if (child < 0)
         status = fail_io(path, "cannot be checked in a process of its own", err);
     else
-        status = judge(path, ended, cpu_s, trial, err);
+        status = judge(path, ended, cpu_s, trial, again, err);
     munmap(trial, sizeof *trial);
     return status;
 }
 
-enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, struct dse_error *err)
+enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, const char *again, struct dse_error *err)
 {
     int file;
     uint64_t size;
@@ -304,19 +303,19 @@ enum dse_status hdf5_check_within(const char *path, unsigned cpu_s, struct dse_e
     DSE_TRY(open_regular(path, O_RDONLY, &file, &size, err));
     bool is_hdf5 = size >= sizeof begin && read_at(file, begin, sizeof begin, 0) &&
                    memcmp(begin, signature, sizeof begin) == 0;
-    enum dse_status status = is_hdf5 ? seal_holds(file, path, size, &holds, err)
+    enum dse_status status = is_hdf5 ? seal_holds(file, path, size, again, &holds, err)
                                      : dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file%s",
                                                    size ? "" : " (it is empty)");
     close(file);
     if (status != DSE_OK || holds)
-        return status == DSE_OK ? check_inside(path, err) : status;
+        return status == DSE_OK ? check_inside(path, again, err) : status;
     uint64_t enough = TRIAL_CPU_S + size / TRIAL_BYTE_PER_CPU_S;
-    return try_in_child(path, size, cpu_s ? cpu_s : enough < 86400 ? (unsigned)enough : 86400, err);
+    return try_in_child(path, size, cpu_s ? cpu_s : enough < 86400 ? (unsigned)enough : 86400, again, err);
 }
 
-enum dse_status hdf5_check(const char *path, struct dse_error *err)
+enum dse_status hdf5_check(const char *path, const char *again, struct dse_error *err)
 {
-    return hdf5_check_within(path, 0, err);
+    return hdf5_check_within(path, 0, again, err);
 }
 
 bool hdf5_can_hold(hid_t dataset, hsize_t n)
@@ -324,9 +323,9 @@ bool hdf5_can_hold(hid_t dataset, hsize_t n)
     return n <= EMPTY_MAX || n / DEFLATE_MOST <= H5Dget_storage_size(dataset);
 }
 
-enum dse_status hdf5_open_checked(const char *path, hid_t *file, struct dse_error *err)
+enum dse_status hdf5_open_checked(const char *path, const char *again, hid_t *file, struct dse_error *err)
 {
     *file = -1;
-    DSE_TRY(hdf5_check(path, err));
+    DSE_TRY(hdf5_check(path, again, err));
     return hdf5_open(path, file, err);
 }

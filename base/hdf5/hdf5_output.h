@@ -1,8 +1,8 @@
 /* An HDF5 file being made. Small writes are gathered, and a write that fails (full disk, a limit on file
  * sizes) is remembered with its errno while HDF5 is told that all is well: it then closes the file without
  * trouble, where it else leaks, or ends in a loop. */
-#ifndef RESULTS_HDF5_HDF5_OUTPUT_H
-#define RESULTS_HDF5_HDF5_OUTPUT_H
+#ifndef BASE_HDF5_HDF5_OUTPUT_H
+#define BASE_HDF5_HDF5_OUTPUT_H
 
 #include <hdf5.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Attributes and datasets of an HDF5 file as texts and numbers of ours. What is read lies in the arena. */
-#ifndef RESULTS_HDF5_HDF5_READ_H
-#define RESULTS_HDF5_HDF5_READ_H
+#ifndef BASE_HDF5_HDF5_READ_H
+#define BASE_HDF5_HDF5_READ_H
 
 #include <hdf5.h>
 #include <stdbool.h>

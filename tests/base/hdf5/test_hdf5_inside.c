@@ -4,9 +4,9 @@
 
 #include <sys/stat.h>
 
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/hdf5/hdf5_inside.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/hdf5/hdf5_inside.h"
 
 enum way { NOTHING, SOFT, EXTERNAL, EXTERNAL_IN_GROUP, SOFT_TO_EXTERNAL, STORAGE, VIRTUAL, N_WAY };
 
@@ -61,7 +61,7 @@ static void test_hdf5_inside_ways_out_of_a_file_are_refused(void **state)
             struct dse_error err = {0};
             make(way, seal);
             alarm(60); /* a pipe that is opened has no other end */
-            enum dse_status status = hdf5_check(path, &err);
+            enum dse_status status = hdf5_check(path, "write it again", &err);
             alarm(0);
             assert_int_equal(status, way <= SOFT ? DSE_OK : DSE_BAD_INPUT);
             assert_true(way <= SOFT || strstr(err.text, "in another file"));

@@ -1,9 +1,9 @@
 /* Walks over the links, which shows them without following them; of datasets it looks at how they are
  * stored. */
-#include "results/hdf5/hdf5_inside.h"
+#include "base/hdf5/hdf5_inside.h"
 
+#include "base/hdf5/hdf5_file.h"
 #include "base/text.h"
-#include "results/hdf5/hdf5_file.h"
 
 struct visit {
     char *object;

@@ -1,5 +1,5 @@
 /* Thin calls that name what goes wrong; HDF5's own error stack is caught, and its innermost message kept. */
-#include "results/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,14 +1,14 @@
 /* Attributes and datasets as arrays in an arena; a dataset that claims more than its bytes can hold is
  * refused. */
-#include "results/hdf5/hdf5_read.h"
+#include "base/hdf5/hdf5_read.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/hdf5/hdf5_file.h"
-#include "results/hdf5/hdf5_guard.h"
-#include "results/record/schema.h"
+#include "base/hdf5/hdf5_file.h"
+#include "base/hdf5/hdf5_guard.h"
+#include "base/metric.h"
 
 static enum dse_status no_memory(struct dse_error *err)
 {
