@@ -137,9 +137,7 @@ static void compile_level(struct blocking_model *model, const struct architectur
         compile_memories(level, model->problem, arch, v, half_full);
 }
 
-/* Words of a tensor's tile; `loose`: without the gaps that strides leave, so that no parts of a tile need
- * less together. */
-static uint64_t tile_words(const struct blocking_box *box, const uint32_t *extent, bool loose)
+uint64_t blocking_tile_words(const struct blocking_box *box, const uint32_t *extent, bool loose)
 {
     uint64_t words = 1;
     for (uint32_t r = 0; r < box->n_rank; r++) {
@@ -202,7 +200,7 @@ bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_
         double words = 0;
         for (uint32_t t = 0; t < model->n_tensor; t++)
             if (memory->tensors >> t & 1)
-                words += (double)tile_words(&model->box[t], extent, loose);
+                words += (double)blocking_tile_words(&model->box[t], extent, loose);
         if (words > memory->most_word * instances)
             return false;
         if (least && (words < memory->least_word ||

@@ -81,6 +81,10 @@ void blocking_model_compile(const struct problem *problem, const struct architec
 bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
                    bool least);
 
+/* Words of a tensor's tile of extent[d] (n_dim); `loose`: without the gaps that strides leave, so that no
+ * parts of a tile need less together. */
+uint64_t blocking_tile_words(const struct blocking_box *box, const uint32_t *extent, bool loose);
+
 /* How often level v serves every word of each tensor (n_tensor), when the loops further out and the array
  * above make outside[d] iterations without, and inside[d] with the level's own temporal loops, ordered as
  * order number k says. */

@@ -38,6 +38,15 @@ static void fill_steps(const struct blocking_space *space, uint32_t v, uint32_t 
     }
 }
 
+/* The iterations of a choice that index a tensor's words. */
+static double shares_of(const struct blocking_box *box, const struct array_choice *choice)
+{
+    double shares = 1;
+    for (uint32_t i = 0; i < box->begin[box->n_rank]; i++)
+        shares *= choice->factor[box->dim[i]];
+    return shares;
+}
+
 static enum dse_status index_array(const struct blocking_space *space, uint32_t v, struct arena *arena,
                                    struct blocking_array *array, struct dse_error *err)
 {
@@ -48,8 +57,16 @@ static enum dse_status index_array(const struct blocking_space *space, uint32_t 
     DSE_TRY(arena_check(arena, "the choices for an array", err));
     for (uint32_t t = 0; t < space->model.n_tensor; t++) {
         array->least_hop[t] = n ? INFINITY : 0;
-        for (uint32_t c = 0; c < n; c++)
+        array->share[t] = arena_alloc_unset(arena, (size_t)n + 1, sizeof *array->share[t]);
+        array->least_share[t] = arena_alloc_unset(arena, (size_t)array->n_word + 1, sizeof(float));
+        DSE_TRY(arena_check(arena, "the choices for an array", err));
+        for (uint32_t c = 0; c < n; c++) {
+            const float share = (float)(1 / shares_of(&space->model.box[t], &array->list.choice[c]));
+            float *least = &array->least_share[t][c / 64];
             array->least_hop[t] = fmin(array->least_hop[t], array->list.choice[c].hop[t]);
+            array->share[t][c] = share;
+            *least = c % 64 == 0 || share < *least ? share : *least;
+        }
     }
     for (uint32_t d = 0; d < n_dim; d++) {
         const uint32_t n_state = space->path[d].layer[layer_tile(&space->model, v)].n;
@@ -114,6 +131,16 @@ void space_outer(const struct blocking_space *space, uint32_t layer, const struc
 {
     for (uint32_t d = 0; d < space->model.n_dim; d++)
         outer[d] = space_state(space, layer, d, node)->outer;
+}
+
+void space_tile_words(const struct blocking_space *space, uint32_t layer, const struct blocking_node *node,
+                      double *words)
+{
+    uint32_t extent[PROBLEM_DIM_MAX];
+    for (uint32_t d = 0; d < space->model.n_dim; d++)
+        extent[d] = space_state(space, layer, d, node)->tile;
+    for (uint32_t t = 0; t < space->model.n_tensor; t++)
+        words[t] = (double)blocking_tile_words(&space->model.box[t], extent, true);
 }
 
 bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,

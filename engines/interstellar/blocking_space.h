@@ -28,8 +28,10 @@ struct blocking_array {
     uint16_t
         *step[PROBLEM_DIM_MAX]; /* [d](n states before, n_kind[d]) the state behind, or BLOCKING_NO_STEP */
     uint32_t n_word;
-    uint64_t *open[PROBLEM_DIM_MAX];      /* [d](n states before, n_word) bit c: choice c leads somewhere */
-    double least_hop[PROBLEM_TENSOR_MAX]; /* over all choices */
+    uint64_t *open[PROBLEM_DIM_MAX];        /* [d](n states before, n_word) bit c: choice c leads somewhere */
+    double least_hop[PROBLEM_TENSOR_MAX];   /* over all choices */
+    float *share[PROBLEM_TENSOR_MAX];       /* [t](n choices) 1 over the iterations that index tensor t */
+    float *least_share[PROBLEM_TENSOR_MAX]; /* [t](n_word) of 64 choices */
 };
 
 struct blocking_space {
@@ -64,6 +66,23 @@ static inline const struct loop_state *space_state(const struct blocking_space *
 /* outer[d] (n_dim): the iterations of all steps up to this node. */
 void space_outer(const struct blocking_space *space, uint32_t layer, const struct blocking_node *node,
                  double *outer);
+
+/* Words of each tensor's tile (n_tensor) at a node, without the gaps that strides leave: parts of it have no
+ * less together. */
+void space_tile_words(const struct blocking_space *space, uint32_t layer, const struct blocking_node *node,
+                      double *words);
+
+/* The choices w * 64 + i for the array below level v, bit i, whose factors divide what is left of a node
+ * behind its temporal step. */
+static inline uint64_t space_open_choices(const struct blocking_space *space, uint32_t v,
+                                          const struct blocking_node *node, uint32_t w)
+{
+    const struct blocking_array *array = &space->array[v];
+    uint64_t open = UINT64_MAX;
+    for (uint32_t d = 0; d < space->model.n_dim && open; d++)
+        open &= array->open[d][(size_t)node->state[d] * array->n_word + w];
+    return open;
+}
 
 /* The node behind choice c of the array below level v; false where it leads nowhere, or to tiles that the
  * level inside does not hold or that use it too little. */

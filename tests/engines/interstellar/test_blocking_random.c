@@ -2,7 +2,7 @@
  * finds, priced by the accounting, and no bound on the way is above it. With a number: so many spaces.
  *
  * Tests: blocking_model.c, blocking_space.c, blocking_search.c, blocking_walk.c, blocking_proof.c,
- * loop_paths.c, array_choice.c. */
+ * proof_bound.c, proof_inwards.c, proof_sorted.c, loop_paths.c, array_choice.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

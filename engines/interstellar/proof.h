@@ -1,0 +1,109 @@
+/* Branch and bound over blockings, in parts: bounds (proof_bound.c), the best way inwards from a tile
+ * (proof_inwards.c), and the outermost level (blocking_proof.c). Private to the room. */
+#ifndef ENGINES_INTERSTELLAR_PROOF_H
+#define ENGINES_INTERSTELLAR_PROOF_H
+
+#include "engines/interstellar/blocking_search.h"
+
+/* One way on from a tile: through a choice for the array below its level. */
+struct way {
+    double inner_j; /* what lies inside, at best */
+    uint32_t choice;
+    double hop[PROBLEM_TENSOR_MAX];
+};
+
+struct way_list {
+    bool known;
+    uint32_t n;
+    struct way *way; /* (n) no other is better in everything; in the arena */
+};
+
+/* The best way inwards from a node, once it is known. */
+struct inner {
+    bool used, exact; /* exact: inner_j is the least; else a bound that was enough at its time */
+    struct blocking_node from;
+    double inner_j;
+    uint32_t tile; /* of the level's list */
+    uint32_t order, choice;
+};
+
+struct sorted_tile {
+    double key;
+    uint32_t tile; /* of the list */
+    struct blocking_node node;
+};
+
+/* Which tiles of a sorted list a state of one loop leads to. */
+struct reach_row {
+    bool all;        /* to each */
+    uint32_t n_word; /* so many of its words are known */
+    uint64_t *bit;   /* of 64 tiles a word; NULL until asked for, and where there are too many */
+};
+
+/* The tiles of a level that may be part of something better than the best, by one order's key. In the
+ * arena. */
+struct sorted_list {
+    uint32_t n;
+    struct sorted_tile *tile;               /* (n) */
+    struct reach_row *row[PROBLEM_DIM_MAX]; /* [d](n states in front of the level) */
+    size_t row_byte;                        /* all rows together */
+};
+
+struct proof_level {
+    struct node_list list; /* of the layer behind the temporal step of this level */
+    double *key;           /* [k](n of the list) for each order; owned */
+    double least_key[BLOCKING_ORDER_MAX];
+    struct sorted_list *sorted[BLOCKING_ORDER_MAX]; /* NULL until asked for */
+    uint32_t n_order;
+    struct way_list *ways; /* (n of the list) owned; NULL without an array */
+    struct inner *inner;   /* (n_slot) of nodes in front of this level */
+    uint32_t n_inner, n_slot;
+};
+
+struct blocking_proof {
+    struct arena arena;
+    struct proof_level level[ARCH_LEVEL_MAX];
+    uint32_t n_heap, *heap;         /* of the outermost level's tiles */
+    double *top_key;                /* (n of its list) */
+    double slack_j[ARCH_LEVEL_MAX]; /* [v] the least that levels further out than v cost */
+    bool no_memory;
+};
+
+/* ---- proof_bound.c */
+
+/* The part of order k's energy at level v that the node in front decides, with these iterations outside. */
+double proof_outer_part(const struct blocking_space *space, uint32_t v, uint32_t k, const double *outer);
+
+/* At least the energy of level v and all inside it, from a node with these iterations outside. */
+double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer);
+
+/* The list of level v with its keys; those further in are there. DSE_NO_MEMORY; DSE_LIMIT. */
+DSE_MUST_CHECK enum dse_status proof_list_level(struct blocking_search *search, uint32_t v,
+                                                struct dse_error *err);
+
+/* The energy that levels further out cost at least, of each level. */
+void proof_bound_outside(struct blocking_search *search);
+
+/* ---- proof_sorted.c */
+
+/* The list of level v by order k's key, without what cannot be part of anything better than the best; NULL:
+ * out of memory. */
+struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uint32_t k);
+
+/* Bit i: the node in front of level v leads to tile 64 * word + i of the list. */
+uint64_t proof_reached(struct blocking_search *search, uint32_t v, struct sorted_list *list,
+                       const struct blocking_node *from, uint32_t word);
+
+/* ---- proof_inwards.c */
+
+/* Try tile i of level v's list behind `from`: better than out->inner_j? */
+void proof_try_tile(struct blocking_search *search, uint32_t v, const struct blocking_node *from, uint32_t i,
+                    struct inner *out);
+
+/* The slot of a node in front of level v; a new one is not `used`. NULL: out of memory. */
+struct inner *proof_slot(struct blocking_search *search, uint32_t v, const struct blocking_node *from);
+
+/* Release what the search inwards keeps of a level. */
+void proof_level_free(struct proof_level *level);
+
+#endif
