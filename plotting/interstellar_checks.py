@@ -38,7 +38,7 @@ def fig7(runs, out, report):
         paper_stacks.Panel("energy (mJ)", bars, 10, 2, title="(a) three designs, the model's side"),
         paper_stacks.Panel("energy (MACs x 1e9)", bars_b, 25, 5, title="(b) row stationary, the ratios of Eyeriss")],
                       [[(design.upper(), layer) for design, layer in names], [("AlexNet, batch 16", layer) for layer in of_b]],
-                      PARTS, PART_COLOURS, note="left the figure's dataflow, right the best of all", by_part=True)
+                      PARTS, PART_COLOURS, note="left the figure's dataflow, right the best of all (sounder counts)", by_part=True)
     for design, layer in names:
         at = designs[0][design].get(layer)
         report.set("fig7", "%s_%s" % (design, layer.lower()), at and 1e12 * at.without_macs)
@@ -57,32 +57,25 @@ def parts(layer):
 
 
 def prune(runs, out, report):
-    """What the half-full rule loses, and the share of the blockings that it keeps."""
-    found = cells(runs, "prune", ["architecture", "SRAM.min_utilization", "network"])
+    """What the half-full rule loses, and the share of the blockings that it keeps: three machines, nine layers."""
+    found = {}
+    for name in ("prune", "prune_opt4"):
+        found.update(cells(runs, name, ["architecture", "SRAM.min_utilization", "network"]))
     rows = []
     for (machine, rule, network), layers in found.items():
         free = found.get((machine, "0", network), {})
-        rows += [[machine, name, layer.without_macs, free[name].without_macs, int(layer.row["evaluations"]), int(free[name].row["evaluations"])]
+        rows += [[machine, network, name, layer.without_macs, free[name].without_macs, int(layer.row["evaluations"]), int(free[name].row["evaluations"])]
                  for name, layer in layers.items() if rule != "0" and name in free]
-    both = merged_pairs(cells(runs, "prune_opt4", ["SRAM.min_utilization", "network"]))
-    rows += [["opt4", "%s %s" % key, kept.without_macs, free.without_macs, None, None] for key, (kept, free) in sorted(both.items())]
-    lost = {row[0] + " " + row[1]: 100 * (row[2] / row[3] - 1) for row in rows}
-    kept = [row[5] / row[4] for row in rows if row[4]]
-    write_table(os.path.join(out, "prune.csv"), ["architecture", "layer", "half_full_j", "free_j", "half_full_points", "free_points"], rows)
+    lost = {(machine, network, name): 100 * (kept / free - 1) for machine, network, name, kept, free, *_ in rows}
+    spared = [free / kept for *_, kept, free in rows]
+    points = {(machine, name): kept_and_free for machine, _, name, _, _, *kept_and_free in rows}.get(("eyeriss512", "CONV3"), [None, None])
+    write_table(os.path.join(out, "prune.csv"), ["architecture", "network", "layer", "half_full_j", "free_j", "half_full_points", "free_points"], rows)
     report.set("prune", "cases", "%d of %d" % (sum(value < 1e-6 for value in lost.values()), len(lost)))
-    report.set("prune", "alexnet", max(value for name, value in lost.items() if "GATE" not in name))
-    report.set("prune", "lstm_l", lost.get("opt4 lstm_l GATE"))
-    report.set("prune", "kept", "%.1f to %.0f" % (min(kept), max(kept)) if kept else None)
-    points = {row[:2][1]: row[4:] for row in rows if row[0] == "eyeriss512"}
-    report.set("prune", "points", points.get("CONV3", [None])[0])
-    report.set("prune", "points_free", points.get("CONV3", [None, None])[1])
-
-
-def merged_pairs(found):
-    """{(network, layer): (half full, free)} of the cells with both."""
-    free = {key[1]: layers for key, layers in found.items() if key[0] == "0"}
-    return {(key[1], name): (layer, free[key[1]][name]) for key, layers in found.items() if key[0] != "0"
-            for name, layer in layers.items() if name in free.get(key[1], {})}
+    report.set("prune", "alexnet", max(value for (_, network, _), value in lost.items() if network.startswith("alexnet")))
+    report.set("prune", "lstm_l", lost.get(("opt4", "lstm_l", "GATE")))
+    report.set("prune", "kept", "%.1f to %.0f" % (min(spared), max(spared)))
+    report.set("prune", "points", points[0])
+    report.set("prune", "points_free", points[1])
 
 
 def observation2(runs, out, report):

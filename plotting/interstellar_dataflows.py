@@ -13,6 +13,7 @@ SERIES = [("blue", "512 B register file", "#0072b2", "eyeriss512_u75"), ("red", 
           ("green", "64 B register file", "#009e73", "rf64_u75")]
 NETWORKS = {"conv3": "alexnet_batch1", "4c3r": "googlenet_batch1"}
 # Named in the figures: what the paper's text and Table 1 name, either side first.
+WIDE, WIDE_9 = 400, 850  # of a panel of Figs. 8 and 9, in points
 LABELLED = ["C|K", "X|Y", "FX|FY", "FY|Y", "C|B", "K|B", "Y|C", "Y|K", "X|C", "X|K"]
 
 
@@ -26,9 +27,29 @@ def same(a, b):
     return a == b or a == "|".join(reversed(b.split("|")))
 
 
-def label(name):
-    """The name where the figure shows one."""
-    return name if any(same(name, one) for one in LABELLED) else ""
+def labels(names, wide):
+    """What stands below each of the dataflows over `wide` points: all names where there is room; else those of LABELLED, and where two would touch
+    each other both below the first."""
+    step = wide / len(names)
+    if step >= 8:
+        return list(names)
+    shown, last = [], -len(names)
+    for i, name in enumerate(names):
+        shown.append("")
+        if not any(same(name, one) for one in LABELLED):
+            continue
+        if (i - last) * step < 7:
+            shown[last] += "  " + name
+        else:
+            last = i
+            shown[i] = name
+    return shown
+
+
+def replicated(names):
+    """What a panel's title says of its dataflows."""
+    return "with replication" if any(re.search(r"[A-Z]\w*[A-Z]", re.sub("F[XY]", "F", side)) for name in names for side in name.split("|")) \
+        else "without replication"
 
 
 def fig8(runs, out, report):
@@ -46,7 +67,7 @@ def fig8(runs, out, report):
         values = [[1e3 * number(of[name]["energy_j"]) if name in of else None for name in names] for of in found]
         values += [[value and 1e3 * value] * len(names) for value in proved]
         most = max(v for line in values for v in line if v)
-        panels.append(paper_lines.Panel(title, [label(name) for name in names], values, 0, 1.1 * most, place // 2, place % 2, "", "energy (mJ)"))
+        panels.append(paper_lines.Panel(title, labels(names, WIDE), values, 0, 1.1 * most, place // 2, place % 2, "", "energy (mJ)"))
         for (series, *_), of, value in zip(SERIES, found, proved):
             energies = [number(row["energy_no_mac_pJ"]) for row in of.values()]
             with_macs = min(number(row["energy_j"]) for row in of.values())
@@ -56,8 +77,8 @@ def fig8(runs, out, report):
         fig8_rows(report, key, [{name: number(row["energy_no_mac_pJ"]) for name, row in of.items()} for of in found])
     write_table(os.path.join(out, "fig8.csv"), ["layer", "batch", "machine", "dataflow", "key", "energy_j", "utilization"], rows)
     paper_lines.draw(os.path.join(out, "fig8"), panels, [Line(name, colour) for _, name, colour, _ in SERIES] +
-                     [Line("dotted: best of all dataflows and blockings" if i == 2 else "", colour, True) for i, (_, _, colour, _) in enumerate(SERIES)],
-                     wide=400, rotate=90, point_size=0.25)
+                     [Line("dotted: best of all dataflows, sounder counts" if i == 2 else "", colour, True) for i, (_, _, colour, _) in enumerate(SERIES)],
+                     wide=WIDE, rotate=90, point_size=0.25)
 
 
 def fig8_rows(report, key, found):
@@ -72,11 +93,11 @@ def fig8_rows(report, key, found):
 
 def within(energies, factor):
     """The share of energies that are at most so many times the least."""
-    return sum(value <= factor * min(energies) for value in energies) / len(energies)
+    most = factor * min(energies)
+    return sum(value <= most for value in energies) / len(energies)
 
 
-FIG9 = [("fig9_a", "a", "(a) CONV3 without replication"), ("fig8_conv3_16_blue", "b", "(b) CONV3 with replication"),
-        ("fig8_4c3r_16_blue", "c", "(c) 4C3R with replication")]
+FIG9 = [("fig9_a", "a", "(a) CONV3"), ("fig8_conv3_16_blue", "b", "(b) CONV3"), ("fig8_4c3r_16_blue", "c", "(c) 4C3R")]
 
 
 def fig9(runs, out, report):
@@ -88,7 +109,7 @@ def fig9(runs, out, report):
         used = {dataflow: number(line["utilization"]) for dataflow, line in dataflows(runs, name).items()}
         if not used:
             raise Missing("%s has no dataflow" % name)
-        panels.append(paper_bars.Panel(title, [flow if row == 0 else label(flow) for flow in used] + ["best of all"],
+        panels.append(paper_bars.Panel("%s %s" % (title, replicated(used)), labels(list(used), WIDE_9) + ["best of all"],
                                        [list(used.values()) + [proved.get(NETWORKS["4c3r" if key == "c" else "conv3"])]], 1.0, 0.2, row=row,
                                        apart=len(used)))
         rows += [[key, flow, value] for flow, value in used.items()]

@@ -106,7 +106,7 @@ def draw(out, panels, series, width=1000, height=None, rotate=90, x_title="", co
     settings += array("panel_apart", [0 if panel.apart is None else panel.apart + 0.5 for panel in panels])
     named = [ticks("x", "tick_%d" % p, panel.groups, range(1, len(panel.groups) + 1)) for p, panel in enumerate(panels)]
     settings += "".join(names for names, _ in named) + array("panel_ticks", [command for _, command in named])
-    entry = [len(name) * 5.4 + 34 for name in series]
+    entry = [len(name) * 5.4 + 34 if name else 15 for name in series]
     settings += array("series_x", [(width - sum(entry)) / 2 + sum(entry[:i]) for i in range(len(series))])
     settings += array("series_title", list(series)) + array("series_colour", colours[:len(series)])
     gnuplot(out, width, height, settings + _blocks(panels, len(series)), "paper_bars.gp")

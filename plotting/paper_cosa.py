@@ -221,7 +221,7 @@ def fig1(runs, out, report):
     edges = [10 ** (low + i / per_decade) for i in range(len(bins) + 1)]
     write_table(os.path.join(out, "fig1.csv"), ["from_mcycle", "to_mcycle", "valid_mappings"], list(zip(edges, edges[1:], bins)))
     spread, invalid = max(cycles) / min(cycles), 1 - len(rows) / number(rows[-1]["draw"])
-    paper_histogram.draw(os.path.join(out, "fig1"), low, bins, per_decade, "Latency (MCycles)", "# of valid schedules")
+    paper_histogram.draw(os.path.join(out, "fig1"), [("", low, bins)], per_decade, "Latency (MCycles)", "# of valid schedules")
     report.set("fig1", "valid", len(rows))
     report.set("fig1", "spread", spread)
     report.set("fig1", "spread_middle", cycles_at(cycles, 0.95) / cycles_at(cycles, 0.05))

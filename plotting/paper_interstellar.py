@@ -36,7 +36,7 @@ def digits(values, form):
 
 def every_dataflow(colours):
     """Lines of the proven optimum over all dataflows, each of the colour of its C|K."""
-    return [Line("dotted: best of all dataflows" if i + 1 == len(colours) else "", colour, True) for i, colour in enumerate(colours)]
+    return [Line("dotted: best of all dataflows, sounder counts" if i + 1 == len(colours) else "", colour, True) for i, colour in enumerate(colours)]
 
 
 def table3(runs, out, report):
@@ -62,7 +62,7 @@ def per_access(layer, level):
 
 
 FIG11 = [("eyeriss512", "512"), ("rf64", "64")]
-RULES = [("interstellar-compat", "the authors' counts"), ("interstellar", "sounder counts")]
+RULES = [("interstellar-compat", "the authors' counts (all dataflows: one loop a side)"), ("interstellar", "sounder counts")]
 
 
 def fig11(runs, out, report):
@@ -191,10 +191,11 @@ def fig13(runs, out, report):
                 [[name] + list(place) + [energy] for name, line in zip(("C|K", "all"), picked) for place, energy in line if place])
     per_pe, rf, sram = ([[place and of(place) for place, _ in line] for line in picked] for of in (
         lambda p: float(p[1]), lambda p: float(p[1]) * int(p[0].split("x")[0]) ** 2, lambda p: float(p[2])))
-    sizes = [[v and v / 1024 for v in line] for i in (0, 1) for line in (per_pe[i], rf[i], sram[i])]
+    sizes = [line[i] for i in (0, 1) for line in (per_pe, rf, sram)]
     energies = [[v and 1e3 * v for _, v in line] for line in picked]
     paper_lines.draw(os.path.join(out, "fig13"), [
-        paper_lines.Panel("best sizes", meshes, sizes, 1 / 128, 2048, 0, 0, "array", "size (KB)", log=True),
+        paper_lines.Panel("best sizes", meshes, sizes, 8, 2 << 20, 0, 0, "array", "size", log=True,
+                          y_ticks=[(4 ** i, size(4 ** i)) for i in range(2, 11)]),
         paper_lines.Panel("energy", meshes, [[]] * 6 + energies, 0, 50, 0, 1, "array", "energy (mJ)")],
                      [Line(name, colour) for name, colour in zip(("register file", "all register files", "SRAM"), LINE_COLOURS)] +
                      every_dataflow(LINE_COLOURS[:3]) + [Line("energy", LINE_COLOURS[3]), Line("", LINE_COLOURS[3], True)])

@@ -1,7 +1,7 @@
 # Lines over named places, in panels. plotting/paper_lines.py puts the settings and the data blocks before this text.
 #   fig_width, fig_height          canvas in points
 #   n_panel, n_line, point_size, label_rotate; panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_title[],
-#   panel_x_title[], panel_y_title[], panel_low[], panel_high[], panel_log[], panel_places[], panel_ticks[] (commands)
+#   panel_x_title[], panel_y_title[], panel_low[], panel_high[], panel_log[], panel_places[], panel_ticks[], panel_y_ticks[] (commands)
 #   line_title[], line_colour[], line_dash[] (dash type), line_x[]: left end of each entry of the legend, line_row[]: its row, from 0
 #   $lines, one index per panel and line: x y (NaN: a gap)
 pt_x(v) = 1.0 * v / fig_width
@@ -35,6 +35,7 @@ do for [p = 1:n_panel] {
     if (panel_log[p] > 0) { set logscale y 2 } else { unset logscale y }
     set yrange [panel_low[p]:panel_high[p]]
     set xrange [0.5:panel_places[p] + 0.5]
+    eval panel_y_ticks[p]
     set ytics font ',7'
     eval panel_ticks[p]
     if (label_rotate) {

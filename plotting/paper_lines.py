@@ -5,11 +5,13 @@ LEFT, RIGHT, TOP, TITLE, GAP_X, GAP_Y, BOTTOM = 52, 10, 10, 16, 58, 16, 32
 
 
 class Panel:
-    """One panel: the places' names, values[line][place] (None: a gap), the range of the axis, at `row` and `column` of the figure."""
+    """One panel: the places' names, values[line][place] (None: a gap), the range of the axis, at `row` and `column` of the figure. `y_ticks`:
+    pairs (value, text) where the numbers themselves would not do."""
 
-    def __init__(self, title, places, values, low, high, row, column, x_title="", y_title="", log=False):
+    def __init__(self, title, places, values, low, high, row, column, x_title="", y_title="", log=False, y_ticks=()):
         self.title, self.places, self.values, self.low, self.high = title, places, values, low, high
         self.row, self.column, self.x_title, self.y_title, self.log = row, column, x_title, y_title, log
+        self.y_ticks = y_ticks
 
 
 class Line:
@@ -56,6 +58,9 @@ def draw(out, panels, lines, wide=300, high=150, rotate=0, point_size=0.5):
         settings += array("panel_" + name, [getattr(panel, name) for panel in panels])
     settings += array("panel_log", [int(panel.log) for panel in panels]) + array("panel_places", [len(panel.places) for panel in panels])
     settings += "".join(names for names, _ in named) + array("panel_ticks", [command for _, command in named])
+    named = [ticks("y", "y_tick_%d" % p, [text for _, text in panel.y_ticks], [value for value, _ in panel.y_ticks]) if panel.y_ticks
+             else ("", "set ytics autofreq") for p, panel in enumerate(panels)]
+    settings += "".join(names for names, _ in named) + array("panel_y_ticks", [command for _, command in named])
     settings += array("line_title", [line.name for line in lines]) + array("line_colour", [line.colour for line in lines])
     settings += array("line_dash", [3 if line.dashed else 1 for line in lines])
     settings += array("line_x", [x for x, _ in legend]) + array("line_row", [row for _, row in legend])

@@ -40,6 +40,7 @@ class Tools(Folder):
         found = paper_histogram.ticks(-0.31, 1)
         self.assertEqual([text for _, text in found], ["0.5", "1", "2", "5", "10"])
         self.assertAlmostEqual(found[-1][0], 1)
+        self.assertEqual([text for _, text in paper_histogram.ticks(1.1, 2.2)], ["15", "20", "30", "50", "70", "100", "150"])
 
 
 class ReportOf(Folder):
