@@ -116,7 +116,7 @@ class Bars(Folder):
             paper_bars.draw(self.path("bars%d" % n), [panel], [name], x_title=name)
             paper_heatmap.draw(self.path("map%d" % n), [paper_heatmap.Panel(name, [[1.0, 2.0]], 1, 2, 0, 0)], [name[:9], "b"], [name[:9]],
                                name, name, name)
-            paper_histogram.draw(self.path("h%d" % n), -1.0, [3, 4], 2, name, name)
+            paper_histogram.draw(self.path("h%d" % n), [(name, -1.0, [3, 4])] * 2, 2, name, name, [(0.2, name, "#009e73")])
             paper_scatter.draw(self.path("s%d" % n), [(name, [(0.5, 0.5)])], name, name)
             stack = paper_stacks.Panel(name, [[[0.5]]], 1, 0.5, title=name)
             paper_stacks.draw(self.path("st%d" % n), [stack], [[(name, name)]], [name], ["#102030"], name, name)
@@ -124,7 +124,7 @@ class Bars(Folder):
 
     @unittest.skipUnless(HAVE_GNUPLOT, "no gnuplot")
     def test_a_histogram_is_drawn(self):
-        paper_histogram.draw(self.path("h"), -1.0, [3, 4, 100], 2, "Latency", "Count")
+        paper_histogram.draw(self.path("h"), [("", -1.0, [3, 4, 100])], 2, "Latency", "Count")
         self.assertGreater(os.path.getsize(self.path("h.png")), 3000)
 
 
