@@ -18,6 +18,12 @@ struct side_list {
     struct side *side;
 };
 
+/* Factors that the array's step may give to a dimension somewhere. */
+struct factor_set {
+    uint32_t most;
+    bool *has; /* (most + 1) owned */
+};
+
 struct listing {
     const struct blocking_model *model;
     const struct loop_paths *paths;
@@ -26,6 +32,7 @@ struct listing {
     struct array_choices *out;
     uint32_t n_slot, *slot; /* of the choices by their factors, chained: 1 + the first's number */
     uint32_t *next;
+    struct factor_set factors[PROBLEM_DIM_MAX];
     bool failed, too_many;
 };
 
@@ -41,7 +48,6 @@ static void *grow(void *list, uint32_t n, uint32_t *capacity, size_t size)
     return moved;
 }
 
-/* A side, if it holds at least the threshold; `own`: against the length of the side. */
 static void add_side(struct listing *listing, struct side_list *list, const struct side *side)
 {
     struct side *moved = grow(list->side, list->n, &list->capacity, sizeof *list->side);
@@ -52,15 +58,31 @@ static void add_side(struct listing *listing, struct side_list *list, const stru
     list->side[list->n++] = *side;
 }
 
-/* Whether the array's step may give factor f to dimension d somewhere. */
+/* Whether a limit was met, or nothing more can be listed. */
+static bool is_over(const struct listing *listing)
+{
+    return listing->failed || listing->too_many || blocking_limits_met(listing->model->limits);
+}
+
+static void find_factors(struct listing *listing, uint32_t d)
+{
+    const uint32_t y = layer_bank(listing->model, listing->v);
+    const struct loop_layer *from = &listing->paths[d].layer[y - 1], *to = &listing->paths[d].layer[y];
+    struct factor_set *set = &listing->factors[d];
+    for (uint32_t i = 0; to->factor && i < from->n && !is_over(listing); i++)
+        for (uint32_t j = 0; j < to->n; j++)
+            if (to->factor[(size_t)i * to->n + j] > set->most)
+                set->most = to->factor[(size_t)i * to->n + j];
+    set->has = calloc((size_t)set->most + 1, sizeof *set->has);
+    listing->failed = listing->failed || !set->has;
+    for (uint32_t i = 0; to->factor && i < from->n && !is_over(listing); i++)
+        for (uint32_t j = 0; j < to->n; j++)
+            set->has[to->factor[(size_t)i * to->n + j]] = true;
+}
+
 static bool may_spread(const struct listing *listing, uint32_t d, uint32_t f)
 {
-    const struct loop_paths *paths = &listing->paths[d];
-    const uint32_t y = layer_bank(listing->model, listing->v);
-    for (size_t i = 0; paths->layer[y].factor && i < (size_t)paths->layer[y - 1].n * paths->layer[y].n; i++)
-        if (paths->layer[y].factor[i] == f)
-            return true;
-    return false;
+    return f <= listing->factors[d].most && listing->factors[d].has[f];
 }
 
 /* Sides of `length` that begin with the loops of `side`. By the authors' rule loops are added to a side that
@@ -72,12 +94,13 @@ static void list_sides(struct listing *listing, struct side *side, uint32_t leng
     if (rule->any ? enough : side->n > 0 && (enough || !rule->replication))
         add_side(listing, list, side);
     const uint32_t most = rule->replication ? rule->loops : 1;
-    if (side->n == most || (side->n > 0 && enough && !rule->any))
+    if (side->n == most || (side->n > 0 && enough && !rule->any) || is_over(listing))
         return;
     const struct unrolling *only = rule->only[listing->v];
     for (uint32_t d = 0; d < listing->model->n_dim; d++)
-        for (uint32_t f = 2; !(side->loops >> d & 1) && f <= length / side->product; f++) {
-            if ((only && !memchr(only->loop, (int)d, only->n)) || !may_spread(listing, d, f))
+        for (uint32_t f = 2; f <= listing->factors[d].most && f <= length / side->product; f++) {
+            if (side->loops >> d & 1 || (only && !memchr(only->loop, (int)d, only->n)) ||
+                !listing->factors[d].has[f])
                 continue;
             struct side longer = *side;
             longer.loop[longer.n] = (uint8_t)d;
@@ -214,7 +237,7 @@ static void add_choice(struct listing *listing, const struct side *const *given,
 static void add_pairs(struct listing *listing, const struct side_list *x, const struct side_list *y,
                       bool ordered)
 {
-    for (uint32_t i = 0; i < x->n; i++)
+    for (uint32_t i = 0; i < x->n && !is_over(listing); i++)
         for (uint32_t j = ordered ? 0 : i; j < y->n; j++) {
             const struct side *const pair[] = {&x->side[i], &y->side[j]};
             if (!(x->side[i].loops & y->side[j].loops) && !listing->failed && !listing->too_many)
@@ -344,9 +367,11 @@ enum dse_status array_choices_list(const struct blocking_model *model, const str
     enum dse_status status = DSE_OK;
     listing.n_slot = rule->any ? 65536 : 1;
     listing.slot = calloc(listing.n_slot, sizeof *listing.slot);
-    if (listing.slot && hint && hint->present)
+    for (uint32_t d = 0; d < model->n_dim; d++)
+        find_factors(&listing, d);
+    if (listing.slot && !listing.failed && hint && hint->present)
         status = list_hinted(&listing, hint, err);
-    else if (listing.slot)
+    else if (listing.slot && !listing.failed)
         list_free(&listing);
     if (status == DSE_OK && (!listing.slot || listing.failed))
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory for the choices of loops for an array");
@@ -355,8 +380,10 @@ enum dse_status array_choices_list(const struct blocking_model *model, const str
                           "there are more than %d ways to unroll loops over an array of %u x %u; allow fewer "
                           "loops on a side",
                           CHOICE_MAX, model->level[v].side[0], model->level[v].side[1]);
-    if (status == DSE_OK && rule->any && out->n > 0)
+    if (status == DSE_OK && rule->any && out->n > 0 && !is_over(&listing))
         qsort(out->choice, out->n, sizeof *out->choice, compare_hops);
+    for (uint32_t d = 0; d < model->n_dim; d++)
+        free(listing.factors[d].has);
     free(listing.slot);
     free(listing.next);
     return status;

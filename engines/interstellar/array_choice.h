@@ -35,8 +35,9 @@ struct array_choices {
     struct array_choice *choice; /* (n) owned */
 };
 
-/* All choices for the array below level v, of loops (n_dim) whose ways are `paths`, in a fixed order. With a
- * `hint` that is present those of the authors' program for it. Release with array_choices_free, also after a
+/* All choices for the array below level v, of loops (n_dim) whose ways are `paths`, in a fixed order; not to
+ * be used where a limit of the model's was met. With a `hint` that is present those of the authors' program
+ * for it. Release with array_choices_free, also after a
  * failure. DSE_BAD_INPUT: the hint leaves room in the array and does not say for which loops; DSE_LIMIT;
  * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status array_choices_list(const struct blocking_model *model,

@@ -12,6 +12,7 @@
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
+#include "engines/interstellar/blocking_limits.h"
 
 enum { BLOCKING_ORDER_MAX = 32 };
 
@@ -53,6 +54,7 @@ struct blocking_box {
 
 struct blocking_model {
     const struct problem *problem;
+    struct blocking_limits *limits; /* of the search, which listing its space keeps too; NULL: none */
     struct blocking_box box[PROBLEM_TENSOR_MAX];
     struct interstellar_reuse reuse;
     enum reuse_rule rule;

@@ -54,7 +54,7 @@ static enum dse_status make_heap(struct blocking_search *search, struct dse_erro
     if (!proof->heap || !proof->top_key || (blocking_has_array(&space->model, top) && !level->ways))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of the outermost level",
                         level->list.n);
-    for (uint32_t i = 0; i < level->list.n; i++) {
+    for (uint32_t i = 0; i < level->list.n && !blocking_search_is_over(search); i++) {
         const uint32_t n = space_level_energies(space, top, NULL, &level->list.node[i], energy_j, count);
         double least = energy_j[0];
         for (uint32_t k = 1; k < n; k++)

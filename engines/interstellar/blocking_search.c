@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 enum {
     LOOKS = 64,          /* a look at the clock for so many questions */
     NODES_MOST = 2000000 /* some 300 MiB with what a proof keeps of each */
@@ -14,10 +12,8 @@ enum {
 
 bool blocking_search_is_over(struct blocking_search *search)
 {
-    const struct blocking_limits *limits = &search->limits;
     if (!search->over && search->n_look++ % LOOKS == 0)
-        search->over = (limits->cancel && atomic_load_explicit(limits->cancel, memory_order_relaxed)) ||
-                       (limits->stop_at_s > 0 && clock_wall_s() >= limits->stop_at_s);
+        search->over = blocking_limits_met(&search->limits);
     return search->over;
 }
 
@@ -101,6 +97,8 @@ uint32_t space_level_energies(const struct blocking_space *space, uint32_t v,
 
 enum dse_status blocking_search_step(struct blocking_search *search, struct dse_error *err)
 {
+    if (!search->walk && !search->proof) /* its space was not listed in time */
+        return DSE_OK;
     return search->walk ? blocking_walk_step(search, err) : blocking_proof_step(search, err);
 }
 

@@ -3,18 +3,12 @@
 #ifndef ENGINES_INTERSTELLAR_BLOCKING_SEARCH_H
 #define ENGINES_INTERSTELLAR_BLOCKING_SEARCH_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engines/interstellar/blocking_limits.h"
 #include "engines/interstellar/blocking_space.h"
-
-/* When a search has to end, also in the middle of a step: it then leaves what it has not tried yet. */
-struct blocking_limits {
-    const atomic_int *cancel; /* not 0: at once; may be NULL */
-    double stop_at_s;         /* clock_wall_s; 0: never */
-};
 
 struct blocking_search {
     const struct blocking_space *space;

@@ -22,7 +22,7 @@ static void fill_steps(const struct blocking_space *space, uint32_t v, uint32_t 
 {
     const uint32_t y = layer_bank(&space->model, v);
     const struct loop_layer *from = &space->path[d].layer[y - 1], *to = &space->path[d].layer[y];
-    for (uint32_t i = 0; i < from->n; i++) {
+    for (uint32_t i = 0; i < from->n && !blocking_limits_met(space->model.limits); i++) {
         uint16_t *step = array->step[d] + (size_t)i * array->n_kind[d];
         for (uint32_t k = 0; k < array->n_kind[d]; k++)
             step[k] = BLOCKING_NO_STEP;
@@ -105,6 +105,7 @@ enum dse_status blocking_space_build(const struct problem *problem, const struct
 {
     const struct blocking_model *model = &out->model;
     blocking_model_compile(problem, arch, settings->rule, settings->half_full, &out->model);
+    out->model.limits = settings->limits;
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         const bool hinted = hint && hint->present;
         const struct loop_wish wish = {hinted ? &hint->loop[d] : NULL, !hinted || may_share(hint, model, d),
@@ -115,6 +116,8 @@ enum dse_status blocking_space_build(const struct problem *problem, const struct
         if (!blocking_has_array(model, v))
             continue;
         DSE_TRY(array_choices_list(model, out->path, v, hint, &settings->array, &out->array[v].list, err));
+        if (blocking_limits_met(settings->limits))
+            return DSE_OK;
         DSE_TRY(index_array(out, v, arena, &out->array[v], err));
     }
     return DSE_OK;

@@ -45,10 +45,12 @@ struct blocking_settings {
     bool half_full;
     double pad; /* bounds up to so many times a loop's are tried; 1: exact factors only */
     struct array_rule array;
+    struct blocking_limits *limits; /* NULL: none */
 };
 
 /* Compile; `hint` may be NULL. Memory from `arena`, and the choices' own: blocking_space_free, also after a
- * failure, when it was zeroed before. Errors of its parts. */
+ * failure, when it was zeroed before. Where a limit was met the space is not to be used. Errors of its
+ * parts. */
 DSE_MUST_CHECK enum dse_status blocking_space_build(const struct problem *problem,
                                                     const struct architecture *arch,
                                                     const struct interstellar_hint *hint,

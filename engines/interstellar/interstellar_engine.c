@@ -15,7 +15,7 @@
 #include "engines/mapspace/mapspace_constraints.h"
 
 enum { MODE_PROVE, MODE_ENUMERATE };
-enum { POLISH_EVALUATIONS = 20000, POLISH_PATIENCE = 50 };
+enum { POLISH_EVALUATIONS = 20000, POLISH_PATIENCE = 50, LATE_EVALUATIONS = 500 };
 enum { OPTION_MODE, OPTION_LOOPS, OPTION_THRESHOLD, OPTION_USE, OPTION_REPLICATION, OPTION_RAGGED, N_OPTION };
 
 static const char *const modes[] = {"prove", "enumerate"};
@@ -75,6 +75,7 @@ static void settle(const struct engine_task *task, struct blocking_settings *set
     struct array_rule *rule = &settings->array;
     *hint = task->constraints && task->constraints->hint.present ? &task->constraints->hint : NULL;
     const bool authors = compat || *hint;
+    settings->limits = NULL;
     settings->rule = compat ? REUSE_COMPAT : REUSE_SANE;
     settings->half_full = compat;
     settings->pad = task->option[OPTION_RAGGED];
@@ -114,6 +115,10 @@ static enum dse_status begin_pass(struct engine_context *context, struct state *
     state->search.limits = state->limits;
     DSE_TRY(blocking_space_build(engine_context_problem(context), engine_context_task(context)->architecture,
                                  state->hint, &state->settings, &state->arena, &state->space, err));
+    if (state->limits.over) {
+        state->search = (struct blocking_search){.over = true, .best_j = INFINITY, .most_point = UINT64_MAX};
+        return DSE_OK;
+    }
     DSE_TRY(enumerate ? blocking_enumerate(&state->space, &state->search, err)
                       : blocking_prove(&state->space, &state->search, err));
     if (enumerate)
@@ -142,6 +147,7 @@ static enum dse_status interstellar_init(void *memory, struct engine_context *co
         state->limits.stop_at_s = clock_wall_s() + budget->max_seconds;
     DSE_TRY(check_task(context, err));
     settle(engine_context_task(context), &state->settings, &state->hint);
+    state->settings.limits = &state->limits;
     DSE_TRY(begin_pass(context, state, err));
     for (uint32_t v = 0; v < state->space.model.n_level; v++) {
         double most = 1;
@@ -286,16 +292,15 @@ static bool price(void *self, const struct mapping *mapping, double *cost, doubl
     return true;
 }
 
-/* Where the search's energies are only near the accounting's, its answer is where a local search begins. */
-static enum dse_status begin_polish(struct engine_context *context, struct state *state,
-                                    struct dse_error *err)
+/* A local search of so many evaluations from the best so far, or from all loops at the outermost level, or
+ * where these leave a memory too empty from a mapping drawn at random. */
+static enum dse_status start_polish(struct engine_context *context, struct state *state,
+                                    uint64_t n_evaluation, struct dse_error *err)
 {
     const struct engine_task *task = engine_context_task(context);
     const struct mapspace *space;
     struct mapping start;
     double cost, tie;
-    if (state->space.model.exact || task->constraints || state->settings.pad > 1)
-        return DSE_OK;
     DSE_TRY(engine_context_mapspace(context, false, &space, err));
     struct polish *polish = arena_alloc(engine_context_arena(context), 1, sizeof *polish);
     DSE_TRY(arena_check(engine_context_arena(context), "a local search", err));
@@ -304,12 +309,24 @@ static enum dse_status begin_polish(struct engine_context *context, struct state
     mapping_init(&start, engine_context_problem(context), task->architecture);
     if (engine_context_best(context))
         start = *engine_context_best(context);
+    if (!mapspace_contains(space, &start, NULL) &&
+        (task->constraints || !mapspace_draw(space, &polish->stream, &start, NULL, NULL)))
+        return DSE_OK;
     if (!price(state, &start, &cost, &tie))
         return DSE_OK;
     polish_add(polish, &start, cost, tie);
     state->polish = polish;
-    state->last_evaluation = engine_context_evaluations(context) + POLISH_EVALUATIONS;
+    state->last_evaluation = engine_context_evaluations(context) + n_evaluation;
     return DSE_OK;
+}
+
+/* Where the search's energies are only near the accounting's, its answer is where a local search begins. */
+static enum dse_status begin_polish(struct engine_context *context, struct state *state,
+                                    struct dse_error *err)
+{
+    if (state->space.model.exact || engine_context_task(context)->constraints || state->settings.pad > 1)
+        return DSE_OK;
+    return start_polish(context, state, POLISH_EVALUATIONS, err);
 }
 
 /* True: there is more to do. */
@@ -345,20 +362,24 @@ static enum dse_status interstellar_step(void *memory, struct engine_context *co
     return begin_pass(context, state, err);
 }
 
+/* Where time is over the best is polished for a moment: least energy is found first, so by an objective with
+ * time in it the best may be far off, and there may be none at all. Where constraints leave few arrays, or
+ * the best is padded or one of the authors' enumeration, a local search would leave the space. */
 static enum dse_status interstellar_finish(void *memory, struct engine_context *context,
                                            struct dse_error *err)
 {
     struct state *state = memory;
     DSE_TRY(offer(context, state, err));
+    const bool none = isinf(engine_context_best_cost(context));
+    const bool enumerated = engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE;
+    const bool constrained = engine_context_task(context)->constraints != NULL;
     const atomic_int *cancel = state->limits.cancel;
-    if (cancel && atomic_load(cancel))
+    if (!state->search.over || (cancel && atomic_load(cancel)) ||
+        (!none && (enumerated || constrained || state->settings.pad > 1)))
         return DSE_OK;
-    if (state->search.over && isinf(engine_context_best_cost(context))) {
-        struct mapping plain; /* all loops at the outermost level */
-        double cost;
-        mapping_init(&plain, engine_context_problem(context), engine_context_task(context)->architecture);
-        (void)engine_context_evaluate(context, &plain, &cost);
-    }
+    DSE_TRY(start_polish(context, state, constrained ? 0 : LATE_EVALUATIONS, err));
+    while (state->polish && polish_some(context, state))
+        ;
     return DSE_OK;
 }
 

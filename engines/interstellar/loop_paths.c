@@ -188,7 +188,7 @@ static enum dse_status grow_layers(struct build *build, struct loop_paths *paths
             paths->layer[y + 1].state = paths->layer[y].state;
             continue;
         }
-        for (uint32_t i = 0; i < paths->layer[y].n; i++)
+        for (uint32_t i = 0; i < paths->layer[y].n && !blocking_limits_met(build->model->limits); i++)
             step(build, &paths->layer[y].state[i], y % 2 == 1, v);
         DSE_TRY(keep_layer(build, arena, &paths->layer[y + 1], err));
     }
@@ -207,7 +207,7 @@ static void prune(struct build *build, struct loop_paths *paths, uint32_t y)
         layer->n = paths->layer[y + 1].n;
         return;
     }
-    for (uint32_t i = 0; i < layer->n; i++) {
+    for (uint32_t i = 0; i < layer->n && !blocking_limits_met(build->model->limits); i++) {
         bool leads = false;
         for (uint32_t j = 0; j < paths->layer[y + 1].n && !leads; j++)
             leads = factor_between(build, kind, most, &layer->state[i], &paths->layer[y + 1].state[j]) > 0;
@@ -229,9 +229,9 @@ static enum dse_status link_layers(struct build *build, struct loop_paths *paths
         to->factor = NULL;
         if (kind == STEP_NONE)
             continue;
-        to->factor = arena_alloc(arena, (size_t)from->n * to->n + 1, sizeof *to->factor);
+        to->factor = arena_alloc_unset(arena, (size_t)from->n * to->n + 1, sizeof *to->factor);
         DSE_TRY(arena_check(arena, "the ways of a loop", err));
-        for (uint32_t i = 0; i < from->n; i++)
+        for (uint32_t i = 0; i < from->n && !blocking_limits_met(build->model->limits); i++)
             for (uint32_t j = 0; j < to->n; j++)
                 to->factor[(size_t)i * to->n + j] =
                     factor_between(build, kind, most, &from->state[i], &to->state[j]);

@@ -63,8 +63,8 @@ struct loop_wish {
     double pad; /* bounds up to so many times the loop's are tried, as far as no factor could be smaller */
 };
 
-/* All ways for dimension d of the model's problem. Memory from `arena`; DSE_NO_MEMORY, DSE_LIMIT when there
- * are too many. */
+/* All ways for dimension d of the model's problem; not to be used where a limit of the model's was met.
+ * Memory from `arena`; DSE_NO_MEMORY, DSE_LIMIT when there are too many. */
 DSE_MUST_CHECK enum dse_status loop_paths_build(const struct blocking_model *model, uint32_t d,
                                                 const struct loop_wish *wish, struct arena *arena,
                                                 struct loop_paths *out, struct dse_error *err);

@@ -86,7 +86,7 @@ enum dse_status proof_list_level(struct blocking_search *search, uint32_t v, str
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of a level", level->list.n);
     for (uint32_t k = 0; k < level->n_order; k++)
         level->least_key[k] = INFINITY;
-    for (uint32_t i = 0; i < level->list.n; i++) {
+    for (uint32_t i = 0; i < level->list.n && !blocking_search_is_over(search); i++) {
         space_served(space, v, &level->list.node[i], outer);
         double inside = v > 0 ? proof_bound_from(search, v - 1, outer) : 0;
         for (uint32_t k = 0; k < level->n_order; k++) {

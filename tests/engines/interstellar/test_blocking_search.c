@@ -1,5 +1,5 @@
 /* Limits end a search in the middle of a step: an early answer, nothing claimed, and no space too large to be
- * held. Tests: blocking_search.c, blocking_walk.c. */
+ * held. Tests: blocking_limits.c, blocking_search.c, blocking_walk.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "costmodel/readers/readers.h"
 #include "engines/interstellar/blocking_search.h"
 #include "tests/support/interstellar_case.h"
@@ -23,7 +24,8 @@ struct fixture {
 static const uint32_t vgg_conv1_2[8] = {7, 64, 64, 224, 224, 3, 3, 1},
                       many_factors[8] = {16, 2520, 2520, 1260, 1260, 3, 3, 1};
 
-static void setup(struct fixture *f, const char *path, const uint32_t *bound)
+static void setup_padded(struct fixture *f, const char *path, const uint32_t *bound, double pad,
+                         struct blocking_limits *limits)
 {
     struct dse_error err;
     struct yaml_doc doc;
@@ -33,10 +35,17 @@ static void setup(struct fixture *f, const char *path, const uint32_t *bound)
     if (yaml_read(&doc, path, &err) != DSE_OK || architecture_build(&doc, NULL, 0, &f->arch, &err) != DSE_OK)
         fail_msg("%s", err.text);
     yaml_doc_free(&doc);
-    const struct blocking_settings settings = {
-        .rule = REUSE_SANE, .pad = 1, .array = {.any = true, .replication = true, .loops = 2}};
+    const struct blocking_settings settings = {.rule = REUSE_SANE,
+                                               .pad = pad,
+                                               .array = {.any = true, .replication = true, .loops = 2},
+                                               .limits = limits};
     if (blocking_space_build(&f->problem, &f->arch, NULL, &settings, &f->arena, &f->space, &err) != DSE_OK)
         fail_msg("%s", err.text);
+}
+
+static void setup(struct fixture *f, const char *path, const uint32_t *bound)
+{
+    setup_padded(f, path, bound, 1, NULL);
 }
 
 static void teardown(struct fixture *f)
@@ -80,10 +89,31 @@ static void test_cancel_while_blockings_are_listed(void **state)
     assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
     assert_false(f.search.done);
     blocking_search_free(&f.search);
-    f.search = (struct blocking_search){.limits = {&cancel, 0}};
+    f.search = (struct blocking_search){.limits = {.cancel = &cancel}};
     assert_int_equal(blocking_enumerate(&f.space, &f.search, &err), DSE_OK);
     assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
     assert_true(f.search.over && !f.search.done);
+    teardown(&f);
+}
+
+/* With bounds of up to twice the loops' there are hundreds of thousands of choices for the array. */
+static void test_limits_end_the_listing_of_a_space(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const atomic_int cancel = 1;
+    struct blocking_limits met[] = {{.stop_at_s = 1e-9}, {.cancel = &cancel}},
+                           far = {.stop_at_s = clock_wall_s() + 1e6};
+    for (int i = 0; i < 2; i++) {
+        setup_padded(&f, "experiments/architectures/simba.yaml", vgg_conv1_2, 2, &met[i]);
+        assert_true(met[i].over);
+        for (uint32_t v = 0; v < f.space.model.n_level; v++)
+            assert_in_range(f.space.array[v].list.n, 0, 1);
+        teardown(&f);
+    }
+    setup_padded(&f, "experiments/architectures/simba.yaml", vgg_conv1_2, 1.05, &far);
+    assert_false(far.over);
+    assert_true(f.space.array[4].list.n > 100);
     teardown(&f);
 }
 
@@ -103,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_in_a_step_of_a_proof),
         cmocka_unit_test(test_cancel_while_blockings_are_listed),
+        cmocka_unit_test(test_limits_end_the_listing_of_a_space),
         cmocka_unit_test(test_space_too_large_to_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,25 @@ static void test_budget_of_points_is_kept(void **state)
     }
 }
 
+/* Over before its space is listed, a search still answers; where time counts, with more than one PE. */
+static void test_no_time_at_all(void **state)
+{
+    const struct interstellar_search search = row("rf64", "CONV3", "CK16");
+    const struct objective *const objective[] = {&energy, &edp};
+    struct engine_result result;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        solve(&search, true, false, "ragged=4", objective[i], (struct engine_budget){.max_seconds = 1e-9},
+              &result);
+        assert_int_equal(result.stop, STOP_MAX_SECONDS);
+        assert_true(result.feasible && (i == 0 || result.evaluation.n_mac_used > 1));
+        assert_in_range(result.n_evaluation, 2, 2000);
+    }
+    solve(&search, false, true, "mode=enumerate", &energy, (struct engine_budget){.max_seconds = 1e-9},
+          &result);
+    assert_int_equal(result.stop, STOP_MAX_SECONDS);
+}
+
 /* All dataflows at once: not above C|K with the rule that half of a memory is used. Two loops on a side do
  * not lose against one. */
 static void test_freedom_does_not_cost(void **state)
@@ -175,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_every_known_search_is_proved),
         cmocka_unit_test(test_enumeration_prices_the_same_points),
         cmocka_unit_test(test_budget_of_points_is_kept),
+        cmocka_unit_test(test_no_time_at_all),
         cmocka_unit_test(test_freedom_does_not_cost),
         cmocka_unit_test(test_padding_pays_on_primes),
         cmocka_unit_test(test_other_objectives),

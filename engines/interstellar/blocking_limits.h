@@ -1,0 +1,18 @@
+/* When a search of blockings has to end, from the listing of its space on. */
+#ifndef ENGINES_INTERSTELLAR_BLOCKING_LIMITS_H
+#define ENGINES_INTERSTELLAR_BLOCKING_LIMITS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Also in the middle of a step: it then leaves what it has not tried yet. */
+struct blocking_limits {
+    const atomic_int *cancel; /* not 0: at once; may be NULL */
+    double stop_at_s;         /* clock_wall_s; 0: never */
+    bool over;                /* one was met */
+};
+
+/* Whether a limit has been met, now or before. Reads the clock: about as long as 50 additions. NULL: none. */
+bool blocking_limits_met(struct blocking_limits *limits);
+
+#endif
