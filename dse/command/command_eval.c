@@ -298,6 +298,19 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
     return evaluate(args, console, &problem, arch, &mapping, err);
 }
 
+/* Nothing runs on a machine over its max_area, as in a search; with --no-fit it is priced all the same. */
+static enum dse_status check_area(const struct cli_args *args, const struct console *console,
+                                  const struct architecture *arch, struct dse_error *err)
+{
+    char reason[256];
+    if (architecture_area_fits(arch, reason, sizeof reason))
+        return DSE_OK;
+    if (!cli_has(args, "no-fit"))
+        return dse_fail_at(err, DSE_BAD_INPUT, args->operand[0], 0, "%s", reason);
+    fprintf(console->err, "dse: warning: %s: %s; priced all the same\n", args->operand[0], reason);
+    return DSE_OK;
+}
+
 static enum dse_status run(const struct cli_args *args, const struct console *console, struct dse_error *err)
 {
     struct architecture arch;
@@ -308,6 +321,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
+    DSE_TRY(check_area(args, console, &arch, err));
     enum dse_status status = yaml_load(args->operand[2], &text, &length, err);
     if (status != DSE_OK && schedule_only(args))
         return status;
@@ -344,7 +358,7 @@ static const struct cli_option options[] = {
     {"report", 'r', "WHAT",
      "a report of `dse list reports` (default: summary; of a mapping in other formats than table: levels)"},
     {"format", 'f', "HOW", "table for people (default), csv with the columns of the reference tables, json"},
-    {"no-fit", 0, NULL, "price mappings of one line that do not fit too, and say so"},
+    {"no-fit", 0, NULL, "price mappings of one line that do not fit, or over max_area, too, and say so"},
     {"measure", 'm', "WHAT",
      "in the summary also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
     {"pad", 0, "DIM=N",
@@ -394,7 +408,8 @@ const struct cli_command command_eval = {
         "it\n"
         "\n"
         "A mapping that does not fit ends with exit code 2 and says which level needs how much and has "
-        "how much.\n"
+        "how much;\n"
+        "so does a machine over its max_area.\n"
         "\n"
         "A schedule that breaks a rule or does not fit the buffer ends with exit code 2 and says why. Its "
         "reports tiles and tensors\n"

@@ -26,12 +26,15 @@ static enum dse_status check_architecture(const struct yaml_doc *doc, struct tex
 {
     struct architecture arch;
     struct architecture_template *template = NULL;
+    char reason[256];
     enum dse_status status = architecture_template_new(doc, &template, err);
     if (status == DSE_OK && doc->faults->n == 0)
         status = architecture_template_build(template, NULL, 0, &arch, err);
     if (status == DSE_OK && doc->faults->n == 0)
         text_append(out, "architecture %s: %u storage level%s, %" PRIu64 " MAC units\n", arch.name,
                     arch.n_level, text_plural(arch.n_level), arch.mac.instances);
+    if (status == DSE_OK && doc->faults->n == 0 && !architecture_area_fits(&arch, reason, sizeof reason))
+        text_append(out, "  nothing runs on it: %s\n", reason);
     architecture_template_free(template);
     return status;
 }

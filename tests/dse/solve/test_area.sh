@@ -32,6 +32,36 @@ check 'a limit without areas' code 2 "$DSE" map eyeriss_16x16 alexnet -l conv3 -
 check 'is refused' grep -q 'max_area is given, but no area to compare with it' "$folder/err"
 check 'a schedule over the limit' code 1 "$DSE" map soma_edge resnet50_soma -e unfused --set MAC.area='1 mm2' --set max_area='2 mm2'
 check 'says why' grep -q 'max_area is 2 mm2' "$folder/err"
+
+# One sentence wherever a machine meets its limit: a search, an evaluation, a check of the file.
+over="--set MAC.area=600um2 --set max_area=0.1mm2" told='the machine takes 0.1536 mm2, max_area is 0.1 mm2'
+check 'a mapping' code 0 "$DSE" map eyeriss_16x16 alexnet -l conv3 -e random -n 50 -f yaml
+cp "$folder/out" "$folder/mapping.yaml"
+# shellcheck disable=SC2086
+check 'no search on a machine over the limit' code 1 "$DSE" map eyeriss_16x16 alexnet -l conv3 -e random -n 50 $over
+check 'which is told' grep -q "$told" "$folder/err" "$folder/out"
+# shellcheck disable=SC2086
+check 'no evaluation either' code 2 "$DSE" eval eyeriss_16x16 alexnet:conv3 "$folder/mapping.yaml" $over
+check 'for the same reason' grep -q "^dse: eyeriss_16x16: $told" "$folder/err"
+sed 's/^hierarchy:/max_area: 0.1 mm2\nhierarchy:/; s/^- macs: MAC/- macs: MAC\n  area: 600 um2/' experiments/architectures/eyeriss_16x16.yaml >"$folder/over.yaml"
+check 'the file is right' code 0 "$DSE" check "$folder/over.yaml"
+check 'and over its limit' grep -q "nothing runs on it: $told" "$folder/out"
+echo '[OX:13 OY:13 FX:3 FY:3] / [] / [IC:384 OC:384 ON:1]' >"$folder/points.txt"
+cat >"$folder/small.yaml" <<END
+architecture: small
+clock: 1 GHz
+max_area: 0.1 mm2
+hierarchy:
+- {storage: DRAM, kind: dram, word: 16 bit, access_energy: 200 pJ}
+- {storage: SRAM, word: 16 bit, capacity: 1 MiB, access_energy: 20 pJ}
+- {storage: RF, word: 16 bit, capacity: 64 KiB, access_energy: 0.12 pJ}
+- {macs: MAC, word: 16 bit, energy: 0.075 pJ, area: 0.2 mm2}
+END
+check 'mappings of one line' code 2 "$DSE" eval "$folder/small.yaml" alexnet:conv3 "$folder/points.txt" -a interstellar
+check 'are refused, too' grep -q 'takes 0.2 mm2, max_area is 0.1 mm2' "$folder/err"
+check '--no-fit prices them' code 0 "$DSE" eval "$folder/small.yaml" alexnet:conv3 "$folder/points.txt" -a interstellar --no-fit -f csv
+check 'and warns' grep -q 'warning: .*max_area is 0.1 mm2; priced all the same' "$folder/err"
+
 check 'an area in other units' code 2 "$DSE" map eyeriss_16x16 alexnet -l conv3 --set MAC.area='1 um'
 check 'is told them' grep -q 'um2, mm2' "$folder/err"
 finish
