@@ -5,19 +5,10 @@
 
 #include "costmodel/interstellar/interstellar_compiled.h"
 
-/* What the bandwidth of a level leaves of the machine's speed (docs/cost-model.md, "Time and fit"). */
 static double slowdown_of(const struct storage_level *level, const struct interstellar_demand *demand,
                           double cycle)
 {
-    const double read = demand->read_word / cycle, write = demand->write_word / cycle;
-    double slowdown = 1;
-    if (level->read_bandwidth_word_per_cycle < read)
-        slowdown = fmin(slowdown, level->read_bandwidth_word_per_cycle / read);
-    if (level->write_bandwidth_word_per_cycle < write)
-        slowdown = fmin(slowdown, level->write_bandwidth_word_per_cycle / write);
-    if (level->shared_bandwidth_word_per_cycle < read + write)
-        slowdown = fmin(slowdown, level->shared_bandwidth_word_per_cycle / (read + write));
-    return slowdown;
+    return architecture_slowdown(level, demand->read_word / cycle, demand->write_word / cycle);
 }
 
 void interstellar_total(const struct interstellar_compiled *c, const struct mapping *mapping,

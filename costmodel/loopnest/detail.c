@@ -68,13 +68,7 @@ static void time_level(const struct storage_level *level, uint64_t compute_cycle
         read += (double)out->tensor[t].reads / cycles;
         write += (double)(out->tensor[t].fills + out->tensor[t].updates) / cycles;
     }
-    out->slowdown = 1;
-    if (level->read_bandwidth_word_per_cycle < read)
-        out->slowdown = fmin(out->slowdown, level->read_bandwidth_word_per_cycle / read);
-    if (level->write_bandwidth_word_per_cycle < write)
-        out->slowdown = fmin(out->slowdown, level->write_bandwidth_word_per_cycle / write);
-    if (level->shared_bandwidth_word_per_cycle < write + read)
-        out->slowdown = fmin(out->slowdown, level->shared_bandwidth_word_per_cycle / (write + read));
+    out->slowdown = architecture_slowdown(level, read, write);
     out->cycle = (uint64_t)ceil(cycles / out->slowdown);
 }
 

@@ -80,13 +80,7 @@ static uint64_t price_level(const struct compiled *evaluator, const struct works
     out->level_byte[l] = (double)word * (double)used * level->word_bit / 8;
     if (!evaluator->bandwidth_limited[l])
         return nest->compute_cycle;
-    double slowdown = 1;
-    if (level->read_bandwidth_word_per_cycle < read)
-        slowdown = fmin(slowdown, level->read_bandwidth_word_per_cycle / read);
-    if (level->write_bandwidth_word_per_cycle < write)
-        slowdown = fmin(slowdown, level->write_bandwidth_word_per_cycle / write);
-    if (level->shared_bandwidth_word_per_cycle < write + read)
-        slowdown = fmin(slowdown, level->shared_bandwidth_word_per_cycle / (write + read));
+    const double slowdown = architecture_slowdown(level, read, write);
     return slowdown < 1 ? (uint64_t)ceil(cycles / slowdown) : nest->compute_cycle;
 }
 

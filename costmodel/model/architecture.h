@@ -6,6 +6,7 @@
 #ifndef COSTMODEL_MODEL_ARCHITECTURE_H
 #define COSTMODEL_MODEL_ARCHITECTURE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -187,6 +188,22 @@ int architecture_find_level(const struct architecture *arch, const char *name);
 
 /* Usable words of one instance, floor(size / multiple_buffering), or ARCH_UNLIMITED. */
 uint64_t architecture_usable_words(const struct storage_level *level);
+
+/* The share of the machine's speed that a level's bandwidths leave when each instance reads and writes so
+ * many words a cycle; 1: they limit nothing (docs/cost-model.md, "Time and fit"). */
+static inline double architecture_slowdown(const struct storage_level *level, double read_word_per_cycle,
+                                           double write_word_per_cycle)
+{
+    const double both_word_per_cycle = write_word_per_cycle + read_word_per_cycle;
+    double slowdown = 1;
+    if (level->read_bandwidth_word_per_cycle < read_word_per_cycle)
+        slowdown = fmin(slowdown, level->read_bandwidth_word_per_cycle / read_word_per_cycle);
+    if (level->write_bandwidth_word_per_cycle < write_word_per_cycle)
+        slowdown = fmin(slowdown, level->write_bandwidth_word_per_cycle / write_word_per_cycle);
+    if (level->shared_bandwidth_word_per_cycle < both_word_per_cycle)
+        slowdown = fmin(slowdown, level->shared_bandwidth_word_per_cycle / both_word_per_cycle);
+    return slowdown;
+}
 
 /* Fan-out from level l to the next inner level (or the MACs for l = 0). */
 void architecture_fanout(const struct architecture *arch, uint32_t l, uint64_t *x, uint64_t *y);
