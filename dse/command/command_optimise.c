@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "costmodel/interstellar/dataflow.h"
-#include "costmodel/interstellar/points.h"
 #include "dse/command/commands.h"
 #include "dse/console/report_print.h"
 #include "dse/isolate/run_signals.h"
 #include "dse/optimise/dataflow_schedule.h"
-#include "dse/optimise/optimise.h"
+#include "dse/optimise/optimise_report.h"
 #include "dse/run/threads.h"
+#include "results/plot/plot.h"
 
 /* Everything one call of the command holds. */
 struct optimise_job {
@@ -20,37 +19,12 @@ struct optimise_job {
     struct size_limits limits;
     struct hierarchies all;
     struct solve_settings settings;
-    uint32_t n_network;
-    struct network *network;        /* (n_network) */
-    struct workload *workload;      /* (n_network) */
-    const struct problem **problem; /* distinct ones of all networks */
-    uint64_t *key;                  /* (problems) */
-    uint32_t **place;               /* [w](problems of workload w) its number among all */
-    double *weight;                 /* (n_network, problems) executions */
+    struct network_pool pool;
     struct optimise optimise;
+    struct optimise_report report;
+    int front[FRONT_AXES];
     size_t format;
-    bool every, front, each, mappings;
-};
-
-static const struct cell_column answer_column[] = {
-    {"network", "network", LOOK_TEXT, 0, NULL, 0},
-    {"hierarchy", "hierarchy", LOOK_TEXT, 0, NULL, 0},
-    {"onchip_byte", "on chip", LOOK_BYTE, 0, NULL, 0},
-    {"area_mm2", "mm2", LOOK_DIGITS, 4, NULL, 0},
-    {"energy_j", "energy", LOOK_UNIT, 0, "J", 0},
-    {"tops_per_w", "TOPs/W", LOOK_FIXED, 3, NULL, 0},
-    {"utilization", "utilization", LOOK_PERCENT, 0, NULL, 0},
-    {"latency_s", "latency", LOOK_UNIT, 0, "s", 0},
-    {"hierarchies", NULL, LOOK_COUNT, 0, NULL, 0},
-    {"hierarchies_priced", NULL, LOOK_COUNT, 0, NULL, 0},
-};
-
-static const struct cell_column mapping_column[] = {
-    {"network", "network", LOOK_TEXT, 0, NULL, 0},  {"hierarchy", NULL, LOOK_TEXT, 0, NULL, 0},
-    {"layer", "layer", LOOK_TEXT, 0, NULL, 0},      {"count", "count", LOOK_COUNT, 0, NULL, 0},
-    {"energy_j", "energy", LOOK_UNIT, 0, "J", 0},   {"utilization", "utilization", LOOK_PERCENT, 0, NULL, 0},
-    {"latency_s", "latency", LOOK_UNIT, 0, "s", 0}, {"dataflow", "dataflow", LOOK_TEXT, 0, NULL, 0},
-    {"mapping", "mapping", LOOK_TEXT, 0, NULL, 0},
+    bool each;
 };
 
 /* ---------------------------------------- what is asked for */
@@ -124,41 +98,6 @@ static enum dse_status read_sizes(const struct cli_args *args, struct optimise_j
                             &job->all, err);
 }
 
-/* The distinct problems of all networks. */
-static enum dse_status pool_problems(struct optimise_job *job, struct dse_error *err)
-{
-    struct optimise *o = &job->optimise;
-    uint32_t most = 0;
-    for (uint32_t w = 0; w < job->n_network; w++)
-        most += job->workload[w].n_problem;
-    job->problem = calloc(most, sizeof(*job->problem));
-    job->key = calloc(most, sizeof *job->key);
-    job->weight = calloc((size_t)most * job->n_network, sizeof *job->weight);
-    if (!job->problem || !job->key || !job->weight)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u layers", most);
-    o->problem = job->problem;
-    for (uint32_t w = 0; w < job->n_network; w++) {
-        const struct workload *workload = &job->workload[w];
-        job->place[w] = calloc(workload->n_problem, sizeof *job->place[w]);
-        if (!job->place[w])
-            return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u layers", most);
-        for (uint32_t p = 0; p < workload->n_problem; p++) {
-            uint32_t k = 0;
-            while (k < o->n_problem && job->key[k] != workload->problem_key[p])
-                k++;
-            job->problem[k] = &workload->problem[p];
-            job->key[k] = workload->problem_key[p];
-            o->n_problem += k == o->n_problem;
-            job->place[w][p] = k;
-            job->weight[(size_t)w * most + k] += (double)workload_count(workload, p);
-        }
-    }
-    for (uint32_t w = 1; w < job->n_network; w++)
-        memmove(job->weight + (size_t)w * o->n_problem, job->weight + (size_t)w * most,
-                o->n_problem * sizeof *job->weight);
-    return DSE_OK;
-}
-
 /* The batch of the network named: of the last --batch N or --batch NETWORK=N, 0 without. */
 static enum dse_status batch_of(const struct cli_args *args, const char *network, uint32_t *batch,
                                 struct dse_error *err)
@@ -184,19 +123,38 @@ static enum dse_status read_networks(const struct cli_args *args, struct optimis
                                      struct dse_error *err)
 {
     const uint32_t n = (uint32_t)args->n_operand - 1;
-    job->network = calloc(n, sizeof *job->network);
-    job->workload = calloc(n, sizeof *job->workload);
-    job->place = calloc(n, sizeof(*job->place));
-    if (!job->network || !job->workload || !job->place)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u networks", n);
-    for (uint32_t w = 0; w < n; w++) {
-        DSE_TRY(input_network(args->operand[1 + w], &job->network[w], err));
-        job->n_network++;
-        uint32_t batch;
-        DSE_TRY(batch_of(args, args->operand[1 + w], &batch, err));
-        DSE_TRY(workload_init(&job->workload[w], &job->network[w], batch, NULL, 0, 0, err));
+    uint32_t batch[CLI_VALUE_MAX];
+    for (uint32_t w = 0; w < n; w++)
+        DSE_TRY(batch_of(args, args->operand[1 + w], &batch[w], err));
+    return network_pool_read(&job->pool, args->operand + 1, batch, n, err);
+}
+
+/* "energy_j,onchip_byte"; without a list all. */
+static enum dse_status read_front(const struct cli_args *args, int *front, struct dse_error *err)
+{
+    static const char *const name[FRONT_AXES] = {
+        [FRONT_ENERGY] = "energy_j",
+        [FRONT_LATENCY] = "latency_s",
+        [FRONT_ONCHIP] = "onchip_byte",
+        [FRONT_AREA] = "area_mm2",
+    };
+    const char *list = cli_value(args, "front"), *near;
+    char word[64], shown[60];
+    for (int a = 0; a < FRONT_AXES; a++)
+        front[a] = cli_has(args, "front") && !list ? -1 : 0;
+    for (size_t i = 0; list && plot_metric_word(list, i, word, sizeof word); i++) {
+        int a = 0;
+        while (a < FRONT_AXES && strcmp(name[a], word) != 0)
+            a++;
+        near = text_nearest(word, name, FRONT_AXES);
+        if (a == FRONT_AXES)
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "--front %s: accepted are energy_j, latency_s, onchip_byte, area_mm2%s%s%s",
+                            text_excerpt(word, shown, sizeof shown), near ? "; did you mean " : "",
+                            near ? near : "", near ? "?" : "");
+        front[a] = -1;
     }
-    return pool_problems(job, err);
+    return DSE_OK;
 }
 
 static enum dse_status prepare(const struct cli_args *args, struct optimise_job *job, struct dse_error *err)
@@ -209,10 +167,17 @@ static enum dse_status prepare(const struct cli_args *args, struct optimise_job 
     DSE_TRY(cli_choice(args, "format", formats, 3, REPORT_TABLE, &job->format, err));
     DSE_TRY(cli_choice(args, "report", reports, 2, 0, &report, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
-    job->mappings = report == 1;
-    job->front = cli_has(args, "front");
+    if (report == 1 && cli_has(args, "front"))
+        return dse_fail(err, DSE_BAD_USAGE, "--report mappings is of the best hierarchy, not of a --front");
+    DSE_TRY(read_front(args, job->front, err));
     job->each = cli_has(args, "each");
-    job->every = cli_has(args, "every");
+    job->report = (struct optimise_report){
+        .optimise = &job->optimise,
+        .pool = &job->pool,
+        .mappings = report == 1,
+        .front = cli_has(args, "front"),
+        .every = cli_has(args, "every"),
+    };
     dataflow = dataflow ? dataflow : "C|K";
     if (strcmp(dataflow, "any") != 0) {
         DSE_TRY(dataflow_check(dataflow, err));
@@ -225,168 +190,34 @@ static enum dse_status prepare(const struct cli_args *args, struct optimise_job 
     DSE_TRY(solve_accepts(&job->settings, &job->all.list[0].arch, err));
     DSE_TRY(read_networks(args, job, err));
     job->optimise.all = &job->all;
+    job->optimise.n_problem = job->pool.n_problem;
+    job->optimise.problem = job->pool.problem;
     job->optimise.settings = &job->settings;
     job->optimise.n_thread = (int)threads;
     return optimise_begin(&job->optimise, err);
 }
 
-/* ---------------------------------------- the report */
-
-/* Energy, operations per joule, use and time of network w on a hierarchy. */
-static void fill_network(const struct optimise_job *job, uint32_t w, uint32_t h, double *total,
-                         struct cells *cells)
-{
-    const struct optimise *o = &job->optimise;
-    const struct architecture *arch = &job->all.list[h].arch;
-    double energy_j = 0, cycles = 0, macs = 0;
-    for (uint32_t p = 0; p < o->n_problem; p++) {
-        const struct layer_price *price = &o->price[(size_t)h * o->n_problem + p];
-        const double count = job->weight[(size_t)w * o->n_problem + p];
-        if (count > 0) {
-            energy_j += count * price->energy_j;
-            cycles += count * (double)price->latency_cycle;
-            macs += count * (double)problem_macs(o->problem[p]);
-        }
-    }
-    total[0] += energy_j;
-    total[1] += cycles;
-    total[2] += macs;
-    if (!cells)
-        return;
-    cells_real(cells, total[0]);
-    cells_real(cells, 2 * total[2] / total[0] / 1e12);
-    cells_real(cells, total[2] / (total[1] * (double)arch->mac.instances));
-    cells_real(cells, total[1] / arch->clock_hz);
-}
-
-static void fill_row(const struct optimise_job *job, const char *name, int64_t only, uint32_t h,
-                     uint32_t n_priced, struct cells *cells)
-{
-    const struct hierarchy *one = &job->all.list[h];
-    struct text_buffer sizes;
-    double total[3] = {0, 0, 0};
-    text_init(&sizes);
-    hierarchy_print(&job->all, h, &sizes);
-    cells_text(cells, name);
-    cells_text(cells, sizes.data);
-    cells_real(cells, one->onchip_byte);
-    cells_real(cells, architecture_area_mm2(&one->arch));
-    if (only >= 0)
-        fill_network(job, (uint32_t)only, h, total, cells);
-    for (uint32_t w = 0; w < job->n_network && only < 0; w++)
-        fill_network(job, w, h, total, w + 1 == job->n_network ? cells : NULL);
-    cells_count(cells, job->all.n);
-    cells_count(cells, n_priced);
-    text_free(&sizes);
-}
-
-static enum dse_status fill_mapping(struct optimise_job *job, uint32_t w, uint32_t l, uint32_t h,
-                                    struct cells *cells, struct dse_error *err)
-{
-    const struct workload *workload = &job->workload[w];
-    const struct architecture *arch = &job->all.list[h].arch;
-    const uint32_t p = job->place[w][workload->problem_of[l]];
-    const struct problem *problem = job->optimise.problem[p];
-    struct text_buffer sizes, dataflow, line;
-    struct arena arena;
-    struct solve_result *result = malloc(sizeof *result);
-    if (!result)
-        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
-    arena_init(&arena);
-    text_init(&sizes);
-    text_init(&dataflow);
-    text_init(&line);
-    enum dse_status status = optimise_map(&job->optimise, h, p, &arena, result, err);
-    if (status == DSE_OK && result->found.feasible) {
-        const struct layer *layer = &workload->network->layer[workload->layer[l]];
-        const struct evaluation *found = &result->found.evaluation;
-        hierarchy_print(&job->all, h, &sizes);
-        dataflow_name(&result->found.mapping, problem, arch, &dataflow);
-        points_write(&result->found.mapping, problem, arch, &line);
-        cells_text(cells, workload->network->name);
-        cells_text(cells, sizes.data);
-        cells_text(cells, layer->name);
-        cells_count(cells, layer->count);
-        cells_real(cells, found->energy_j);
-        cells_real(cells, found->utilization);
-        cells_real(cells, found->latency_s);
-        cells_text(cells, dataflow.data ? dataflow.data : "");
-        cells_text(cells, line.data);
-    }
-    text_free(&sizes);
-    text_free(&dataflow);
-    text_free(&line);
-    arena_free(&arena);
-    free(result);
-    return status;
-}
-
-/* Rows of one answer: of all networks together (only < 0) or of one. */
-static enum dse_status fill_answer(struct optimise_job *job, int64_t only,
-                                   const struct optimise_answer *answer, struct cells *cells,
-                                   struct dse_error *err)
-{
-    const uint32_t first = only < 0 ? 0 : (uint32_t)only, n = only < 0 ? job->n_network : first + 1;
-    const bool many = only < 0 && job->n_network > 1;
-    if (answer->best < 0)
-        return DSE_OK;
-    for (uint32_t w = first; w < n && job->mappings; w++)
-        for (uint32_t l = 0; l < job->workload[w].n_layer; l++)
-            DSE_TRY(fill_mapping(job, w, l, (uint32_t)answer->best, cells, err));
-    if (job->mappings)
-        return DSE_OK;
-    for (uint32_t h = 0; h < job->all.n && job->front; h++)
-        if (answer->on_front[h])
-            fill_row(job, many ? "all" : job->network[first].name, only, h, answer->n_priced, cells);
-    for (uint32_t w = first; w < n && !job->front; w++)
-        fill_row(job, job->network[w].name, w, (uint32_t)answer->best, answer->n_priced, cells);
-    if (many && !job->front)
-        fill_row(job, "all", -1, (uint32_t)answer->best, answer->n_priced, cells);
-    return DSE_OK;
-}
-
-static void describe(const struct optimise_job *job, int64_t only, const struct optimise_answer *answer,
-                     struct report *report)
-{
-    const struct optimise *o = &job->optimise;
-    const char *whose = only < 0 ? "" : job->network[only].name;
-    if (answer->best < 0) {
-        text_append(&report->foot, "%s%sno hierarchy has a mapping for every layer\n", whose,
-                    only < 0 ? "" : ": ");
-        return;
-    }
-    text_append(&report->foot, "%s%s%u of %u hierarchies priced", whose, only < 0 ? "" : ": ",
-                answer->n_priced, job->all.n);
-    if (job->all.n_refused > 0)
-        text_append(&report->foot, "; %u more break a limit", job->all.n_refused);
-    text_append(&report->foot, ". %llu searches of layers so far, %llu of them on relaxed machines%s.\n",
-                (unsigned long long)o->n_search, (unsigned long long)o->n_relaxed,
-                o->unproved  ? "; some ended WITHOUT A PROOF, so others may be better"
-                : job->every ? ""
-                             : "; the rest is proved not to be better");
-}
+/* ---------------------------------------- the search */
 
 static enum dse_status find_one(struct optimise_job *job, int64_t only, bool *found, struct report *report,
                                 struct dse_error *err)
 {
     struct optimise *o = &job->optimise;
     double *weight = calloc(o->n_problem, sizeof *weight);
-    const struct optimise_goal goal = {weight, job->every, job->front};
+    struct optimise_goal goal = {.weight = weight, .every = job->report.every};
     struct optimise_answer answer;
     if (!weight)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u layers", o->n_problem);
-    for (uint32_t w = 0; w < job->n_network; w++)
+    memcpy(goal.front, job->front, sizeof goal.front);
+    for (uint32_t w = 0; w < job->pool.n_network; w++)
         for (uint32_t p = 0; p < o->n_problem; p++)
             if (only < 0 || w == only)
-                weight[p] += job->weight[(size_t)w * o->n_problem + p];
+                weight[p] += job->pool.weight[(size_t)w * o->n_problem + p];
     enum dse_status status = optimise_find(o, &goal, &answer, err);
     if (status == DSE_OK)
-        status = fill_answer(job, only, &answer, &report->rows, err);
-    if (status == DSE_OK)
-        describe(job, only, &answer, report);
+        status = optimise_report_add(&job->report, only, &answer, report, err);
     *found = *found && status == DSE_OK && answer.best >= 0;
-    if (status == DSE_OK)
-        free(answer.on_front);
+    free(answer.front);
     free(weight);
     return status;
 }
@@ -397,7 +228,7 @@ static enum dse_status find_all(struct optimise_job *job, bool *found, struct re
     *found = true;
     if (!job->each)
         return find_one(job, -1, found, report, err);
-    for (uint32_t w = 0; w < job->n_network; w++)
+    for (uint32_t w = 0; w < job->pool.n_network; w++)
         DSE_TRY(find_one(job, w, found, report, err));
     return DSE_OK;
 }
@@ -408,12 +239,8 @@ static enum dse_status find_and_print(struct optimise_job *job, const struct con
     struct watch watch;
     struct report report;
     struct text_buffer out;
-    report_init(&report, "optimise");
+    optimise_report_init(&job->report, &report);
     text_init(&out);
-    if (job->mappings)
-        cells_init(&report.rows, mapping_column, sizeof mapping_column / sizeof mapping_column[0]);
-    else
-        cells_init(&report.rows, answer_column, sizeof answer_column / sizeof answer_column[0]);
     watch_block(&watch);
     enum dse_status status = watch_start(&watch, NULL, err);
     if (status == DSE_OK) {
@@ -442,17 +269,7 @@ static int command(const struct cli_args *args, const struct console *console)
     if (status == DSE_OK)
         status = find_and_print(job, console, &found, &err);
     optimise_free(&job->optimise);
-    for (uint32_t w = 0; w < job->n_network; w++) {
-        workload_free(&job->workload[w]);
-        network_free(&job->network[w]);
-        free(job->place[w]);
-    }
-    free(job->network);
-    free(job->workload);
-    free(job->place);
-    free(job->weight);
-    free(job->problem);
-    free(job->key);
+    network_pool_free(&job->pool);
     hierarchies_free(&job->all);
     free(job);
     return status == DSE_OK && !found ? EXIT_SOME_FAILED : cli_report(console, status, &err);
@@ -466,7 +283,8 @@ static const struct cli_option options[] = {
     {"ratio", 0, "LEAST:MOST", "of the sizes of adjacent levels, all instances; the paper's rule is 4:16"},
     {"dataflow", 0, "U|V", "which loops the array unrolls (default C|K); any: whatever is best"},
     {"each", 0, NULL, "a hierarchy for each network, not one for all"},
-    {"front", 0, NULL, "all hierarchies that no other beats in energy and in storage on the chip"},
+    {"front", 0, "[=METRIC,...]",
+     "all hierarchies that no other beats in energy_j, latency_s, onchip_byte, area_mm2, or in those named"},
     {"every", 0, NULL, "price every hierarchy, as a sweep would"},
     {"accounting", 'a', "NAME", "interstellar (default) or interstellar-compat"},
     {"option", 'o', "NAME=VALUE", "an option of engine interstellar; repeatable"},

@@ -53,13 +53,20 @@ static void print_wrapped(FILE *out, const char *text, int at)
     fputc('\n', out);
 }
 
+/* "[=LIST]": --name or --name=LIST. */
+static bool value_may_lack(const struct cli_option *option)
+{
+    return option->value && option->value[0] == '[';
+}
+
 static void print_option(FILE *out, const struct cli_option *option)
 {
     char left[64];
     int n = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
                            : snprintf(left, sizeof left, "      --%s", option->name);
     if (option->value && n > 0 && (size_t)n < sizeof left)
-        n += snprintf(left + n, sizeof left - (size_t)n, " %s", option->value);
+        n += snprintf(left + n, sizeof left - (size_t)n, "%s%s", value_may_lack(option) ? "" : " ",
+                      option->value);
     fprintf(out, "%-*s", HELP_INDENT, left);
     if (n >= HELP_INDENT)
         fprintf(out, "\n%*s", HELP_INDENT, "");
@@ -96,8 +103,11 @@ static void build_getopt(const struct cli_command *command, struct option *table
     *at++ = 'h';
     for (size_t i = 0; i < command->n_option; i++) {
         const struct cli_option *option = &command->option[i];
-        table[i] = (struct option){option->name, option->value ? required_argument : no_argument, NULL,
-                                   256 + (int)i};
+        table[i] = (struct option){option->name,
+                                   value_may_lack(option) ? optional_argument
+                                   : option->value        ? required_argument
+                                                          : no_argument,
+                                   NULL, 256 + (int)i};
         if (!option->letter)
             continue;
         *at++ = option->letter;

@@ -22,8 +22,8 @@ struct console {
 
 struct cli_option {
     const char *name;     /* long name without dashes */
-    char letter;          /* or 0 */
-    const char *value;    /* placeholder of its argument, "FILE"; NULL: a switch */
+    char letter;          /* or 0; also where the value may lack */
+    const char *value;    /* placeholder of its argument, "FILE"; "[=FILE]": it may lack; NULL: a switch */
     const char *sentence; /* for help */
 };
 
@@ -54,7 +54,7 @@ struct cli_args {
     size_t n_value;
     struct {
         const struct cli_option *option;
-        const char *text;   /* NULL for a switch */
+        const char *text;   /* NULL: a switch, or no value */
     } value[CLI_VALUE_MAX]; /* (n_value) in the order given */
     bool help;
     int argc; /* the whole line, for provenance */

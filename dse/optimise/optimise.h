@@ -30,18 +30,23 @@ struct optimise {
     bool unproved;                /* a search ended without a proof */
 };
 
+/* In what hierarchies can be compared. */
+enum optimise_front { FRONT_ENERGY, FRONT_LATENCY, FRONT_ONCHIP, FRONT_AREA, FRONT_AXES };
+
 /* What to look for. */
 struct optimise_goal {
     const double *weight; /* (n_problem) of the problem's energy; 0: it is no part of it */
     bool every;           /* price all hierarchies */
-    bool front;           /* all that are not beaten in energy and in bytes on the chip */
+    /* as pareto_front wants them: all that are not beaten in these; all 0: only the best */
+    int front[FRONT_AXES];
 };
 
 struct optimise_answer {
     int32_t best;      /* of least energy, the first of equals; -1: every hierarchy lacks a layer's mapping */
     double energy_j;   /* weighted */
     uint32_t n_priced; /* hierarchies whose layers were all searched */
-    bool *on_front;    /* (all->n) owned; with goal->front */
+    size_t n_front;
+    size_t *front; /* (n_front) owned */
 };
 
 /* Members above `price` are set by the caller. Release with optimise_free, also after a failure.
@@ -49,7 +54,7 @@ struct optimise_answer {
 DSE_MUST_CHECK enum dse_status optimise_begin(struct optimise *o, struct dse_error *err);
 void optimise_free(struct optimise *o);
 
-/* Find it; prices known from earlier calls are used again. Release the answer with free(on_front). The same
+/* Find it; prices known from earlier calls are used again. Release the answer with free(front). The same
  * for any number of threads. DSE_INTERRUPTED; DSE_NO_MEMORY; DSE_BAD_INPUT: a search failed, with its
  * reason. */
 DSE_MUST_CHECK enum dse_status optimise_find(struct optimise *o, const struct optimise_goal *goal,

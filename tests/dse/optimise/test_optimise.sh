@@ -1,6 +1,6 @@
 #!/bin/sh
 # The hierarchy that a search proves best is the best of all of them priced, and the front is that of all; fewer are priced.
-# Tests: optimise.c, hierarchies.c, dataflow_schedule.c.
+# Tests: optimise.c, layer_search.c, layer_bounds.c, hierarchies.c, dataflow_schedule.c, network_pool.c, optimise_report.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
@@ -45,6 +45,33 @@ same 'interstellar-compat' experiments/interstellar/networks/alexnet.csv -a inte
 same 'any dataflow' mlp_m -b 16 --dataflow any
 same 'the front' experiments/interstellar/networks/alexnet.csv --front
 check 'has several' test "$(wc -l <"$folder/out")" -gt 3
+
+# The front in energy, latency, storage and area: what dse optimise --every --front has, and that by its definition, over the rows that
+# each hierarchy alone has.
+areas="--set MAC.area=600um2 --set SRAM.area_per_byte=4um2 --set RF1.area_per_byte=8um2 --set RF1.area=20um2"
+# shellcheck disable=SC2086
+same 'a front of four' mlp_m lstm_m --dataflow any --front $areas
+check 'has several latencies' test "$(cut -d, -f8 "$folder/out" | sort -u | wc -l)" -gt 3
+cp "$folder/out" "$folder/four"
+for rf1 in '16 B' '32 B'; do for rf2 in '64 B' '128 B' '256 B'; do for sram in '128 KiB' '256 KiB'; do
+    # shellcheck disable=SC2086
+    "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml mlp_m lstm_m --dataflow any $areas --size "RF1=$rf1" --size "RF2=$rf2" --size "SRAM=$sram" -f csv | grep '^all,'
+done; done; done >"$folder/each"
+check 'twelve hierarchies' test "$(wc -l <"$folder/each")" -eq 12
+check 'those that no other beats' awk -F, '
+    NR == FNR { n++; e[n] = $5; t[n] = $8; b[n] = $3; a[n] = $4; name[n] = $2; next }
+    FNR > 1 { front[$2] = 1; n_front++ }
+    END { for (i = 1; i <= n; i++) { beaten = 0
+              for (k = 1; k <= n; k++)
+                  beaten = beaten || e[k] <= e[i] && t[k] <= t[i] && b[k] <= b[i] && a[k] <= a[i] && (e[k] < e[i] || t[k] < t[i] || b[k] < b[i] || a[k] < a[i])
+              if (beaten == (name[i] in front)) exit 1
+              n_front -= !beaten }
+          exit n_front != 0 }' "$folder/each" "$folder/four"
+same 'a front of one is the best' mlp_m --front=energy_j
+check 'one row' test "$(wc -l <"$folder/out")" -eq 2
+check 'a front of what is no column' code 2 optimise --size 'RF1=16 B' --front=energy
+check 'names the near one' grep -q 'did you mean energy_j?' "$folder/err"
+check 'mappings of a front' code 2 optimise --size 'RF1=16 B' --front -r mappings
 
 # 16 B x 256 = 4 KiB to 128 KiB is 32 times as much; 32 B is 16 times, 64 B 8 times: the rule of 4 to 16 leaves these two.
 check 'the rule of 4 to 16' code 0 optimise --size 'RF1=16 B..64 B' --size 'RF2=none' --size 'SRAM=128 KiB' --ratio 4:16 -f csv

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -16,24 +17,28 @@ static void test_pareto_front_of_two_axes(void **state)
     (void)state;
     static const double value[6][2] = {{10, 1}, {7, 2}, {8, 3}, {5, 4}, {5, 5}, {5, 4}};
     static const int less[] = {-1, -1};
-    static const bool expected[] = {true, true, false, true, false, true};
-    bool on[6];
-    pareto_front(value[0], 6, less, 2, on);
-    for (size_t i = 0; i < 6; i++)
-        assert_int_equal(on[i], expected[i]);
+    static const size_t expected[] = {0, 1, 3, 5};
+    size_t front[6];
+    assert_int_equal(pareto_front(value[0], 6, less, 2, front), 4);
+    assert_memory_equal(front, expected, sizeof expected);
 }
 
-/* More of the second is better, the third does not count; a row without a number is never on it. */
+/* More of the second is better, the third does not count; an infinite row is never on it. Rows without a
+ * number are compared among themselves: 4 beats 3. */
 static void test_pareto_front_directions_and_missing(void **state)
 {
     (void)state;
-    static const double value[5][3] = {{1, 5, 0}, {2, 6, 9}, {2, 5, 0}, {NAN, 9, 0}, {INFINITY, 9, 0}};
+    static const double value[6][3] = {{1, 5, 0},   {2, 6, 9},   {2, 5, 0},
+                                       {NAN, 8, 0}, {NAN, 9, 0}, {INFINITY, 99, 0}};
     static const int direction[] = {-1, 1, 0};
-    static const bool expected[] = {true, true, false, false, false};
-    bool on[5];
-    pareto_front(value[0], 5, direction, 3, on);
-    for (size_t i = 0; i < 5; i++)
-        assert_int_equal(on[i], expected[i]);
+    static const size_t expected[] = {0, 1, 4};
+    size_t front[6];
+    assert_int_equal(pareto_front(value[0], 6, direction, 3, front), 3);
+    assert_memory_equal(front, expected, sizeof expected);
+    assert_int_equal(pareto_compare(value[0], value[2], direction, 3), -1);
+    assert_int_equal(pareto_compare(value[2], value[1], direction, 3), 1);
+    assert_int_equal(pareto_compare(value[0], value[1], direction, 3), 0);
+    assert_int_equal(pareto_compare(value[0], value[4], direction, 3), 0);
 }
 
 /* Of random rows, with many equal numbers: a row is off exactly when some row is as good everywhere and
@@ -46,19 +51,21 @@ static void test_pareto_front_is_its_definition(void **state)
     struct random_stream stream = random_stream_make(1, 2, 3);
     for (int round = 0; round < 50; round++) {
         double value[N][AXES];
-        bool on[N];
+        size_t front[N], at = 0;
         for (int i = 0; i < N; i++)
             for (int a = 0; a < AXES; a++)
                 value[i][a] = random_below(&stream, 8);
-        pareto_front(value[0], N, direction, AXES, on);
+        const size_t n = pareto_front(value[0], N, direction, AXES, front);
         for (int i = 0; i < N; i++) {
             bool beaten = false;
             for (int k = 0; k < N; k++)
                 beaten |=
                     value[k][0] <= value[i][0] && value[k][1] >= value[i][1] && value[k][2] <= value[i][2] &&
                     (value[k][0] < value[i][0] || value[k][1] > value[i][1] || value[k][2] < value[i][2]);
-            assert_int_equal(on[i], !beaten);
+            assert_int_equal(at < n && front[at] == (size_t)i, !beaten);
+            at += !beaten;
         }
+        assert_int_equal(at, n);
     }
 }
 
