@@ -12,7 +12,9 @@
 #include "dse/command/commands.h"
 #include "dse/console/not_ok.h"
 #include "dse/console/printable.h"
+#include "dse/console/report_print.h"
 #include "dse/status/status_report.h"
+#include "results/plot/plot.h"
 
 enum { OUTPUT_MAX = 1024 };
 
@@ -27,28 +29,36 @@ static const char standard_metric[] = "edp_js";
 
 /* ---------------------------------------- both */
 
+enum view_format { VIEW_TABLE, VIEW_JSON, VIEW_CSV };
+
 struct view {
     struct best_slices best;
+    struct front_points front;
     struct follow_set set;
-    bool json;
+    enum view_format format;
 };
 
 static enum dse_status view_open(struct view *view, const struct cli_args *args, struct dse_error *err)
 {
-    static const char *const formats[] = {"table", "json"};
+    static const char *const formats[] = {"table", "json", "csv"};
+    const bool front = cli_has(args, "front");
     const char *by[CLI_VALUE_MAX], *metric = cli_value(args, "metric");
     size_t n_by = cli_values(args, "by", by), format;
     memset(view, 0, sizeof *view);
-    DSE_TRY(cli_choice(args, "format", formats, 2, 0, &format, err));
+    DSE_TRY(cli_choice(args, "format", formats, front ? 3 : 2, VIEW_TABLE, &format, err));
     DSE_TRY(best_slices_init(&view->best, by, n_by, metric ? metric : standard_metric, err));
-    view->json = format == 1;
-    return follow_set_open(&view->set, args->operand, args->n_operand, &view->best, err);
+    if (front)
+        DSE_TRY(front_points_init(&view->front, cli_value(args, "front"), err));
+    view->format = (enum view_format)format;
+    return follow_set_open(&view->set, args->operand, args->n_operand, front ? NULL : &view->best,
+                           front ? &view->front : NULL, err);
 }
 
 static void view_close(struct view *view)
 {
     follow_set_close(&view->set);
     best_slices_free(&view->best);
+    front_points_free(&view->front);
 }
 
 /* None of the outputs is there: most likely a wrong name. */
@@ -61,13 +71,49 @@ static enum dse_status check_there(const struct follow_set *set, struct dse_erro
                        set->n > 1 ? ", nor any other of those named" : "");
 }
 
+/* A front of some outputs would look like that of all. */
+static enum dse_status check_all_there(const struct follow_set *set, struct dse_error *err)
+{
+    const struct metric *metric;
+    struct dse_error ignored;
+    char word[64];
+    for (size_t i = 0; i < set->n; i++) {
+        const char *out = set->each[i].out;
+        if (set->each[i].state != FOLLOW_ABSENT)
+            continue;
+        plot_metric_word(out, 0, word, sizeof word);
+        const bool is_metric = followed_metric("front", word, &metric, &ignored) == DSE_OK;
+        return dse_fail_at(err, DSE_IO, set->each[i].csv_path, 0, "cannot be read: there is no such file%s%s",
+                           is_metric ? "; metrics follow an equals sign: --front=" : "",
+                           is_metric ? out : "");
+    }
+    return DSE_OK;
+}
+
+static enum dse_status print_front(struct view *view, struct text_buffer *text, struct dse_error *err)
+{
+    static const enum report_format how[] = {
+        [VIEW_TABLE] = REPORT_TABLE, [VIEW_JSON] = REPORT_JSON, [VIEW_CSV] = REPORT_CSV};
+    struct report report;
+    DSE_TRY(check_all_there(&view->set, err));
+    if (view->front.n_ok == 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, view->set.each[0].csv_path, 0, "no point is ok yet%s",
+                           view->set.n > 1 ? ", nor any of the other outputs" : "");
+    front_points_report(&view->front, &report);
+    enum dse_status status = report_print(&report, how[view->format], text, err);
+    report_free(&report);
+    return status;
+}
+
 /* Read what is new and make the text. */
 static enum dse_status look(struct view *view, struct text_buffer *text, struct dse_error *err)
 {
     DSE_TRY(follow_set_poll(&view->set, err));
     DSE_TRY(check_there(&view->set, err));
     text_clear(text);
-    if (view->json)
+    if (view->set.front)
+        return print_front(view, text, err);
+    if (view->format == VIEW_JSON)
         status_report_json(&view->set, text);
     else
         status_report_text(&view->set, text);
@@ -95,17 +141,24 @@ static enum dse_status print_list(const struct follow_set *set, uint64_t most, F
 static enum dse_status print_status(const struct cli_args *args, const struct console *console,
                                     struct dse_error *err)
 {
+    static const char *const of_report[] = {"by", "metric", "list"};
     struct view view;
     struct text_buffer text;
     unsigned long long most = 0;
     text_init(&text);
     DSE_TRY(cli_number(args, "list", 1, SIZE_MAX, &most, err));
+    for (size_t i = 0; i < sizeof of_report / sizeof of_report[0]; i++)
+        if (cli_has(args, "front") && cli_has(args, of_report[i]))
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "--%s is of the report, and --front is printed in its place%s", of_report[i],
+                            strcmp(of_report[i], "metric") == 0 ? "; its metrics: --front=energy_j,latency_s"
+                                                                : "");
     enum dse_status status = view_open(&view, args, err);
     if (status == DSE_OK)
         status = look(&view, &text, err);
     if (status == DSE_OK)
         fputs(text.data, console->out);
-    if (status == DSE_OK && most > 0 && !view.json)
+    if (status == DSE_OK && most > 0 && view.format == VIEW_TABLE)
         status = print_list(&view.set, most, console->out, err);
     view_close(&view);
     text_free(&text);
@@ -180,7 +233,8 @@ static bool wait_for_begin(struct follow_set *set, const sigset_t *signals)
 static enum dse_status watch_loop(struct view *view, double interval_s, const sigset_t *signals,
                                   const struct console *console, struct dse_error *err)
 {
-    FILE *terminal = view->json ? NULL : console->out_terminal, *out = terminal ? terminal : console->out;
+    FILE *terminal = view->format == VIEW_JSON ? NULL : console->out_terminal,
+         *out = terminal ? terminal : console->out;
     struct text_buffer text;
     enum dse_status status = DSE_OK;
     bool first = true;
@@ -200,7 +254,7 @@ static enum dse_status watch_loop(struct view *view, double interval_s, const si
         if (terminal)
             draw(&text, out);
         else if (n_over == 0 || last)
-            fprintf(out, "%s%s", first || view->json ? "" : "\n", text.data);
+            fprintf(out, "%s%s", first || view->format == VIEW_JSON ? "" : "\n", text.data);
         first = first && n_over > 0 && !last;
         if (fflush(out) != 0 || last || wait_for_end(signals, interval_s))
             break;
@@ -251,7 +305,11 @@ static const struct cli_option status_options[] = {
     {"by", 0, "AXIS", "show the best point so far for each value of this axis; repeatable"},
     {"metric", 'm', "COLUMN", "what the best point is best in: edp_js (default), latency_s, energy_j, ..."},
     {"list", 0, "N", "also list the first N points that are not ok, one by one"},
-    {"format", 'f', "FORMAT", "table (default) or json, one object in one line"},
+    {"front", 0, "[=METRIC,...]",
+     "instead the points that no other beats in these metrics (default: energy_j, latency_s, and area_mm2 "
+     "where points have it)"},
+    {"format", 'f', "FORMAT",
+     "table (default), json (of the report one object in one line), or, of --front, csv"},
 };
 
 const struct cli_command command_status = {
@@ -266,7 +324,9 @@ const struct cli_command command_status = {
         "\n"
         "  dse status out.h5\n"
         "  dse status out.*-of-8.csv\n"
-        "  dse status out.h5 --by GlobalBuffer.capacity --metric latency_s\n",
+        "  dse status out.h5 --by GlobalBuffer.capacity --metric latency_s\n"
+        "  dse status out.h5 --front\n"
+        "  dse status out.h5 --front=utilization,dram_byte -f csv\n",
     .option = status_options,
     .n_option = sizeof status_options / sizeof status_options[0],
     .min_operand = 1,

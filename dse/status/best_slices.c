@@ -7,13 +7,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "costmodel/model/measure.h"
-#include "dse/console/not_ok.h"
-#include "engines/driver/engine.h"
 #include "results/journal/journal_read.h"
-#include "results/plot/plot_data.h"
 
-enum { LABEL_MAX = 256, KNOWN_MAX = 512, SLOT_MIN = 64 };
+enum { SLOT_MIN = 64 };
 
 static enum dse_status no_memory(struct dse_error *err)
 {
@@ -22,74 +18,20 @@ static enum dse_status no_memory(struct dse_error *err)
 
 /* ---------------------------------------- names */
 
-/* Every metric that some result has, of whatever sweep; returns how many. */
-static size_t all_metrics(const struct metric *metric[KNOWN_MAX])
-{
-    struct result_column column[RESULT_COLUMN_MAX];
-    size_t n_measure, n_engine, n = 0;
-    const struct measure *const *measure = measure_all(&n_measure);
-    const struct engine *const *engine = engine_all(&n_engine);
-    for (size_t i = 0, n_column = schema_columns(NULL, RESULT_POINTS, column); i < n_column; i++)
-        metric[n++] = column[i].metric;
-    for (size_t i = 0; i < n_measure + n_engine + 1; i++) {
-        const struct metric_group *group = i < n_measure              ? &measure[i]->group
-                                           : i < n_measure + n_engine ? engine[i - n_measure]->group
-                                                                      : &schedule_group;
-        for (size_t k = 0; group && k < group->n && n < KNOWN_MAX; k++)
-            metric[n++] = &group->metric[k];
-    }
-    return n;
-}
-
-static const struct metric *metric_of(const char *name)
-{
-    const struct metric *metric[KNOWN_MAX];
-    for (size_t i = 0, n = all_metrics(metric); i < n; i++)
-        if (strcmp(metric[i]->name, name) == 0)
-            return metric[i];
-    return NULL;
-}
-
-/* Does `name`, as in a specification, mean this column? "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
-static bool means(const char *name, const char *column)
-{
-    size_t n = strlen(name);
-    return n > 0 && strncmp(column, name, n) == 0 && (column[n] == '\0' || column[n] == '_');
-}
-
 enum dse_status best_slices_init(struct best_slices *best, const char *const *by, size_t n_by,
                                  const char *metric, struct dse_error *err)
 {
-    const struct metric *all[KNOWN_MAX];
-    const char *known[KNOWN_MAX];
-    size_t n_all = all_metrics(all), n = 0;
-    char shown[96];
+    const struct metric *found;
     memset(best, 0, sizeof *best);
     best->metric = metric;
     if (n_by > BEST_BY_MAX)
         return dse_fail(err, DSE_BAD_USAGE, "--by: more than %d axes", BEST_BY_MAX);
     for (size_t i = 0; i < n_by; i++)
         best->by[best->n_by++] = by[i];
-    const struct metric *found = metric_of(metric);
-    best->direction = found ? metric_direction(found) : 0;
-    if (best->direction != 0)
-        return DSE_OK;
-    for (size_t i = 0; i < n_all; i++)
-        if (metric_direction(all[i]) != 0)
-            known[n++] = all[i]->name;
-    const char *near = text_nearest(metric, known, n);
-    for (size_t i = 0; i < n && !near; i++)
-        near = means(metric, known[i]) ? known[i] : NULL; /* the unit is missing */
-    return dse_fail(err, DSE_BAD_USAGE, "--metric %s: %s%s%s%s", text_excerpt(metric, shown, sizeof shown),
-                    found ? "there is no best of it" : "no such metric",
-                    near && !found ? "; did you mean " : "; for instance edp_js, latency_s or energy_j",
-                    near && !found ? near : "", near && !found ? "?" : "");
-}
-
-const char *best_slices_unit(const struct best_slices *best)
-{
-    const struct metric *metric = metric_of(best->metric);
-    return metric && strcmp(metric->unit, "1") != 0 ? metric->unit : "";
+    DSE_TRY(followed_metric("metric", metric, &found, err));
+    best->direction = metric_direction(found);
+    best->unit = strcmp(found->unit, "1") != 0 ? found->unit : "";
+    return DSE_OK;
 }
 
 static enum dse_status unknown_axis(const char *name, const struct csv_row *header, size_t n_axis,
@@ -115,7 +57,7 @@ enum dse_status best_slices_bind(struct best_slices *best, const struct csv_row 
     for (size_t i = 0; i < best->n_by; i++) {
         size_t found = n_axis;
         for (size_t c = n_axis; c-- > 0;)
-            if (means(best->by[i], header->field[c]) &&
+            if (followed_means(best->by[i], header->field[c]) &&
                 (found == n_axis || strcmp(header->field[found], best->by[i]) != 0))
                 found = c;
         if (found == n_axis)
@@ -191,29 +133,6 @@ static bool grow(struct best_slices *best)
     return true;
 }
 
-/* The axis and its coordinate that stand in column `column`. */
-static const struct result_coordinate *coordinate_at(const struct result_schema *schema, size_t column,
-                                                     size_t *axis)
-{
-    for (size_t a = 0; a < schema->n_axis; a++) {
-        if (column < schema->axis[a].n_coordinate) {
-            *axis = a;
-            return &schema->axis[a].coordinate[column];
-        }
-        column -= schema->axis[a].n_coordinate;
-    }
-    return NULL;
-}
-
-/* The value of column `column` as people read it. */
-static const char *value_text(const struct best_source *source, const struct csv_row *row, size_t column,
-                              const uint32_t *index, char *buffer)
-{
-    size_t axis = 0;
-    const struct result_coordinate *c = source->schema ? coordinate_at(source->schema, column, &axis) : NULL;
-    return c ? coordinate_label(c, index[axis], buffer, LABEL_MAX) : row->field[column];
-}
-
 /* The text of a buffer, to be freed; NULL when out of memory. */
 static char *keep_text(struct text_buffer *text)
 {
@@ -224,18 +143,18 @@ static char *keep_text(struct text_buffer *text)
     return kept;
 }
 
-static bool describe(const struct best_slices *best, const struct best_source *source,
+static bool describe(const struct best_slices *best, const struct followed_row *source,
                      const struct csv_row *row, const uint32_t *index, struct best_slice *slice)
 {
-    char buffer[LABEL_MAX];
+    char buffer[FOLLOWED_LABEL_MAX];
     struct text_buffer text;
     slice->order = source->schema ? 0 : best->n;
     text_init(&text);
     for (size_t i = 0; i < best->n_by; i++) {
-        const char *value = value_text(source, row, best->column[i], index, buffer);
+        const char *value = followed_text(source, row, best->column[i], index, buffer);
         text_append_bytes(&text, value, strlen(value) + 1);
         size_t axis = 0;
-        if (source->schema && coordinate_at(source->schema, best->column[i], &axis))
+        if (source->schema && followed_coordinate(source->schema, best->column[i], &axis))
             slice->order = slice->order * source->schema->axis[axis].n_value + index[axis];
     }
     text_append_bytes(&text, "", 1);
@@ -244,24 +163,21 @@ static bool describe(const struct best_slices *best, const struct best_source *s
 }
 
 /* "batch=4 PE.mesh=4x4": what the slice does not say already. */
-static char *place_of(const struct best_slices *best, const struct best_source *source,
+static char *place_of(const struct best_slices *best, const struct followed_row *source,
                       const struct csv_row *row, const uint32_t *index)
 {
-    char buffer[LABEL_MAX];
+    char buffer[FOLLOWED_LABEL_MAX];
     struct text_buffer text;
     text_init(&text);
     text_append_string(&text, "");
     for (size_t c = 0; c < source->n_axis; c++) {
         bool said = false;
-        size_t axis, length = strlen(source->header->field[c]);
         for (size_t i = 0; i < best->n_by; i++)
             said = said || best->column[i] == c;
         if (said)
             continue;
-        if (source->schema)
-            length = not_ok_name_length(coordinate_at(source->schema, c, &axis));
-        text_append(&text, "%s%.*s=%s", text.length ? " " : "", (int)length, source->header->field[c],
-                    value_text(source, row, c, index, buffer));
+        text_append(&text, "%s%.*s=%s", text.length ? " " : "", (int)followed_name_length(source, c),
+                    source->header->field[c], followed_text(source, row, c, index, buffer));
     }
     return keep_text(&text);
 }
@@ -275,7 +191,7 @@ static uint64_t hash_slice(const struct best_slices *best, const struct csv_row 
     return hash_end(&state);
 }
 
-static enum dse_status find_slice(struct best_slices *best, const struct best_source *source,
+static enum dse_status find_slice(struct best_slices *best, const struct followed_row *source,
                                   const struct csv_row *row, const uint32_t *index, struct best_slice **found,
                                   struct dse_error *err)
 {
@@ -297,7 +213,7 @@ static enum dse_status find_slice(struct best_slices *best, const struct best_so
     return DSE_OK;
 }
 
-enum dse_status best_slices_add(struct best_slices *best, const struct best_source *source,
+enum dse_status best_slices_add(struct best_slices *best, const struct followed_row *source,
                                 const struct csv_row *row, bool ok, const uint32_t *index,
                                 struct dse_error *err)
 {

@@ -8,8 +8,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "results/record/csv_line.h"
-#include "results/record/schema.h"
+#include "dse/status/followed_row.h"
 
 enum { BEST_BY_MAX = 8, BEST_SLICE_MAX = 100000 };
 
@@ -26,6 +25,7 @@ struct best_slices {
     const char *by[BEST_BY_MAX]; /* (n_by) axes as they were given; borrowed */
     size_t n_by;
     const char *metric;                       /* a column: "edp_js"; borrowed */
+    const char *unit;                         /* "J s"; "" for ratios and counts */
     int direction;                            /* -1: less is better, 1: more is */
     size_t column[BEST_BY_MAX], value_column; /* of the header */
     bool bound;
@@ -50,22 +50,12 @@ void best_slices_clear(struct best_slices *best);
 DSE_MUST_CHECK enum dse_status best_slices_bind(struct best_slices *best, const struct csv_row *header,
                                                 size_t n_axis, struct dse_error *err);
 
-/* Where a row comes from. */
-struct best_source {
-    const struct csv_row *header;
-    size_t n_axis;                      /* columns of axes */
-    const struct result_schema *schema; /* NULL: not known, then values are shown as they are written */
-};
-
 /* Add a row; `index` (n_axis of the schema) is its cell. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status best_slices_add(struct best_slices *best, const struct best_source *source,
+DSE_MUST_CHECK enum dse_status best_slices_add(struct best_slices *best, const struct followed_row *source,
                                                const struct csv_row *row, bool ok, const uint32_t *index,
                                                struct dse_error *err);
 
 /* In the order of the axes' values. More rows may follow. */
 void best_slices_sort(struct best_slices *best);
-
-/* The metric's unit: "J s"; "" for ratios and counts. */
-const char *best_slices_unit(const struct best_slices *best);
 
 #endif

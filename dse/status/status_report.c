@@ -198,11 +198,10 @@ static void print_many(const struct follow_set *set, struct text_buffer *out)
 
 static const char *value_text(const struct best_slices *best, double value, char *buffer, size_t size)
 {
-    const char *unit = best_slices_unit(best);
     if (isnan(value))
         (void)text_copy(buffer, size, "-");
-    else if (unit[0])
-        text_si(value, unit, buffer, size);
+    else if (best->unit[0])
+        text_si(value, best->unit, buffer, size);
     else
         snprintf(buffer, size, "%.4g", value);
     return buffer;

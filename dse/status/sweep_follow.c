@@ -220,6 +220,10 @@ static enum dse_status take_header(struct follow *f, struct follow_set *set, str
     if (f->at_status == f->header.n || f->at_reason == f->header.n || f->at_seconds == f->header.n ||
         f->at_evaluations == f->header.n)
         return dse_fail_at(err, DSE_BAD_INPUT, f->csv_path, 1, "not a journal of dse");
+    const struct followed_row source = {&f->header, f->at_status,
+                                        f->known && header_fits(f) ? &f->schema : NULL};
+    if (set->front)
+        DSE_TRY(front_points_bind(set->front, &source, err));
     return set->best ? best_slices_bind(set->best, &f->header, f->at_status, err) : DSE_OK;
 }
 
@@ -264,9 +268,11 @@ static enum dse_status take_row(struct follow *f, struct follow_set *set, bool f
         f->seconds += seconds;
     if (outcome != RESULT_OK || f->split.field[f->at_reason][0])
         add_reason(f, set->reasons, outcome, order, fits ? index : NULL);
+    const struct followed_row source = {&f->header, f->at_status, fits ? &f->schema : NULL};
+    if (set->front && outcome == RESULT_OK)
+        DSE_TRY(front_points_add(set->front, &source, &f->split, index, order, err));
     if (!set->best)
         return DSE_OK;
-    struct best_source source = {&f->header, f->at_status, fits ? &f->schema : NULL};
     return best_slices_add(set->best, &source, &f->split, outcome == RESULT_OK, index, err);
 }
 
@@ -315,10 +321,11 @@ static enum dse_status follow_init(struct follow *f, const char *out, struct dse
 }
 
 enum dse_status follow_set_open(struct follow_set *set, char *const *out, size_t n, struct best_slices *best,
-                                struct dse_error *err)
+                                struct front_points *front, struct dse_error *err)
 {
     memset(set, 0, sizeof *set);
     set->best = best;
+    set->front = front;
     set->each = calloc(n, sizeof *set->each);
     set->reasons = calloc(1, sizeof *set->reasons);
     if (!set->each || !set->reasons)
@@ -371,6 +378,8 @@ enum dse_status follow_set_poll(struct follow_set *set, struct dse_error *err)
         reason_groups_clear(set->reasons);
         if (set->best)
             best_slices_clear(set->best);
+        if (set->front)
+            front_points_clear(set->front);
         for (size_t i = 0; i < set->n; i++) {
             forget_rows(&set->each[i]);
             DSE_TRY(refresh_table(&set->each[i], &changed, err));

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "dse/console/reason_groups.h"
 #include "dse/status/best_slices.h"
+#include "dse/status/front_points.h"
 #include "results/journal/journal_read.h"
 #include "results/journal/lock.h"
 #include "results/record/axis_places.h"
@@ -77,13 +78,16 @@ struct follow_set {
     size_t n;
     struct follow *each; /* (n) owned */
     struct reason_groups *reasons;
-    struct best_slices *best; /* NULL: not asked for; borrowed */
+    struct best_slices *best;   /* NULL: not asked for; borrowed */
+    struct front_points *front; /* likewise */
 };
 
-/* Prepare to follow `out` (n; each an OUT.h5 or OUT.csv); `best` (may be NULL) is filled from all of them.
- * Nothing is read yet. Release with follow_set_close, also after a failure. DSE_NO_MEMORY, DSE_LIMIT. */
+/* Prepare to follow `out` (n; each an OUT.h5 or OUT.csv); `best` and `front` (may be NULL) are filled from
+ * all of them. Nothing is read yet. Release with follow_set_close, also after a failure. DSE_NO_MEMORY,
+ * DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status follow_set_open(struct follow_set *set, char *const *out, size_t n,
-                                               struct best_slices *best, struct dse_error *err);
+                                               struct best_slices *best, struct front_points *front,
+                                               struct dse_error *err);
 void follow_set_close(struct follow_set *set);
 
 /* Read what is new. Files that were replaced are read again from the start. An output that is not there is

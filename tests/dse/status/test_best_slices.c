@@ -1,4 +1,5 @@
-/* Best points of slices. Rows are made by hand; the best of each slice follows from the numbers in them. */
+/* Best points of slices, and the words for their rows. Rows are made by hand; the best of each slice follows
+ * from the numbers in them. Tests: best_slices.c, followed_row.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@ static void close_table(struct table *table)
 static void add(struct table *table, const char *line, bool ok, const uint32_t *index)
 {
     struct dse_error err;
-    struct best_source source = {&table->header, 4, index ? &sample_schema : NULL};
+    struct followed_row source = {&table->header, 4, index ? &sample_schema : NULL};
     assert_int_equal(csv_split(line, strlen(line), &table->row, &err), DSE_OK);
     assert_int_equal(best_slices_add(&table->best, &source, &table->row, ok, index, &err), DSE_OK);
 }
@@ -102,7 +103,7 @@ static void test_best_slices_of_nothing_is_the_best_of_all(void **state)
     add(&table, "2,2,a,n,ok,2,0.1", true, NULL);
     assert_int_equal(table.best.n, 1);
     expect(&table.best.slice[0], "", 2, "global_buffer_byte=2 dram_byte_per_s=2 dram_preset=a network=n");
-    assert_string_equal(best_slices_unit(&table.best), "J s");
+    assert_string_equal(table.best.unit, "J s");
     best_slices_clear(&table.best);
     assert_int_equal(table.best.n, 0);
     close_table(&table);
