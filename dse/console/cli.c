@@ -56,7 +56,7 @@ static void print_wrapped(FILE *out, const char *text, int at)
 /* "[=LIST]": --name or --name=LIST. */
 static bool value_may_lack(const struct cli_option *option)
 {
-    return option->value && option->value[0] == '[';
+    return option->value && strncmp(option->value, "[=", 2) == 0;
 }
 
 static void print_option(FILE *out, const struct cli_option *option)

@@ -16,6 +16,7 @@ _dse_options() {
             # two blanks or the end of the line come after the placeholder of a value
             rest = substr($0, index($0, $i) + length($i))
             value = match(rest, /^ [^ ]/) ? $(i + 1) : "-"
+            sub(/\[=.*/, "", $i) # a value that may lack
             print $i, value, letter
         }'
 }
@@ -82,7 +83,8 @@ _dse_value() {
         *--engine) _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         *--objective) _dse_reply 'latency energy edp ed2p' "$word" ;;
         map--format) _dse_reply 'table yaml csv json' "$word" ;;
-        status--format | watch--format) _dse_reply 'table json' "$word" ;;
+        status--format) _dse_reply 'table json csv' "$word" ;;
+        watch--format) _dse_reply 'table json' "$word" ;;
         *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;

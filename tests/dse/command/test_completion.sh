@@ -114,7 +114,7 @@ printf 'a_byte,status,edp_js,energy_j\n' >"$folder/x.csv"
 is 'edp_js energy_j' plot "$folder/x.h5" --metric e
 is 'a_byte' status "$folder/x.h5" --by ''
 is 'table json' watch --format ''
-is "$(accepted status "$folder/x.h5" --format '?')" status --format ''
+is "$(accepted status "$folder/x.h5" --front --format '?')" status --format ''
 
 echo "$n checks, $bad failed"
 [ "$bad" -eq 0 ]

@@ -25,6 +25,7 @@ static const struct cli_option option[] = {
      "how many there are; a sentence that is too long for one line of the help"},
     {"quiet", 'q', NULL, "say nothing"},
     {"long-only", 0, NULL, "no letter"},
+    {"shade", 0, "[=HOW]", "a value that may lack"},
 };
 
 static const struct cli_command command = {.name = "paint",
@@ -32,7 +33,7 @@ static const struct cli_command command = {.name = "paint",
                                            .summary = "Paint it.",
                                            .help = "More.\n",
                                            .option = option,
-                                           .n_option = 4,
+                                           .n_option = 5,
                                            .min_operand = 1,
                                            .max_operand = 2,
                                            .choice_option = "color",
@@ -78,6 +79,19 @@ static void test_options_and_operands_in_any_order(void **state)
     assert_string_equal(args.operand[0], "-x");
     parse_well("--number 5 wall", &args); /* getopt_long: as much of a name as tells it from the others */
     assert_string_equal(cli_value(&args, "number-of-things"), "5");
+}
+
+/* The word behind it is an operand: only an equals sign gives it a value. */
+static void test_a_value_that_may_lack(void **state)
+{
+    struct cli_args args;
+    (void)state;
+    parse_well("--shade wall", &args);
+    assert_true(cli_has(&args, "shade"));
+    assert_null(cli_value(&args, "shade"));
+    assert_string_equal(args.operand[0], "wall");
+    parse_well("wall --shade=dark", &args);
+    assert_string_equal(cli_value(&args, "shade"), "dark");
 }
 
 static void test_help_needs_no_operands(void **state)
@@ -192,6 +206,7 @@ static void test_help_is_made_of_the_rows(void **state)
                         "                            help\n"
                         "  -q, --quiet               say nothing\n"
                         "      --long-only           no letter\n"
+                        "      --shade[=HOW]         a value that may lack\n"
                         "  -h, --help                show this text\n"
                         "\nMore.\n");
     free(text);
@@ -217,8 +232,8 @@ static void test_options_of_other_tables_stand_behind_its_own(void **state)
     (void)state;
     opened.more = of_doors;
     const struct cli_command whole = cli_command_whole(&opened, room);
-    assert_int_equal(whole.n_option, 5);
-    assert_string_equal(whole.option[4].name, "hinge");
+    assert_int_equal(whole.n_option, 6);
+    assert_string_equal(whole.option[5].name, "hinge");
     for (int i = 0; i < 4; i++)
         argv[i] = word[i];
     argv[4] = NULL;
@@ -247,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_and_operands_in_any_order),
+        cmocka_unit_test(test_a_value_that_may_lack),
         cmocka_unit_test(test_help_needs_no_operands),
         cmocka_unit_test(test_wrong_use_is_named),
         cmocka_unit_test(test_too_many_options),
