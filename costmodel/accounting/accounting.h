@@ -63,6 +63,8 @@ struct point_format {
     enum dse_status (*read)(const char *text, size_t length, const char *path, int line,
                             const struct problem *problem, const struct architecture *arch,
                             struct mapping *mapping, struct dse_error *err);
+    /* What such lines call the problem's dimensions. */
+    void (*name_dims)(const struct problem *problem, const char *name[PROBLEM_DIM_MAX]);
     const struct point_report *report; /* (n_report), the first for want of a choice */
     size_t n_report;
 };

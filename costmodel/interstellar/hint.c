@@ -1,6 +1,8 @@
 /* Reads the schedule files of Interstellar's authors. */
 #include "costmodel/interstellar/hint.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,4 +180,35 @@ enum dse_status interstellar_hint_read(const struct yaml_doc *doc, const struct 
     hint->present = true;
     hint->line = node->line;
     return DSE_OK;
+}
+
+bool interstellar_hint_is_impossible(const struct interstellar_hint *hint, const struct problem *problem,
+                                     const struct architecture *arch, char *why, size_t size)
+{
+    const char *name[PROBLEM_DIM_MAX];
+    double product[ARCH_LEVEL_MAX] = {0};
+    interstellar_name_dims(problem, name);
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        const struct loop_hint *loop = &hint->loop[d];
+        if (!loop->present)
+            continue;
+        if (loop->blocking == 0 && loop->partition > problem->bound[d]) {
+            snprintf(why, size,
+                     "the schedule spreads %" PRIu32
+                     " iterations of %s over level%u (%s), of which there are %" PRIu32
+                     "; with a blocking_size of 1 the rest would idle",
+                     loop->partition, name[d], loop->level, arch->level[loop->level].name, problem->bound[d]);
+            return true;
+        }
+        product[loop->level] = fmax(product[loop->level], 1) * loop->partition;
+    }
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        if (product[l] > (double)array_of(arch, l)) {
+            snprintf(why, size,
+                     "the schedule spreads %.0f iterations over level%u (%s), which has %" PRIu64
+                     " instances",
+                     product[l], l, arch->level[l].name, array_of(arch, l));
+            return true;
+        }
+    return false;
 }

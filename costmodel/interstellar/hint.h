@@ -4,6 +4,7 @@
 #define COSTMODEL_INTERSTELLAR_HINT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -39,5 +40,11 @@ DSE_MUST_CHECK enum dse_status interstellar_hint_read(const struct yaml_doc *doc
                                                       const struct problem *problem,
                                                       const struct architecture *arch,
                                                       struct interstellar_hint *hint, struct dse_error *err);
+
+/* Is there no mapping at all that follows it, whatever the memories hold? Then `why` (size bytes) says so: a
+ * loop has fewer iterations than lie side by side (with a blocking_size the rest would idle), or the array
+ * has fewer instances. */
+bool interstellar_hint_is_impossible(const struct interstellar_hint *hint, const struct problem *problem,
+                                     const struct architecture *arch, char *why, size_t size);
 
 #endif

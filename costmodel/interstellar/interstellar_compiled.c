@@ -39,12 +39,19 @@ static enum dse_status check_cycles(const struct problem *problem, const struct 
     return DSE_OK;
 }
 
-/* REUSE_COMPAT asks for half of a memory; of several side by side it never looks, and of one in a list it
- * wants more than half. */
-static void set_least(const struct interstellar_compiled *compiled, const struct storage_level *level,
-                      struct interstellar_memory *memory)
+/* REUSE_COMPAT asks for half of a memory; of several side by side it never looks. What is not asked for is
+ * none of the machine's either, so that no mapper keeps to it. */
+static void forget_minima(struct interstellar_compiled *compiled)
 {
-    if (compiled->rule != REUSE_COMPAT || level->n_part > 1 || isinf(memory->usable_word))
+    for (uint32_t l = 0; l < compiled->base.arch.n_level; l++)
+        if (compiled->rule != REUSE_COMPAT || compiled->base.arch.level[l].n_part > 1)
+            compiled->base.arch.level[l].min_utilization = 0;
+}
+
+/* Of a memory in a list REUSE_COMPAT wants more than half. */
+static void set_least(const struct storage_level *level, struct interstellar_memory *memory)
+{
+    if (isinf(memory->usable_word))
         return;
     memory->least_word = memory->usable_word * level->min_utilization;
     memory->above_least = level->n_part == 1 && level->min_utilization > 0;
@@ -64,7 +71,7 @@ static void compile_memories(struct interstellar_compiled *compiled, uint32_t l)
         for (uint32_t t = 0; t < problem->n_tensor; t++)
             if (!level->n_part || level->part_of[problem->tensor[t].role] == i)
                 memory->tensors |= 1u << t;
-        set_least(compiled, level, memory);
+        set_least(level, memory);
     }
 }
 
@@ -91,6 +98,7 @@ enum dse_status interstellar_compile(struct evaluator *base, const struct archit
     DSE_TRY(check_cycles(&base->problem, arch, err));
     base->arch = *arch;
     compiled->rule = base->accounting == &accounting_interstellar_compat ? REUSE_COMPAT : REUSE_SANE;
+    forget_minima(compiled);
     compiled->wait_cycle = 0;
     interstellar_reuse_compile(&base->problem, &compiled->reuse);
     for (uint32_t l = 0; l < arch->n_level; l++) {

@@ -59,6 +59,17 @@ const char *interstellar_loop_letter(enum interstellar_loop loop)
     return loop_rows[loop].letter;
 }
 
+void interstellar_name_dims(const struct problem *problem, const char *name[PROBLEM_DIM_MAX])
+{
+    struct interstellar_loops loops;
+    interstellar_loops_of(problem, &loops);
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        name[d] = problem->dim_name[d];
+    for (int l = 0; l < LOOP_COUNT; l++)
+        if (loops.dim[l] >= 0)
+            name[loops.dim[l]] = loop_rows[l].name;
+}
+
 static bool is_text(const char *text, const char *name, size_t length)
 {
     return strlen(text) == length && memcmp(text, name, length) == 0;

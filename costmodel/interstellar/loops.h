@@ -26,6 +26,9 @@ void interstellar_loops_of(const struct problem *problem, struct interstellar_lo
 const char *interstellar_loop_name(enum interstellar_loop loop);
 const char *interstellar_loop_letter(enum interstellar_loop loop);
 
+/* What people of the paper call each dimension: the authors' name of the loop that it is, else its own. */
+void interstellar_name_dims(const struct problem *problem, const char *name[PROBLEM_DIM_MAX]);
+
 /* A dimension by the authors' name, the paper's letter where it is not a dimension's own name too, or its own
  * name; -1 when there is none. */
 int interstellar_find_dim(const struct problem *problem, const char *name, size_t length);

@@ -6,6 +6,7 @@
 
 #include "base/report.h"
 #include "costmodel/interstellar/interstellar_compiled.h"
+#include "costmodel/interstellar/loops.h"
 #include "costmodel/interstellar/points.h"
 
 #define PJ 1e12
@@ -169,6 +170,7 @@ const struct point_format interstellar_points = {
     .name = "mapping of one line",
     .is = points_is,
     .read = points_read_line,
+    .name_dims = interstellar_name_dims,
     .report = reports,
     .n_report = sizeof reports / sizeof reports[0],
 };

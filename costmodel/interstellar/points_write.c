@@ -9,17 +9,6 @@ struct writer {
     struct text_buffer *out;
 };
 
-static void name_dims(struct writer *w)
-{
-    struct interstellar_loops loops;
-    interstellar_loops_of(w->problem, &loops);
-    for (uint32_t d = 0; d < w->problem->n_dim; d++)
-        w->name[d] = w->problem->dim_name[d];
-    for (int l = 0; l < LOOP_COUNT; l++)
-        if (loops.dim[l] >= 0)
-            w->name[loops.dim[l]] = interstellar_loop_name((enum interstellar_loop)l);
-}
-
 /* Loops of the level, those that are only spatial as one iteration, and what the machine keeps there but the
  * mapping does not. */
 static void write_level(const struct writer *w, const struct architecture *arch, uint32_t l)
@@ -67,7 +56,7 @@ void points_write(const struct mapping *mapping, const struct problem *problem,
                   const struct architecture *arch, struct text_buffer *out)
 {
     struct writer w = {.mapping = mapping, .problem = problem, .out = out};
-    name_dims(&w);
+    interstellar_name_dims(problem, w.name);
     for (uint32_t l = 0; l < mapping->n_level; l++)
         write_level(&w, arch, l);
     for (uint32_t l = 0; l < mapping->n_level; l++)

@@ -76,16 +76,18 @@ static enum dse_status read_counts(struct json_reader *r)
         snprintf(what, sizeof what, "array_dim[%u]", v);
         if (dim)
             DSE_TRY(yaml_u64(r->doc, dim->item[v], what, 1, 2, &r->dim[v], r->err));
-        if (r->mode[v] == 0 && r->count[v] != 1)
-            return yaml_fail(r->doc, mode->item[v], r->err,
-                             "parallel_mode[%u] is 0, but parallel_count[%u] is %llu, and what moves in that "
-                             "array would cost nothing; write 1 (links between neighbours) or 2 (a bus)",
-                             v, v, (unsigned long long)r->count[v]);
-        if (r->mode[v] != 0 && v + 1 == r->n)
+        if (v + 1 == r->n && (r->mode[v] != 0 || r->count[v] != 1))
             return yaml_fail(r->doc, (r->count[v] != 1 ? r->parallel : mode)->item[v], r->err,
                              "the outermost level is an array itself, and nothing outside feeds it; "
-                             "parallel_count[%u] must be 1 and parallel_mode[%u] 0",
+                             "parallel_count[%u] must be 1 and parallel_mode[%u] 0, or add a level with an "
+                             "access_cost of 0 outside it",
                              v, v);
+        if (r->mode[v] == 0 && r->count[v] != 1)
+            return yaml_fail(r->doc, mode->item[v], r->err,
+                             "parallel_mode[%u] is 0, but parallel_count[%u] is %llu: no loops would be spread "
+                             "over that array; write 1 (links between neighbours) or 2 (a bus), where hops "
+                             "are free with a parallel_cost of 0",
+                             v, v, (unsigned long long)r->count[v]);
     }
     return DSE_OK;
 }

@@ -1,6 +1,8 @@
 /* Evaluates a file of mappings, one a line: which accounting, which report, what fits. */
 #include "dse/report/point_eval.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -81,6 +83,9 @@ static bool lacks_room(enum misfit what)
            what == MISFIT_FANOUT;
 }
 
+/* Of lines that do not fit so many are told. */
+enum { MISFIT_SHOWN_MAX = 20 };
+
 /* The lines of a file, one after the other. */
 struct point_run {
     const struct point_request *request;
@@ -89,9 +94,22 @@ struct point_run {
     const struct point_report *report;
     struct cells *rows;
     struct text_buffer *out, *err_out;
+    uint64_t n_misfit; /* lines so far that do not fit */
 };
 
-static enum dse_status eval_line(const struct point_run *r, const char *at, size_t length, int line,
+/* Why a mapping does not fit, in the words of its line. */
+static void print_misfit(const struct point_request *request, const struct misfit_info *fit, char *why,
+                         size_t size)
+{
+    struct problem named = *request->problem;
+    const char *name[PROBLEM_DIM_MAX];
+    request->points->name_dims(request->problem, name);
+    for (uint32_t d = 0; d < named.n_dim; d++)
+        snprintf(named.dim_name[d], sizeof named.dim_name[d], "%s", name[d]);
+    misfit_print(fit, &named, request->arch, why, size);
+}
+
+static enum dse_status eval_line(struct point_run *r, const char *at, size_t length, int line,
                                  struct dse_error *err)
 {
     const struct point_request *request = r->request;
@@ -103,12 +121,13 @@ static enum dse_status eval_line(const struct point_run *r, const char *at, size
     const bool fits = evaluator_run(r->evaluator, r->workspace, &mapping, &priced);
     if (!fits) {
         const bool room = lacks_room(priced.fit.what);
-        misfit_print(&priced.fit, request->problem, request->arch, why, sizeof why);
+        print_misfit(request, &priced.fit, why, sizeof why);
         if (!room || !request->no_fit)
             return dse_fail_at(err, DSE_BAD_INPUT, request->path, line, "the mapping does not fit: %s%s", why,
                                room ? "; --no-fit prices it all the same" : "");
-        text_append(r->err_out, "dse: warning: %s:%d: does not fit: %s; priced all the same\n", request->path,
-                    line, why);
+        if (r->n_misfit++ < MISFIT_SHOWN_MAX)
+            text_append(r->err_out, "dse: warning: %s:%d: does not fit: %s; priced all the same\n",
+                        request->path, line, why);
     }
     if (request->texts.n == 0) {
         r->report->rows(r->evaluator, &mapping, line, fits, r->rows);
@@ -128,7 +147,7 @@ static bool is_empty(const char *at, size_t length)
     return i == length || at[i] == '#';
 }
 
-static enum dse_status eval_lines(const struct point_run *r, struct dse_error *err)
+static enum dse_status eval_lines(struct point_run *r, struct dse_error *err)
 {
     const char *at = r->request->text, *end = at + r->request->length;
     for (int line = 1; at < end; line++) {
@@ -138,6 +157,10 @@ static enum dse_status eval_lines(const struct point_run *r, struct dse_error *e
             DSE_TRY(eval_line(r, at, length, line, err));
         at = stop ? stop + 1 : end;
     }
+    if (r->n_misfit > MISFIT_SHOWN_MAX)
+        text_append(r->err_out,
+                    "dse: warning: %s: and %" PRIu64 " more lines do not fit, priced all the same\n",
+                    r->request->path, r->n_misfit - MISFIT_SHOWN_MAX);
     return DSE_OK;
 }
 
@@ -156,8 +179,8 @@ enum dse_status point_eval(const struct point_request *request, struct text_buff
     if (status == DSE_OK) {
         report_init(&report, kind->name);
         cells_init(&report.rows, kind->column, kind->n_column);
-        status = eval_lines(
-            &(const struct point_run){request, evaluator, workspace, kind, &report.rows, out, err_out}, err);
+        struct point_run run = {request, evaluator, workspace, kind, &report.rows, out, err_out, 0};
+        status = eval_lines(&run, err);
         if (status == DSE_OK)
             status = request->texts.n ? text_check(out, "the output", err)
                                       : report_print(&report, request->format, out, err);

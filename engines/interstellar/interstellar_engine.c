@@ -221,10 +221,18 @@ static bool next_pass(struct engine_context *context, struct state *state)
     return true;
 }
 
-/* Why there is nothing: what the smallest tiles need, if that is too much. */
-static enum dse_status explain(struct engine_context *context, struct dse_error *err)
+/* Why there is nothing: what a schedule file asks for, or what the smallest tiles need, if that is too much. */
+static enum dse_status explain(struct engine_context *context, const struct state *state,
+                               struct dse_error *err)
 {
     const struct mapspace *space;
+    char why[256];
+    if (state->hint &&
+        interstellar_hint_is_impossible(state->hint, engine_context_problem(context),
+                                        engine_context_task(context)->architecture, why, sizeof why)) {
+        engine_context_explain(context, why);
+        return DSE_OK;
+    }
     engine_context_explain(context, "every blocking breaks a memory's rule (too large, or by "
                                     "interstellar-compat less than half full), or no choice of loops suits "
                                     "the array");
@@ -251,7 +259,7 @@ static enum dse_status end_search(struct engine_context *context, struct state *
         bound = fmin(bound, best);
     *stop = STOP_CONVERGED;
     if (isinf(best))
-        return explain(context, err);
+        return explain(context, state, err);
     if (!state->space.model.exact || !tries_all_arrays(state))
         return DSE_OK;
     engine_context_bound(context, bound);

@@ -1,4 +1,5 @@
 /* A schedule of Interstellar's authors as ordinary constraints, for engines that know no other. */
+#include "costmodel/interstellar/loops.h"
 #include "engines/mapspace/mapspace_constraints.h"
 
 /* What all hints of an array ask for side by side. */
@@ -40,8 +41,10 @@ enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *const
                                               const char *path, struct dse_error *err)
 {
     struct interstellar_hint *hint = &constraints->hint;
+    const char *name[PROBLEM_DIM_MAX];
     if (!hint->present)
         return DSE_OK;
+    interstellar_name_dims(problem, name);
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         const struct loop_hint *loop = &hint->loop[d];
         const uint64_t fixed = (uint64_t)loop->partition * (loop->blocking ? loop->blocking : 1);
@@ -52,8 +55,8 @@ enum dse_status mapspace_constraints_fix_hint(struct mapspace_constraints *const
                 err, DSE_BAD_INPUT, path, hint->line,
                 "the schedule asks for %llu iterations of %s at %s, which do not divide the %u of "
                 "%s; only engine interstellar maps a remainder",
-                (unsigned long long)fixed, problem->dim_name[d], arch->level[loop->level].name,
-                problem->bound[d], problem->name);
+                (unsigned long long)fixed, name[d], arch->level[loop->level].name, problem->bound[d],
+                problem->name);
         if (loop->blocking)
             constraints->level[loop->level].temporal.fixed[d] = loop->blocking;
     }

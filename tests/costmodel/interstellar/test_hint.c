@@ -141,11 +141,45 @@ static void test_faults(void **state)
     assert_non_null(strstr(err.text, "has no loop FX"));
 }
 
+/* 384 and 256 iterations, 256 PEs; more iterations than there are can only be padding, which a blocking_size
+ * alone gives (FACTS of their program: an open factor divides what is there). */
+static void test_what_no_mapping_follows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words; /* NULL: possible */
+    } one[] = {
+        {"{schedule_hint: {IC: {level1: {partitioning_size: 300}}}}",
+         "300 iterations of IC over level1 (RF2)"},
+        {"{schedule_hint: {IC: {level1: {partitioning_size: 300, blocking_size: 1}}}}",
+         "300 iterations over"},
+        {"{schedule_hint: {IC: {level1: {partitioning_size: 32}}, OC: {level1: {partitioning_size: 16}}}}",
+         "512 iterations over level1 (RF2), which has 256 instances"},
+        {"{schedule_hint: {IC: {level1: {partitioning_size: 16}}, OC: {level1: {partitioning_size: 16}}}}",
+         NULL},
+        {"{schedule_hint: {OX: {level1: {partitioning_size: 16, blocking_size: 1}}}}", NULL},
+    };
+    struct problem problem;
+    struct architecture arch;
+    struct interstellar_hint hint;
+    struct dse_error err;
+    char why[256] = "";
+    make_arch(&arch);
+    for (size_t i = 0; i < sizeof one / sizeof one[0]; i++) {
+        assert_int_equal(read_hint(one[i].text, conv3, &problem, &hint, &err), DSE_OK);
+        assert_int_equal(interstellar_hint_is_impossible(&hint, &problem, &arch, why, sizeof why),
+                         one[i].words != NULL);
+        if (one[i].words && !strstr(why, one[i].words))
+            fail_msg("%zu: expected \"%s\": %s", i, one[i].words, why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row_stationary),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_what_no_mapping_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

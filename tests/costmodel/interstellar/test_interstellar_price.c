@@ -180,6 +180,16 @@ static enum misfit fit_of(struct fixture *f, const struct accounting *accounting
     return fit.what;
 }
 
+/* What mappers see of the machine. */
+static double minimum_of(struct fixture *f, const struct accounting *accounting, uint32_t l)
+{
+    struct dse_error err;
+    assert_int_equal(evaluator_new(accounting, &f->problem, &f->arch, &f->evaluator, &err), DSE_OK);
+    double minimum = evaluator_architecture(f->evaluator)->level[l].min_utilization;
+    evaluator_delete(f->evaluator);
+    return minimum;
+}
+
 /* P02 holds 8 + 16 + 32 words of a register of 256: less than half. */
 static void test_half_full_is_the_authors_rule_alone(void **state)
 {
@@ -193,6 +203,12 @@ static void test_half_full_is_the_authors_rule_alone(void **state)
     f.arch.level[1].min_utilization = 0;
     f.arch.level[0].size_word = 2 * (8 + 16 + 32); /* exactly half full is enough ... */
     assert_int_equal(fit_of(&f, &accounting_interstellar_compat, p02), FITS);
+    assert_true(minimum_of(&f, &accounting_interstellar, 0) == 0); /* nor do mappers keep to it */
+    assert_true(minimum_of(&f, &accounting_interstellar_compat, 0) == 0.5);
+    f.arch.level[0].n_part = 2; /* of several side by side it is not asked for either */
+    f.arch.level[0].part[0] = f.arch.level[0].part[1] =
+        (struct storage_part){f.arch.level[0].size_word / 2, 1e-12};
+    assert_true(minimum_of(&f, &accounting_interstellar_compat, 0) == 0);
     f.arch.level[0].n_part = 1; /* ... but not for one memory in a list ... */
     f.arch.level[0].part[0] = (struct storage_part){f.arch.level[0].size_word, 1e-12};
     assert_int_equal(fit_of(&f, &accounting_interstellar_compat, p02), MISFIT_UTILIZATION);

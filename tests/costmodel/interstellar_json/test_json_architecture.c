@@ -245,7 +245,7 @@ static void test_faults(void **state)
         {7, 1, "\"parallel_mode\": [1, 0, 0]", "parallel_cost"},
         {8, 8, "\"precision\": 12", "multiple of 8"},
         {8, 8, "\"precison\": 16", "did you mean \"precision\""},
-        {0, 9, "\"parallel_mode\": [0, 0, 0]", "would cost nothing"},
+        {0, 9, "\"parallel_mode\": [0, 0, 0]", "free with a parallel_cost of 0"},
         {0, 9, "\"parallel_mode\": [3, 0, 0]", "parallel_mode[0]"},
         {0, 9, "\"parallel_mode\": [1, 0]", "parallel_mode has 2 entries"},
         {0, 9, "\"array_dim\": [3, 1, 1]", "array_dim[0]"},

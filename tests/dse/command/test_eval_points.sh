@@ -28,6 +28,17 @@ check 'JSON' code 0 eval_points -f json
 check 'is read' python3 -c "import json,sys; json.load(open('$folder/out'))"
 check 'people get a table' code 0 eval_points
 
+printf '%s\n' '[FX:3 OX:13] / [OX:1] / [FY:1 OY:13 IC:256 OC:384 ON:16]' >"$points"
+check 'a line without all iterations' code 2 eval_points -a interstellar
+check 'is told in its own words' says 'points.txt:1: the mapping does not fit: the factors of dimension FY multiply to 1, its bound is 3'
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
+    echo '[FX:3 FY:3 OX:13 IC:256 OC:384] / [OX:1] / [OY:13 ON:16]'
+done >"$points"
+check '--no-fit prices what does not fit' code 0 eval_points -a interstellar --no-fit -f csv
+check 'all of it' test "$(wc -l <"$folder/out")" = 24
+check 'and tells of 20 lines' test "$(grep -c 'priced all the same$' "$folder/err")" = 21
+check 'how many more there are' says "points.txt: and 3 more lines do not fit, priced all the same"
+
 check 'options of other mappings are refused' code 2 eval_points --measure noc
 check 'by name' says '--measure belongs to'
 "$DSE" map eyeriss_16x16 alexnet_interstellar -l conv3 -e random -n 50 -f yaml >"$folder/m.yaml" 2>/dev/null
