@@ -83,11 +83,12 @@ static enum dse_status read_counts(struct json_reader *r)
                              "access_cost of 0 outside it",
                              v, v);
         if (r->mode[v] == 0 && r->count[v] != 1)
-            return yaml_fail(r->doc, mode->item[v], r->err,
-                             "parallel_mode[%u] is 0, but parallel_count[%u] is %llu: no loops would be spread "
-                             "over that array; write 1 (links between neighbours) or 2 (a bus), where hops "
-                             "are free with a parallel_cost of 0",
-                             v, v, (unsigned long long)r->count[v]);
+            return yaml_fail(
+                r->doc, mode->item[v], r->err,
+                "parallel_mode[%u] is 0, but parallel_count[%u] is %llu: no loops would be spread "
+                "over that array; write 1 (links between neighbours) or 2 (a bus), where hops "
+                "are free with a parallel_cost of 0",
+                v, v, (unsigned long long)r->count[v]);
     }
     return DSE_OK;
 }

@@ -221,7 +221,8 @@ static bool next_pass(struct engine_context *context, struct state *state)
     return true;
 }
 
-/* Why there is nothing: what a schedule file asks for, or what the smallest tiles need, if that is too much. */
+/* Why there is nothing: what a schedule file asks for, or what the smallest tiles need, if that is too
+ * much. */
 static enum dse_status explain(struct engine_context *context, const struct state *state,
                                struct dse_error *err)
 {
