@@ -24,7 +24,7 @@ struct optimise_job {
     struct optimise_report report;
     int front[FRONT_AXES];
     size_t format;
-    bool each;
+    bool each, every;
 };
 
 /* ---------------------------------------- what is asked for */
@@ -119,11 +119,34 @@ static enum dse_status batch_of(const struct cli_args *args, const char *network
     return DSE_OK;
 }
 
+static enum dse_status check_batches(const struct cli_args *args, struct dse_error *err)
+{
+    const char *all[CLI_VALUE_MAX];
+    const size_t n = cli_values(args, "batch", all);
+    char shown[60], name[60];
+    for (size_t i = 0; i < n; i++) {
+        const char *last = strrchr(all[i], '=');
+        bool found = !last;
+        for (size_t w = 1; w < args->n_operand && !found; w++)
+            found = strncmp(all[i], args->operand[w], (size_t)(last - all[i])) == 0 &&
+                    args->operand[w][last - all[i]] == '\0';
+        if (found)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(last - all[i]), all[i]);
+        const char *near = text_nearest(name, (const char *const *)(args->operand + 1), args->n_operand - 1);
+        return dse_fail(err, DSE_BAD_USAGE, "--batch %s: no network on this line is called so%s%s%s",
+                        text_excerpt(all[i], shown, sizeof shown), near ? "; did you mean " : "",
+                        near ? near : "", near ? "?" : "");
+    }
+    return DSE_OK;
+}
+
 static enum dse_status read_networks(const struct cli_args *args, struct optimise_job *job,
                                      struct dse_error *err)
 {
     const uint32_t n = (uint32_t)args->n_operand - 1;
     uint32_t batch[CLI_VALUE_MAX];
+    DSE_TRY(check_batches(args, err));
     for (uint32_t w = 0; w < n; w++)
         DSE_TRY(batch_of(args, args->operand[1 + w], &batch[w], err));
     return network_pool_read(&job->pool, args->operand + 1, batch, n, err);
@@ -171,12 +194,12 @@ static enum dse_status prepare(const struct cli_args *args, struct optimise_job 
         return dse_fail(err, DSE_BAD_USAGE, "--report mappings is of the best hierarchy, not of a --front");
     DSE_TRY(read_front(args, job->front, err));
     job->each = cli_has(args, "each");
+    job->every = cli_has(args, "every");
     job->report = (struct optimise_report){
         .optimise = &job->optimise,
         .pool = &job->pool,
         .mappings = report == 1,
         .front = cli_has(args, "front"),
-        .every = cli_has(args, "every"),
     };
     dataflow = dataflow ? dataflow : "C|K";
     if (strcmp(dataflow, "any") != 0) {
@@ -204,7 +227,7 @@ static enum dse_status find_one(struct optimise_job *job, int64_t only, bool *fo
 {
     struct optimise *o = &job->optimise;
     double *weight = calloc(o->n_problem, sizeof *weight);
-    struct optimise_goal goal = {.weight = weight, .every = job->report.every};
+    struct optimise_goal goal = {.weight = weight, .every = job->every};
     struct optimise_answer answer;
     if (!weight)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u layers", o->n_problem);
@@ -233,20 +256,34 @@ static enum dse_status find_all(struct optimise_job *job, bool *found, struct re
     return DSE_OK;
 }
 
+/* Layers of all hierarchies, of each network or of all together. */
+static size_t count_tasks(const struct optimise_job *job)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < (size_t)job->pool.n_network * job->pool.n_problem; i++)
+        n += job->pool.weight[i] > 0;
+    return job->all.n * (job->each ? n : job->pool.n_problem);
+}
+
 static enum dse_status find_and_print(struct optimise_job *job, const struct console *console, bool *found,
                                       struct dse_error *err)
 {
     struct watch watch;
+    struct progress progress;
     struct report report;
     struct text_buffer out;
     optimise_report_init(&job->report, &report);
     text_init(&out);
     watch_block(&watch);
-    enum dse_status status = watch_start(&watch, NULL, err);
+    progress_init(&progress, console->err, console->err_terminal,
+                  (size_t)job->all.n * (job->each ? job->pool.n_network : 1), count_tasks(job));
+    enum dse_status status = watch_start(&watch, &progress, err);
     if (status == DSE_OK) {
+        job->optimise.progress = &progress;
         job->optimise.cancel = &watch.cancel;
         status = find_all(job, found, &report, err);
         watch_stop(&watch);
+        progress_clear(&progress);
     }
     if (status == DSE_OK)
         status = report_print(&report, (enum report_format)job->format, &out, err);

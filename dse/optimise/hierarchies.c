@@ -8,6 +8,8 @@
 
 #include "base/units.h"
 
+enum size_limit { LIMIT_STORAGE, LIMIT_AREA, LIMIT_RATIO, SIZE_LIMITS };
+
 static enum dse_status add_size(struct size_axis *axis, double byte, struct dse_error *err)
 {
     if (axis->n == SIZE_VALUE_MAX)
@@ -31,6 +33,8 @@ static enum dse_status read_sizes(char *word, struct size_axis *axis, struct dse
         return add_size(axis, 0, err);
     if (end)
         *end = '\0';
+    if (end && (word[strspn(word, " ")] == '\0' || end[2 + strspn(end + 2, " .")] == '\0' || end[2] == '.'))
+        return dse_fail(err, DSE_BAD_USAGE, "%s: a range has two dots and two ends: 16 B..512 B", what);
     DSE_TRY(quantity_parse(word, UNIT_BYTE, what, &first, err));
     last = first;
     if (end)
@@ -47,7 +51,11 @@ enum dse_status size_axis_parse(const char *text, struct size_axis *axis, struct
 {
     char words[INPUT_SET_TEXT_MAX], *next;
     const char *list;
+    char shown[60];
     memset(axis, 0, sizeof *axis);
+    if (!strchr(text, '=') || text[0] == '=')
+        return dse_fail(err, DSE_BAD_USAGE, "--size %s: write LEVEL=SIZES, such as 'RF=16 B..512 B'",
+                        text_excerpt(text, shown, sizeof shown));
     DSE_TRY(input_split_set("size", text, axis->level, sizeof axis->level, &list, err));
     if (strlen(list) >= sizeof words)
         return dse_fail(err, DSE_BAD_USAGE, "--size %s: the list is too long", axis->level);
@@ -86,6 +94,31 @@ static enum dse_status leave_out(const char *name, struct architecture *arch, st
     return DSE_OK;
 }
 
+static void print_sizes(const struct hierarchies *all, const struct hierarchy *one, struct text_buffer *out)
+{
+    char size[48];
+    for (uint32_t a = 0; a < all->n_axis; a++) {
+        const double byte = all->axis[a].byte[one->choice[a]];
+        text_append(out, "%s%s=%s", a ? " " : "", all->axis[a].level,
+                    byte > 0 ? quantity_print(byte, UNIT_BYTE, size, sizeof size) : "none");
+    }
+}
+
+/* The machine's complaint, after the sizes that make it. */
+static enum dse_status blame_sizes(const struct hierarchies *all, const struct hierarchy *one,
+                                   enum dse_status status, const struct dse_error *inner,
+                                   struct dse_error *err)
+{
+    struct text_buffer sizes;
+    char text[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX];
+    text_init(&sizes);
+    print_sizes(all, one, &sizes);
+    dse_error_print(inner, text, sizeof text);
+    status = dse_fail(err, status, "--size %.200s: %.800s", sizes.data ? sizes.data : "", text);
+    text_free(&sizes);
+    return status;
+}
+
 static enum dse_status build(const char *name, const struct input_overrides *overrides,
                              const struct hierarchies *all, struct hierarchy *out, struct dse_error *err)
 {
@@ -101,7 +134,17 @@ static enum dse_status build(const char *name, const struct input_overrides *ove
         snprintf(with.path[with.n], sizeof with.path[0], "%s.capacity", all->axis[a].level);
         with.value[with.n++] = quantity_print(byte, UNIT_BYTE, size[a], sizeof size[a]);
     }
-    DSE_TRY(input_architecture(name, &with, &out->arch, err));
+    struct dse_error inner = {0};
+    enum dse_status status = input_architecture(name, &with, &out->arch, &inner);
+    if (status != DSE_OK)
+        return blame_sizes(all, out, status, &inner, err);
+    for (uint32_t a = 0; a < all->n_axis; a++)
+        if (architecture_find_level(&out->arch, all->axis[a].level) + 1 == (int)out->arch.n_level)
+            return dse_fail(
+                err, DSE_BAD_INPUT,
+                "--size %s: the outermost level is off the chip and never full; choose from those "
+                "inside it",
+                all->axis[a].level);
     for (uint32_t a = 0; a < all->n_axis; a++)
         if (out->group >> a & 1)
             DSE_TRY(leave_out(all->axis[a].level, &out->arch, err));
@@ -110,20 +153,38 @@ static enum dse_status build(const char *name, const struct input_overrides *ove
     return DSE_OK;
 }
 
-static bool within(const struct hierarchy *one, const struct size_limits *limits)
+/* The limit that a hierarchy breaks, the first of them; SIZE_LIMITS: none. */
+static enum size_limit broken_limit(const struct hierarchy *one, const struct size_limits *limits)
 {
     double inner = 0;
     char reason[128];
-    if (one->onchip_byte > limits->most_byte || !architecture_area_fits(&one->arch, reason, sizeof reason))
-        return false;
+    if (one->onchip_byte > limits->most_byte)
+        return LIMIT_STORAGE;
+    if (!architecture_area_fits(&one->arch, reason, sizeof reason))
+        return LIMIT_AREA;
     for (uint32_t v = 0; v < one->arch.n_level && limits->most_ratio > 0; v++) {
         const double byte = level_byte(&one->arch.level[v]);
         if (byte > 0 && inner > 0 &&
             (byte < limits->least_ratio * inner || byte > limits->most_ratio * inner))
-            return false;
+            return LIMIT_RATIO;
         inner = byte > 0 ? byte : inner;
     }
-    return true;
+    return SIZE_LIMITS;
+}
+
+static enum dse_status none_left(const uint32_t *broken, uint32_t n, struct dse_error *err)
+{
+    static const char *const name[SIZE_LIMITS] = {"--max-storage", "max_area", "--ratio"};
+    struct text_buffer list;
+    text_init(&list);
+    for (int l = 0; l < SIZE_LIMITS; l++)
+        if (broken[l] > 0)
+            text_append(&list, "%s%u break %s", list.length ? ", " : "", broken[l], name[l]);
+    enum dse_status status =
+        dse_fail(err, DSE_BAD_USAGE, "none of the %u hierarchies keeps within the limits: %s", n,
+                 list.data ? list.data : "");
+    text_free(&list);
+    return status;
 }
 
 /* The next combination; false behind the last. */
@@ -143,6 +204,7 @@ enum dse_status hierarchies_list(const char *name, const struct input_overrides 
                                  struct dse_error *err)
 {
     uint8_t choice[SIZE_AXIS_MAX] = {0};
+    uint32_t broken[SIZE_LIMITS + 1] = {0};
     double n_all = 1;
     memset(out, 0, sizeof *out);
     out->n_axis = n_axis;
@@ -160,15 +222,13 @@ enum dse_status hierarchies_list(const char *name, const struct input_overrides 
         memset(one, 0, sizeof *one);
         memcpy(one->choice, choice, sizeof choice);
         DSE_TRY(build(name, overrides, out, one, err));
-        const bool fits = within(one, limits);
-        out->n += fits;
-        out->n_refused += !fits;
+        const enum size_limit limit = broken_limit(one, limits);
+        out->n += limit == SIZE_LIMITS;
+        out->n_refused += limit != SIZE_LIMITS;
+        broken[limit]++;
     } while (next_choice(out, choice));
     if (out->n == 0)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "none of the %u hierarchies keeps within the limits (--max-storage, --ratio, max_area)",
-            out->n_refused);
+        return none_left(broken, out->n_refused, err);
     return DSE_OK;
 }
 
@@ -206,11 +266,5 @@ void hierarchies_relax(const struct hierarchies *hierarchies, uint32_t group, st
 
 void hierarchy_print(const struct hierarchies *hierarchies, uint32_t i, struct text_buffer *out)
 {
-    const struct hierarchy *one = &hierarchies->list[i];
-    char size[48];
-    for (uint32_t a = 0; a < hierarchies->n_axis; a++) {
-        const double byte = hierarchies->axis[a].byte[one->choice[a]];
-        text_append(out, "%s%s=%s", a ? " " : "", hierarchies->axis[a].level,
-                    byte > 0 ? quantity_print(byte, UNIT_BYTE, size, sizeof size) : "none");
-    }
+    print_sizes(hierarchies, &hierarchies->list[i], out);
 }

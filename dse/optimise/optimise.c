@@ -108,8 +108,9 @@ struct find {
     const struct optimise_goal *goal;
     struct candidate *candidate; /* (hierarchies) */
     double best_j;
-    double *bound_j;     /* (n_problem) */
-    struct share *share; /* (n_problem) */
+    size_t point_before, task_before; /* of the progress */
+    double *bound_j;                  /* (n_problem) */
+    struct share *share;              /* (n_problem) */
 };
 
 /* Search these problems on hierarchy h, those that have no price. */
@@ -129,6 +130,22 @@ static enum dse_status solve_on(struct optimise *o, struct find *f, uint32_t h, 
     return optimise_search(o, open, *n_solved, own->row, price, false, err);
 }
 
+/* Of a hierarchy that is decided all layers are done, whether they were searched or not. */
+static void tell_progress(const struct optimise *o, const struct find *f)
+{
+    size_t n_decided = 0, n_task = 0;
+    for (uint32_t h = 0; h < o->all->n && o->progress; h++) {
+        const bool decided = f->candidate[h].priced || f->candidate[h].passed;
+        n_decided += decided;
+        for (uint32_t p = 0; p < o->n_problem; p++)
+            n_task += f->goal->weight[p] > 0 && (decided || o->price[(size_t)h * o->n_problem + p].known);
+    }
+    if (!o->progress)
+        return;
+    atomic_store(&o->progress->point_done, f->point_before + n_decided);
+    atomic_store(&o->progress->task_done, f->task_before + n_task);
+}
+
 /* Price hierarchy h, layer by layer, until it is beaten. */
 static enum dse_status price(struct optimise *o, struct find *f, uint32_t h, struct dse_error *err)
 {
@@ -146,10 +163,12 @@ static enum dse_status price(struct optimise *o, struct find *f, uint32_t h, str
         DSE_TRY(solve_on(o, f, wide, next, n, &n_solved, err));
         if (n_solved == 0)
             DSE_TRY(solve_on(o, f, h, next, n, &n_solved, err));
+        tell_progress(o, f);
     }
     own->priced = n == 0;
     if (own->priced)
         f->best_j = fmin(f->best_j, own->least.energy_j);
+    tell_progress(o, f);
     return DSE_OK;
 }
 
@@ -245,8 +264,13 @@ static enum dse_status answer_of(const struct optimise *o, const struct optimise
 enum dse_status optimise_find(struct optimise *o, const struct optimise_goal *goal,
                               struct optimise_answer *answer, struct dse_error *err)
 {
-    struct find f = {goal, calloc(o->all->n, sizeof *f.candidate), INFINITY,
-                     calloc(o->n_problem, sizeof *f.bound_j), calloc(o->n_problem, sizeof *f.share)};
+    struct find f = {.goal = goal,
+                     .candidate = calloc(o->all->n, sizeof *f.candidate),
+                     .best_j = INFINITY,
+                     .point_before = o->progress ? atomic_load(&o->progress->point_done) : 0,
+                     .task_before = o->progress ? atomic_load(&o->progress->task_done) : 0,
+                     .bound_j = calloc(o->n_problem, sizeof *f.bound_j),
+                     .share = calloc(o->n_problem, sizeof *f.share)};
     enum dse_status status = DSE_OK;
     memset(answer, 0, sizeof *answer);
     if (!f.candidate || !f.bound_j || !f.share)

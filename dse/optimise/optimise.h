@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dse/console/progress.h"
 #include "dse/optimise/hierarchies.h"
 #include "dse/solve/solve.h"
 
@@ -24,6 +25,7 @@ struct optimise {
     const struct problem *const *problem; /* (n_problem) */
     int n_thread;
     const atomic_int *cancel;
+    struct progress *progress;    /* NULL: nobody looks; points are hierarchies, tasks their layers */
     struct layer_price *price;    /* (all->n, n_problem) owned */
     struct optimise_cuts *cuts;   /* owned */
     uint64_t n_search, n_relaxed; /* searches of layers; of these on relaxed machines */

@@ -158,8 +158,8 @@ static void describe(const struct optimise_report *r, int64_t only, const struct
     text_append(&report->foot, ". %llu searches of layers so far, %llu of them on relaxed machines%s.\n",
                 (unsigned long long)o->n_search, (unsigned long long)o->n_relaxed,
                 o->unproved ? "; some ended WITHOUT A PROOF, so others may be better"
-                : r->every  ? ""
-                            : "; the rest is proved not to be better");
+                : answer->n_priced == r->optimise->all->n ? ""
+                                                          : "; the rest is proved not to be better");
 }
 
 void optimise_report_init(const struct optimise_report *r, struct report *report)

@@ -9,7 +9,7 @@
 struct optimise_report {
     const struct optimise *optimise;
     const struct network_pool *pool;
-    bool mappings, front, every; /* as asked for */
+    bool mappings, front; /* as asked for */
 };
 
 /* Begin with no rows. Release with report_free. */

@@ -22,4 +22,23 @@ check 'is refused' grep -q 'NETWORK=N' "$folder/err"
 check 'a ratio without an end' code 2 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml mlp_m --ratio 4 --size 'RF1=16 B'
 check 'a size twice' code 2 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml mlp_m --size 'RF1=16 B' --size 'RF1=32 B'
 check 'an accounting without proofs' code 2 "$DSE" optimise experiments/interstellar/architectures/rf2_sram.yaml mlp_m --size 'RF1=16 B' -a timeloop
+
+# refused SENTENCE OPTION...: with that sentence, for mlp_m on eyeriss_16x16
+refused() {
+    sentence=$1
+    shift
+    check "$*" code 2 "$DSE" optimise eyeriss_16x16 mlp_m "$@"
+    check 'says why' grep -q -e "$sentence" "$folder/err"
+}
+refused 'write LEVEL=SIZES' --size GlobalBuffer
+refused 'write LEVEL=SIZES' --size '=64 KiB'
+refused 'two dots and two ends' --size 'GlobalBuffer=64 KiB..'
+refused 'two dots and two ends' --size 'GlobalBuffer=..64 KiB'
+refused 'two dots and two ends' --size 'GlobalBuffer=64 KiB...128 KiB'
+refused '--size GlobalBuffer=1 B: GlobalBuffer.capacity is 8 bit' --size 'GlobalBuffer=1 B,64 KiB'
+refused 'outermost level is off the chip' --size 'DRAM=64 KiB'
+refused 'limits: 2 break --ratio' --size 'GlobalBuffer=64 KiB,128 KiB' --ratio 4:16
+refused 'limits: 1 break --max-storage, 1 break --ratio' --size 'GlobalBuffer=64 KiB,1 MiB' --ratio 4:16 --max-storage '1 MiB'
+refused 'did you mean mlp_m' --size 'GlobalBuffer=64 KiB' -b mlp=3
+refused 'did you mean GlobalBuffer.capacity\|did you mean "GlobalBuffer.capacity"' --size 'globalbuffer=64 KiB'
 finish
