@@ -157,6 +157,11 @@ static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b
     return last[n_b];
 }
 
+size_t text_mark(const char *bytes, size_t length)
+{
+    return length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 const char *text_nearest(const char *word, const char *const *candidate, size_t n_candidate)
 {
     size_t n_word = strlen(word);

@@ -47,6 +47,9 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
 /* "133,888": decimal with thousands separators. Returns `buffer`. */
 char *text_thousands(uint64_t value, char *buffer, size_t size);
 
+/* The bytes of a UTF-8 byte order mark that some editors write in front of a text: 3, or 0. */
+size_t text_mark(const char *bytes, size_t length);
+
 /* Letters on a screen: UTF-8 continuation bytes take none. */
 size_t text_letters(const char *text);
 

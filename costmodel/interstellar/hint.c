@@ -14,8 +14,8 @@ enum { WHAT_MAX = 96, SHOWN_MAX = 60 };
 /* What a schedule is read with. */
 struct hint_reader {
     const struct yaml_doc *doc;
-    const struct problem *problem;
-    const struct architecture *arch;
+    const struct problem *problem;   /* NULL: any convolution */
+    const struct architecture *arch; /* NULL: any */
     struct interstellar_hint *hint;
     struct dse_error *err;
 };
@@ -32,7 +32,10 @@ static enum dse_status find_loop(const struct hint_reader *r, const char *word, 
     const char *known[LOOP_COUNT];
     char shown[SHOWN_MAX];
     size_t n = 0;
-    interstellar_loops_of(r->problem, &loops);
+    for (int l = 0; l < LOOP_COUNT; l++)
+        loops.dim[l] = l;
+    if (r->problem)
+        interstellar_loops_of(r->problem, &loops);
     for (int l = 0; l < LOOP_COUNT; l++) {
         known[n++] = interstellar_loop_name((enum interstellar_loop)l);
         if (strcmp(known[n - 1], word) != 0)
@@ -62,7 +65,11 @@ static enum dse_status find_level(const struct hint_reader *r, const char *word,
         return dse_fail_at(r->err, DSE_BAD_INPUT, r->doc->path, line,
                            "unknown level \"%s\"; write level0 for the innermost memory, level1 for the next",
                            text_excerpt(word, shown, sizeof shown));
-    if (number >= r->arch->n_level)
+    if (!r->arch && number >= ARCH_LEVEL_MAX)
+        return dse_fail_at(r->err, DSE_BAD_INPUT, r->doc->path, line,
+                           "%s is beyond any machine; one has at most %d levels",
+                           text_excerpt(word, shown, sizeof shown), ARCH_LEVEL_MAX);
+    if (r->arch && number >= r->arch->n_level)
         return dse_fail_at(r->err, DSE_BAD_INPUT, r->doc->path, line,
                            "%s is beyond machine %s, whose outermost is level%u (%s)",
                            text_excerpt(word, shown, sizeof shown), r->arch->name, r->arch->n_level - 1,
@@ -106,11 +113,13 @@ static enum dse_status read_sizes(const struct hint_reader *r, const struct ynod
     uint64_t number;
     DSE_TRY(yaml_is_mapping(r->doc, node, what, r->err));
     DSE_TRY(yaml_check_keys(r->doc, node, what, allowed, 3, r->err));
+    if (yaml_is_misspelt(r->doc, node, "partitioning_size"))
+        return DSE_OK;
     DSE_TRY(yaml_require(r->doc, node, what, "partitioning_size", &size, r->err));
     snprintf(name, sizeof name, "%s.partitioning_size", what);
     DSE_TRY(yaml_u64(r->doc, size, name, 1, UINT32_MAX, &number, r->err));
     loop->partition = (uint32_t)number;
-    if (number > 1 && array_of(r->arch, loop->level) == 1)
+    if (number > 1 && r->arch && array_of(r->arch, loop->level) == 1)
         return fail_array(r, size, loop->level);
     size = yaml_find(node, "blocking_size");
     if (!size)
@@ -140,21 +149,26 @@ static enum dse_status read_loop(const struct hint_reader *r, const char *word, 
     return read_sizes(r, node->item[0], what, loop);
 }
 
-static enum dse_status read_partition_loops(const struct hint_reader *r, const struct ynode *list)
+static enum dse_status read_partition_loop(const struct hint_reader *r, const struct ynode *node)
 {
     struct interstellar_hint *hint = r->hint;
+    const char *word = NULL;
+    uint32_t dim = 0;
+    DSE_TRY(yaml_text(r->doc, node, "partition_loops", &word, r->err));
+    DSE_TRY(find_loop(r, word, node->line, &dim));
+    for (uint32_t k = 0; k < hint->n_partition_loop; k++)
+        if (hint->partition_loop[k] == dim)
+            return yaml_fail(r->doc, node, r->err, "partition_loops names %s twice", word);
+    hint->partition_loop[hint->n_partition_loop++] = (uint8_t)dim;
+    return DSE_OK;
+}
+
+static enum dse_status read_partition_loops(const struct hint_reader *r, const struct ynode *list)
+{
     DSE_TRY(yaml_is_sequence(r->doc, list, "partition_loops", r->err));
-    hint->has_partition_loops = true;
-    for (size_t i = 0; i < list->n_item; i++) {
-        const char *word = NULL;
-        uint32_t dim = 0;
-        DSE_TRY(yaml_text(r->doc, list->item[i], "partition_loops", &word, r->err));
-        DSE_TRY(find_loop(r, word, list->item[i]->line, &dim));
-        for (uint32_t k = 0; k < hint->n_partition_loop; k++)
-            if (hint->partition_loop[k] == dim)
-                return yaml_fail(r->doc, list->item[i], r->err, "partition_loops names %s twice", word);
-        hint->partition_loop[hint->n_partition_loop++] = (uint8_t)dim;
-    }
+    r->hint->has_partition_loops = true;
+    for (size_t i = 0; i < list->n_item; i++)
+        DSE_TRY(dse_note(r->doc->faults, read_partition_loop(r, list->item[i]), r->err));
     return DSE_OK;
 }
 
@@ -167,6 +181,10 @@ enum dse_status interstellar_hint_read(const struct yaml_doc *doc, const struct 
     const struct ynode *loops, *further = yaml_find(node, "partition_loops");
     memset(hint, 0, sizeof *hint);
     DSE_TRY(yaml_check_keys(doc, node, "a schedule of Interstellar's authors", allowed, 2, err));
+    if (further)
+        DSE_NOTE(doc->faults, read_partition_loops(&r, further));
+    if (yaml_is_misspelt(doc, node, "schedule_hint"))
+        return DSE_OK;
     DSE_TRY(yaml_require(doc, node, "the schedule", "schedule_hint", &loops, err));
     DSE_TRY(yaml_is_mapping(doc, loops, "schedule_hint", err));
     if (loops->n_item == 0)
@@ -174,9 +192,7 @@ enum dse_status interstellar_hint_read(const struct yaml_doc *doc, const struct 
             doc, loops, err,
             "schedule_hint is empty; write a loop, such as IC: {level0: {partitioning_size: 16}}");
     for (size_t i = 0; i < loops->n_item; i++)
-        DSE_TRY(read_loop(&r, loops->key[i], loops->key_line[i], loops->item[i]));
-    if (further)
-        DSE_TRY(read_partition_loops(&r, further));
+        DSE_NOTE(doc->faults, read_loop(&r, loops->key[i], loops->key_line[i], loops->item[i]));
     hint->present = true;
     hint->line = node->line;
     return DSE_OK;

@@ -40,56 +40,64 @@ bool interstellar_is_architecture(const struct yaml_doc *doc)
 
 /* ---------------------------------------- numbers of levels */
 
-/* The list under `key`, with an entry for each level; NULL where it is missing and may be. */
+/* The list under `key`, with an entry for each level; NULL where it is missing or wrong. */
 static enum dse_status find_list(const struct json_reader *r, const char *key, bool required,
                                  const struct ynode **list)
 {
-    *list = yaml_find(r->doc->root, key);
-    if (!*list && required)
-        DSE_TRY(yaml_require(r->doc, r->doc->root, "the architecture", key, list, r->err));
-    if (!*list)
+    const struct ynode *found = yaml_find(r->doc->root, key);
+    *list = NULL;
+    if (!found && required && !yaml_is_misspelt(r->doc, r->doc->root, key))
+        DSE_TRY(yaml_require(r->doc, r->doc->root, "the architecture", key, &found, r->err));
+    if (!found)
         return DSE_OK;
-    DSE_TRY(yaml_is_sequence(r->doc, *list, key, r->err));
-    if ((*list)->n_item != r->n)
+    DSE_TRY(yaml_is_sequence(r->doc, found, key, r->err));
+    if (found->n_item != r->n)
         return yaml_fail(
-            r->doc, *list, r->err,
+            r->doc, found, r->err,
             "%s has %zu entries, but mem_levels is %u; write one for each level, innermost first", key,
-            (*list)->n_item, r->n);
+            found->n_item, r->n);
+    *list = found;
+    return DSE_OK;
+}
+
+/* The array of the instances of level `v`; `mode`, `dim`: lists, or NULL. */
+static enum dse_status read_count(struct json_reader *r, const struct ynode *mode, const struct ynode *dim,
+                                  uint32_t v)
+{
+    char what[WHAT_MAX];
+    snprintf(what, sizeof what, "parallel_count[%u]", v);
+    DSE_TRY(yaml_u64(r->doc, r->parallel->item[v], what, 1, 1 << 20, &r->count[v], r->err));
+    r->mode[v] = r->count[v] != 1;
+    r->dim[v] = r->count[v] != 1 ? 2 : 1;
+    snprintf(what, sizeof what, "parallel_mode[%u]", v);
+    if (mode)
+        DSE_TRY(yaml_u64(r->doc, mode->item[v], what, 0, 2, &r->mode[v], r->err));
+    snprintf(what, sizeof what, "array_dim[%u]", v);
+    if (dim)
+        DSE_TRY(yaml_u64(r->doc, dim->item[v], what, 1, 2, &r->dim[v], r->err));
+    if (v + 1 == r->n && (r->mode[v] != 0 || r->count[v] != 1))
+        return yaml_fail(r->doc, (r->count[v] != 1 ? r->parallel : mode)->item[v], r->err,
+                         "the outermost level is an array itself, and nothing outside feeds it; "
+                         "parallel_count[%u] must be 1 and parallel_mode[%u] 0, or add a level with an "
+                         "access_cost of 0 outside it",
+                         v, v);
+    if (r->mode[v] == 0 && r->count[v] != 1)
+        return yaml_fail(r->doc, mode->item[v], r->err,
+                         "parallel_mode[%u] is 0, but parallel_count[%u] is %llu: no loops would be spread "
+                         "over that array; write 1 (links between neighbours) or 2 (a bus), where hops "
+                         "are free with a parallel_cost of 0",
+                         v, v, (unsigned long long)r->count[v]);
     return DSE_OK;
 }
 
 static enum dse_status read_counts(struct json_reader *r)
 {
     const struct ynode *mode, *dim;
-    char what[WHAT_MAX];
-    DSE_TRY(find_list(r, "parallel_count", true, &r->parallel));
-    DSE_TRY(find_list(r, "parallel_mode", false, &mode));
-    DSE_TRY(find_list(r, "array_dim", false, &dim));
-    for (uint32_t v = 0; v < r->n; v++) {
-        snprintf(what, sizeof what, "parallel_count[%u]", v);
-        DSE_TRY(yaml_u64(r->doc, r->parallel->item[v], what, 1, 1 << 20, &r->count[v], r->err));
-        r->mode[v] = r->count[v] != 1;
-        r->dim[v] = r->count[v] != 1 ? 2 : 1;
-        snprintf(what, sizeof what, "parallel_mode[%u]", v);
-        if (mode)
-            DSE_TRY(yaml_u64(r->doc, mode->item[v], what, 0, 2, &r->mode[v], r->err));
-        snprintf(what, sizeof what, "array_dim[%u]", v);
-        if (dim)
-            DSE_TRY(yaml_u64(r->doc, dim->item[v], what, 1, 2, &r->dim[v], r->err));
-        if (v + 1 == r->n && (r->mode[v] != 0 || r->count[v] != 1))
-            return yaml_fail(r->doc, (r->count[v] != 1 ? r->parallel : mode)->item[v], r->err,
-                             "the outermost level is an array itself, and nothing outside feeds it; "
-                             "parallel_count[%u] must be 1 and parallel_mode[%u] 0, or add a level with an "
-                             "access_cost of 0 outside it",
-                             v, v);
-        if (r->mode[v] == 0 && r->count[v] != 1)
-            return yaml_fail(
-                r->doc, mode->item[v], r->err,
-                "parallel_mode[%u] is 0, but parallel_count[%u] is %llu: no loops would be spread "
-                "over that array; write 1 (links between neighbours) or 2 (a bus), where hops "
-                "are free with a parallel_cost of 0",
-                v, v, (unsigned long long)r->count[v]);
-    }
+    JSON_NOTE(r, find_list(r, "parallel_count", true, &r->parallel));
+    JSON_NOTE(r, find_list(r, "parallel_mode", false, &mode));
+    JSON_NOTE(r, find_list(r, "array_dim", false, &dim));
+    for (uint32_t v = 0; v < r->n && r->parallel; v++)
+        JSON_NOTE(r, read_count(r, mode, dim, v));
     return DSE_OK;
 }
 
@@ -100,7 +108,7 @@ static enum dse_status read_hops(struct json_reader *r)
     uint32_t n_array = 0, i = 0;
     for (uint32_t v = 0; v < r->n; v++)
         n_array += r->mode[v] != 0;
-    if (!list && n_array == 0)
+    if (!list && (n_array == 0 || yaml_is_misspelt(r->doc, r->doc->root, "parallel_cost")))
         return DSE_OK;
     DSE_TRY(yaml_require(r->doc, r->doc->root, "the architecture", "parallel_cost", &list, r->err));
     DSE_TRY(yaml_is_sequence(r->doc, list, "parallel_cost", r->err));
@@ -114,7 +122,7 @@ static enum dse_status read_hops(struct json_reader *r)
         if (r->mode[v] != 0) {
             char what[WHAT_MAX];
             snprintf(what, sizeof what, "parallel_cost[%u]", i);
-            DSE_TRY(yaml_double(r->doc, list->item[i++], what, 0, 1e12, &r->hop_pj[v], r->err));
+            JSON_NOTE(r, yaml_double(r->doc, list->item[i++], what, 0, 1e12, &r->hop_pj[v], r->err));
         }
     return DSE_OK;
 }
@@ -242,7 +250,7 @@ static enum dse_status add_macs(struct json_reader *r, uint64_t word_bit)
     uint64_t number = 0;
     json_put_number(item, MACS_WORD, root, (double)word_bit);
     if (capacity)
-        DSE_TRY(yaml_u64(r->doc, capacity, "mac_capacity", 0, 1, &number, r->err));
+        JSON_NOTE(r, yaml_u64(r->doc, capacity, "mac_capacity", 0, 1, &number, r->err));
     json_put_number(item, architecture_schema_find(ARCH_MACS, "capacity"), capacity ? capacity : root,
                     (double)number);
     /* Table 3 of the paper; the files have no energy of a MAC */
@@ -254,6 +262,8 @@ static enum dse_status add_macs(struct json_reader *r, uint64_t word_bit)
 static enum dse_status read_word(const struct json_reader *r, uint64_t *word_bit)
 {
     const struct ynode *node;
+    if (yaml_is_misspelt(r->doc, r->doc->root, "precision"))
+        return DSE_OK;
     DSE_TRY(yaml_require(r->doc, r->doc->root, "the architecture", "precision", &node, r->err));
     DSE_TRY(yaml_u64(r->doc, node, "precision", 8, 512, word_bit, r->err));
     if (*word_bit % 8 != 0)
@@ -274,41 +284,63 @@ static enum dse_status read_top(struct json_reader *r)
     bool on = true;
     r->half_full = true;
     if (half_full)
-        DSE_TRY(yaml_bool(r->doc, half_full, "invalid_underutilized", &r->half_full, r->err));
+        JSON_NOTE(r, yaml_bool(r->doc, half_full, "invalid_underutilized", &r->half_full, r->err));
     if (replication) {
-        DSE_TRY(yaml_bool(r->doc, replication, "replication", &on, r->err));
+        JSON_NOTE(r, yaml_bool(r->doc, replication, "replication", &on, r->err));
         json_put_number(top, TOP_REPLICATION, replication, on);
     }
     if (share) {
-        DSE_TRY(yaml_double(r->doc, share, "utilization_threshold", 0, 1, &number, r->err));
+        JSON_NOTE(r, yaml_double(r->doc, share, "utilization_threshold", 0, 1, &number, r->err));
         json_put_number(top, architecture_schema_find(ARCH_TOP, "utilization_threshold"), share, number);
     }
     json_put_number(top, TOP_CLOCK, root, 400e6); /* the paper's, section 5 */
     return DSE_OK;
 }
 
-static enum dse_status read_levels(struct json_reader *r)
+/* How many levels: r->n. */
+static enum dse_status read_number(struct json_reader *r)
 {
-    const struct ynode *levels, *ignored;
-    struct interstellar_explore explore;
-    uint64_t number, word_bit = 0;
+    const struct ynode *levels;
+    uint64_t number = 0;
+    if (yaml_is_misspelt(r->doc, r->doc->root, "mem_levels"))
+        return DSE_OK;
     DSE_TRY(yaml_require(r->doc, r->doc->root, "the architecture", "mem_levels", &levels, r->err));
     DSE_TRY(yaml_u64(r->doc, levels, "mem_levels", 1, ARCH_LEVEL_MAX, &number, r->err));
     r->n = (uint32_t)number;
-    DSE_TRY(find_list(r, "capacity", true, &r->capacity));
-    DSE_TRY(find_list(r, "access_cost", true, &r->cost));
-    DSE_TRY(find_list(r, "static_cost", false, &ignored));
-    DSE_TRY(read_word(r, &word_bit));
+    return DSE_OK;
+}
+
+/* Whether something has been wrong since so many errors were noted. */
+static bool is_bad_since(const struct json_reader *r, size_t n_fault)
+{
+    return dse_faults_count(r->doc->faults) > n_fault;
+}
+
+/* What stands in lists by level; what needs a list that is wrong is not looked at. */
+static enum dse_status read_levels(struct json_reader *r, uint64_t word_bit)
+{
+    const struct ynode *ignored;
+    struct interstellar_explore explore;
+    JSON_NOTE(r, find_list(r, "capacity", true, &r->capacity));
+    JSON_NOTE(r, find_list(r, "access_cost", true, &r->cost));
+    JSON_NOTE(r, find_list(r, "static_cost", false, &ignored));
+    const size_t before_arrays = dse_faults_count(r->doc->faults);
     DSE_TRY(read_counts(r));
-    DSE_TRY(read_hops(r));
-    DSE_TRY(json_read_partitions(r));
-    DSE_TRY(interstellar_explore_read(r->doc, &explore, r->err));
+    const bool counted = r->parallel && !is_bad_since(r, before_arrays);
+    if (counted)
+        JSON_NOTE(r, read_hops(r));
+    const bool arrays = counted && !is_bad_since(r, before_arrays);
+    const size_t before_rows = dse_faults_count(r->doc->faults);
+    JSON_NOTE(r, json_read_partitions(r));
+    const bool storage = r->capacity && r->cost && !is_bad_since(r, before_rows);
+    JSON_NOTE(r, interstellar_explore_read(r->doc, &explore, r->err));
     for (uint32_t v = r->n; v-- > 0;) {
-        DSE_TRY(add_storage(r, v, word_bit));
-        if (v > 0 && r->mode[v - 1] != 0)
-            DSE_TRY(add_array(r, v - 1));
+        if (storage)
+            JSON_NOTE(r, add_storage(r, v, word_bit));
+        if (arrays && v > 0 && r->mode[v - 1] != 0)
+            JSON_NOTE(r, add_array(r, v - 1));
     }
-    return add_macs(r, word_bit);
+    return DSE_OK;
 }
 
 /* The machine's name: that of the file. */
@@ -326,9 +358,15 @@ enum dse_status interstellar_arch_file_read(const struct yaml_doc *doc, struct a
     arch_file_init(file, doc->path);
     set_name(file, doc->path);
     file->top.line = doc->root->line;
+    const size_t n_fault = dse_faults_count(doc->faults);
+    uint64_t word_bit = 0;
     DSE_TRY(yaml_check_keys(doc, doc->root, "an architecture of Interstellar's authors", keys, N_KEY, err));
     DSE_TRY(read_top(&r));
-    DSE_TRY(read_levels(&r));
-    file->spec.is_whole = true;
+    DSE_NOTE(doc->faults, read_word(&r, &word_bit));
+    DSE_NOTE(doc->faults, read_number(&r));
+    if (r.n > 0)
+        DSE_TRY(read_levels(&r, word_bit));
+    DSE_TRY(add_macs(&r, word_bit));
+    file->spec.is_whole = !is_bad_since(&r, n_fault);
     return DSE_OK;
 }

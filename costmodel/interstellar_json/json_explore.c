@@ -34,6 +34,8 @@ enum dse_status interstellar_explore_read(const struct yaml_doc *doc, struct int
     if (levels)
         DSE_TRY(yaml_u64(doc, levels, "mem_levels", 1, ARCH_LEVEL_MAX, &n_level, err));
     for (int i = 0; i < 3; i++) {
+        if (!list[i] && yaml_is_misspelt(doc, doc->root, grid_key[i]))
+            return DSE_OK;
         if (!list[i])
             return yaml_fail(
                 doc, doc->root, err,
@@ -48,7 +50,7 @@ enum dse_status interstellar_explore_read(const struct yaml_doc *doc, struct int
                 grid_key[i], list[i]->n_item, (unsigned)n_level);
     }
     for (uint32_t v = 0; v < list[0]->n_item; v++)
-        DSE_TRY(read_level(doc, list, v, explore, err));
+        DSE_NOTE(doc->faults, read_level(doc, list, v, explore, err));
     explore->n_level = (uint32_t)list[0]->n_item;
     return DSE_OK;
 }

@@ -291,7 +291,7 @@ enum dse_status interstellar_table_text(const char *name, const char *bytes, siz
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a table of layers");
     append_head(text, name);
-    const size_t mark = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    const size_t mark = text_mark(bytes, length);
     parse_table(&r, &parser, bytes + mark, length - mark);
     csv_free(&parser);
     if (r.status == DSE_OK && r.n_layer == 0)

@@ -13,6 +13,17 @@ enum { WHAT_MAX = 64 };
 static const enum tensor_role role_of[] = {TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WEIGHT};
 static const char *const tensor_of[] = {"inputs", "outputs", "weights"};
 
+static enum dse_status check_row(const struct json_reader *r, const struct ynode *row, const char *what)
+{
+    DSE_TRY(yaml_is_sequence(r->doc, row, what, r->err));
+    if (row->n_item != 3)
+        return yaml_fail(r->doc, row, r->err,
+                         "%s has %zu entries; write three: the memory of the inputs, of the outputs and of "
+                         "the weights, null where one is not stored",
+                         what, row->n_item);
+    return DSE_OK;
+}
+
 /* The default has three rows, and a further level would cost nothing. */
 enum dse_status json_read_partitions(struct json_reader *r)
 {
@@ -39,13 +50,7 @@ enum dse_status json_read_partitions(struct json_reader *r)
         const struct ynode *row = r->partition->item[v];
         char what[WHAT_MAX];
         snprintf(what, sizeof what, "memory_partitions[%u]", v);
-        DSE_TRY(yaml_is_sequence(r->doc, row, what, r->err));
-        if (row->n_item != 3)
-            return yaml_fail(
-                r->doc, row, r->err,
-                "%s has %zu entries; write three: the memory of the inputs, of the outputs and of "
-                "the weights, null where one is not stored",
-                what, row->n_item);
+        JSON_NOTE(r, check_row(r, row, what));
     }
     return DSE_OK;
 }
@@ -103,7 +108,7 @@ static enum dse_status set_single(const struct json_reader *r, uint32_t v, struc
     uint32_t roles = 0;
     for (size_t t = 0; t < 3; t++) {
         int memory;
-        DSE_TRY(memory_of(r, v, t, 1, &memory));
+        JSON_NOTE(r, memory_of(r, v, t, 1, &memory));
         roles |= memory < 0 ? 0 : 1u << role_of[t];
     }
     if (roles == 0)
@@ -114,7 +119,7 @@ static enum dse_status set_single(const struct json_reader *r, uint32_t v, struc
     snprintf(what, sizeof what, "capacity[%u]", v);
     if (size->kind == YNODE_SEQUENCE)
         size = size->item[0];
-    DSE_TRY(put_capacity(r, item, STORAGE_CAPACITY, size, what));
+    JSON_NOTE(r, put_capacity(r, item, STORAGE_CAPACITY, size, what));
     snprintf(what, sizeof what, "access_cost[%u]", v);
     if (cost->kind == YNODE_SEQUENCE)
         cost = cost->item[0];
@@ -137,26 +142,28 @@ static enum dse_status check_lists(const struct json_reader *r, uint32_t v)
 static enum dse_status set_several(const struct json_reader *r, uint32_t v, struct arch_item *item)
 {
     const struct ynode *size = r->capacity->item[v], *cost = r->cost->item[v];
+    const size_t n_fault = dse_faults_count(r->doc->faults);
     uint32_t roles[TENSOR_ROLE_COUNT] = {0};
     for (size_t t = 0; t < 3; t++) {
         int memory;
-        DSE_TRY(memory_of(r, v, t, size->n_item, &memory));
+        JSON_NOTE(r, memory_of(r, v, t, size->n_item, &memory));
         if (memory >= 0)
             roles[memory] |= 1u << role_of[t];
     }
+    const bool placed = dse_faults_count(r->doc->faults) == n_fault;
     for (size_t i = 0; i < size->n_item; i++) {
         const int row = STORAGE_MEMORIES + (int)i * ARCH_MEMORY_ROWS;
         char what[WHAT_MAX];
-        if (roles[i] == 0)
+        if (roles[i] == 0 && placed)
             return yaml_fail(r->doc, r->partition ? r->partition->item[v] : size, r->err,
                              "memory_partitions[%u] puts nothing into memory %zu of that level; name it, or "
                              "leave it out of capacity[%u] and access_cost[%u]",
                              v, i, v, v);
         json_put(item, row + ARCH_MEMORY_KEEPS, size)->x = roles[i];
         snprintf(what, sizeof what, "capacity[%u][%zu]", v, i);
-        DSE_TRY(put_capacity(r, item, row + ARCH_MEMORY_CAPACITY, size->item[i], what));
+        JSON_NOTE(r, put_capacity(r, item, row + ARCH_MEMORY_CAPACITY, size->item[i], what));
         snprintf(what, sizeof what, "access_cost[%u][%zu]", v, i);
-        DSE_TRY(put_energy_node(r, item, row + ARCH_MEMORY_ENERGY, cost->item[i], what));
+        JSON_NOTE(r, put_energy_node(r, item, row + ARCH_MEMORY_ENERGY, cost->item[i], what));
     }
     return DSE_OK;
 }

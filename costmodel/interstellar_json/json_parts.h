@@ -5,6 +5,9 @@
 
 #include "costmodel/interstellar_json/interstellar_json.h"
 
+/* As DSE_NOTE: where all errors are wanted, go on after one. */
+#define JSON_NOTE(reader, call) DSE_TRY(dse_note((reader)->doc->faults, (call), (reader)->err))
+
 /* Numbers by level, 0 innermost. */
 struct json_reader {
     const struct yaml_doc *doc;
@@ -14,7 +17,8 @@ struct json_reader {
     bool half_full;
     uint64_t count[ARCH_LEVEL_MAX], mode[ARCH_LEVEL_MAX], dim[ARCH_LEVEL_MAX];
     double hop_pj[ARCH_LEVEL_MAX];
-    const struct ynode *capacity, *cost, *partition, *parallel; /* lists of n; partition: or NULL */
+    /* Lists of n; partition: NULL for everything in one memory; with doc->faults all may be NULL. */
+    const struct ynode *capacity, *cost, *partition, *parallel;
 };
 
 /* The value of a row, from the line of `node`. */

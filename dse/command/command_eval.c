@@ -327,14 +327,17 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
         return status;
     if (status != DSE_OK) /* left to the reader of mappings, which comes after that of problems */
         return run_mapping(args, console, &arch, (uint32_t)batch, err);
-    const struct schedule_format *format = schedule_format_of(text, length);
+    const size_t mark = text_mark(text, length);
+    const char *const begin = text + mark;
+    length -= mark;
+    const struct schedule_format *format = schedule_format_of(begin, length);
     struct schedule_request request = {.arch = &arch,
                                        .batch = batch ? (uint32_t)batch : 1,
                                        .path = args->operand[2],
-                                       .text = text,
+                                       .text = begin,
                                        .length = length};
     struct point_request points = {
-        .arch = &arch, .points = point_format_of(text, length), .text = text, .length = length};
+        .arch = &arch, .points = point_format_of(begin, length), .text = begin, .length = length};
     if (cli_has(args, "no-fit") && !points.points)
         status = dse_fail(err, DSE_BAD_USAGE,
                           "--no-fit belongs to a file of mappings of one line; %s is none", args->operand[2]);

@@ -1,12 +1,15 @@
-/* Tells architectures and networks from specifications by their keys, and reads them to the end. */
+/* Tells architectures, networks and schedules from specifications by their keys, and reads them to the end. */
 #include "dse/inputs/input_check.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>
 
 #include "base/yaml.h"
+#include "costmodel/interstellar/hint.h"
+#include "costmodel/interstellar/loops.h"
 #include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
+#include "costmodel/native/network_native.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
@@ -53,6 +56,25 @@ static enum dse_status check_network(const char *path, struct dse_faults *faults
     return DSE_OK;
 }
 
+/* Whether a machine has the levels and arrays shows when there is one. */
+static enum dse_status check_schedule(const struct yaml_doc *doc, struct text_buffer *out,
+                                      struct dse_error *err)
+{
+    struct interstellar_hint hint;
+    char name[PROBLEM_NAME_MAX];
+    DSE_TRY(interstellar_hint_read(doc, doc->root, NULL, NULL, &hint, err));
+    if (doc->faults->n > 0)
+        return DSE_OK;
+    text_append(out, "schedule %s of Interstellar's authors:", network_name_of(doc->path, name));
+    for (int l = 0, n = 0; l < LOOP_COUNT; l++)
+        if (hint.loop[l].present)
+            text_append(out, "%s %s %u at level%u", n++ ? "," : "",
+                        interstellar_loop_name((enum interstellar_loop)l), hint.loop[l].partition,
+                        hint.loop[l].level);
+    text_append(out, "; take it with --constraints, which asks whether the machine has these arrays\n");
+    return DSE_OK;
+}
+
 enum dse_status input_check(const char *path, struct dse_faults *faults, bool *is_input,
                             struct text_buffer *out, struct dse_error *err)
 {
@@ -72,8 +94,11 @@ enum dse_status input_check(const char *path, struct dse_faults *faults, bool *i
     if (!yaml_find(doc.root, "experiment")) {
         bool machine = timeloop_is_architecture(&doc) || interstellar_is_architecture(&doc) ||
                        yaml_find(doc.root, "hierarchy");
-        *is_input = machine || is_network(&doc);
-        if (machine)
+        const bool schedule = interstellar_is_schedule(doc.root);
+        *is_input = machine || schedule || is_network(&doc);
+        if (schedule)
+            status = check_schedule(&doc, out, err);
+        else if (machine)
             status = check_architecture(&doc, out, err);
         else if (*is_input)
             status = check_network(path, faults, out, err);

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static const char mark[] = {'\xef', '\xbb', '\xbf'};
-
 /* Take the header of an earlier version, else name the first column that differs. */
 static enum dse_status header_differs(const struct line_reader *reader, const struct text_buffer *expected,
                                       struct csv_widen *widen, struct dse_error *err)
@@ -14,8 +12,8 @@ static enum dse_status header_differs(const struct line_reader *reader, const st
     enum dse_status status = DSE_OK;
     csv_row_init(&is);
     csv_row_init(&wanted);
-    if (memcmp(reader->line, mark, reader->length < sizeof mark ? reader->length : sizeof mark) == 0 ||
-        reader->line[reader->length - 1] == '\r') {
+    if (text_mark(reader->line, reader->length) > 0 ||
+        (reader->length > 0 && reader->line[reader->length - 1] == '\r')) {
         status = dse_fail_at(err, DSE_BAD_INPUT, reader->path, 1,
                              "has a byte order mark or Windows line ends, as some editors write them; use "
                              "--repair to mend it");

@@ -14,8 +14,6 @@
 
 enum { MEND_PATH_MAX = 4096 };
 
-static const char mark[] = {'\xef', '\xbb', '\xbf'};
-
 struct mend {
     const struct result_schema *schema;
     enum result_table table;
@@ -30,9 +28,10 @@ static const char *plain_line(const struct line_reader *reader, size_t *length)
 {
     const char *line = reader->line;
     *length = reader->length;
-    if (reader->number == 1 && *length >= sizeof mark && memcmp(line, mark, sizeof mark) == 0) {
-        line += sizeof mark;
-        *length -= sizeof mark;
+    if (reader->number == 1) {
+        const size_t mark = text_mark(line, *length);
+        line += mark;
+        *length -= mark;
     }
     if (*length > 0 && line[*length - 1] == '\r' && !csv_seal_holds(line, *length))
         --*length;

@@ -170,6 +170,14 @@ static void test_text_copy_says_when_cut(void **state)
     assert_string_equal(to, "def");
 }
 
+static void test_text_mark_is_three_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(text_mark("\xEF\xBB\xBFx", 4), 3);
+    assert_int_equal(text_mark("\xEF\xBB\xBF", 2), 0);
+    assert_int_equal(text_mark("x\xEF\xBB\xBF", 4), 0);
+}
+
 static void test_text_excerpt_is_one_clean_line(void **state)
 {
     (void)state;
@@ -206,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_text_parse_u64_is_strict),
         cmocka_unit_test(test_text_parse_i64_is_strict),
         cmocka_unit_test(test_text_copy_says_when_cut),
+        cmocka_unit_test(test_text_mark_is_three_bytes),
         cmocka_unit_test(test_text_excerpt_is_one_clean_line),
         cmocka_unit_test(test_text_is_name_stands_in_yaml_without_quotes),
     };

@@ -27,6 +27,15 @@ check 'have hops' grep -q '^3,L0,near,Weights,208,0.035,' "$folder/out"
 check 'JSON' code 0 eval_points -f json
 check 'is read' python3 -c "import json,sys; json.load(open('$folder/out'))"
 check 'people get a table' code 0 eval_points
+{
+    printf '\357\273\277'
+    sed 's/$/\r/' "$points"
+} >"$folder/windows.txt"
+check 'a byte order mark and Windows line ends' code 0 "$DSE" eval eyeriss_16x16 alexnet_interstellar:conv3 \
+    "$folder/windows.txt" -b 16 -f csv
+cp "$folder/out" "$folder/windows.csv"
+check 'change nothing' sh -c '"$0" eval eyeriss_16x16 alexnet_interstellar:conv3 "$1" -b 16 -f csv | cmp -s - "$2"' \
+    "$DSE" "$points" "$folder/windows.csv"
 
 printf '%s\n' '[FX:3 OX:13] / [OX:1] / [FY:1 OY:13 IC:256 OC:384 ON:16]' >"$points"
 check 'a line without all iterations' code 2 eval_points -a interstellar

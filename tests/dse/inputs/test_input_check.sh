@@ -97,5 +97,31 @@ check 'says it as such' grep -q 'l.json:1: .*layer of Interstellar' "$folder/err
 printf 'name,B,K,C,X,Y,FX,FY\nA,1,0,1,1,1,1,1\n' >"$folder/t.csv"
 check 'a table with a fault' code 2 "$DSE" check "$folder/t.csv"
 check 'says where' grep -q 't.csv:2: column K: "0"' "$folder/err"
+cat >"$folder/a.json" <<'END'
+{"mem_levels": 3,
+ "capacity": [[32, 64], -5, 1],
+ "access_cost": [[0.03, "a"], 6, -200],
+ "paralel_count": [16, 1, 1],
+ "precision": 17,
+ "replication": 3,
+ "memory_partitions": [
+ [0, 0, 7],
+ [0, 0, 0],
+ [0, 0, null]]}
+END
+blamed 'a machine of theirs: all that is wrong' "$folder/a.json" '2 3 3 4 5 6 8 10 '
+sed -i 's/: \[\[32.*/: [64, 5],/; s/17/16/' "$folder/a.json"
+blamed 'and nothing of what stands on a wrong list' "$folder/a.json" '2 4 6 '
+check 'a schedule of theirs' code 0 "$DSE" check experiments/interstellar/schedules/CK16.json
+check 'is told as one' grep -qx "schedule CK16 of Interstellar's authors: OC 16 at level0, IC 16 at level0; take it with --constraints.*" "$folder/out"
+cat >"$folder/h.json" <<'END'
+{"schedule_hint": {
+ "IC": {"level0": {"partitioning_size": 0}},
+ "OD": {"level0": {"partitioning_size": 2}},
+ "OX": {"level99": {"partitioning_size": 2}}},
+ "partition_loops": ["FX",
+ "FX"]}
+END
+blamed 'a schedule with faults' "$folder/h.json" '2 3 4 6 '
 check 'a specification comes by a pipe, too' sh -c '"$0" check /dev/stdin <experiments/quickstart.yaml >/dev/null && cat experiments/quickstart.yaml | "$0" check /dev/stdin >/dev/null' "$DSE"
 finish
