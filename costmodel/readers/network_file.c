@@ -47,6 +47,7 @@ static enum dse_status read_problem(void *user, const char *path, struct problem
     DSE_TRY(path_beside(source->name, path, joined, err));
     DSE_TRY(source->files->get(source->files->user, joined, &bytes, &length, err));
     DSE_TRY(yaml_parse(&doc, joined, bytes, length, err));
+    doc.faults = source->files->faults;
     enum dse_status status =
         yaml_find(doc.root, "network")
             ? yaml_fail(&doc, doc.root, err,

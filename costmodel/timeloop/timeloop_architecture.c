@@ -108,7 +108,7 @@ static enum dse_status add_local(struct builder *b, const struct ynode *item, st
     if (yaml_find(item, "sparse_optimizations") != NULL)
         return yaml_fail(b->doc, yaml_find(item, "sparse_optimizations"), err,
                          "sparse_optimizations is not supported: the cost model is dense");
-    DSE_TRY(yaml_check_keys(b->doc, item, "a component under `local`", allowed, 3, err));
+    DSE_NOTE(b->doc->faults, yaml_check_keys(b->doc, item, "a component under `local`", allowed, 3, err));
     DSE_TRY(yaml_require(b->doc, item, "a component under `local`", "name", &value, err));
     DSE_TRY(timeloop_name(b->doc, value, "component", component.name, sizeof component.name, &count, err));
     DSE_TRY(yaml_require(b->doc, item, component.name, "class", &value, err));
@@ -145,12 +145,12 @@ static enum dse_status add_node(struct builder *b, const struct ynode *node, str
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, value->line, "more than %d nested subtrees",
                            (int)NODE_MAX);
     text_copy(b->node_name[b->n_node++], ARCH_NAME_MAX, self.name);
-    DSE_TRY(timeloop_attribute_u64(&self, SPELL("count"), 1, UINT32_MAX, &count, NULL, err));
+    DSE_NOTE(b->doc->faults, timeloop_attribute_u64(&self, SPELL("count"), 1, UINT32_MAX, &count, NULL, err));
     if (b->multiplicity > UINT32_MAX / count)
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "more than %u instances of %s",
                            (unsigned)UINT32_MAX, self.name);
     b->multiplicity *= count;
-    DSE_TRY(check_node_attributes(&self, err));
+    DSE_NOTE(b->doc->faults, check_node_attributes(&self, err));
     value = yaml_find(node, "local");
     if (timeloop_is_null(value))
         return DSE_OK;
@@ -159,7 +159,7 @@ static enum dse_status add_node(struct builder *b, const struct ynode *node, str
         return yaml_fail(b->doc, value, err,
                          "%s lies inside the node of the MACs, which must be the innermost one", self.name);
     for (size_t i = 0; i < value->n_item; i++)
-        DSE_TRY(add_local(b, value->item[i], err));
+        DSE_NOTE(b->doc->faults, add_local(b, value->item[i], err));
     return DSE_OK;
 }
 
@@ -175,14 +175,14 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
 
     DSE_TRY(yaml_check_keys(b->doc, top, "architecture", allowed, 4, err));
     if (value != NULL)
-        DSE_TRY(yaml_choice(b->doc, value, "architecture.version", version, 3, &which, err));
+        DSE_NOTE(b->doc->faults, yaml_choice(b->doc, value, "architecture.version", version, 3, &which, err));
     value = yaml_find(top, "name");
     if (value != NULL) {
         DSE_TRY(yaml_text(b->doc, value, "architecture.name", &text, err));
         text_excerpt(text, b->arch->name, sizeof b->arch->name);
     }
     text_copy(whole.name, sizeof whole.name, "architecture");
-    DSE_TRY(check_node_attributes(&whole, err));
+    DSE_NOTE(b->doc->faults, check_node_attributes(&whole, err));
     b->multiplicity = 1;
     for (;;) {
         value = yaml_find(node, "subtree");
@@ -194,7 +194,7 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
                              "a second node in one subtree: only a linear hierarchy is "
                              "supported, with one node per subtree");
         node = value->item[0];
-        DSE_TRY(add_node(b, node, err));
+        DSE_NOTE(b->doc->faults, add_node(b, node, err));
     }
 }
 
@@ -227,13 +227,13 @@ static enum dse_status read_flat(struct builder *b, const struct ynode *top, str
 
     DSE_TRY(yaml_check_keys(b->doc, top, "architecture", allowed, 4, err));
     if (value != NULL)
-        DSE_TRY(
-            yaml_choice(b->doc, value, "architecture.version of the flat format", version, 1, &which, err));
+        DSE_NOTE(b->doc->faults, yaml_choice(b->doc, value, "architecture.version of the flat format",
+                                             version, 1, &which, err));
     DSE_TRY(yaml_require(b->doc, top, "architecture", "arithmetic", &arithmetic, err));
     DSE_TRY(yaml_require(b->doc, top, "architecture", "storage", &storage, err));
     DSE_TRY(yaml_is_sequence(b->doc, storage, "storage", err));
     for (size_t i = storage->n_item; i-- > 0;)
-        DSE_TRY(add_flat(b, storage->item[i], TIMELOOP_STORAGE, err));
+        DSE_NOTE(b->doc->faults, add_flat(b, storage->item[i], TIMELOOP_STORAGE, err));
     return add_flat(b, arithmetic, TIMELOOP_MAC, err);
 }
 
@@ -255,28 +255,25 @@ static void turn_round(struct builder *b)
 }
 
 /* Meshes are cumulative, so an outer one must divide the one inside it in X and in Y. */
-static enum dse_status check_meshes(const struct builder *b, struct dse_error *err)
+static enum dse_status check_mesh(const struct builder *b, uint32_t l, struct dse_error *err)
 {
     const struct architecture *arch = b->arch;
+    const struct storage_level *outer = &arch->level[l];
+    uint64_t x = l == 0 ? arch->mac.mesh_x : arch->level[l - 1].mesh_x;
+    uint64_t y = l == 0 ? arch->mac.mesh_y : arch->level[l - 1].mesh_y;
 
-    for (uint32_t l = 0; l < arch->n_level; l++) {
-        const struct storage_level *outer = &arch->level[l];
-        uint64_t x = l == 0 ? arch->mac.mesh_x : arch->level[l - 1].mesh_x;
-        uint64_t y = l == 0 ? arch->mac.mesh_y : arch->level[l - 1].mesh_y;
-
-        if (x % outer->mesh_x != 0 || y % outer->mesh_y != 0)
-            return yaml_fail(b->doc, b->level_node[l], err,
-                             "%s has a mesh of %llu x %llu (meshX x meshY), which does "
-                             "not divide the %llu x %llu of %s inside it",
-                             outer->name, (unsigned long long)outer->mesh_x,
-                             (unsigned long long)outer->mesh_y, (unsigned long long)x, (unsigned long long)y,
-                             l == 0 ? arch->mac.name : arch->level[l - 1].name);
-        if (isnan(outer->read_energy_j) || isnan(outer->write_energy_j) || isnan(outer->update_energy_j))
-            return yaml_fail(b->doc, b->level_node[l], err,
-                             "%s has neither vector-access-energy nor read and write in "
-                             "an ERT, and the default energy needs a size (entries, depth or sizeKB)",
-                             outer->name);
-    }
+    if (x % outer->mesh_x != 0 || y % outer->mesh_y != 0)
+        return yaml_fail(b->doc, b->level_node[l], err,
+                         "%s has a mesh of %llu x %llu (meshX x meshY), which does "
+                         "not divide the %llu x %llu of %s inside it",
+                         outer->name, (unsigned long long)outer->mesh_x, (unsigned long long)outer->mesh_y,
+                         (unsigned long long)x, (unsigned long long)y,
+                         l == 0 ? arch->mac.name : arch->level[l - 1].name);
+    if (isnan(outer->read_energy_j) || isnan(outer->write_energy_j) || isnan(outer->update_energy_j))
+        return yaml_fail(b->doc, b->level_node[l], err,
+                         "%s has neither vector-access-energy nor read and write in "
+                         "an ERT, and the default energy needs a size (entries, depth or sizeKB)",
+                         outer->name);
     return DSE_OK;
 }
 
@@ -316,8 +313,9 @@ static enum dse_status read_components(struct builder *b, struct dse_error *err)
 {
     const struct ynode *top = find_architecture(b->doc);
     const struct ynode *nodes = yaml_find(top, "nodes");
+    const size_t n_fault = dse_faults_count(b->doc->faults);
 
-    DSE_TRY(timeloop_check_root(b->doc, err));
+    DSE_NOTE(b->doc->faults, timeloop_check_root(b->doc, err));
     if (top == NULL)
         return yaml_fail(b->doc, b->doc->root, err, "no `architecture` in this file");
     if (yaml_find(b->doc->root, "architecture") != NULL && yaml_find(b->doc->root, "arch") != NULL)
@@ -331,6 +329,8 @@ static enum dse_status read_components(struct builder *b, struct dse_error *err)
         DSE_TRY(read_tree(b, top, err));
     else
         DSE_TRY(read_flat(b, top, err));
+    if (dse_faults_count(b->doc->faults) > n_fault)
+        return DSE_OK;
     if (b->mac_node == NULL)
         return yaml_fail(b->doc, top, err,
                          "the architecture has no compute component (class mac, intmac, fpmac or compute)");
@@ -385,11 +385,17 @@ enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const st
     start(&b, doc, arch);
     b.override = override;
     b.n_override = n_override;
+    const size_t n_fault = dse_faults_count(doc->faults);
     DSE_TRY(read_components(&b, err));
+    if (dse_faults_count(doc->faults) > n_fault)
+        return DSE_OK;
     for (size_t i = 0; i < n_override; i++)
         DSE_TRY(check_override(&b, override[i].path, err));
     DSE_TRY(apply_ert(&b, ert_doc, err));
-    DSE_TRY(check_meshes(&b, err));
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        DSE_NOTE(doc->faults, check_mesh(&b, l, err));
+    if (dse_faults_count(doc->faults) > n_fault)
+        return DSE_OK;
     if (architecture_check(arch, &inner) != DSE_OK)
         return dse_fail_at(err, inner.status, doc->path, 0, "%s", inner.text);
     return DSE_OK;

@@ -140,27 +140,29 @@ static enum dse_status unknown_attribute(const struct timeloop_component *compon
     return timeloop_unknown(component->doc, line, err, what, key, known, n_known);
 }
 
+static enum dse_status check_attribute(const struct timeloop_component *component, const char *key, int line,
+                                       struct dse_error *err)
+{
+    const struct attribute_rule *rule = find_rule(key, component->kind);
+    if (component->named_inside && strcmp(key, "name") == 0)
+        return DSE_OK;
+    if (strncmp(key, "metadata", strlen("metadata")) == 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, component->doc->path, line, "%s.%s is not supported: %s",
+                           component->name, key, SPARSE_REASON);
+    if (rule == NULL)
+        return unknown_attribute(component, key, line, err);
+    if (rule->effect == REFUSED)
+        return dse_fail_at(err, DSE_BAD_INPUT, component->doc->path, line, "%s.%s is not supported: %s",
+                           component->name, key, rule->reason);
+    return DSE_OK;
+}
+
 enum dse_status timeloop_attribute_check(const struct timeloop_component *component, struct dse_error *err)
 {
     const struct ynode *attributes = component->attributes;
-
-    if (attributes == NULL)
-        return DSE_OK;
-    for (size_t i = 0; i < attributes->n_item; i++) {
-        const char *key = attributes->key[i];
-        const struct attribute_rule *rule = find_rule(key, component->kind);
-        int line = attributes->key_line[i];
-        if (component->named_inside && strcmp(key, "name") == 0)
-            continue;
-        if (strncmp(key, "metadata", strlen("metadata")) == 0)
-            return dse_fail_at(err, DSE_BAD_INPUT, component->doc->path, line, "%s.%s is not supported: %s",
-                               component->name, key, SPARSE_REASON);
-        if (rule == NULL)
-            return unknown_attribute(component, key, line, err);
-        if (rule->effect == REFUSED)
-            return dse_fail_at(err, DSE_BAD_INPUT, component->doc->path, line, "%s.%s is not supported: %s",
-                               component->name, key, rule->reason);
-    }
+    for (size_t i = 0; attributes != NULL && i < attributes->n_item; i++)
+        DSE_NOTE(component->doc->faults,
+                 check_attribute(component, attributes->key[i], attributes->key_line[i], err));
     return DSE_OK;
 }
 

@@ -120,7 +120,7 @@ enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynod
     DSE_TRY(yaml_check_keys(doc, ert, "ERT", allowed, 2, err));
     value = yaml_find(ert, "version");
     if (value != NULL)
-        DSE_TRY(yaml_choice(doc, value, "ERT.version", version, 2, &which, err));
+        DSE_NOTE(doc->faults, yaml_choice(doc, value, "ERT.version", version, 2, &which, err));
     DSE_TRY(yaml_require(doc, ert, "ERT", "tables", &tables, err));
     if (tables->kind == YNODE_MAPPING)
         return yaml_fail(doc, tables, err,
@@ -128,6 +128,6 @@ enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynod
                          "0.2 is not read");
     DSE_TRY(yaml_is_sequence(doc, tables, "ERT.tables", err));
     for (size_t i = 0; i < tables->n_item; i++)
-        DSE_TRY(apply_table(doc, tables->item[i], fixed, mac_fixed, arch, err));
+        DSE_NOTE(doc->faults, apply_table(doc, tables->item[i], fixed, mac_fixed, arch, err));
     return DSE_OK;
 }

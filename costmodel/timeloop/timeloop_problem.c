@@ -21,6 +21,7 @@ struct shape {
     const struct yaml_doc *doc;
     const struct yaml_doc *shape_doc;
     struct problem *problem;
+    bool nameless; /* with doc->faults: dimensions or coefficients are wrong, and so are references to them */
     uint32_t n_coefficient;
     struct coefficient coefficient[COEFFICIENT_MAX];
 };
@@ -56,12 +57,25 @@ static struct coefficient *find_coefficient(struct shape *s, const char *name)
     return NULL;
 }
 
-static enum dse_status read_dimensions(struct shape *s, const struct ynode *shape, struct dse_error *err)
+static enum dse_status read_dimension(struct shape *s, const struct ynode *node, struct dse_error *err)
 {
     const struct yaml_doc *doc = s->shape_doc;
     struct problem *problem = s->problem;
-    const struct ynode *list;
     const char *name;
+    DSE_TRY(yaml_text(doc, node, "a dimension", &name, err));
+    if (!is_word(name) || strlen(name) >= PROBLEM_DIM_NAME_MAX)
+        return yaml_fail(doc, node, err, "dimension \"%s\" must be a word of at most %d letters", name,
+                         PROBLEM_DIM_NAME_MAX - 1);
+    if (problem_find_dim(problem, name) >= 0)
+        return yaml_fail(doc, node, err, "dimension %s appears twice", name);
+    text_copy(problem->dim_name[problem->n_dim++], PROBLEM_DIM_NAME_MAX, name);
+    return DSE_OK;
+}
+
+static enum dse_status read_dimensions(struct shape *s, const struct ynode *shape, struct dse_error *err)
+{
+    const struct yaml_doc *doc = s->shape_doc;
+    const struct ynode *list;
     DSE_TRY(yaml_require(doc, shape, "problem.shape", "dimensions", &list, err));
     DSE_TRY(yaml_is_sequence(doc, list, "dimensions", err));
     if (list->n_item == 0)
@@ -69,15 +83,8 @@ static enum dse_status read_dimensions(struct shape *s, const struct ynode *shap
     if (list->n_item > PROBLEM_DIM_MAX)
         return dse_fail_at(err, DSE_LIMIT, doc->path, list->line, "%zu dimensions, at most %d are supported",
                            list->n_item, PROBLEM_DIM_MAX);
-    for (size_t i = 0; i < list->n_item; i++) {
-        DSE_TRY(yaml_text(doc, list->item[i], "a dimension", &name, err));
-        if (!is_word(name) || strlen(name) >= PROBLEM_DIM_NAME_MAX)
-            return yaml_fail(doc, list->item[i], err, "dimension \"%s\" must be a word of at most %d letters",
-                             name, PROBLEM_DIM_NAME_MAX - 1);
-        if (problem_find_dim(problem, name) >= 0)
-            return yaml_fail(doc, list->item[i], err, "dimension %s appears twice", name);
-        text_copy(problem->dim_name[problem->n_dim++], PROBLEM_DIM_NAME_MAX, name);
-    }
+    for (size_t i = 0; i < list->n_item; i++)
+        DSE_NOTE(doc->faults, read_dimension(s, list->item[i], err));
     return DSE_OK;
 }
 
@@ -98,35 +105,41 @@ static enum dse_status coefficient_value(const struct yaml_doc *doc, const struc
     return DSE_OK;
 }
 
+static enum dse_status read_coefficient(struct shape *s, const struct ynode *node, struct dse_error *err)
+{
+    static const char *const allowed[] = {"name", "default"};
+    const struct yaml_doc *doc = s->shape_doc;
+    struct coefficient *c = &s->coefficient[s->n_coefficient];
+    const struct ynode *value;
+    const char *name;
+    if (s->n_coefficient == COEFFICIENT_MAX)
+        return dse_fail_at(err, DSE_LIMIT, doc->path, node->line, "more than %d coefficients",
+                           (int)COEFFICIENT_MAX);
+    DSE_TRY(yaml_check_keys(doc, node, "a coefficient", allowed, 2, err));
+    DSE_TRY(yaml_require(doc, node, "a coefficient", "name", &value, err));
+    DSE_TRY(yaml_text(doc, value, "the name of a coefficient", &name, err));
+    if (find_coefficient(s, name) != NULL || problem_find_dim(s->problem, name) >= 0)
+        return yaml_fail(doc, value, err, "coefficient %s has the name of another coefficient or dimension",
+                         name);
+    *c = (struct coefficient){.name = name};
+    value = yaml_find(node, "default");
+    if (value != NULL) {
+        DSE_TRY(coefficient_value(doc, value, name, &c->value, err));
+        c->known = true;
+    }
+    s->n_coefficient++;
+    return DSE_OK;
+}
+
 static enum dse_status read_coefficients(struct shape *s, const struct ynode *shape, struct dse_error *err)
 {
     const struct yaml_doc *doc = s->shape_doc;
-    static const char *const allowed[] = {"name", "default"};
-    const struct ynode *list = yaml_find(shape, "coefficients"), *value;
+    const struct ynode *list = yaml_find(shape, "coefficients");
     if (timeloop_is_null(list))
         return DSE_OK;
     DSE_TRY(yaml_is_sequence(doc, list, "coefficients", err));
-    for (size_t i = 0; i < list->n_item; i++) {
-        struct coefficient *c = &s->coefficient[s->n_coefficient];
-        const char *name;
-
-        if (s->n_coefficient == COEFFICIENT_MAX)
-            return dse_fail_at(err, DSE_LIMIT, doc->path, list->item[i]->line, "more than %d coefficients",
-                               (int)COEFFICIENT_MAX);
-        DSE_TRY(yaml_check_keys(doc, list->item[i], "a coefficient", allowed, 2, err));
-        DSE_TRY(yaml_require(doc, list->item[i], "a coefficient", "name", &value, err));
-        DSE_TRY(yaml_text(doc, value, "the name of a coefficient", &name, err));
-        if (find_coefficient(s, name) != NULL || problem_find_dim(s->problem, name) >= 0)
-            return yaml_fail(doc, value, err,
-                             "coefficient %s has the name of another coefficient or dimension", name);
-        *c = (struct coefficient){.name = name};
-        value = yaml_find(list->item[i], "default");
-        if (value != NULL) {
-            DSE_TRY(coefficient_value(doc, value, name, &c->value, err));
-            c->known = true;
-        }
-        s->n_coefficient++;
-    }
+    for (size_t i = 0; i < list->n_item; i++)
+        DSE_NOTE(doc->faults, read_coefficient(s, list->item[i], err));
     return DSE_OK;
 }
 
@@ -180,7 +193,7 @@ static enum dse_status read_projection(struct shape *s, const struct ynode *list
 
         if (node->kind == YNODE_SCALAR) {
             rank->n_term = 1;
-            DSE_TRY(read_term(s, node, &rank->term[0], err));
+            DSE_NOTE(doc->faults, read_term(s, node, &rank->term[0], err));
             continue;
         }
         DSE_TRY(yaml_is_sequence(doc, node, "a rank of a projection", err));
@@ -189,7 +202,7 @@ static enum dse_status read_projection(struct shape *s, const struct ynode *list
                                "a rank of %s adds up %zu terms, 1 to %d are supported", tensor->name,
                                node->n_item, (int)PROBLEM_TERM_MAX);
         for (size_t t = 0; t < node->n_item; t++)
-            DSE_TRY(read_term(s, node->item[t], &rank->term[rank->n_term++], err));
+            DSE_NOTE(doc->faults, read_term(s, node->item[t], &rank->term[rank->n_term++], err));
     }
     return DSE_OK;
 }
@@ -268,8 +281,12 @@ static enum dse_status read_shape(struct shape *s, const struct ynode *shape, st
     if (!timeloop_is_null(value))
         DSE_TRY(yaml_text(doc, value, "problem.shape.name", &name, err));
     text_excerpt(name, s->problem->name, sizeof s->problem->name);
-    DSE_TRY(read_dimensions(s, shape, err));
-    DSE_TRY(read_coefficients(s, shape, err));
+    const size_t n_fault = dse_faults_count(doc->faults);
+    DSE_NOTE(doc->faults, read_dimensions(s, shape, err));
+    DSE_NOTE(doc->faults, read_coefficients(s, shape, err));
+    s->nameless = dse_faults_count(doc->faults) > n_fault;
+    if (s->nameless)
+        return DSE_OK;
     DSE_TRY(find_spelling(s, shape, "data-spaces", "data_spaces", &list, err));
     if (list == NULL)
         DSE_TRY(yaml_require(doc, shape, "problem.shape", "data-spaces", &list, err));
@@ -278,7 +295,7 @@ static enum dse_status read_shape(struct shape *s, const struct ynode *shape, st
         return dse_fail_at(err, DSE_LIMIT, doc->path, list->line, "%zu data-spaces, at most %d are supported",
                            list->n_item, (int)PROBLEM_TENSOR_MAX);
     for (size_t i = 0; i < list->n_item; i++)
-        DSE_TRY(read_tensor(s, list->item[i], err));
+        DSE_NOTE(doc->faults, read_tensor(s, list->item[i], err));
     return DSE_OK;
 }
 
@@ -300,37 +317,47 @@ static enum dse_status unknown_instance_key(const struct shape *s, const char *k
     return timeloop_unknown(s->doc, line, err, "dimension or coefficient", key, known, n_known);
 }
 
+/* The bound of a dimension or the value of a coefficient. */
+static enum dse_status read_entry(struct shape *s, const char *key, int line, const struct ynode *node,
+                                  struct dse_error *err)
+{
+    struct coefficient *c = find_coefficient(s, key);
+    int d = problem_find_dim(s->problem, key);
+    uint64_t bound = 0;
+    if (d >= 0) {
+        DSE_TRY(yaml_u64(s->doc, node, key, 1, UINT32_MAX, &bound, err));
+        s->problem->bound[d] = (uint32_t)bound;
+        return DSE_OK;
+    }
+    if (c == NULL)
+        return unknown_instance_key(s, key, line, err);
+    DSE_TRY(coefficient_value(s->doc, node, key, &c->value, err));
+    c->known = true;
+    return DSE_OK;
+}
+
 /* Bounds and coefficients. `beside` are keys that may stand next to them (an instance written into
  * `problem`). */
 static enum dse_status read_instance(struct shape *s, const struct ynode *node, const char *const *beside,
                                      size_t n_beside, struct dse_error *err)
 {
     struct problem *problem = s->problem;
-
+    const size_t n_fault = dse_faults_count(s->doc->faults);
     DSE_TRY(yaml_is_mapping(s->doc, node, "problem.instance", err));
     for (size_t i = 0; i < node->n_item; i++) {
-        const char *key = node->key[i];
-        struct coefficient *c = find_coefficient(s, key);
-        int d = problem_find_dim(problem, key);
         bool skip = false;
-        uint64_t bound = 0;
-
         for (size_t k = 0; k < n_beside; k++)
-            skip = skip || strcmp(key, beside[k]) == 0;
-        if (d >= 0) {
-            DSE_TRY(yaml_u64(s->doc, node->item[i], key, 1, UINT32_MAX, &bound, err));
-            problem->bound[d] = (uint32_t)bound;
-        } else if (c != NULL) {
-            DSE_TRY(coefficient_value(s->doc, node->item[i], key, &c->value, err));
-            c->known = true;
-        } else if (!skip) {
-            return unknown_instance_key(s, key, node->key_line[i], err);
-        }
+            skip = skip || strcmp(node->key[i], beside[k]) == 0;
+        if (!skip)
+            DSE_NOTE(s->doc->faults, read_entry(s, node->key[i], node->key_line[i], node->item[i], err));
     }
+    if (dse_faults_count(s->doc->faults) > n_fault) /* what is missing may be misspelt */
+        return DSE_OK;
     for (uint32_t d = 0; d < problem->n_dim; d++)
         if (problem->bound[d] == 0)
-            return yaml_fail(s->doc, node, err, "dimension %s has no bound (problem.instance.%s)",
-                             problem->dim_name[d], problem->dim_name[d]);
+            DSE_NOTE(s->doc->faults,
+                     yaml_fail(s->doc, node, err, "dimension %s has no bound (problem.instance.%s)",
+                               problem->dim_name[d], problem->dim_name[d]));
     return DSE_OK;
 }
 
@@ -362,13 +389,16 @@ static enum dse_status build(struct shape *s, const struct ynode *top, const str
     const struct ynode *instance = yaml_find(top, "instance"), *name;
     const char *text;
     struct dse_error inner;
-    DSE_TRY(read_shape(s, shape, err));
-    if (instance != NULL) {
-        DSE_TRY(yaml_check_keys(s->doc, top, "problem", keys, 4, err));
-        DSE_TRY(read_instance(s, instance, NULL, 0, err));
-    } else {
-        DSE_TRY(read_instance(s, top, beside, 3, err));
-    }
+    struct dse_faults *const faults = s->doc->faults;
+    const size_t n_fault = dse_faults_count(faults);
+    DSE_NOTE(faults, read_shape(s, shape, err));
+    if (instance != NULL)
+        DSE_NOTE(faults, yaml_check_keys(s->doc, top, "problem", keys, 4, err));
+    if (!s->nameless)
+        DSE_NOTE(faults, read_instance(s, instance != NULL ? instance : top, beside,
+                                       instance != NULL ? 0 : sizeof beside / sizeof beside[0], err));
+    if (dse_faults_count(faults) > n_fault)
+        return DSE_OK;
     DSE_TRY(resolve_coefficients(s, instance != NULL ? instance : top, err));
     name = yaml_find(top, "name");
     if (!timeloop_is_null(name)) {
@@ -388,7 +418,7 @@ enum dse_status problem_build(const struct yaml_doc *doc, struct problem *proble
     enum dse_status status;
 
     memset(problem, 0, sizeof *problem);
-    DSE_TRY(timeloop_check_root(doc, err));
+    DSE_NOTE(doc->faults, timeloop_check_root(doc, err));
     DSE_TRY(yaml_require(doc, doc->root, "a problem file", "problem", &top, err));
     DSE_TRY(yaml_is_mapping(doc, top, "problem", err));
     DSE_TRY(yaml_require(doc, top, "problem", "shape", &shape, err));

@@ -179,13 +179,14 @@ static enum dse_status read_bandwidth(const struct timeloop_component *component
     double both = INFINITY;
 
     level->shared_bandwidth_word_per_cycle = INFINITY;
-    DSE_TRY(timeloop_attribute_positive(component, SPELL("bandwidth"), &both, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_positive(component, SPELL("bandwidth"), &both, err));
     level->read_bandwidth_word_per_cycle = both / 2;
     level->write_bandwidth_word_per_cycle = both / 2;
-    DSE_TRY(timeloop_attribute_positive(component, SPELL("read_bandwidth"),
-                                        &level->read_bandwidth_word_per_cycle, err));
-    DSE_TRY(timeloop_attribute_positive(component, SPELL("write_bandwidth"),
-                                        &level->write_bandwidth_word_per_cycle, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_positive(component, SPELL("read_bandwidth"),
+                                                                 &level->read_bandwidth_word_per_cycle, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_positive(component, SPELL("write_bandwidth"),
+                                         &level->write_bandwidth_word_per_cycle, err));
     return timeloop_attribute_positive(component, SPELL("shared_bandwidth"),
                                        &level->shared_bandwidth_word_per_cycle, err);
 }
@@ -197,21 +198,27 @@ static enum dse_status read_network(const struct timeloop_component *component, 
 {
     double hop = 0.0, wire = 0.0, tile_um = 0.0, router = 0.0, ingress = 0.0;
     uint32_t word_bit = level->word_bit;
-    bool hop_given, tile_given;
+    bool hop_given = false, tile_given = false;
     struct timeloop_value reduction;
 
-    DSE_TRY(
-        timeloop_attribute_double(component, SPELL("energy-per-hop"), ENERGY_MAX_PJ, &hop, &hop_given, err));
-    DSE_TRY(timeloop_attribute_double(component, SPELL("wire-energy"), ENERGY_MAX_PJ, &wire, NULL, err));
-    DSE_TRY(timeloop_attribute_double(component, SPELL("tile-width"), 1e9, &tile_um, &tile_given, err));
-    DSE_TRY(timeloop_attribute_double(component, SPELL("router-energy"), ENERGY_MAX_PJ, &router, NULL, err));
-    DSE_TRY(timeloop_attribute_double(component, SPELL("energy-per-ingress"), ENERGY_MAX_PJ, &ingress, NULL,
-                                      err));
-    DSE_TRY(u32_attribute(component, SPELL("network-word-bits"), &word_bit, NULL, err));
-    DSE_TRY(timeloop_attribute_u64(component, SPELL("network_fill_latency"), 0, UINT32_MAX,
-                                   &level->fill_latency_cycle, NULL, err));
-    DSE_TRY(timeloop_attribute_u64(component, SPELL("network_drain_latency"), 0, UINT32_MAX,
-                                   &level->drain_latency_cycle, NULL, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_double(component, SPELL("energy-per-hop"),
+                                                               ENERGY_MAX_PJ, &hop, &hop_given, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_double(component, SPELL("wire-energy"), ENERGY_MAX_PJ, &wire, NULL, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_double(component, SPELL("tile-width"), 1e9, &tile_um, &tile_given, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_double(component, SPELL("router-energy"), ENERGY_MAX_PJ, &router, NULL, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_double(component, SPELL("energy-per-ingress"),
+                                                               ENERGY_MAX_PJ, &ingress, NULL, err));
+    DSE_NOTE(component->doc->faults,
+             u32_attribute(component, SPELL("network-word-bits"), &word_bit, NULL, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_u64(component, SPELL("network_fill_latency"), 0, UINT32_MAX,
+                                    &level->fill_latency_cycle, NULL, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_u64(component, SPELL("network_drain_latency"), 0, UINT32_MAX,
+                                    &level->drain_latency_cycle, NULL, err));
     if (!hop_given && wire > 0.0 && !tile_given)
         return yaml_fail(component->doc, component->node, err,
                          "%s has wire-energy but no tile-width (um), the length of one hop", component->name);
@@ -221,9 +228,11 @@ static enum dse_status read_network(const struct timeloop_component *component, 
     level->router_energy_j = router * J_PER_PJ;
     level->ingress_energy_j = ingress * J_PER_PJ;
     level->reduces = !level->is_dram;
-    DSE_TRY(timeloop_attribute_find(component, SPELL("reduction_supported"), &reduction, err));
+    DSE_NOTE(component->doc->faults,
+             timeloop_attribute_find(component, SPELL("reduction_supported"), &reduction, err));
     if (reduction.node != NULL)
-        DSE_TRY(yaml_bool(component->doc, reduction.node, reduction.what, &level->reduces, err));
+        DSE_NOTE(component->doc->faults,
+                 yaml_bool(component->doc, reduction.node, reduction.what, &level->reduces, err));
     return DSE_OK;
 }
 
@@ -250,10 +259,10 @@ static enum dse_status read_energy(const struct timeloop_component *component, s
 {
     double access = 0.0, address = 0.0;
 
-    DSE_TRY(timeloop_attribute_double(component, SPELL("vector-access-energy"), ENERGY_MAX_PJ, &access,
-                                      fixed_energy, err));
-    DSE_TRY(
-        timeloop_attribute_double(component, SPELL("addr-gen-energy"), ENERGY_MAX_PJ, &address, NULL, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_double(component, SPELL("vector-access-energy"),
+                                                               ENERGY_MAX_PJ, &access, fixed_energy, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_double(component, SPELL("addr-gen-energy"),
+                                                               ENERGY_MAX_PJ, &address, NULL, err));
     level->address_energy_j = address * J_PER_PJ;
     if (*fixed_energy)
         level->read_energy_j = level->write_energy_j = level->update_energy_j = access * J_PER_PJ;
@@ -268,18 +277,23 @@ static enum dse_status read_energy(const struct timeloop_component *component, s
 enum dse_status timeloop_storage_build(const struct timeloop_component *component, const char *class_name,
                                        struct storage_level *level, bool *fixed_energy, struct dse_error *err)
 {
+    struct dse_faults *const faults = component->doc->faults;
+    const size_t n_fault = dse_faults_count(faults);
     memset(level, 0, sizeof *level);
     text_copy(level->name, sizeof level->name, component->name);
     level->keep_role = (1U << TENSOR_ROLE_COUNT) - 1;
-    DSE_TRY(timeloop_attribute_check(component, err));
-    DSE_TRY(read_technology(component, class_name, &level->is_dram, err));
-    DSE_TRY(read_word(component, level, err));
-    DSE_TRY(read_size(component, level, err));
-    DSE_TRY(read_usage(component, level, err));
-    DSE_TRY(read_mesh(component, &level->instances, &level->mesh_x, &level->mesh_y, err));
-    DSE_TRY(read_bandwidth(component, level, err));
-    DSE_TRY(read_network(component, level, err));
-    DSE_TRY(read_energy(component, level, fixed_energy, err));
+    DSE_NOTE(faults, timeloop_attribute_check(component, err));
+    DSE_NOTE(faults, read_technology(component, class_name, &level->is_dram, err));
+    DSE_NOTE(faults, read_word(component, level, err));
+    DSE_NOTE(faults, read_size(component, level, err));
+    if (dse_faults_count(faults) == n_fault)
+        DSE_NOTE(faults, read_usage(component, level, err));
+    DSE_NOTE(faults, read_mesh(component, &level->instances, &level->mesh_x, &level->mesh_y, err));
+    DSE_NOTE(faults, read_bandwidth(component, level, err));
+    DSE_NOTE(faults, read_network(component, level, err));
+    DSE_NOTE(faults, read_energy(component, level, fixed_energy, err));
+    if (dse_faults_count(faults) > n_fault)
+        return DSE_OK;
     if (level->is_dram && level->cluster_size != 1)
         return yaml_fail(component->doc, component->node, err,
                          "%s is a DRAM, whose cluster-size must be 1, not %u", level->name,
@@ -316,14 +330,14 @@ enum dse_status timeloop_mac_build(const struct timeloop_component *component, s
     memset(mac, 0, sizeof *mac);
     text_copy(mac->name, sizeof mac->name, component->name);
     mac->word_bit = 16;
-    DSE_TRY(timeloop_attribute_check(component, err));
-    DSE_TRY(
-        u32_attribute(component, SPELL("word-bits", "word_width", "datawidth"), &mac->word_bit, NULL, err));
-    DSE_TRY(read_mesh(component, &mac->instances, &mac->mesh_x, &mac->mesh_y, err));
-    DSE_TRY(timeloop_attribute_find(component, SPELL("energy"), &energy, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_check(component, err));
+    DSE_NOTE(component->doc->faults, u32_attribute(component, SPELL("word-bits", "word_width", "datawidth"),
+                                                   &mac->word_bit, NULL, err));
+    DSE_NOTE(component->doc->faults, read_mesh(component, &mac->instances, &mac->mesh_x, &mac->mesh_y, err));
+    DSE_NOTE(component->doc->faults, timeloop_attribute_find(component, SPELL("energy"), &energy, err));
     pj = (mac->word_bit / 16.0) * (mac->word_bit / 16.0);
     if (energy.node != NULL)
-        DSE_TRY(mac_energy(component, &energy, &pj, err));
+        DSE_NOTE(component->doc->faults, mac_energy(component, &energy, &pj, err));
     *fixed_energy = energy.overridden;
     mac->energy_j = pj * J_PER_PJ;
     return DSE_OK;

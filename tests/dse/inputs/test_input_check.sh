@@ -97,6 +97,66 @@ check 'says it as such' grep -q 'l.json:1: .*layer of Interstellar' "$folder/err
 printf 'name,B,K,C,X,Y,FX,FY\nA,1,0,1,1,1,1,1\n' >"$folder/t.csv"
 check 'a table with a fault' code 2 "$DSE" check "$folder/t.csv"
 check 'says where' grep -q 't.csv:2: column K: "0"' "$folder/err"
+cat >"$folder/t.yaml" <<'END'
+architecture:
+  version: 0.3
+  subtree:
+  - name: system
+    local:
+    - name: DRAM
+      class: DRAM
+      attributes: {width: 64, block-size: 4, wordbits: 16, read_bandwidth: -1}
+    subtree:
+    - name: chip
+      local:
+      - name: Buffer
+        class: SRAM
+        attributes:
+          entries: 1x
+          instances: 4
+          meshX: 3
+          meshY: 3
+          write_bandwidth: 0
+      - {name: Buffer, class: nothing}
+      subtree:
+      - name: PE[0..15]
+        local:
+        - name: RF
+          class: regfile
+          atributes: {entries: 16}
+        - name: MAC
+          class: intmac
+          attributes: {word-bits: 0, energy: 0.5}
+END
+blamed "a machine of Timeloop's: all that is wrong" "$folder/t.yaml" '8 8 12 15 19 20 26 29 29 '
+cat >"$folder/t.yaml" <<'END'
+problem:
+  shape:
+    name: conv
+    dimensions: [C, K, P]
+    coefficients:
+    - {name: stride, default: 1}
+    data-spaces:
+    - name: Weights
+      projection: [[[C]], [[KK]]]
+    - name: Inputs
+      projection: [[[C]], [[P, strid]], [[Q]]]
+    - name: Outputs
+      projection: [[[K]], [[P]]]
+      read-write: 3
+  instance:
+    C: -4
+    K: 4
+    Q: 2
+    stride: 0
+END
+blamed "a problem of Timeloop's" "$folder/t.yaml" '9 11 11 14 16 18 19 '
+sed -i 's/dimensions: .*/dimensions: [C, K, C, "4"]/' "$folder/t.yaml"
+blamed 'nothing of what refers to its dimensions' "$folder/t.yaml" '4 4 '
+cat >"$folder/t.yaml" <<'END'
+problem: {shape: cnn-layer, instance: {C: 3, K: 4, R: 1, S: 1, P: 2}}
+END
+blamed 'bounds that are missing' "$folder/t.yaml" '1 1 '
 cat >"$folder/a.json" <<'END'
 {"mem_levels": 3,
  "capacity": [[32, 64], -5, 1],
