@@ -1,4 +1,4 @@
-/* Tells architectures, networks and schedules from specifications by their keys, and reads them to the end. */
+/* Tells architectures, networks and schedules from specifications by their keys; reads them to the end. */
 #include "dse/inputs/input_check.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* A file of an architecture, a network or a schedule of Interstellar's authors on its own, for `dse check`. */
+/* A file of an architecture, a network or a schedule of Interstellar's authors alone, for `dse check`. */
 #ifndef DSE_INPUTS_INPUT_CHECK_H
 #define DSE_INPUTS_INPUT_CHECK_H
 
