@@ -36,7 +36,8 @@ bool interstellar_is_schedule(const struct ynode *node);
  * DSE_BAD_INPUT with file and line: an unknown loop or one that the problem has not, a level beyond the
  * machine, two levels for a loop, a size below 1, no partitioning_size, iterations side by side at a level
  * that has no array. Without problem and machine (both NULL) what holds for all of them is checked, and
- * dimension d of `hint` is loop d (costmodel/interstellar/loops.h). With doc->faults errors are noted there. */
+ * dimension d of `hint` is loop d (costmodel/interstellar/loops.h). With doc->faults errors are noted
+ * there. */
 DSE_MUST_CHECK enum dse_status interstellar_hint_read(const struct yaml_doc *doc, const struct ynode *node,
                                                       const struct problem *problem,
                                                       const struct architecture *arch,
