@@ -19,18 +19,22 @@ struct plus_search {
     const struct plus_point *donor;
     uint32_t n_donor;
     struct soma_lfa lfa;
-    struct arena scratch; /* of one price */
+    /* What `now` was parsed as before its last move, which often changes leads alone, and what other points
+     * are; `priced`: the one of the two that `now` was priced as, NULL: it went back since. */
+    struct plus_fusion *fusion, *other, *priced;
+    struct arena scratch[2]; /* of the two */
     enum dse_status status;
     struct dse_error error;
 };
 
 static bool price_point(struct plus_search *s, double limit)
 {
-    struct fused_schedule schedule;
-    arena_reset(&s->scratch);
     plus_point_lfa(&s->now, &s->lfa);
-    s->status = plus_price(s->search, &s->lfa, s->now.lead, limit, &s->scratch, &schedule, &s->price,
-                           &s->limits, &s->error);
+    s->priced = plus_fusion_is(s->fusion, &s->lfa) ? s->fusion : s->other;
+    if (!plus_fusion_is(s->priced, &s->lfa))
+        s->status = plus_fusion_set(s->priced, &s->lfa, &s->error);
+    if (s->status == DSE_OK)
+        s->status = plus_fusion_price(s->priced, s->now.lead, limit, &s->price, &s->limits, &s->error);
     return s->status == DSE_OK;
 }
 
@@ -55,28 +59,34 @@ static bool change(struct plus_search *s, struct random_stream *stream)
     return plus_move(&s->search->context, stream, s->where, &s->now);
 }
 
+static void undo(void *self)
+{
+    struct plus_search *s = self;
+    plus_point_copy(&s->before, &s->now);
+    s->priced = NULL;
+}
+
 static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
 {
     struct plus_search *s = self;
     if (soma_search_is_over(s->search))
         return SEARCH_OVER;
+    if (s->priced == s->other) { /* the last move was taken */
+        s->other = s->fusion;
+        s->fusion = s->priced;
+    }
+    s->priced = NULL;
     plus_point_copy(&s->now, &s->before);
     if (!change(s, stream))
         return SEARCH_INFEASIBLE;
     while (random_below(stream, 4) == 0) /* now and then several at once */
         (void)plus_move(&s->search->context, stream, s->where, &s->now);
     if (!price_finer(s, *cost) || !isfinite(s->price.cost)) {
-        plus_point_copy(&s->before, &s->now);
+        undo(s);
         return s->status == DSE_OK ? SEARCH_INFEASIBLE : SEARCH_OVER;
     }
     *cost = s->price.cost;
     return SEARCH_PRICED;
-}
-
-static void undo(void *self)
-{
-    struct plus_search *s = self;
-    plus_point_copy(&s->before, &s->now);
 }
 
 static void keep_best(void *self)
@@ -91,6 +101,7 @@ static void restore(void *self)
 {
     struct plus_search *s = self;
     plus_point_copy(&s->best, &s->now);
+    s->priced = NULL;
 }
 
 enum dse_status plus_search_new(const struct soma_search *search, const struct plus_options *options,
@@ -110,9 +121,11 @@ enum dse_status plus_search_new(const struct soma_search *search, const struct p
     plus_point_new(n, arena, &s->before);
     plus_point_new(n, arena, &s->best);
     soma_lfa_new(n, arena, &s->lfa);
-    arena_init(&s->scratch);
+    for (size_t k = 0; k < sizeof s->scratch / sizeof s->scratch[0]; k++)
+        arena_init(&s->scratch[k]);
     *made = s;
-    DSE_TRY(arena_check(arena, "a search over layers", err));
+    DSE_TRY(plus_fusion_new(search, arena, &s->scratch[0], &s->fusion, err));
+    DSE_TRY(plus_fusion_new(search, arena, &s->scratch[1], &s->other, err));
     plus_point_of(start, &s->now);
     if (lead)
         memcpy(s->now.lead, lead, n * sizeof *s->now.lead);
@@ -139,8 +152,8 @@ enum dse_status plus_search_step(struct plus_search *s, uint64_t n, bool *done, 
 
 void plus_search_free(struct plus_search *s)
 {
-    if (s)
-        arena_free(&s->scratch);
+    for (size_t k = 0; s && k < sizeof s->scratch / sizeof s->scratch[0]; k++)
+        arena_free(&s->scratch[k]);
 }
 
 void plus_search_point(const struct plus_search *s, struct plus_point *point)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "costmodel/fused/fused_rule.h"
+#include "engines/soma/search/living.h"
 
 enum { PLACED_AT_ONCE = 256 }; /* transfers between two looks at the clock */
 
@@ -24,36 +25,40 @@ struct soma_prefetcher {
     const struct soma_prefetch_options *options; /* of the run */
     uint64_t limit;
     uint32_t n_tile, n_load, n_store, layer_max;
-    uint32_t *by_need; /* (n_load) tensors by first use */
-    uint32_t *store;   /* (n_store) tensors by producing tile */
+    uint64_t core_cycle, dram_cycle; /* of all tiles, of all loads and stores */
+    uint32_t *by_need;               /* (n_load) tensors by first use */
+    uint32_t *store;                 /* (n_store) tensors by producing tile */
     /* (n_store) the first position without need for it in the buffer, once it is stored */
     uint32_t *store_end;
     /* (layer_max + 1) so many stores have to be placed before a load of that layer's result */
     uint32_t *n_before;
-    uint64_t *reserved; /* (n_tile) bytes at positions 0 .. in any case */
+    struct soma_living reserved; /* (n_tile) bytes at positions 0 .. in any case */
     /* Of one run. */
     const uint32_t *load; /* (n_load) tensors in the order in which they are to be moved */
-    bool *is_placed;      /* (tensors) */
-    int32_t *start;       /* (tensors) of loads */
-    uint32_t *held;       /* (n_store) of stores that are placed: their end */
+    uint32_t *at;         /* (tensors) where a load stands in that; UINT32_MAX: it is placed */
+    /* (n_load + 1) of a load that is not placed, by its place in `load`: those before and behind it */
+    uint32_t *before, *behind;
+    int32_t *start; /* (tensors) of loads */
+    uint32_t *held; /* (n_store) of stores that are placed: their end */
     /* (n_tile + 1) bytes of waiting stores (ready, not placed) by store_end, where that is behind n_held */
     uint64_t *ends;
     uint64_t late; /* bytes of the other waiting stores */
     /* waiting stores have room up to before this position, or before their store_end if that is behind it */
     uint32_t n_held;
-    uint64_t *living; /* (n_tile) bytes at positions 0 .. */
-    uint64_t *finish; /* (n_tile + 1) of tiles, from 1; [0] is 0 */
-    uint64_t *wait;   /* (n_tile + 1) when what a tile waits for is over, as far as placed */
-    uint32_t *order;  /* (n_placed) the DRAM order */
+    struct soma_living living; /* (n_tile) bytes at positions 0 .. */
+    uint64_t *finish;          /* (n_tile + 1) of tiles, from 1; [0] is 0 */
+    uint64_t *wait;            /* (n_tile + 1) when what a tile waits for is over, as far as placed */
+    uint32_t *order;           /* (n_placed) the DRAM order */
     uint32_t n_placed;
-    uint32_t next_load;  /* the first of `load` that is not placed */
-    uint32_t next_need;  /* the first of `by_need` that is not placed */
-    uint32_t next_store; /* stores are placed in their order */
-    uint32_t n_ready;    /* stores whose tile has run */
-    uint32_t last_start; /* of the loads that are placed */
-    uint32_t n_run;      /* tiles whose times are known */
-    uint32_t n_over;     /* of them, those over when the DRAM is free */
-    uint64_t free;       /* when the DRAM is */
+    uint32_t next_load;            /* the first of `load` that is not placed; n_load: none */
+    uint32_t next_need;            /* the first of `by_need` that is not placed */
+    uint32_t next_store;           /* stores are placed in their order */
+    uint32_t n_ready;              /* stores whose tile has run */
+    uint32_t last_start;           /* of the loads that are placed */
+    uint32_t n_run;                /* tiles whose times are known */
+    uint32_t n_over;               /* of them, those over when the DRAM is free */
+    uint64_t free;                 /* when the DRAM is */
+    uint64_t core_left, dram_left; /* cycles of the tiles that have not run, of what is not placed */
 };
 
 static const struct fused_tensor *store_of(const struct soma_prefetcher *p, uint32_t place)
@@ -82,11 +87,13 @@ static void allocate(struct soma_prefetcher *p, uint32_t n_tensor, struct arena 
     p->held = arena_alloc(arena, n_store, sizeof(*p->held));
     p->ends = arena_alloc(arena, n_tile, sizeof(*p->ends));
     p->n_before = arena_alloc(arena, (size_t)p->layer_max + 1, sizeof(*p->n_before));
-    p->reserved = arena_alloc(arena, n_tile, sizeof(*p->reserved));
-    p->living = arena_alloc(arena, n_tile, sizeof(*p->living));
+    soma_living_new(p->n_tile, arena, &p->reserved);
+    soma_living_new(p->n_tile, arena, &p->living);
     p->finish = arena_alloc(arena, n_tile, sizeof(*p->finish));
     p->wait = arena_alloc(arena, n_tile, sizeof(*p->wait));
-    p->is_placed = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->is_placed));
+    p->at = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->at));
+    p->before = arena_alloc(arena, n_load, sizeof(*p->before));
+    p->behind = arena_alloc(arena, n_load, sizeof(*p->behind));
     p->start = arena_alloc(arena, (size_t)n_tensor + 1, sizeof(*p->start));
     p->order = arena_alloc(arena, n_load + n_store, sizeof(*p->order));
 }
@@ -123,7 +130,7 @@ static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at
 /* The room that every tensor needs in any case. The first tile at which it is too much; n_tile: none. */
 static uint32_t reserve(struct soma_prefetcher *p, uint32_t n_tensor)
 {
-    uint64_t *change = p->reserved;
+    uint64_t *change = p->reserved.byte, living = 0;
     for (uint32_t i = 0; i < n_tensor; i++) {
         const struct fused_tensor *tensor = &p->tensor[i];
         int32_t start = fused_is_load(tensor) ? tensor->first_use : tensor->start;
@@ -137,8 +144,10 @@ static uint32_t reserve(struct soma_prefetcher *p, uint32_t n_tensor)
         change[p->store_end[i]] -= store_of(p, i)->byte;
     }
     for (uint32_t x = 0; x < p->n_tile; x++) {
-        p->reserved[x] += x > 0 ? p->reserved[x - 1] : 0;
-        if (p->reserved[x] > p->limit)
+        uint64_t *most = &p->reserved.most[x / SOMA_LIVING_BLOCK];
+        living = change[x] += living;
+        *most = later(*most, living);
+        if (living > p->limit)
             return x;
     }
     return p->n_tile;
@@ -163,9 +172,13 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const
         const struct fused_tensor *tensor = &schedule->tensor[i];
         p->n_load += fused_is_load(tensor);
         p->n_store += tensor->kind == FUSED_OFMAP;
+        if (tensor->kind != FUSED_LOCAL)
+            p->dram_cycle += fused_transfer_cycle(tensor->dram_byte, p->machine);
         if (tensor->layer > p->layer_max)
             p->layer_max = tensor->layer;
     }
+    for (uint32_t x = 0; x < p->n_tile; x++)
+        p->core_cycle += p->tile[x].cycle;
     allocate(p, schedule->n_tensor, arena);
     DSE_TRY(arena_check(arena, "prefetching", err));
     sort(p, schedule->n_tensor, load_at, store_at);
@@ -190,12 +203,13 @@ static void count_waiting(struct soma_prefetcher *p, uint32_t place, bool waits)
 static bool hold_stores(struct soma_prefetcher *p, uint32_t x, uint64_t more)
 {
     bool held = p->n_held > x;
-    uint64_t byte = p->living[x] + (held ? 0 : p->late);
-    if (byte + more > p->limit)
+    if (soma_living_at(&p->living, x) + (held ? 0 : p->late) + more > p->limit)
         return false;
-    p->living[x] = byte;
-    if (!held)
-        p->late += p->ends[++p->n_held];
+    if (held)
+        return true;
+    if (p->late > 0)
+        soma_living_add(&p->living, x, x + 1, p->late);
+    p->late += p->ends[++p->n_held];
     return true;
 }
 
@@ -216,6 +230,7 @@ static bool run_tile(struct soma_prefetcher *p, uint64_t until)
     if (finish > until || !hold_stores(p, x, 0))
         return false;
     p->finish[++p->n_run] = finish;
+    p->core_left -= p->tile[x].cycle;
     while (p->n_ready < p->n_store && store_of(p, p->n_ready)->producer_tile == (int32_t)x)
         count_waiting(p, p->n_ready++, true);
     return true;
@@ -243,20 +258,31 @@ static void place(struct soma_prefetcher *p, uint32_t tensor, uint64_t finish)
     }
 }
 
+/* Of the loads that are not placed. */
+static void take_out(struct soma_prefetcher *p, uint32_t load)
+{
+    uint32_t at = p->at[load], before = p->before[at], behind = p->behind[at];
+    p->before[behind] = before;
+    if (at == p->next_load)
+        p->next_load = behind;
+    else
+        p->behind[before] = behind;
+    p->at[load] = UINT32_MAX;
+}
+
+/* The load's room is taken already (add_living). */
 static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
 {
     const struct fused_tensor *tensor = &p->tensor[id];
     uint32_t first_use = (uint32_t)tensor->first_use;
-    uint64_t finish = later(p->finish[start], p->free) + fused_transfer_cycle(tensor->dram_byte, p->machine);
-    for (uint32_t x = start; x < first_use; x++)
-        p->living[x] += tensor->byte;
+    uint64_t cycle = fused_transfer_cycle(tensor->dram_byte, p->machine);
+    uint64_t finish = later(p->finish[start], p->free) + cycle;
+    p->dram_left -= cycle;
     p->start[id] = (int32_t)start;
     p->last_start = start > p->last_start ? start : p->last_start;
     p->wait[first_use] = later(p->wait[first_use], finish);
-    p->is_placed[id] = true;
-    while (p->next_load < p->n_load && p->is_placed[p->load[p->next_load]])
-        p->next_load++;
-    while (p->next_need < p->n_load && p->is_placed[p->by_need[p->next_need]])
+    take_out(p, id);
+    while (p->next_need < p->n_load && p->at[p->by_need[p->next_need]] == UINT32_MAX)
         p->next_need++;
     place(p, id, finish);
 }
@@ -267,8 +293,9 @@ static void place_store(struct soma_prefetcher *p)
 {
     uint32_t at = p->next_store, end = p->store_end[at];
     const struct fused_tensor *tensor = store_of(p, at);
-    uint64_t finish = later(p->finish[tensor->producer_tile + 1], p->free) +
-                      fused_transfer_cycle(tensor->dram_byte, p->machine);
+    uint64_t cycle = fused_transfer_cycle(tensor->dram_byte, p->machine);
+    uint64_t finish = later(p->finish[tensor->producer_tile + 1], p->free) + cycle;
+    p->dram_left -= cycle;
     end = end > p->last_start ? end : p->last_start + 1;
     while (end < p->n_tile) {
         if (end < p->n_run) {
@@ -280,8 +307,7 @@ static void place_store(struct soma_prefetcher *p)
         }
     }
     uint32_t held = p->store_end[at] > p->n_held ? p->store_end[at] : p->n_held;
-    for (uint32_t x = end; x < held; x++)
-        p->living[x] -= tensor->byte;
+    soma_living_add(&p->living, end, held, 0 - tensor->byte);
     count_waiting(p, at, false);
     p->held[at] = end;
     p->wait[end] = later(p->wait[end], finish);
@@ -295,10 +321,10 @@ static void place_store(struct soma_prefetcher *p)
  * DRAM is free. */
 static uint32_t earliest_start(const struct soma_prefetcher *p, const struct fused_tensor *tensor)
 {
-    uint32_t start = (uint32_t)tensor->first_use;
-    while (start > p->n_over && p->living[start - 1] + tensor->byte <= p->limit)
-        start--;
-    return start;
+    uint32_t first_use = (uint32_t)tensor->first_use;
+    if (tensor->byte > p->limit)
+        return first_use;
+    return soma_living_back(&p->living, p->n_over, first_use, p->limit - tensor->byte);
 }
 
 static bool waits_for_store(const struct soma_prefetcher *p, const struct fused_tensor *load)
@@ -307,17 +333,23 @@ static bool waits_for_store(const struct soma_prefetcher *p, const struct fused_
            p->n_before[load->source] > p->next_store;
 }
 
-/* Hold the stores that a load would stand before: it may begin before the tile at `start` does, and they are
- * still there. False: no room beside the load. */
-static bool hold_for_load(struct soma_prefetcher *p, const struct fused_tensor *load, uint32_t start)
-{
-    return hold_stores(p, start, start < (uint32_t)load->first_use ? load->byte : 0);
-}
-
+/* Take the room of a load from `start` to its first use, or give it back. */
 static void add_living(struct soma_prefetcher *p, const struct fused_tensor *tensor, uint32_t start, bool add)
 {
-    for (uint32_t x = start; x < (uint32_t)tensor->first_use; x++)
-        p->living[x] += add ? tensor->byte : 0 - tensor->byte;
+    soma_living_add(&p->living, start, (uint32_t)tensor->first_use, add ? tensor->byte : 0 - tensor->byte);
+}
+
+/* Whether there is room for a load from when the DRAM is free to its first use. `*seen` and `*most`: the
+ * positions up to there were looked at, for loads before this one, and so much is alive at them at most. */
+static bool has_room(const struct soma_prefetcher *p, const struct fused_tensor *load, uint32_t *seen,
+                     uint64_t *most)
+{
+    if (load->byte > p->limit)
+        return (uint32_t)load->first_use <= p->n_over;
+    if ((uint32_t)load->first_use < *seen)
+        return earliest_start(p, load) <= p->n_over;
+    uint64_t room = p->limit - load->byte;
+    return *most <= room && soma_living_below(&p->living, seen, (uint32_t)load->first_use, room, most);
 }
 
 /* Move a load into the time before `until`, which the DRAM would wait for `but`. */
@@ -325,17 +357,21 @@ static bool fill_gap(struct soma_prefetcher *p, uint32_t but, uint64_t until)
 {
     if (until <= p->free)
         return false;
+    uint32_t seen = p->n_over;
+    uint64_t most = 0;
     uint32_t need = p->options->fill_rule == SOMA_FILL_ANY ? UINT32_MAX : next_need(p), n = 0;
-    for (uint32_t at = p->next_load; at < p->n_load && n < p->options->look_ahead; at++) {
+    for (uint32_t at = p->next_load; at < p->n_load && n < p->options->look_ahead; at = p->behind[at]) {
         const struct fused_tensor *tensor = &p->tensor[p->load[at]];
-        if (p->is_placed[p->load[at]] || p->load[at] == but)
+        if (p->load[at] == but)
             continue;
         n++;
         if (waits_for_store(p, tensor) ||
             ((uint32_t)tensor->first_use > need &&
              p->free + fused_transfer_cycle(tensor->dram_byte, p->machine) > until) ||
-            earliest_start(p, tensor) > p->n_over || !hold_for_load(p, tensor, p->n_over))
+            !has_room(p, tensor, &seen, &most) ||
+            !hold_stores(p, p->n_over, p->n_over < (uint32_t)tensor->first_use ? tensor->byte : 0))
             continue;
+        add_living(p, tensor, p->n_over, true);
         place_load(p, p->load[at], p->n_over);
         return true;
     }
@@ -391,15 +427,14 @@ static void place_next(struct soma_prefetcher *p)
         place_store(p);
         return;
     }
-    bool filled = false;
-    if (time > p->free && p->options->look_ahead > 0) {
-        add_living(p, load, start, true);
-        filled = fill_gap(p, id, time);
-        add_living(p, load, start, false);
-    }
-    if (!filled && hold_for_load(p, load, start))
+    add_living(p, load, start, true);
+    bool filled = time > p->free && p->options->look_ahead > 0 && fill_gap(p, id, time);
+    if (!filled && hold_stores(p, start, 0)) {
         place_load(p, id, start);
-    else if (!filled)
+        return;
+    }
+    add_living(p, load, start, false);
+    if (!filled)
         place_store(p);
 }
 
@@ -412,23 +447,34 @@ static bool is_too_late(const struct soma_prefetcher *p, double *until_s)
     return now_s >= *until_s;
 }
 
+/* Whether what is left takes the whole beyond so many cycles. */
+static bool is_too_long(const struct soma_prefetcher *p, uint64_t most)
+{
+    return p->free + p->dram_left > most || p->finish[p->n_run] + p->core_left > most;
+}
+
 uint64_t soma_prefetcher_run(struct soma_prefetcher *p, const struct soma_prefetch_options *options,
-                             const uint32_t *load_order)
+                             const uint32_t *load_order, uint64_t most)
 {
     p->options = options;
     p->load = load_order ? load_order : p->by_need;
     p->n_placed = p->next_load = p->next_need = p->next_store = p->n_ready = p->n_run = p->n_over = 0;
     p->last_start = p->n_held = 0;
     p->free = p->late = 0;
-    for (uint32_t i = 0; i < p->n_load; i++)
-        p->is_placed[p->by_need[i]] = false;
+    p->core_left = p->core_cycle;
+    p->dram_left = p->dram_cycle;
+    for (uint32_t i = 0; i < p->n_load; i++) {
+        p->at[p->load[i]] = i;
+        p->before[i] = i - 1; /* of the first, never asked for */
+        p->behind[i] = i + 1;
+    }
     memset(p->ends, 0, ((size_t)p->n_tile + 1) * sizeof *p->ends);
-    memcpy(p->living, p->reserved, p->n_tile * sizeof *p->living);
+    soma_living_copy(&p->reserved, &p->living);
     memset(p->wait, 0, ((size_t)p->n_tile + 1) * sizeof *p->wait);
     double until_s = 0;
     for (uint32_t n = 1; p->n_placed < p->n_load + p->n_store; n++) {
         place_next(p);
-        if (n % PLACED_AT_ONCE == 0 && is_too_late(p, &until_s))
+        if (is_too_long(p, most) || (n % PLACED_AT_ONCE == 0 && is_too_late(p, &until_s)))
             return FUSED_NEVER;
     }
     (void)run_until(p, p->n_tile);

@@ -44,10 +44,11 @@ DSE_MUST_CHECK enum dse_status soma_prefetcher_new(const struct fused_schedule *
 /* Place all transfers: loads in the order `load_order` (all of them; NULL: by first use), each as early as
  * the DRAM and the buffer let it; stores by the rule. What the order makes impossible is moved: a load that
  * tiles have to run for waits for theirs. Gives the cycles, which are those of fused_evaluate;
- * FUSED_NEVER, with nothing to save, when the search was over long before the end. Linear in tiles and
- * tensors but for the positions by which loads come early. */
+ * FUSED_NEVER, with nothing to save and no times of loads (soma_prefetcher_order), when these are certain to
+ * be more than `most`, or when the search was over long before the end. Linear in tiles and tensors but for
+ * the positions by which loads come early (living.h). */
 uint64_t soma_prefetcher_run(struct soma_prefetcher *prefetcher, const struct soma_prefetch_options *options,
-                             const uint32_t *load_order);
+                             const uint32_t *load_order, uint64_t most);
 
 /* Put the DRAM order and living durations of the last run into the schedule (or one of the same tensors). */
 void soma_prefetcher_save(const struct soma_prefetcher *prefetcher, struct fused_schedule *schedule);

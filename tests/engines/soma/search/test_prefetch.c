@@ -56,6 +56,16 @@ static struct fused_result evaluate(struct prefetch_case *p, const struct fused_
     return result;
 }
 
+/* A limit ends only a run that takes longer, and a limit of 0 any. */
+static void check_limit(struct soma_prefetcher *prefetcher, const struct soma_prefetch_options *options,
+                        const uint32_t *order, uint64_t cycle)
+{
+    uint64_t less = soma_prefetcher_run(prefetcher, options, order, cycle - 1);
+    assert_true(soma_prefetcher_run(prefetcher, options, order, cycle) == cycle);
+    assert_true(less == cycle || less == FUSED_NEVER);
+    assert_true(soma_prefetcher_run(prefetcher, options, order, 0) == FUSED_NEVER);
+}
+
 /* Every rule gives a schedule without fault and the evaluator's cycles, for loads in any order. False: it
  * does not fit. */
 static bool check_rules(struct prefetch_case *p, struct fused_schedule *schedule,
@@ -79,11 +89,12 @@ static bool check_rules(struct prefetch_case *p, struct fused_schedule *schedule
             order[a] = order[b];
             order[b] = id;
         }
-        uint64_t cycle = soma_prefetcher_run(prefetcher, &options, k ? order : NULL);
+        uint64_t cycle = soma_prefetcher_run(prefetcher, &options, k ? order : NULL, UINT64_MAX);
         soma_prefetcher_save(prefetcher, schedule);
         struct fused_result result = evaluate(p, schedule);
         assert_int_equal(result.fault, FUSED_OK);
         assert_true(result.cycle == cycle);
+        check_limit(prefetcher, &options, k ? order : NULL, cycle);
     }
     return true;
 }
