@@ -69,15 +69,13 @@ static void find_factors(struct listing *listing, uint32_t d)
     const uint32_t y = layer_bank(listing->model, listing->v);
     const struct loop_layer *from = &listing->paths[d].layer[y - 1], *to = &listing->paths[d].layer[y];
     struct factor_set *set = &listing->factors[d];
-    for (uint32_t i = 0; to->factor && i < from->n && !is_over(listing); i++)
-        for (uint32_t j = 0; j < to->n; j++)
-            if (to->factor[(size_t)i * to->n + j] > set->most)
-                set->most = to->factor[(size_t)i * to->n + j];
+    for (uint32_t j = 0; to->leads && j < to->n; j++)
+        set->most = to->state[j].outer > set->most ? to->state[j].outer : set->most;
     set->has = calloc((size_t)set->most + 1, sizeof *set->has);
     listing->failed = listing->failed || !set->has;
-    for (uint32_t i = 0; to->factor && i < from->n && !is_over(listing); i++)
+    for (uint32_t i = 0; to->leads && i < from->n && !is_over(listing); i++)
         for (uint32_t j = 0; j < to->n; j++)
-            set->has[to->factor[(size_t)i * to->n + j]] = true;
+            set->has[step_factor(&listing->paths[d], y, i, j)] = true;
 }
 
 static bool may_spread(const struct listing *listing, uint32_t d, uint32_t f)

@@ -59,7 +59,7 @@ void space_innermost(const struct blocking_space *space, const struct blocking_n
     const uint32_t y = layer_tile(&space->model, 0);
     for (uint32_t d = 0; d < space->model.n_dim; d++) {
         out->state[d] = 0;
-        while (from && !step_factor(&space->path[d], y, from->state[d], out->state[d]))
+        while (from && !step_leads(&space->path[d].layer[y], from->state[d], out->state[d]))
             out->state[d]++;
     }
 }

@@ -180,9 +180,9 @@ static bool leads_to(const struct listing *listing, uint32_t d, uint32_t j)
 {
     const struct loop_paths *path = &listing->space->path[d];
     if (listing->from)
-        return step_factor(path, listing->layer, listing->from->state[d], j) > 0;
+        return step_leads(&path->layer[listing->layer], listing->from->state[d], j);
     for (uint32_t i = 0; i < path->layer[listing->layer - 1].n; i++)
-        if (step_factor(path, listing->layer, i, j))
+        if (step_leads(&path->layer[listing->layer], i, j))
             return true;
     return false;
 }

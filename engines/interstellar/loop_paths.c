@@ -145,18 +145,16 @@ static void step(struct build *build, const struct loop_state *from, bool spatia
             add_state(build, &to);
 }
 
-/* The factor of the step between two states; 0 when there is none. */
-static uint32_t factor_between(const struct build *build, enum step_kind kind, uint32_t most,
-                               const struct loop_state *from, const struct loop_state *to)
+/* Whether a step leads from one state to another: then its factor is that between all iterations so far. */
+static bool leads_to(const struct build *build, enum step_kind kind, uint32_t most,
+                     const struct loop_state *from, const struct loop_state *to)
 {
     struct loop_state after;
     const uint32_t f = to->outer / from->outer;
     if (f == 0 || to->outer != from->outer * f || f > most || !state_after(build, kind, from, f, &after))
-        return 0;
+        return false;
     return after.left == to->left && after.core == to->core && after.inner == to->inner &&
-                   after.exact == to->exact
-               ? f
-               : 0;
+           after.exact == to->exact;
 }
 
 static enum dse_status keep_layer(struct build *build, struct arena *arena, struct loop_layer *layer,
@@ -210,7 +208,7 @@ static void prune(struct build *build, struct loop_paths *paths, uint32_t y)
     for (uint32_t i = 0; i < layer->n && !blocking_limits_met(build->model->limits); i++) {
         bool leads = false;
         for (uint32_t j = 0; j < paths->layer[y + 1].n && !leads; j++)
-            leads = factor_between(build, kind, most, &layer->state[i], &paths->layer[y + 1].state[j]) > 0;
+            leads = leads_to(build, kind, most, &layer->state[i], &paths->layer[y + 1].state[j]);
         if (leads)
             layer->state[kept++] = layer->state[i];
     }
@@ -226,15 +224,16 @@ static enum dse_status link_layers(struct build *build, struct loop_paths *paths
         const uint32_t v = build->model->n_level - 1 - y / 2;
         const enum step_kind kind = kind_of(build, y % 2 == 1, v);
         const uint32_t most = most_of(build, y % 2 == 1, v);
-        to->factor = NULL;
+        to->leads = NULL;
         if (kind == STEP_NONE)
             continue;
-        to->factor = arena_alloc_unset(arena, (size_t)from->n * to->n + 1, sizeof *to->factor);
+        to->n_word = to->n / 64 + 1;
+        to->leads = arena_alloc(arena, (size_t)from->n * to->n_word + 1, sizeof *to->leads);
         DSE_TRY(arena_check(arena, "the ways of a loop", err));
         for (uint32_t i = 0; i < from->n && !blocking_limits_met(build->model->limits); i++)
             for (uint32_t j = 0; j < to->n; j++)
-                to->factor[(size_t)i * to->n + j] =
-                    factor_between(build, kind, most, &from->state[i], &to->state[j]);
+                if (leads_to(build, kind, most, &from->state[i], &to->state[j]))
+                    to->leads[(size_t)i * to->n_word + j / 64] |= 1ull << j % 64;
     }
     return DSE_OK;
 }

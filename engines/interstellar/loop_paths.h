@@ -30,9 +30,10 @@ struct loop_state {
 struct loop_layer {
     uint32_t n;
     struct loop_state *state; /* (n) */
-    /* (n of the layer before, n) the factor of the step from state i to state j, or 0 where there is none;
-     * NULL: nothing happens in this step, and the states are those of the layer before */
-    uint32_t *factor;
+    /* (n of the layer before, n_word) bit j of row i: a step leads from state i to state j; NULL: nothing
+     * happens in this step, and the states are those of the layer before */
+    uint64_t *leads;
+    uint32_t n_word;
 };
 
 struct loop_paths {
@@ -50,10 +51,25 @@ static inline uint32_t layer_bank(const struct blocking_model *model, uint32_t v
     return layer_tile(model, v) + 1;
 }
 
+static inline bool row_leads(const uint64_t *row, uint32_t to)
+{
+    return row[to / 64] >> to % 64 & 1;
+}
+
+/* Whether the step in front of this layer leads from one state to another. */
+static inline bool step_leads(const struct loop_layer *layer, uint32_t from, uint32_t to)
+{
+    return layer->leads ? row_leads(layer->leads + (size_t)from * layer->n_word, to) : from == to;
+}
+
+/* Its factor; 0 where it does not. */
 static inline uint32_t step_factor(const struct loop_paths *paths, uint32_t layer, uint32_t from, uint32_t to)
 {
-    const struct loop_layer *to_layer = &paths->layer[layer];
-    return to_layer->factor ? to_layer->factor[(size_t)from * to_layer->n + to] : from == to;
+    if (!step_leads(&paths->layer[layer], from, to))
+        return 0;
+    return paths->layer[layer].leads
+               ? paths->layer[layer].state[to].outer / paths->layer[layer - 1].state[from].outer
+               : 1;
 }
 
 /* What may become of a loop. */

@@ -40,24 +40,24 @@ struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uin
     return list;
 }
 
-/* Word `word` of the row for a state whose factors to the states behind the step are `factor`. */
-static uint64_t find_word(const struct sorted_list *list, uint32_t d, const uint32_t *factor, uint32_t word)
+/* Word `word` of the row for a state from which the step leads to the states `leads` (bits). */
+static uint64_t find_word(const struct sorted_list *list, uint32_t d, const uint64_t *leads, uint32_t word)
 {
     const uint32_t from = 64 * word, n = list->n - from < 64 ? list->n - from : 64;
     uint64_t bits = 0;
     for (uint32_t i = 0; i < n; i++)
-        bits |= (uint64_t)(factor[list->tile[from + i].node.state[d]] > 0) << i;
+        bits |= (uint64_t)row_leads(leads, list->tile[from + i].node.state[d]) << i;
     return bits;
 }
 
 /* Begin a row; it stays without bits where those of all rows would take too much memory. */
 static void begin_row(struct blocking_proof *proof, struct sorted_list *list, struct reach_row *row,
-                      const uint32_t *factor, uint32_t n_behind)
+                      const uint64_t *leads, uint32_t n_behind)
 {
     const size_t n_word = list->n / 64 + 1;
     row->all = true;
     for (uint32_t j = 0; j < n_behind; j++)
-        row->all = row->all && factor[j] > 0;
+        row->all = row->all && row_leads(leads, j);
     if (row->all || list->row_byte + n_word * sizeof *row->bit > ROW_BYTE_MAX)
         return;
     row->bit = arena_alloc_unset(&proof->arena, n_word, sizeof *row->bit);
@@ -71,18 +71,18 @@ uint64_t proof_reached(struct blocking_search *search, uint32_t v, struct sorted
     uint64_t reached = list->n - 64 * word < 64 ? (1ull << (list->n - 64 * word)) - 1 : UINT64_MAX;
     for (uint32_t d = 0; d < search->space->model.n_dim && reached; d++) {
         const struct loop_layer *layer = &search->space->path[d].layer[y];
-        const uint32_t *factor = layer->factor + (size_t)from->state[d] * layer->n;
+        const uint64_t *leads = layer->leads + (size_t)from->state[d] * layer->n_word;
         struct reach_row *row = &list->row[d][from->state[d]];
         if (!row->all && !row->bit)
-            begin_row(search->proof, list, row, factor, layer->n);
+            begin_row(search->proof, list, row, leads, layer->n);
         if (row->all)
             continue;
         if (row->bit && row->n_word <= word) {
             uint32_t most = 2 * word > WORDS_AT_FIRST ? 2 * word : WORDS_AT_FIRST;
             for (most = most < n_word ? most : n_word; row->n_word < most; row->n_word++)
-                row->bit[row->n_word] = find_word(list, d, factor, row->n_word);
+                row->bit[row->n_word] = find_word(list, d, leads, row->n_word);
         }
-        reached &= row->bit ? row->bit[word] : find_word(list, d, factor, word);
+        reached &= row->bit ? row->bit[word] : find_word(list, d, leads, word);
     }
     return reached;
 }
