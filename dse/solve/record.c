@@ -51,6 +51,15 @@ char *record_trace_line(const struct engine_result *found, struct arena *arena)
     return text_keep(&line, arena);
 }
 
+char *record_trace_seconds(const struct engine_result *found, struct arena *arena)
+{
+    struct text_buffer line;
+    text_init(&line);
+    for (uint32_t i = 0; i < found->n_trace; i++)
+        text_append(&line, "%s%.4g", i ? " " : "", found->trace[i].seconds);
+    return text_keep(&line, arena);
+}
+
 /* "P 53->54", or nothing. */
 static char *padding_text(const struct record_source *source, uint32_t p, struct arena *arena)
 {
@@ -93,9 +102,10 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         row->mapping =
             record_mapping_line(&result->found.mapping, &source->workload->problem[p], source->arch, arena);
         row->trace = record_trace_line(&result->found, arena);
+        row->trace_seconds = record_trace_seconds(&result->found, arena);
     }
     row->padded = padding_text(source, p, arena);
-    if (!levels || !row->padded || (source->texts && (!row->mapping || !row->trace)))
+    if (!levels || !row->padded || (source->texts && (!row->mapping || !row->trace || !row->trace_seconds)))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
     return DSE_OK;
 }

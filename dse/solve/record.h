@@ -38,6 +38,9 @@ char *record_mapping_line(const struct mapping *mapping, const struct problem *p
 /* The improvements of a search as "evaluation:cost ...", in `arena`; NULL when out of memory. */
 char *record_trace_line(const struct engine_result *found, struct arena *arena);
 
+/* "0.000123 0.0456": the processor seconds of these, to four digits. */
+char *record_trace_seconds(const struct engine_result *found, struct arena *arena);
+
 /* The text form of a schedule as one line of flow style, without comments, in `arena`. DSE_BAD_INPUT: it is
  * no YAML; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status record_schedule_line(const char *text, size_t length, struct arena *arena,

@@ -129,5 +129,8 @@ enum dse_status record_make_network(const struct record_source *source, struct a
                                  &line, err));
     layer->mapping = line;
     layer->trace = record_trace_line(&result->found, arena);
-    return layer->trace ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
+    layer->trace_seconds = record_trace_seconds(&result->found, arena);
+    return layer->trace && layer->trace_seconds
+               ? DSE_OK
+               : dse_fail(err, DSE_NO_MEMORY, "out of memory for the rows of a point");
 }

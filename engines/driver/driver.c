@@ -333,6 +333,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->arch = task->architecture;
     context->cycle_limit = UINT64_MAX;
     context->energy_limit_j = INFINITY;
+    context->start_s = clock_thread_s();
     text_init(&context->text);
     enum dse_status status = DSE_OK;
     if (task->evaluator) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engines/driver/driver_private.h"
 
 const struct engine_task *engine_context_task(const struct engine_context *context)
@@ -154,7 +155,8 @@ static void improve(struct engine_context *context, double cost)
             result->trace[n++] = result->trace[i];
         result->n_trace = n;
     }
-    result->trace[result->n_trace++] = (struct trace_point){result->n_evaluation, cost};
+    result->trace[result->n_trace++] =
+        (struct trace_point){result->n_evaluation, cost, clock_thread_s() - context->start_s};
 }
 
 bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost)

@@ -99,10 +99,10 @@ struct engine_task {
     int n_thread;
 };
 
-/* One improvement of the best: after so many evaluations, this cost. */
+/* One improvement of the best: after so many evaluations and seconds of processor time, this cost. */
 struct trace_point {
     uint64_t evaluation;
-    double cost;
+    double cost, seconds;
 };
 
 enum { ENGINE_REASON_MAX = 256, ENGINE_TRACE_MAX = 256 };

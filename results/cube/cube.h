@@ -1,6 +1,6 @@
 /* The labelled HDF5 cube OUT.h5, built from the journal: metrics over the axes, groups `levels`, `layers` and
- * `trace`. Opens as netCDF-4. Every dataset except `seconds` is the same for any number of threads and after
- * any interruption. */
+ * `trace`. Opens as netCDF-4. Every dataset but those called `seconds` is the same for any number of
+ * threads and after any interruption. */
 #ifndef RESULTS_CUBE_CUBE_H
 #define RESULTS_CUBE_CUBE_H
 

@@ -38,8 +38,8 @@ static enum dse_status open_datasets(struct cube_layers *layers, struct dse_erro
         const struct metric *metric = column[i].metric;
         if (strcmp(metric->name, "mapping") == 0)
             layers->mapping = table->n_column;
-        /* The trace becomes group `trace`; here every layer has its mapping. */
-        if (strcmp(metric->name, "trace") != 0 && strcmp(metric->name, "same_as") != 0)
+        /* The trace and its seconds become group `trace`; here every layer has its mapping. */
+        if (strncmp(metric->name, "trace", 5) != 0 && strcmp(metric->name, "same_as") != 0)
             DSE_TRY(cube_table_add(table, &layers->group, metric->name, NULL, LAYER, metric, err));
     }
     for (size_t k = 0; k < n_level_metric && layers->schema->n_level > 0; k++) {
@@ -68,6 +68,7 @@ enum dse_status cube_layers_open(struct cube_layers *layers, hid_t file, const s
     DSE_TRY(status);
     layers->at_name = cube_table_find(&layers->table, "layer");
     layers->at_trace = cube_table_find(&layers->table, "trace");
+    layers->at_seconds = cube_table_find(&layers->table, "trace_seconds");
     layers->at_same = cube_table_find(&layers->table, "same_as");
     DSE_TRY(open_group(layers, file, err));
     return open_datasets(layers, err);
@@ -116,7 +117,8 @@ static enum dse_status take_layer(void *user, const struct csv_row *line, struct
     DSE_TRY(cube_table_take(&layers->table, line, layers->cell, layer, err));
     if (line->field[layers->at_same][0])
         DSE_TRY(take_shared(layers, layer, line->field[layers->at_same], err));
-    return cube_trace_take(&layers->trace, layers->cell, layer, line->field[layers->at_trace], err);
+    return cube_trace_take(&layers->trace, layers->cell, layer, line->field[layers->at_trace],
+                           line->field[layers->at_seconds], err);
 }
 
 enum dse_status cube_layers_take(struct cube_layers *layers, struct cube_rows *rows, struct dse_error *err)

@@ -14,8 +14,8 @@ struct cube_layers {
     struct cube_group group;
     struct cube_table table;
     struct cube_trace trace;
-    size_t at_name, at_trace,
-        at_same;    /* columns of the layer's name, its trace, and whose mapping it shares */
+    size_t at_name, at_trace, at_seconds,
+        at_same;    /* columns of the layer's name, its trace and that's seconds, whose mapping it shares */
     size_t mapping; /* the dataset of mappings */
     size_t next;    /* the layer after the one before, which is the likely one */
     uint64_t cell;  /* of the current row */

@@ -14,7 +14,7 @@
 /* One improvement. */
 struct cube_trace_step {
     uint64_t evaluation;
-    double cost;
+    double cost, seconds;
 };
 
 struct cube_trace {
@@ -30,10 +30,11 @@ struct cube_trace {
 void cube_trace_init(struct cube_trace *trace, const struct result_schema *schema, const char *near);
 void cube_trace_free(struct cube_trace *trace);
 
-/* Keep "evaluation:cost evaluation:cost ..." of one layer; "" is none. Cells come in order. DSE_BAD_INPUT: it
- * reads otherwise. DSE_IO, DSE_NO_MEMORY. */
+/* Keep "evaluation:cost evaluation:cost ..." of one layer with "seconds seconds ...", which earlier versions
+ * did not write; "" is none. Cells come in order. DSE_BAD_INPUT: it reads otherwise. DSE_IO,
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_trace_take(struct cube_trace *trace, uint64_t cell, size_t layer,
-                                               const char *text, struct dse_error *err);
+                                               const char *text, const char *seconds, struct dse_error *err);
 
 /* Write the group, if there is any trace. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cube_trace_write(struct cube_trace *trace, hid_t file, struct dse_error *err);

@@ -130,7 +130,7 @@ static bool same_fields(const struct csv_row *header, const struct csv_row *a, c
     if (a->n != header->n || b->n != header->n)
         return false;
     for (size_t i = 0; i + 1 < header->n; i++)
-        if (strcmp(header->field[i], "seconds") != 0 && strcmp(a->field[i], b->field[i]) != 0)
+        if (strcmp(a->field[i], b->field[i]) != 0 && !result_column_is_time(header->field[i]))
             return false;
     return true;
 }

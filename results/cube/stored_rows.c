@@ -22,7 +22,7 @@ struct stored_rows {
     size_t n_column[RESULT_TABLE_COUNT];
     hid_t value[RESULT_TABLE_COUNT][RESULT_COLUMN_MAX];             /* by column */
     hid_t level[LEVEL_METRIC_MOST], layer_level[LEVEL_METRIC_MOST]; /* by level metric */
-    hid_t evaluation, cost;                                         /* of the traces */
+    hid_t evaluation, cost, seconds;                                /* of the traces */
 };
 
 static hid_t open_dataset(hid_t file, const char *group, const char *before, const char *name)
@@ -63,6 +63,7 @@ static void open_all(struct stored_rows *rows)
     open_levels(rows, rows->layer_level, "layers", "level_");
     rows->evaluation = open_dataset(rows->file, "trace", "", "evaluation");
     rows->cost = open_dataset(rows->file, "trace", "", "cost");
+    rows->seconds = open_dataset(rows->file, "trace", "", "seconds");
 }
 
 enum dse_status stored_rows_open(const char *h5_path, const struct result_schema *schema,
@@ -103,7 +104,8 @@ void stored_rows_close(struct stored_rows *rows)
     close_all(rows->value[RESULT_LAYERS], RESULT_COLUMN_MAX);
     close_all(rows->level, LEVEL_METRIC_MOST);
     close_all(rows->layer_level, LEVEL_METRIC_MOST);
-    hid_t other[] = {rows->status, rows->key, rows->layer_status, rows->evaluation, rows->cost};
+    hid_t other[] = {rows->status,     rows->key,  rows->layer_status,
+                     rows->evaluation, rows->cost, rows->seconds};
     close_all(other, sizeof other / sizeof *other);
     hdf5_close(rows->text_type);
     H5Fclose(rows->file);
@@ -254,7 +256,7 @@ static enum dse_status read_levels(const struct stored_rows *rows, const hid_t *
 static enum dse_status read_traces(const struct stored_rows *rows, const uint32_t *index, struct arena *arena,
                                    struct layer_record *layer, struct dse_error *err)
 {
-    void *evaluation, *cost;
+    void *evaluation, *cost, *seconds = NULL;
     struct block block, same;
     char number[40];
     if (rows->evaluation < 0 || rows->cost < 0)
@@ -263,19 +265,28 @@ static enum dse_status read_traces(const struct stored_rows *rows, const uint32_
                        &evaluation, &block, err));
     DSE_TRY(
         read_block(rows, rows->cost, "trace/cost", METRIC_F64, index, 2, block.n, arena, &cost, &same, err));
+    if (rows->seconds >= 0) /* earlier versions had none */
+        DSE_TRY(read_block(rows, rows->seconds, "trace/seconds", METRIC_F64, index, 2, block.n, arena,
+                           &seconds, &same, err));
     if (block.n != block.last * rows->schema->n_layer)
         return dse_fail_at(err, DSE_BAD_INPUT, rows->path, 0, "the traces are not of as many layers");
     for (size_t l = 0; l < rows->schema->n_layer; l++) {
-        struct text_buffer line;
+        struct text_buffer line, times;
         text_init(&line);
+        text_init(&times);
         for (size_t i = l * block.last; i < (l + 1) * block.last; i++) {
             uint64_t at = ((const uint64_t *)evaluation)[i];
             double value = ((const double *)cost)[i];
-            if (at != METRIC_U64_MISSING || !isnan(value))
-                text_append(&line, "%s%llu:%s", line.length ? " " : "", (unsigned long long)at,
-                            text_double(value, number, sizeof number));
+            if (at == METRIC_U64_MISSING && isnan(value))
+                continue;
+            text_append(&line, "%s%llu:%s", line.length ? " " : "", (unsigned long long)at,
+                        text_double(value, number, sizeof number));
+            if (seconds && !isnan(((const double *)seconds)[i]))
+                text_append(&times, "%s%s", times.length ? " " : "",
+                            text_double(((const double *)seconds)[i], number, sizeof number));
         }
         layer[l].trace = text_keep(&line, arena);
+        layer[l].trace_seconds = text_keep(&times, arena);
     }
     return arena_check(arena, "a point", err);
 }

@@ -45,6 +45,12 @@ static const struct metric layer_behind[] = {
     COLUMN(layer_record, same_as, TEXT, "Layer of the same point whose mapping this one has, too"),
     COLUMN(layer_record, mapping, TEXT, "Chosen mapping, as `dse eval` reads it"),
     COLUMN(layer_record, trace, TEXT, "Improvements of the search, evaluation:cost"),
+    {.name = "trace_seconds",
+     .unit = "",
+     .sentence = "Processor seconds of the search at each of these",
+     .type = METRIC_TEXT,
+     .is_time = true,
+     .offset = offsetof(struct layer_record, trace_seconds)},
     COLUMN_SECONDS(layer_record),
 };
 
@@ -85,6 +91,15 @@ static size_t add_columns(struct result_column *column, size_t at, const struct 
     for (size_t i = 0; i < n; i++)
         column[at + i] = (struct result_column){&metric[i], offset + metric[i].offset};
     return at + n;
+}
+
+bool result_column_is_time(const char *name)
+{
+    for (int table = 0; table < RESULT_TABLE_COUNT; table++)
+        for (size_t i = 0; i < layout[table].n_behind; i++)
+            if (layout[table].behind[i].is_time && strcmp(layout[table].behind[i].name, name) == 0)
+                return true;
+    return false;
 }
 
 size_t schema_columns(const struct result_schema *schema, enum result_table table,

@@ -137,10 +137,11 @@ struct layer_record {
     const char *stop;
     uint64_t evaluations;
     uint64_t draws;
-    const char *padded;  /* "P 53->54" when the engine searched a larger problem */
-    const char *same_as; /* set by journal_format: the layer that has the mapping, which is NULL then */
-    const char *mapping; /* one line that `dse eval` reads back */
-    const char *trace;   /* improvements as "evaluation:cost evaluation:cost ...", or NULL */
+    const char *padded;        /* "P 53->54" when the engine searched a larger problem */
+    const char *same_as;       /* set by journal_format: the layer that has the mapping, which is NULL then */
+    const char *mapping;       /* one line that `dse eval` reads back */
+    const char *trace;         /* improvements as "evaluation:cost evaluation:cost ...", or NULL */
+    const char *trace_seconds; /* processor time at each of these, "0.001 0.2 ...", or NULL */
     double seconds;
     const struct level_values *level; /* (schema->n_level) or NULL */
 };
@@ -173,6 +174,10 @@ const char *coordinate_text(const struct result_coordinate *c, size_t i, char *b
 /* What people read at position `i`: the label if there is one, else value and unit ("64 KiB", "16 GB/s",
  * "ResNet-50"). Returns `buffer`. */
 char *coordinate_label(const struct result_coordinate *c, size_t i, char *buffer, size_t size);
+
+/* Whether a column of that name, of either table, is a time that the run took: it differs between runs and is
+ * left out when results are compared. */
+bool result_column_is_time(const char *name);
 
 /* "OUT.h5" with another ending: result_path(buffer, size, "a/OUT.h5", ".layers.csv") -> "a/OUT.layers.csv".
  * Endings .h5, .hdf5, .nc, .layers.csv and .csv are replaced, else the ending is appended. Returns 0 when it

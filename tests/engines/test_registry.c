@@ -108,7 +108,8 @@ static void check_solves(const struct engine *engine)
         assert_true(r.trace[r.n_trace - 1].cost == r.cost);
         for (uint32_t k = 1; k < r.n_trace; k++)
             assert_true(r.trace[k].cost < r.trace[k - 1].cost &&
-                        r.trace[k].evaluation > r.trace[k - 1].evaluation);
+                        r.trace[k].evaluation > r.trace[k - 1].evaluation &&
+                        r.trace[k].seconds >= r.trace[k - 1].seconds);
         assert_int_equal(r.reason[0], '\0');
     }
 }

@@ -142,7 +142,7 @@ class Combos:
 
     @staticmethod
     def content(row):
-        keep = {key: value for key, value in row.items() if key not in ("seconds", "checksum")}
+        keep = {key: value for key, value in row.items() if key not in ("seconds", "trace_seconds", "checksum")}
         if row["engine"] == "drill":
             del keep["point_key"]  # of another specification: fault_every is an option of the drill
         return keep

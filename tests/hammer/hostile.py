@@ -71,7 +71,7 @@ def rows_of(out, ending=".csv"):
 
 def content(row):
     """What must not change; the key of a point of the drill has the fault in it."""
-    return {key: value for key, value in row.items() if key not in ("seconds", "checksum", "point_key")}
+    return {key: value for key, value in row.items() if key not in ("seconds", "trace_seconds", "checksum", "point_key")}
 
 
 def place(row):

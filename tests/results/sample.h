@@ -142,6 +142,7 @@ static inline size_t sample_point(unsigned cell, struct point_record *point,
         layer[n].stop = "converged";
         layer[n].mapping = "{DRAM: \"C4 K2\", GlobalBuffer: 'P7 Q7'}";
         layer[n].trace = l == 0 ? "1:0.5 20:0.25 300:0.125" : "1:0.5";
+        layer[n].trace_seconds = l == 0 ? "0.001 0.02 0.3" : "0.001";
         layer[n].level = level;
         layer[n].seconds = 0.1;
         n++;

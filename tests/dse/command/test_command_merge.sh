@@ -22,7 +22,7 @@ table() {
     python3 - "$1" <<'PYTHON'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1])):
-    print([value for name, value in row.items() if name not in ("seconds", "checksum")])
+    print([value for name, value in row.items() if name not in ("seconds", "trace_seconds", "checksum")])
 PYTHON
 }
 check 'all at once' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/whole.h5" -j 1 --set batch=2

@@ -10,7 +10,7 @@ import tempfile
 
 DSE = os.environ["DSE"]
 WANTED = ("cosa", "cosa-best", "random")
-TIMES = {"seconds", "checksum"}
+TIMES = {"seconds", "trace_seconds", "checksum"}
 
 HEAD = """experiment: mappings
 architecture: simba_tablev

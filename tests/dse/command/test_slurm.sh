@@ -215,7 +215,7 @@ check 'the merge of both, over the first one' code 0 bash "$folder/merge"
 check 'a local run' code 0 "$DSE" run "$spec" -o "$here/local.h5"
 # table FILE: its lines in order, without seconds (two columns from the end of a point, so by name) and checksum
 table() {
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "seconds" || $i == "checksum") skip[i] = 1 }
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /seconds$/ || $i == "checksum") skip[i] = 1 }
         { line = ""; for (i = 1; i <= NF; i++) if (!(i in skip)) line = line "," $i; print line }' "$1" | sort
 }
 table "$here/local.csv" >"$folder/a"

@@ -71,7 +71,7 @@ def make_earlier(path, lacking):
 
 def plain(path, without=()):
     """The rows without what differs from run to run, in order of their points."""
-    return sorted([(k, v) for k, v in row.items() if k not in {"seconds", "checksum", *without}] for row in rows(path))
+    return sorted([(k, v) for k, v in row.items() if k not in {"seconds", "trace_seconds", "checksum", *without}] for row in rows(path))
 
 
 class Sweep:
@@ -165,7 +165,7 @@ def one_of_both(folder):
         code, err = dse(*s.args)
         check(f"table {k} alone", code == s.code and "6 were there already" in err, f"{code} {err}")
         check(f"table {k} alone: rows", [plain(path, {"draws"}) for path in s.tables] ==
-              [sorted([(n, v) for n, v in row.items() if n not in ("seconds", "checksum", "draws")]
+              [sorted([(n, v) for n, v in row.items() if n not in ("seconds", "trace_seconds", "checksum", "draws")]
                       for row in csv.DictReader(io.StringIO(data.decode()))) for data in s.whole])
 
 

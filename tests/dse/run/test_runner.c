@@ -117,6 +117,7 @@ static size_t unstable_columns(const char *header, bool *unstable, size_t most)
     for (const char *at = header; n < most; n++) {
         size_t length = strcspn(at, ",\r\n");
         unstable[n] = (length == 7 && strncmp(at, "seconds", 7) == 0) ||
+                      (length == 13 && strncmp(at, "trace_seconds", 13) == 0) ||
                       (length == 8 && strncmp(at, "checksum", 8) == 0);
         at += length;
         if (*at++ != ',')

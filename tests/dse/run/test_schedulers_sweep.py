@@ -56,7 +56,8 @@ def rows(path):
     with open(path, encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     for row in table:
-        del row["seconds"], row["checksum"]
+        for name in ("seconds", "trace_seconds", "checksum"):
+            row.pop(name, None)
     return sorted(table, key=lambda row: row["point_key"])
 
 

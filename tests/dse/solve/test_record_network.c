@@ -34,7 +34,7 @@ static struct solve_result example(void)
                                      .n_draw = 70,
                                      .seconds = 0.5,
                                      .n_trace = 1};
-    r.found.trace[0] = (struct trace_point){70, 6e-9};
+    r.found.trace[0] = (struct trace_point){70, 6e-9, 0.25};
     struct engine_schedule *s = &r.found.schedule;
     engine_schedule_init(s);
     s->latency_cycle = 2000;
@@ -134,6 +134,7 @@ static void test_network_row_has_every_number_of_the_schedule(void **state)
     assert_string_equal(l->layer, "(network)");
     assert_true(l->count == 1 && l->latency_cycle == 2000 && l->energy_dram_j == 1.3e-3 && l->n_mac == 123);
     assert_string_equal(l->trace, "70:6e-09");
+    assert_string_equal(l->trace_seconds, "0.25");
     assert_string_equal(l->mapping,
                         "{soma: 1, network: n, groups: [{cut: true, tiles: 2, layers: [a, \"b, c\"]}]}");
     drop(&rows);

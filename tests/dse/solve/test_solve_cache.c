@@ -52,7 +52,10 @@ static void assert_same(const struct solve_result *a, const struct solve_result 
     assert_int_equal(a->found.n_draw, b->found.n_draw);
     assert_memory_equal(&a->found.cost, &b->found.cost, sizeof a->found.cost);
     assert_int_equal(a->found.n_trace, b->found.n_trace);
-    assert_memory_equal(a->found.trace, b->found.trace, a->found.n_trace * sizeof a->found.trace[0]);
+    for (uint32_t i = 0; i < a->found.n_trace; i++) { /* but for the seconds */
+        assert_true(a->found.trace[i].evaluation == b->found.trace[i].evaluation);
+        assert_memory_equal(&a->found.trace[i].cost, &b->found.trace[i].cost, sizeof(double));
+    }
     assert_memory_equal(&a->found.mapping, &b->found.mapping, sizeof a->found.mapping);
     assert_int_equal(x->latency_cycle, y->latency_cycle);
     assert_memory_equal(&x->energy_j, &y->energy_j, sizeof x->energy_j);

@@ -15,7 +15,7 @@ YAML
 rows() { # rows FILE: without what differs from run to run
     "$PYTHON" -c 'import csv, sys
 for row in sorted(csv.DictReader(open(sys.argv[1])), key=lambda r: (r["engine"], r.get("layer", ""))):
-    print([value for name, value in row.items() if name not in ("seconds", "checksum")])' "$1"
+    print([value for name, value in row.items() if name not in ("seconds", "trace_seconds", "checksum")])' "$1"
 }
 field() { # field FILE ENGINE LAYER: its reason; LAYER "" for a point
     "$PYTHON" -c 'import csv, sys

@@ -81,6 +81,7 @@ class Readers(unittest.TestCase):
             self.assertEqual(float(levels["energy_j"].sel(level="DRAM").values[1, 0, 0]), 1e-3)
         with xarray.open_dataset(self.h5, engine=engine, group="trace") as trace:
             self.assertEqual(list(trace["cost"].sel(layer="conv1").values[0, 0, 0]), [0.5, 0.25, 0.125])
+            self.assertEqual(list(trace["seconds"].sel(layer="conv1").values[0, 0, 0]), [0.001, 0.02, 0.3])
 
         with xarray.open_dataset(self.h5, engine=engine, group="inputs") as inputs:
             self.assertEqual(list(inputs["content"].dims), ["input"])

@@ -108,6 +108,7 @@ static void test_cells_are_the_rows_that_went_in(void **state)
             assert_string_equal(stored.layer_status[l], "ok");
             assert_string_equal(stored.layer[l].layer, layer[k].layer);
             assert_string_equal(stored.layer[l].trace, layer[k].trace);
+            assert_string_equal(stored.layer[l].trace_seconds, layer[k].trace_seconds);
             assert_record(RESULT_LAYERS, &stored.layer[l], &layer[k]);
             assert_levels(stored.layer[l].level, level);
             k++;

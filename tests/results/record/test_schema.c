@@ -96,7 +96,7 @@ static void test_schema_every_column_is_described(void **state)
             assert_true(metric->sentence[0] != '\0');
             /* A number has a unit, a text has none. */
             assert_int_equal(metric->unit[0] == '\0', metric->type == METRIC_TEXT);
-            assert_int_equal(metric->is_time, strcmp(metric->name, "seconds") == 0);
+            assert_int_equal(metric->is_time, strstr(metric->name, "seconds") != NULL);
         }
 }
 
