@@ -4,12 +4,15 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Also in the middle of a step: it then leaves what it has not tried yet. */
 struct blocking_limits {
     const atomic_int *cancel; /* not 0: at once; may be NULL */
     double stop_at_s;         /* clock_wall_s; 0: never */
-    bool over;                /* one was met */
+    bool over;                /* one of these was met */
+    double below_j;           /* a proof looks for less energy than this only; 0: for any */
+    uint64_t most_try;        /* tiles and arrays that a proof looks at; 0: any */
 };
 
 /* Whether a limit has been met, now or before. Reads the clock: about as long as 50 additions. NULL: none. */

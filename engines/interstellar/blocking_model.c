@@ -96,9 +96,9 @@ static void compile_memories(struct blocking_level *level, const struct problem 
     }
 }
 
-/* What the visits of a tensor that `level` asks for cost at `storage`. */
-static void add_visit_energy(const struct storage_level *storage, const struct reuse_tensor *tensor,
-                             uint32_t t, struct blocking_level *level)
+/* What one visit of every word of a tensor costs at `storage`, and what the first costs less. */
+static double visit_energy(const struct storage_level *storage, const struct reuse_tensor *tensor,
+                           double *first_j)
 {
     double read_j = storage->read_energy_j / storage->block_word;
     double write_j = storage->update_energy_j / storage->block_word;
@@ -106,12 +106,40 @@ static void add_visit_energy(const struct storage_level *storage, const struct r
         read_j = write_j = storage->part[storage->part_of[tensor->role]].access_energy_j;
     read_j = (read_j + storage->address_energy_j) * tensor->size_word;
     write_j = (write_j + storage->address_energy_j) * tensor->size_word;
-    level->visit_j[t] = tensor->output ? read_j + write_j : read_j;
-    level->first_j[t] = tensor->output ? read_j : 0;
+    *first_j = tensor->output ? read_j : 0;
+    return tensor->output ? read_j + write_j : read_j;
+}
+
+/* The level that asks for what level v keeps of tensor t: the outermost one inside it next to one that keeps
+ * it, or the innermost. By the authors' rule a level asks for itself. */
+static uint32_t demand_level(const struct blocking_model *model, const struct architecture *arch, uint32_t v,
+                             uint32_t t)
+{
+    while (model->rule == REUSE_SANE && v > 0 && !keeps(arch, v - 1, model->reuse.tensor[t].role))
+        v--;
+    return v;
+}
+
+/* Is there an array inside level v and around level `demand`? */
+static bool array_between(const struct blocking_model *model, uint32_t v, uint32_t demand)
+{
+    for (; v > demand; v--)
+        if (blocking_has_array(model, v))
+            return true;
+    return false;
+}
+
+static void compile_bandwidth(const struct storage_level *storage, struct blocking_level *level)
+{
+    level->read_word_per_cycle = storage->read_bandwidth_word_per_cycle;
+    level->write_word_per_cycle = storage->write_bandwidth_word_per_cycle;
+    level->shared_word_per_cycle = storage->shared_bandwidth_word_per_cycle;
+    level->limited = isfinite(level->read_word_per_cycle) || isfinite(level->write_word_per_cycle) ||
+                     isfinite(level->shared_word_per_cycle);
 }
 
 static void compile_level(struct blocking_model *model, const struct architecture *arch, uint32_t v,
-                          bool half_full)
+                          const struct blocking_rules *rules)
 {
     const struct storage_level *storage = &arch->level[v];
     struct blocking_level *level = &model->level[v];
@@ -121,20 +149,31 @@ static void compile_level(struct blocking_model *model, const struct architectur
     level->side[0] = (uint32_t)(level->only_y ? y : x);
     level->side[1] = (uint32_t)(level->only_y ? 1 : y);
     level->link = storage->link;
+    compile_bandwidth(storage, level);
     for (uint32_t t = 0; t < model->n_tensor; t++) {
         const struct reuse_tensor *tensor = &model->reuse.tensor[t];
-        uint32_t demand = v;
-        if (blocking_has_array(model, v)) {
-            level->hop_j[t] = (storage->hop_energy_j + storage->router_energy_j) * tensor->size_word;
-            level->enter_j[t] = storage->ingress_energy_j * tensor->size_word;
+        const uint32_t demand = demand_level(model, arch, v, t);
+        const bool kept = keeps(arch, v, tensor->role), late = kept && demand < v && level->limited;
+        const bool shared = array_between(model, v, demand) || (rules->timed && late);
+        level->passes |= (uint32_t)(demand < v) << t;
+        level->keeps |= (uint32_t)kept << t;
+        if (rules->timed && late) {
+            model->times = model->times && (model->pending < 0 || model->pending == (int)v);
+            model->pending = (int)v;
         }
-        for (; model->rule == REUSE_SANE && demand > 0 && !keeps(arch, demand - 1, tensor->role); demand--)
-            model->exact = model->exact && !blocking_has_array(model, demand);
-        if (keeps(arch, v, tensor->role))
-            add_visit_energy(storage, tensor, t, &model->level[demand]);
+        model->owes = model->owes || shared;
+        if (blocking_has_array(model, v)) {
+            *(shared ? &level->pass_hop_j[t] : &level->hop_j[t]) =
+                (storage->hop_energy_j + storage->router_energy_j) * tensor->size_word;
+            *(shared ? &level->pass_enter_j[t] : &level->enter_j[t]) =
+                storage->ingress_energy_j * tensor->size_word;
+        }
+        if (kept)
+            *(shared ? &level->lend_j[t] : &model->level[demand].visit_j[t]) =
+                visit_energy(storage, tensor, &model->level[demand].first_j[t]);
     }
     if (v + 1 < arch->n_level)
-        compile_memories(level, model->problem, arch, v, half_full);
+        compile_memories(level, model->problem, arch, v, rules->half_full);
 }
 
 uint64_t blocking_tile_words(const struct blocking_box *box, const uint32_t *extent, bool loose)
@@ -164,12 +203,15 @@ static void compile_box(const struct tensor *tensor, struct blocking_box *out)
 }
 
 void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
-                            enum reuse_rule rule, bool half_full, struct blocking_model *out)
+                            const struct blocking_rules *rules, struct blocking_model *out)
 {
     uint32_t chain[PROBLEM_TENSOR_MAX];
     memset(out, 0, sizeof *out);
     out->problem = problem;
-    out->rule = rule;
+    out->rule = rules->reuse;
+    out->padded = rules->padded;
+    out->pending = -1;
+    out->times = true;
     out->n_dim = problem->n_dim;
     out->n_level = arch->n_level;
     out->n_tensor = problem->n_tensor;
@@ -183,10 +225,10 @@ void blocking_model_compile(const struct problem *problem, const struct architec
         compile_box(&problem->tensor[t], &out->box[t]);
     out->exact = true;
     for (uint32_t v = 0; v < arch->n_level; v++)
-        compile_level(out, arch, v, half_full);
+        compile_level(out, arch, v, rules);
     /* The authors' bank leaves out the loops of arrays further in, which the search does not know yet. */
     for (uint32_t v = 2; v < arch->n_level; v++)
-        for (uint32_t w = 1; w < v && rule == REUSE_COMPAT; w++)
+        for (uint32_t w = 1; w < v && out->rule == REUSE_COMPAT; w++)
             out->exact = out->exact && !(blocking_has_array(out, v) && blocking_has_array(out, w));
 }
 
@@ -214,11 +256,8 @@ void blocking_counts(const struct blocking_model *model, uint32_t v, uint32_t k,
                      const double *inside, double *count)
 {
     double product[PROBLEM_DIM_MAX];
-    const bool ordered = v > 0 || model->mac_holds;
     for (uint32_t t = 0; t < model->n_tensor; t++) {
-        const uint32_t exclusive = ordered ? model->order[k].exclusive[t] : 0;
-        for (uint32_t d = 0; d < model->n_dim; d++)
-            product[d] = exclusive >> d & 1 ? outside[d] : inside[d];
+        blocking_product(model, v, k, t, outside, inside, product);
         count[t] = reuse_count(&model->reuse.tensor[t], model->rule, product);
     }
 }

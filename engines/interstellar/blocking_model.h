@@ -40,8 +40,16 @@ struct blocking_level {
     double visit_j[PROBLEM_TENSOR_MAX], first_j[PROBLEM_TENSOR_MAX];
     double hop_j[PROBLEM_TENSOR_MAX];   /* one hop of every word in the array below */
     double enter_j[PROBLEM_TENSOR_MAX]; /* every word on its way into it */
+    /* Tensors that a level further in asks for, as the levels between do not keep them (bit t). If an array
+     * lies between, too, a visit costs this much there: here, by a hop here, on the way into the array here.
+     */
+    uint32_t passes;
+    double lend_j[PROBLEM_TENSOR_MAX], pass_hop_j[PROBLEM_TENSOR_MAX], pass_enter_j[PROBLEM_TENSOR_MAX];
     uint32_t n_memory;
     struct blocking_memory memory[TENSOR_ROLE_COUNT];
+    uint32_t keeps;                                                          /* bit t */
+    bool limited;                                                            /* by one of these bandwidths */
+    double read_word_per_cycle, write_word_per_cycle, shared_word_per_cycle; /* of an instance */
 };
 
 /* The ranks of a tensor, close together: terms begin[r] .. begin[r + 1] - 1 add up in rank r. */
@@ -63,6 +71,12 @@ struct blocking_model {
     bool exact;     /* energies and fits are those of the accounting; else near to them */
     double mac_j;   /* of all MACs */
     uint32_t loops; /* bit d: dimension d has more than one iteration */
+    bool owes;      /* some lend_j, pass_hop_j or pass_enter_j is there */
+    bool padded;    /* factors may multiply to more than a bound */
+    /* With a limit of time: the level whose words are counted further in too, as levels between do not keep
+     * them; -1: none. `times`: there is at most one, so that time is exact. */
+    int pending;
+    bool times;
     uint32_t n_order;
     struct blocking_order order[BLOCKING_ORDER_MAX];
     struct blocking_level level[ARCH_LEVEL_MAX];
@@ -74,9 +88,16 @@ static inline bool blocking_has_array(const struct blocking_model *model, uint32
     return model->level[v].side[0] > 1;
 }
 
-/* `half_full`: levels must be used as their min_utilization says. Problem and machine have been checked. */
+struct blocking_rules {
+    enum reuse_rule reuse;
+    bool half_full; /* levels must be used as their min_utilization says */
+    bool padded;    /* factors may multiply to more than a bound */
+    bool timed;     /* time counts, too */
+};
+
+/* Problem and machine have been checked. */
 void blocking_model_compile(const struct problem *problem, const struct architecture *arch,
-                            enum reuse_rule rule, bool half_full, struct blocking_model *out);
+                            const struct blocking_rules *rules, struct blocking_model *out);
 
 /* Do the tiles of extent[d] (n_dim) fit into so many instances of level v, by the accounting's rule or,
  * where it has none for several together, as far as can be said? With `least`, are they large enough too? */
@@ -87,9 +108,18 @@ bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_
  * parts of a tile need less together. */
 uint64_t blocking_tile_words(const struct blocking_box *box, const uint32_t *extent, bool loose);
 
-/* How often level v serves every word of each tensor (n_tensor), when the loops further out and the array
- * above make outside[d] iterations without, and inside[d] with the level's own temporal loops, ordered as
- * order number k says. */
+/* product[d] (n_dim): the iterations of order number k at level v that count for tensor t, when the loops
+ * further out and the array above make outside[d] without, and inside[d] with the level's own loops. */
+static inline void blocking_product(const struct blocking_model *model, uint32_t v, uint32_t k, uint32_t t,
+                                    const double *outside, const double *inside, double *product)
+{
+    const uint32_t exclusive = v > 0 || model->mac_holds ? model->order[k].exclusive[t] : 0;
+    for (uint32_t d = 0; d < model->n_dim; d++)
+        product[d] = exclusive >> d & 1 ? outside[d] : inside[d];
+}
+
+/* How often level v serves every word of each tensor (n_tensor), with the iterations of
+ * blocking_product. */
 void blocking_counts(const struct blocking_model *model, uint32_t v, uint32_t k, const double *outside,
                      const double *inside, double *count);
 

@@ -44,7 +44,8 @@ static enum dse_status make_heap(struct blocking_search *search, struct dse_erro
     struct blocking_proof *proof = search->proof;
     const uint32_t top = space->model.n_level - 1;
     struct proof_level *level = &proof->level[top];
-    double outer[PROBLEM_DIM_MAX], energy_j[BLOCKING_ORDER_MAX];
+    double outer[PROBLEM_DIM_MAX], outside[PROBLEM_DIM_MAX], inside[PROBLEM_DIM_MAX];
+    double energy_j[BLOCKING_ORDER_MAX];
     double count[BLOCKING_ORDER_MAX][PROBLEM_TENSOR_MAX];
     DSE_TRY(node_list_fill(search, top, &level->list, err));
     proof->heap = malloc((level->list.n + 1) * sizeof *proof->heap);
@@ -55,13 +56,16 @@ static enum dse_status make_heap(struct blocking_search *search, struct dse_erro
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of the outermost level",
                         level->list.n);
     for (uint32_t i = 0; i < level->list.n && !blocking_search_is_over(search); i++) {
-        const uint32_t n = space_level_energies(space, top, NULL, &level->list.node[i], energy_j, count);
+        space_iterations(space, top, NULL, &level->list.node[i], outside, inside);
+        const uint32_t n =
+            space_level_energies(space, top, outside, inside, &space->least_debt[top], energy_j, count);
         double least = energy_j[0];
         for (uint32_t k = 1; k < n; k++)
             least = fmin(least, energy_j[k]);
         space_outer(space, layer_tile(&space->model, top), &level->list.node[i], outer);
         proof->top_key[i] =
-            space->model.mac_j + least + (top > 0 ? proof_bound_from(search, top - 1, outer) : 0);
+            space->model.mac_j + least +
+            (top > 0 ? proof_bound_from(search, top - 1, outer, &space->least_debt[top - 1]) : 0);
         if (proof->top_key[i] < INFINITY)
             proof->heap[proof->n_heap++] = i;
     }
@@ -73,12 +77,16 @@ static enum dse_status make_heap(struct blocking_search *search, struct dse_erro
 enum dse_status blocking_prove(const struct blocking_space *space, struct blocking_search *out,
                                struct dse_error *err)
 {
-    *out = (struct blocking_search){
-        .space = space, .limits = out->limits, .best_j = INFINITY, .most_point = UINT64_MAX};
+    *out = (struct blocking_search){.space = space,
+                                    .limits = out->limits,
+                                    .best_j = out->limits.below_j > 0 ? out->limits.below_j : INFINITY,
+                                    .most_point = UINT64_MAX};
     out->proof = calloc(1, sizeof *out->proof);
     if (!out->proof)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for a proof");
     arena_init(&out->proof->arena);
+    if (!proof_load_first(out))
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for a proof");
     proof_bound_outside(out);
     for (uint32_t v = 0; v + 1 < space->model.n_level && !out->over; v++)
         DSE_TRY(proof_list_level(out, v, err));
@@ -96,15 +104,24 @@ static void trace_best(struct blocking_search *search, const struct inner *first
 {
     const struct blocking_space *space = search->space;
     struct inner at = *first;
+    struct blocking_point *best = &search->best;
+    uint32_t load = 0;
     for (uint32_t v = space->model.n_level; v-- > 0;) {
-        struct blocking_point *best = &search->best;
+        double outside[PROBLEM_DIM_MAX], inside[PROBLEM_DIM_MAX], count[PROBLEM_TENSOR_MAX];
+        const bool outermost = v + 1 == space->model.n_level;
         best->tile[v] = best->bank[v] = search->proof->level[v].list.node[at.tile];
         best->order[v] = at.order;
         best->choice[v] = at.choice;
         if (blocking_has_array(&space->model, v))
             (void)space_choose(space, v, at.choice, &best->tile[v], &best->bank[v]);
-        if (v > 0)
-            at = *proof_slot(search, v - 1, &best->bank[v]);
+        if (v == 0)
+            return;
+        space_iterations(space, v, outermost ? NULL : &best->bank[v + 1], &best->tile[v], outside, inside);
+        blocking_counts(&space->model, v, at.order, outside, inside, count);
+        if (!proof_load_served(search, v, load, at.order, outside, inside, count, &load) ||
+            !proof_load_passed(search, v, load, at.choice, &load))
+            return; /* out of memory: these loads were there before */
+        at = *proof_slot(search, v - 1, &best->bank[v], load);
     }
 }
 
@@ -121,7 +138,7 @@ enum dse_status blocking_proof_step(struct blocking_search *search, struct dse_e
             break;
         struct inner found = {.inner_j = search->best_j - search->space->model.mac_j};
         const double before = found.inner_j;
-        proof_try_tile(search, top, NULL, tile, &found);
+        proof_try_tile(search, top, NULL, 0, tile, &found);
         search->n_point++;
         if (found.inner_j < before) {
             search->best_j = found.inner_j + search->space->model.mac_j;
@@ -147,6 +164,7 @@ void blocking_proof_free(struct blocking_proof *proof)
     for (uint32_t v = 0; proof && v < ARCH_LEVEL_MAX; v++)
         proof_level_free(&proof->level[v]);
     if (proof) {
+        proof_loads_free(&proof->loads);
         free(proof->heap);
         free(proof->top_key);
         arena_free(&proof->arena);

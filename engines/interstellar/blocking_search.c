@@ -14,6 +14,9 @@ bool blocking_search_is_over(struct blocking_search *search)
 {
     if (!search->over && search->n_look++ % LOOKS == 0)
         search->over = blocking_limits_met(&search->limits);
+    search->spent =
+        search->spent || (search->limits.most_try > 0 && search->n_try >= search->limits.most_try);
+    search->over = search->over || search->spent;
     return search->over;
 }
 
@@ -73,24 +76,32 @@ void space_served(const struct blocking_space *space, uint32_t v, const struct b
         served[d] = ceil((double)space->model.problem->bound[d] / space_state(space, y, d, node)->tile);
 }
 
-uint32_t space_level_energies(const struct blocking_space *space, uint32_t v,
-                              const struct blocking_node *from, const struct blocking_node *to,
-                              double *energy_j, double count[][PROBLEM_TENSOR_MAX])
+void space_iterations(const struct blocking_space *space, uint32_t v, const struct blocking_node *from,
+                      const struct blocking_node *to, double *outside, double *inside)
 {
-    const struct blocking_model *model = &space->model;
-    double outside[PROBLEM_DIM_MAX], inside[PROBLEM_DIM_MAX];
-    const uint32_t y = layer_tile(model, v);
-    for (uint32_t d = 0; d < model->n_dim; d++)
+    for (uint32_t d = 0; d < space->model.n_dim; d++)
         outside[d] = 1;
     if (from)
-        space_outer(space, y - 1, from, outside);
+        space_outer(space, layer_tile(&space->model, v) - 1, from, outside);
     space_served(space, v, to, inside);
+}
+
+uint32_t space_level_energies(const struct blocking_space *space, uint32_t v, const double *outside,
+                              const double *inside, const struct blocking_debt *debt, double *energy_j,
+                              double count[][PROBLEM_TENSOR_MAX])
+{
+    const struct blocking_model *model = &space->model;
     const uint32_t n = v > 0 || model->mac_holds ? model->n_order : 1;
     for (uint32_t k = 0; k < n; k++) {
         blocking_counts(model, v, k, outside, inside, count[k]);
         energy_j[k] = 0;
         for (uint32_t t = 0; t < model->n_tensor; t++)
             energy_j[k] += blocking_visit_energy(model, v, t, count[k][t], 0);
+        for (uint32_t t = 0; t < model->n_tensor && debt->n > 0; t++) {
+            double product[PROBLEM_DIM_MAX];
+            blocking_product(model, v, k, t, outside, inside, product);
+            energy_j[k] += blocking_debt_energy(model, v, t, debt, product);
+        }
     }
     return n;
 }

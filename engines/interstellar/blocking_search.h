@@ -15,6 +15,8 @@ struct blocking_search {
     struct blocking_limits limits;
     uint32_t n_look; /* for the limits, at which is not looked each time */
     uint32_t n_late; /* questions since a limit was met */
+    uint64_t n_try;  /* tiles and arrays that a proof has looked at */
+    bool spent;      /* most_try was met */
     bool over;       /* a limit was met; nothing of a proof holds from here on but the best and the bound */
     bool found;
     bool done;           /* the best is the optimum, or there is no point at all */
@@ -71,10 +73,15 @@ void space_innermost(const struct blocking_space *space, const struct blocking_n
 void space_served(const struct blocking_space *space, uint32_t v, const struct blocking_node *node,
                   double *served);
 
+/* The iterations that count at level v without and with its own loops (n_dim each), for the step from one
+ * node (NULL: none) to another. */
+void space_iterations(const struct blocking_space *space, uint32_t v, const struct blocking_node *from,
+                      const struct blocking_node *to, double *outside, double *inside);
+
 /* The energies of level v without the hops in its array by each order, and the counts of each (n_order,
- * n_tensor), for the step from one node to another. */
-uint32_t space_level_energies(const struct blocking_space *space, uint32_t v,
-                              const struct blocking_node *from, const struct blocking_node *to,
-                              double *energy_j, double count[][PROBLEM_TENSOR_MAX]);
+ * n_tensor), with these iterations. What is settled there of `debt` is among them. */
+uint32_t space_level_energies(const struct blocking_space *space, uint32_t v, const double *outside,
+                              const double *inside, const struct blocking_debt *debt, double *energy_j,
+                              double count[][PROBLEM_TENSOR_MAX]);
 
 #endif

@@ -98,14 +98,70 @@ static bool may_share(const struct interstellar_hint *hint, const struct blockin
     return listed && room;
 }
 
+void space_debt(const struct blocking_space *space, uint32_t v, uint32_t c, const struct blocking_debt *in,
+                struct blocking_debt *out)
+{
+    const bool has = blocking_has_array(&space->model, v);
+    struct debt_array array;
+    if (has)
+        debt_array_of(&space->model, &space->array[v].list.choice[c], &array);
+    blocking_debt_pass(&space->model, v, has ? &array : NULL, in, out);
+}
+
+/* What is owed in front of each level at least. */
+static void bound_debts(struct blocking_space *space)
+{
+    for (uint32_t v = space->model.n_level - 1; v > 0 && space->model.owes; v--) {
+        const bool has = blocking_has_array(&space->model, v) && space->array[v].list.n > 0;
+        struct debt_array least;
+        if (has)
+            debt_array_least(&space->model, &space->array[v].list, &least);
+        blocking_debt_pass(&space->model, v, has ? &least : NULL, &space->least_debt[v],
+                           &space->least_debt[v - 1]);
+    }
+}
+
+static uint32_t count_arrays(const struct blocking_model *model)
+{
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < model->n_level; v++)
+        n += blocking_has_array(model, v);
+    return n;
+}
+
+/* Instances in use at most, and whether they have to be told apart: levels between arrays have as many times
+ * their bandwidth, and several arrays share the steps. */
+static void bound_uses(struct blocking_space *space)
+{
+    const struct blocking_model *model = &space->model;
+    double most = 1;
+    bool limited = false, inside = false;
+    for (uint32_t v = 0; v < model->n_level; v++) {
+        double own = 1;
+        inside = inside || (limited && blocking_has_array(model, v));
+        limited = limited || model->level[v].limited;
+        for (uint32_t c = 0; c < space->array[v].list.n; c++)
+            own = fmax(own, space_use(space, &space->array[v].list.choice[c]));
+        space->most_use[v] = most *= own;
+    }
+    space->counts_use = isfinite(space->most_cycle) && (inside || count_arrays(model) > 1);
+}
+
 enum dse_status blocking_space_build(const struct problem *problem, const struct architecture *arch,
                                      const struct interstellar_hint *hint,
                                      const struct blocking_settings *settings, struct arena *arena,
                                      struct blocking_space *out, struct dse_error *err)
 {
     const struct blocking_model *model = &out->model;
-    blocking_model_compile(problem, arch, settings->rule, settings->half_full, &out->model);
+    const struct blocking_rules rules = {settings->rule, settings->half_full,
+                                         (hint && hint->present) || settings->pad > 1,
+                                         settings->most_cycle > 0};
+    struct array_rule rule = settings->array;
+    blocking_model_compile(problem, arch, &rules, &out->model);
     out->model.limits = settings->limits;
+    out->most_cycle = settings->most_cycle > 0 ? settings->most_cycle : INFINITY;
+    if (count_arrays(model) == 1)
+        rule.least_use = (double)problem_macs(problem) / out->most_cycle;
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         const bool hinted = hint && hint->present;
         const struct loop_wish wish = {hinted ? &hint->loop[d] : NULL, !hinted || may_share(hint, model, d),
@@ -115,11 +171,13 @@ enum dse_status blocking_space_build(const struct problem *problem, const struct
     for (uint32_t v = 0; v < model->n_level; v++) {
         if (!blocking_has_array(model, v))
             continue;
-        DSE_TRY(array_choices_list(model, out->path, v, hint, &settings->array, &out->array[v].list, err));
+        DSE_TRY(array_choices_list(model, out->path, v, hint, &rule, &out->array[v].list, err));
         if (blocking_limits_met(settings->limits))
             return DSE_OK;
         DSE_TRY(index_array(out, v, arena, &out->array[v], err));
     }
+    bound_debts(out);
+    bound_uses(out);
     return DSE_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "costmodel/model/mapping.h"
 #include "engines/interstellar/array_choice.h"
+#include "engines/interstellar/blocking_debt.h"
 #include "engines/interstellar/blocking_model.h"
 #include "engines/interstellar/loop_paths.h"
 
@@ -36,14 +37,19 @@ struct blocking_array {
 
 struct blocking_space {
     struct blocking_model model;
-    struct loop_paths path[PROBLEM_DIM_MAX];     /* (n_dim) */
-    struct blocking_array array[ARCH_LEVEL_MAX]; /* (n_level) where there is an array */
+    struct loop_paths path[PROBLEM_DIM_MAX];         /* (n_dim) */
+    struct blocking_array array[ARCH_LEVEL_MAX];     /* (n_level) where there is an array */
+    struct blocking_debt least_debt[ARCH_LEVEL_MAX]; /* [v] of all in front of level v, at least */
+    double most_cycle;               /* no point takes longer; INFINITY: time does not count */
+    bool counts_use;                 /* instances in use are told apart further in */
+    double most_use[ARCH_LEVEL_MAX]; /* [v] of the arrays below level v and further in together */
 };
 
 struct blocking_settings {
     enum reuse_rule rule;
     bool half_full;
-    double pad; /* bounds up to so many times a loop's are tried; 1: exact factors only */
+    double pad;        /* bounds up to so many times a loop's are tried; 1: exact factors only */
+    double most_cycle; /* of steps and bandwidths; 0: any */
     struct array_rule array;
     struct blocking_limits *limits; /* NULL: none */
 };
@@ -58,6 +64,15 @@ DSE_MUST_CHECK enum dse_status blocking_space_build(const struct problem *proble
                                                     struct arena *arena, struct blocking_space *out,
                                                     struct dse_error *err);
 void blocking_space_free(struct blocking_space *space);
+
+/* The product of a choice's factors. */
+static inline double space_use(const struct blocking_space *space, const struct array_choice *choice)
+{
+    double use = 1;
+    for (uint32_t d = 0; d < space->model.n_dim; d++)
+        use *= choice->factor[d];
+    return use;
+}
 
 static inline const struct loop_state *space_state(const struct blocking_space *space, uint32_t layer,
                                                    uint32_t d, const struct blocking_node *node)
@@ -90,6 +105,10 @@ static inline uint64_t space_open_choices(const struct blocking_space *space, ui
  * level inside does not hold or that use it too little. */
 bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,
                   const struct blocking_node *from, struct blocking_node *to);
+
+/* The debts in front of level v - 1 behind choice c of the array below level v, if there is one. */
+void space_debt(const struct blocking_space *space, uint32_t v, uint32_t c, const struct blocking_debt *in,
+                struct blocking_debt *out);
 
 /* Calls visit for every node of the layer behind the temporal step of level v that `from` leads to (NULL: any
  * of the layer before) and whose tiles the array below or, without one, the level inside can hold, in a fixed

@@ -8,6 +8,7 @@
 
 struct blocking_walk {
     struct node_list outermost;
+    struct blocking_debt debt[ARCH_LEVEL_MAX];
     uint32_t next; /* of these */
 };
 
@@ -19,6 +20,7 @@ struct place {
     struct blocking_point point;
     uint32_t v;
     double outer_j;
+    struct blocking_debt *debt; /* [v] in front of level v */
 };
 
 static bool enter(struct place *place);
@@ -61,8 +63,10 @@ static bool visit(void *payload, const struct blocking_node *node)
     const uint32_t v = place->v;
     const bool outermost = v + 1 == space->model.n_level;
     double energy_j[BLOCKING_ORDER_MAX], count[BLOCKING_ORDER_MAX][PROBLEM_TENSOR_MAX];
+    double outside[PROBLEM_DIM_MAX], inside[PROBLEM_DIM_MAX];
+    space_iterations(space, v, outermost ? NULL : &place->point.bank[v + 1], node, outside, inside);
     const uint32_t n_order =
-        space_level_energies(space, v, outermost ? NULL : &place->point.bank[v + 1], node, energy_j, count);
+        space_level_energies(space, v, outside, inside, &place->debt[v], energy_j, count);
     const struct blocking_array *array = &space->array[v];
     bool more = true;
     place->point.tile[v] = place->point.bank[v] = *node;
@@ -80,6 +84,8 @@ static bool visit(void *payload, const struct blocking_node *node)
             }
         }
         place->point.choice[v] = c;
+        if (v > 0 && space->model.owes)
+            space_debt(space, v, c, &place->debt[v], &place->debt[v - 1]);
         more = go_inwards(place, best);
     }
     return more;
@@ -110,8 +116,10 @@ enum dse_status blocking_enumerate(const struct blocking_space *space, struct bl
 enum dse_status blocking_walk_step(struct blocking_search *search, struct dse_error *err)
 {
     struct blocking_walk *walk = search->walk;
-    struct place place = {
-        .search = search, .v = search->space->model.n_level - 1, .outer_j = search->space->model.mac_j};
+    struct place place = {.search = search,
+                          .v = search->space->model.n_level - 1,
+                          .outer_j = search->space->model.mac_j,
+                          .debt = walk->debt};
     const uint64_t enough = search->n_point + POINTS_AT_A_TIME;
     bool more = true;
     (void)err;

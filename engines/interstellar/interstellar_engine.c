@@ -1,5 +1,5 @@
 /* The engine interstellar: the authors' search of loop blockings, or branch and bound to the same optimum. By
- * other objectives than energy it goes through least energies for ever more MACs in use. */
+ * other objectives than energy it goes through least energies for ever fewer cycles. */
 #include "engines/interstellar/interstellar_engine.h"
 
 #include <math.h>
@@ -12,11 +12,21 @@
 #include "engines/interstellar/blocking_search.h"
 #include "engines/interstellar/dataflow_list.h"
 #include "engines/interstellar/mapping_words.h"
+#include "engines/interstellar/time_passes.h"
 #include "engines/mapspace/mapspace_constraints.h"
 
 enum { MODE_PROVE, MODE_ENUMERATE };
 enum { POLISH_EVALUATIONS = 20000, POLISH_PATIENCE = 50, LATE_EVALUATIONS = 500 };
-enum { OPTION_MODE, OPTION_LOOPS, OPTION_THRESHOLD, OPTION_USE, OPTION_REPLICATION, OPTION_RAGGED, N_OPTION };
+enum {
+    OPTION_MODE,
+    OPTION_LOOPS,
+    OPTION_THRESHOLD,
+    OPTION_USE,
+    OPTION_REPLICATION,
+    OPTION_RAGGED,
+    OPTION_EFFORT,
+    N_OPTION
+};
 
 static const char *const modes[] = {"prove", "enumerate"};
 
@@ -35,6 +45,10 @@ static const struct engine_option option[N_OPTION] = {
     {"replication", "a side of the array may carry several loops", "", OPTION_BOOL, 1, 0, 1, NULL},
     {"ragged", "try bounds padded to at most so many times a loop's as well; not with a schedule file", "1",
      OPTION_REAL, 1, 1, 4, NULL},
+    {"effort",
+     "a proof looks at so many million tiles and arrays; then a local search improves what it has; 0: any "
+     "number",
+     "1e6", OPTION_REAL, 4, 0, 1e9, NULL},
 };
 
 struct state {
@@ -44,10 +58,10 @@ struct state {
     const struct interstellar_hint *hint; /* NULL: none */
     struct blocking_search search;
     struct blocking_limits limits;
-    double offered_j;               /* of the best that the driver knows */
-    uint64_t n_counted;             /* points that the driver knows */
-    double passed;                  /* no mapping with fewer MACs in use than this pass asks for costs less */
-    double most_use;                /* of the array's choices, all of them */
+    double offered_j;   /* of the best that the driver knows */
+    uint64_t n_counted; /* points that the driver knows */
+    struct time_passes passes;
+    uint64_t n_try;                 /* of the passes that are over */
     struct engine_context *context; /* of the local search */
     struct polish *polish;          /* NULL: none; in the driver's arena */
     uint64_t last_evaluation;       /* of it */
@@ -67,26 +81,32 @@ static enum dse_status check_task(const struct engine_context *context, struct d
     return DSE_OK;
 }
 
-static void settle(const struct engine_task *task, struct blocking_settings *settings,
+static bool has_dataflow(const struct engine_task *task)
+{
+    for (uint32_t v = 0; task->constraints && v < task->constraints->n_level; v++)
+        if (task->constraints->level[v].dataflow.n > 0)
+            return true;
+    return false;
+}
+
+/* `list`: for a list of the dataflows that the authors' program explores. */
+static void settle(const struct engine_task *task, bool list, struct blocking_settings *settings,
                    const struct interstellar_hint **hint)
 {
     const bool compat = evaluator_accounting(task->evaluator) == &accounting_interstellar_compat;
     const double threshold = task->option[OPTION_THRESHOLD], use = task->option[OPTION_USE];
     struct array_rule *rule = &settings->array;
     *hint = task->constraints && task->constraints->hint.present ? &task->constraints->hint : NULL;
-    const bool authors = compat || *hint;
-    settings->limits = NULL;
-    settings->rule = compat ? REUSE_COMPAT : REUSE_SANE;
-    settings->half_full = compat;
-    settings->pad = task->option[OPTION_RAGGED];
-    *rule = (struct array_rule){.any = !compat,
-                                .replication = task->option[OPTION_REPLICATION] != 0 &&
-                                               !(authors && task->architecture->no_replication),
-                                .loops = (uint32_t)task->option[OPTION_LOOPS],
-                                .threshold = threshold >= 0 ? threshold
-                                             : authors      ? task->architecture->utilization_threshold
-                                                            : 0,
-                                .share = use >= 0 ? use : 0};
+    *settings = (struct blocking_settings){
+        .rule = compat ? REUSE_COMPAT : REUSE_SANE, .half_full = compat, .pad = task->option[OPTION_RAGGED]};
+    list = list || task->option[OPTION_MODE] == MODE_ENUMERATE || threshold >= 0 || use >= 0 || *hint ||
+           has_dataflow(task);
+    *rule = (struct array_rule){
+        .any = !(compat && list), .loops = (uint32_t)task->option[OPTION_LOOPS], .share = use >= 0 ? use : 0};
+    const bool authors = !rule->any || *hint;
+    rule->replication =
+        task->option[OPTION_REPLICATION] != 0 && !(authors && task->architecture->no_replication);
+    rule->threshold = threshold >= 0 ? threshold : authors ? task->architecture->utilization_threshold : 0;
     for (uint32_t v = 0; task->constraints && v < task->constraints->n_level; v++)
         if (task->constraints->level[v].dataflow.n > 0) {
             rule->only[v] = &task->constraints->level[v].dataflow;
@@ -100,7 +120,7 @@ static enum dse_status interstellar_dataflows(const struct engine_task *task, st
 {
     struct blocking_settings settings;
     const struct interstellar_hint *hint;
-    settle(task, &settings, &hint);
+    settle(task, true, &settings, &hint);
     settings.array.any = false;
     return dataflow_list(evaluator_problem(task->evaluator), task->architecture, hint, &settings, arena, out,
                          err);
@@ -112,7 +132,11 @@ static enum dse_status begin_pass(struct engine_context *context, struct state *
     blocking_search_free(&state->search);
     blocking_space_free(&state->space);
     arena_reset(&state->arena);
+    state->n_try += state->search.n_try;
     state->search.limits = state->limits;
+    if (state->limits.most_try > 0) /* of all passes together */
+        state->search.limits.most_try -=
+            state->n_try < state->limits.most_try ? state->n_try : state->limits.most_try - 1;
     DSE_TRY(blocking_space_build(engine_context_problem(context), engine_context_task(context)->architecture,
                                  state->hint, &state->settings, &state->arena, &state->space, err));
     if (state->limits.over) {
@@ -126,45 +150,24 @@ static enum dse_status begin_pass(struct engine_context *context, struct state *
     return DSE_OK;
 }
 
-/* The product of an array choice's factors. */
-static double use_of(const struct state *state, const struct array_choice *choice)
-{
-    double use = 1;
-    for (uint32_t d = 0; d < state->space.model.n_dim; d++)
-        use *= choice->factor[d];
-    return use;
-}
-
 static enum dse_status interstellar_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
     const struct engine_budget *budget = &engine_context_task(context)->budget;
     arena_init(&state->arena);
-    state->offered_j = state->passed = INFINITY;
-    state->most_use = 1;
+    state->offered_j = INFINITY;
     state->limits.cancel = budget->cancel;
     if (budget->max_seconds > 0)
         state->limits.stop_at_s = clock_wall_s() + budget->max_seconds;
+    state->limits.most_try = (uint64_t)(engine_context_option(context, OPTION_EFFORT) * 1e6);
     DSE_TRY(check_task(context, err));
-    settle(engine_context_task(context), &state->settings, &state->hint);
+    settle(engine_context_task(context), false, &state->settings, &state->hint);
     state->settings.limits = &state->limits;
     DSE_TRY(begin_pass(context, state, err));
-    for (uint32_t v = 0; v < state->space.model.n_level; v++) {
-        double most = 1;
-        for (uint32_t c = 0; c < state->space.array[v].list.n; c++)
-            most = fmax(most, use_of(state, &state->space.array[v].list.choice[c]));
-        state->most_use *= most;
-    }
+    time_passes_begin(&state->passes, &engine_context_task(context)->objective,
+                      engine_context_problem(context), engine_context_task(context)->architecture,
+                      state->space.most_use[state->space.model.n_level - 1]);
     return DSE_OK;
-}
-
-/* No mapping with so many MACs in use at most and this energy at least costs less. */
-static double cost_of(const struct engine_context *context, double energy_j, double use)
-{
-    const struct engine_task *task = engine_context_task(context);
-    double latency_s =
-        ceil((double)problem_macs(evaluator_problem(task->evaluator)) / use) / task->architecture->clock_hz;
-    return objective_cost_of(&task->objective, energy_j, latency_s);
 }
 
 /* Price the best of the search, unless the driver knows it; its energy must be what the search says. */
@@ -187,37 +190,14 @@ static enum dse_status offer(struct engine_context *context, struct state *state
     return DSE_OK;
 }
 
-/* The machine's one array below a level, or -1: none or several. */
-static int only_array(const struct state *state)
-{
-    int found = -1;
-    for (uint32_t v = 0; v < state->space.model.n_level; v++)
-        if (blocking_has_array(&state->space.model, v)) {
-            if (found >= 0)
-                return -1;
-            found = (int)v;
-        }
-    return found;
-}
-
-/* A pass has ended. By an objective with time in it the next looks for the least energy with more MACs in use
- * than the best has; all with fewer need no less energy and time. False: no more passes. */
+/* A pass has ended. By an objective with time in it there may be more. */
 static bool next_pass(struct engine_context *context, struct state *state)
 {
-    const int v = only_array(state);
-    const double best_j = state->search.best_j;
-    if (!state->search.found)
+    if (!time_passes_next(&state->passes, state->search.found, state->search.best_j,
+                          engine_context_best_cost(context)))
         return false;
-    if (engine_context_task(context)->objective.delay_exponent == 0 || v < 0) {
-        state->passed = fmin(state->passed, cost_of(context, best_j, state->most_use));
-        return false;
-    }
-    const double use = use_of(state, &state->space.array[v].list.choice[state->search.best.choice[v]]);
-    state->passed = fmin(state->passed, cost_of(context, best_j, use));
-    if (use >= state->most_use ||
-        cost_of(context, best_j, state->most_use) >= engine_context_best_cost(context))
-        return false;
-    state->settings.array.least_use = use + 1;
+    state->settings.most_cycle = state->passes.most_cycle;
+    state->limits.below_j = isfinite(state->passes.below_j) ? state->passes.below_j : 0;
     return true;
 }
 
@@ -255,7 +235,7 @@ static enum dse_status end_search(struct engine_context *context, struct state *
                                   struct dse_error *err)
 {
     const double best = engine_context_best_cost(context);
-    double bound = state->passed;
+    double bound = state->passes.passed;
     if (engine_context_task(context)->objective.delay_exponent != 0)
         bound = fmin(bound, best);
     *stop = STOP_CONVERGED;
@@ -288,7 +268,7 @@ static enum dse_status enumerate_step(struct engine_context *context, struct sta
         *stop = STOP_MAX_EVALUATIONS;
         return DSE_OK;
     }
-    state->passed = cost_of(context, search->best_j, state->most_use);
+    (void)time_passes_next(&state->passes, search->found, search->best_j, engine_context_best_cost(context));
     return end_search(context, state, stop, err);
 }
 
@@ -329,11 +309,13 @@ static enum dse_status start_polish(struct engine_context *context, struct state
     return DSE_OK;
 }
 
-/* Where the search's energies are only near the accounting's, its answer is where a local search begins. */
+/* Where the search's energies are only near the accounting's, or it was left unfinished, its answer is where
+ * a local search begins. */
 static enum dse_status begin_polish(struct engine_context *context, struct state *state,
                                     struct dse_error *err)
 {
-    if (state->space.model.exact || engine_context_task(context)->constraints || state->settings.pad > 1)
+    if ((state->space.model.exact && !state->search.spent) || engine_context_task(context)->constraints ||
+        state->settings.pad > 1)
         return DSE_OK;
     return start_polish(context, state, POLISH_EVALUATIONS, err);
 }
@@ -361,9 +343,11 @@ static enum dse_status interstellar_step(void *memory, struct engine_context *co
     if (!state->search.done)
         DSE_TRY(blocking_search_step(&state->search, err));
     DSE_TRY(offer(context, state, err));
-    if (!state->search.done)
+    if (!state->search.done && !state->search.spent)
         return DSE_OK;
-    if (!next_pass(context, state)) {
+    if (state->search.spent)
+        time_passes_leave(&state->passes, state->search.bound_j);
+    if (state->search.spent || !next_pass(context, state)) {
         DSE_TRY(begin_polish(context, state, err));
         return state->polish ? DSE_OK : end_search(context, state, stop, err);
     }

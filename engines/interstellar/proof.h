@@ -12,16 +12,34 @@ struct way {
     double hop[PROBLEM_TENSOR_MAX];
 };
 
+/* In the arena. */
 struct way_list {
-    bool known;
+    struct way_list *next; /* for another load in front */
+    uint32_t load;
     uint32_t n;
-    struct way *way; /* (n) no other is better in everything; in the arena */
+    struct way *way; /* (n) no other is better in everything */
+};
+
+/* What the way to a node brings along that counts further in. */
+struct load {
+    double use;                                /* iterations of all arrays so far; 1 where nobody asks */
+    double read_word, write_word, shared_word; /* left of the pending level's bandwidth; INFINITY: no limit */
+    struct blocking_debt debt;
+};
+
+/* Loads by number, each once. Number 0 is that in front of the outermost level. */
+struct load_list {
+    uint32_t n, capacity;
+    struct load *load; /* (n) owned */
+    uint32_t **after;  /* (n, ARCH_LEVEL_MAX)(n choices) 1 + the load behind the array; owned, in the arena */
+    uint32_t n_slot, *slot; /* 1 + a number; owned */
 };
 
 /* The best way inwards from a node, once it is known. */
 struct inner {
     bool used, exact; /* exact: inner_j is the least; else a bound that was enough at its time */
     struct blocking_node from;
+    uint32_t load;
     double inner_j;
     uint32_t tile; /* of the level's list */
     uint32_t order, choice;
@@ -53,16 +71,22 @@ struct proof_level {
     struct node_list list; /* of the layer behind the temporal step of this level */
     double *key;           /* [k](n of the list) for each order; owned */
     double least_key[BLOCKING_ORDER_MAX];
+    double *inside; /* (n of the list) what further levels cost at least, a part of all keys; owned */
+    /* [load in front](n of the list) the same, as far as it has been found out; in the arena. NULL: not yet,
+     * or there are too many */
+    double **known;
+    uint32_t n_known, n_known_load;                 /* arrays, and loads that there is room for */
     struct sorted_list *sorted[BLOCKING_ORDER_MAX]; /* NULL until asked for */
     uint32_t n_order;
-    struct way_list *ways; /* (n of the list) owned; NULL without an array */
-    struct inner *inner;   /* (n_slot) of nodes in front of this level */
+    struct way_list **ways; /* (n of the list) owned; NULL without an array */
+    struct inner *inner;    /* (n_slot) of nodes in front of this level */
     uint32_t n_inner, n_slot;
 };
 
 struct blocking_proof {
     struct arena arena;
     struct proof_level level[ARCH_LEVEL_MAX];
+    struct load_list loads;
     uint32_t n_heap, *heap;         /* of the outermost level's tiles */
     double *top_key;                /* (n of its list) */
     double slack_j[ARCH_LEVEL_MAX]; /* [v] the least that levels further out than v cost */
@@ -72,10 +96,12 @@ struct blocking_proof {
 /* ---- proof_bound.c */
 
 /* The part of order k's energy at level v that the node in front decides, with these iterations outside. */
-double proof_outer_part(const struct blocking_space *space, uint32_t v, uint32_t k, const double *outer);
+double proof_outer_part(const struct blocking_space *space, uint32_t v, uint32_t k, const double *outer,
+                        const struct blocking_debt *debt);
 
-/* At least the energy of level v and all inside it, from a node with these iterations outside. */
-double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer);
+/* At least the energy of level v and all inside it, from a node with these iterations outside and debts. */
+double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer,
+                        const struct blocking_debt *debt);
 
 /* The list of level v with its keys; those further in are there. DSE_NO_MEMORY; DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status proof_list_level(struct blocking_search *search, uint32_t v,
@@ -94,14 +120,33 @@ struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uin
 uint64_t proof_reached(struct blocking_search *search, uint32_t v, struct sorted_list *list,
                        const struct blocking_node *from, uint32_t word);
 
+/* ---- proof_load.c */
+
+/* The number of the load behind the temporal step of level v, when that in front has the number `load`, order
+ * k is taken, these iterations count (blocking_product) and level v serves so many visits of each tensor
+ * (n_tensor). False: too slow, or out of memory. */
+bool proof_load_served(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t k,
+                       const double *outside, const double *inside, const double *count, uint32_t *after);
+
+/* The number of the load in front of level v - 1, behind choice c of the array below level v, if there is
+ * one, when the one before it is `load`. False: out of memory. */
+bool proof_load_passed(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t c,
+                       uint32_t *after);
+
+/* Load number 0. */
+bool proof_load_first(struct blocking_search *search);
+
+void proof_loads_free(struct load_list *list);
+
 /* ---- proof_inwards.c */
 
-/* Try tile i of level v's list behind `from`: better than out->inner_j? */
-void proof_try_tile(struct blocking_search *search, uint32_t v, const struct blocking_node *from, uint32_t i,
-                    struct inner *out);
+/* Try tile i of level v's list behind `from` with this load: better than out->inner_j? */
+void proof_try_tile(struct blocking_search *search, uint32_t v, const struct blocking_node *from,
+                    uint32_t load, uint32_t i, struct inner *out);
 
-/* The slot of a node in front of level v; a new one is not `used`. NULL: out of memory. */
-struct inner *proof_slot(struct blocking_search *search, uint32_t v, const struct blocking_node *from);
+/* The slot of a node in front of level v and a load; a new one is not `used`. NULL: out of memory. */
+struct inner *proof_slot(struct blocking_search *search, uint32_t v, const struct blocking_node *from,
+                         uint32_t load);
 
 /* Release what the search inwards keeps of a level. */
 void proof_level_free(struct proof_level *level);

@@ -12,21 +12,27 @@ static bool is_free(const struct blocking_model *model, uint32_t v, uint32_t k, 
            !(model->reuse.tensor[t].reuse & ~model->order[k].exclusive[t] & model->loops);
 }
 
-/* What so many visits of tensor t's words cost at level v: with at least the hops that no choice spares. */
-static double visit_energy(const struct blocking_space *space, uint32_t v, uint32_t t, double count)
+/* What tensor t costs at level v with these iterations, and what is settled of the debts: with at least the
+ * hops that no choice spares. */
+static double tensor_energy(const struct blocking_space *space, uint32_t v, uint32_t t,
+                            const struct blocking_debt *debt, const double *product)
 {
-    const double hops = blocking_has_array(&space->model, v) ? space->array[v].least_hop[t] : 0;
-    return blocking_visit_energy(&space->model, v, t, count, isfinite(hops) ? hops : 0);
+    const struct blocking_model *model = &space->model;
+    const double hops = blocking_has_array(model, v) ? space->array[v].least_hop[t] : 0;
+    const double count = reuse_count(&model->reuse.tensor[t], model->rule, product);
+    return blocking_visit_energy(model, v, t, count, isfinite(hops) ? hops : 0) +
+           blocking_debt_energy(model, v, t, debt, product);
 }
 
 /* The part of order k's energy at level v that the node in front decides. */
-double proof_outer_part(const struct blocking_space *space, uint32_t v, uint32_t k, const double *outer)
+double proof_outer_part(const struct blocking_space *space, uint32_t v, uint32_t k, const double *outer,
+                        const struct blocking_debt *debt)
 {
     const struct blocking_model *model = &space->model;
     double sum = 0;
     for (uint32_t t = 0; t < model->n_tensor; t++)
         if (is_free(model, v, k, t))
-            sum += visit_energy(space, v, t, reuse_count(&model->reuse.tensor[t], model->rule, outer));
+            sum += tensor_energy(space, v, t, debt, outer);
     return sum;
 }
 
@@ -42,18 +48,19 @@ static double inner_part(const struct blocking_space *space, uint32_t v, uint32_
             continue;
         for (uint32_t d = 0; d < model->n_dim; d++)
             product[d] = exclusive >> d & 1 ? 1 : outer[d];
-        sum += visit_energy(space, v, t, reuse_count(&model->reuse.tensor[t], model->rule, product));
+        sum += tensor_energy(space, v, t, &space->least_debt[v], product);
     }
     return sum;
 }
 
-/* At least the energy of level v and all inside it, from a node with these iterations outside. */
-double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer)
+/* At least the energy of level v and all inside it, from a node with these iterations outside and debts. */
+double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer,
+                        const struct blocking_debt *debt)
 {
     const struct proof_level *level = &search->proof->level[v];
     double least = INFINITY;
     for (uint32_t k = 0; k < level->n_order; k++)
-        least = fmin(least, level->least_key[k] + proof_outer_part(search->space, v, k, outer));
+        least = fmin(least, level->least_key[k] + proof_outer_part(search->space, v, k, outer, debt));
     return least;
 }
 
@@ -82,13 +89,15 @@ enum dse_status proof_list_level(struct blocking_search *search, uint32_t v, str
     level->key = malloc(((size_t)level->list.n * level->n_order + 1) * sizeof *level->key);
     level->ways =
         blocking_has_array(&space->model, v) ? calloc(level->list.n + 1, sizeof *level->ways) : NULL;
-    if (!level->key || (blocking_has_array(&space->model, v) && !level->ways))
+    level->inside = malloc(((size_t)level->list.n + 1) * sizeof *level->inside);
+    if (!level->key || !level->inside || (blocking_has_array(&space->model, v) && !level->ways))
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u blockings of a level", level->list.n);
     for (uint32_t k = 0; k < level->n_order; k++)
         level->least_key[k] = INFINITY;
     for (uint32_t i = 0; i < level->list.n && !blocking_search_is_over(search); i++) {
         space_served(space, v, &level->list.node[i], outer);
-        double inside = v > 0 ? proof_bound_from(search, v - 1, outer) : 0;
+        const double inside = v > 0 ? proof_bound_from(search, v - 1, outer, &space->least_debt[v - 1]) : 0;
+        level->inside[i] = inside;
         for (uint32_t k = 0; k < level->n_order; k++) {
             double key = inner_part(space, v, k, outer) + inside;
             level->key[(size_t)k * level->list.n + i] = key;
@@ -110,7 +119,8 @@ void proof_bound_outside(struct blocking_search *search)
         double least = INFINITY;
         proof->slack_j[v] = sum;
         for (uint32_t k = 0; k < space->model.n_order; k++)
-            least = fmin(least, proof_outer_part(space, v, k, outer) + inner_part(space, v, k, outer));
+            least = fmin(least, proof_outer_part(space, v, k, outer, &space->least_debt[v]) +
+                                    inner_part(space, v, k, outer));
         sum += least;
     }
 }
