@@ -69,7 +69,7 @@ struct point_format {
     size_t n_report;
 };
 
-/* The members behind `schedule` are those of ACCOUNTING_MAPPING, all required but the bound; their
+/* The members behind `schedule` are those of ACCOUNTING_MAPPING, all required but where NULL is said; their
  * contracts are those of the functions of evaluator.h that call them. */
 struct accounting {
     const char *name;    /* as in the results' column `accounting` */
@@ -97,6 +97,9 @@ struct accounting {
                 const struct mapping *mapping, struct evaluation *out);
     enum dse_status (*detail)(const struct evaluator *evaluator, const struct mapping *mapping,
                               struct arena *arena, struct evaluation_detail *out, struct dse_error *err);
+    /* What evaluator_tensor_energy says; NULL: it cannot. */
+    double (*tensor_energy)(const struct evaluator *evaluator, const struct eval_workspace *workspace,
+                            uint32_t level, uint32_t tensor);
     /* The independent checker: may the mapping be priced at all? On false `reason` (size bytes) says why
      * not. It shares no code with `run` and `detail`. */
     bool (*check)(const struct problem *problem, const struct architecture *arch,

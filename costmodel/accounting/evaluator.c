@@ -1,6 +1,7 @@
 /* The calls on an evaluator, handed to the accounting that it was compiled by. */
 #include "costmodel/accounting/evaluator.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum dse_status evaluator_new(const struct accounting *accounting, const struct 
                         accounting->name);
     DSE_TRY(problem_check(problem, err));
     DSE_TRY(architecture_check(arch, err));
+    DSE_TRY(architecture_suits(arch, problem, err));
     DSE_TRY(accounting_accepts(accounting, arch, err));
     struct evaluator *evaluator = calloc(1, accounting->evaluator_byte);
     if (!evaluator)
@@ -31,6 +33,7 @@ enum dse_status evaluator_move(struct evaluator *evaluator, const struct archite
                                struct dse_error *err)
 {
     DSE_TRY(architecture_check(arch, err));
+    DSE_TRY(architecture_suits(arch, &evaluator->problem, err));
     DSE_TRY(accounting_accepts(evaluator->accounting, arch, err));
     return evaluator->accounting->move(evaluator, arch, err);
 }
@@ -80,6 +83,14 @@ bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *wor
                    const struct mapping *mapping, struct evaluation *out)
 {
     return evaluator->accounting->run(evaluator, workspace, mapping, out);
+}
+
+double evaluator_tensor_energy(const struct evaluator *evaluator, const struct eval_workspace *workspace,
+                               uint32_t level, uint32_t tensor)
+{
+    return evaluator->accounting->tensor_energy
+               ? evaluator->accounting->tensor_energy(evaluator, workspace, level, tensor)
+               : NAN;
 }
 
 enum dse_status evaluator_detail(const struct evaluator *evaluator, const struct mapping *mapping,

@@ -102,6 +102,11 @@ void eval_workspace_delete(struct eval_workspace *workspace);
 bool evaluator_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
                    const struct mapping *mapping, struct evaluation *out);
 
+/* Of the mapping that evaluator_run has priced with `workspace` last, which fits: the energy of a tensor's
+ * accesses at a level, all instances, in joules. NAN where the accounting does not tell. */
+double evaluator_tensor_energy(const struct evaluator *evaluator, const struct eval_workspace *workspace,
+                               uint32_t level, uint32_t tensor);
+
 /* The plain version with every breakdown, for reports and tests; memory from `arena`. Infeasible is not an
  * error (out->total.fit). DSE_NO_MEMORY; DSE_INTERNAL when an invariant breaks (negative, wrapped,
  * non-finite, sums). */

@@ -54,6 +54,9 @@ static enum dse_status check_common(const struct architecture *arch, struct dse_
         if (level->min_utilization > 0)
             return refuse(arch, level->name, "has a least utilization, which a fused schedule does not know",
                           err);
+        if (level->bank_group)
+            return refuse(arch, level->name, "shares banks, which buffers of the core-array model do not",
+                          err);
         if (level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0 ||
             level->address_energy_j > 0)
             return refuse(
@@ -248,6 +251,9 @@ static enum dse_status check_home(const struct architecture *arch, struct dse_er
     if (home->instances != 1 || home->size_word == ARCH_UNLIMITED)
         return refuse(arch, home->name,
                       "stands inside the DRAM; that must be one global buffer with a capacity", err);
+    if (home->bank_group)
+        return refuse(arch, home->name,
+                      "shares banks with other storages; next to the DRAM must be one global buffer", err);
     for (int r = 0; r < TENSOR_ROLE_COUNT; r++)
         if (!(home->keep_role >> r & 1u))
             return dse_fail(

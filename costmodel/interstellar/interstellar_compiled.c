@@ -14,6 +14,15 @@ enum dse_status interstellar_accepts(const struct architecture *arch, struct dse
         return dse_fail(err, DSE_BAD_INPUT,
                         "it is a GPU, and what fits its thread blocks and registers is no rule of "
                         "Interstellar's");
+    if (arch->n_group > 0)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "the storages of %s share banks, and in Interstellar each has a size of its own",
+                        arch->group[0].name);
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        if (arch->level[l].keep_name)
+            return dse_fail(err, DSE_BAD_INPUT,
+                            "%s keeps %s by name, and Interstellar knows Weights, Inputs and Outputs",
+                            arch->level[l].name, arch->tensor_name[__builtin_ctz(arch->level[l].keep_name)]);
     return DSE_OK;
 }
 

@@ -25,6 +25,7 @@ const struct accounting accounting_timeloop = {
     .workspace_fits = fast_workspace_fits,
     .workspace_delete = fast_workspace_delete,
     .run = fast_run,
+    .tensor_energy = fast_tensor_energy,
     .detail = plain_detail,
     .check = checker_accepts,
     .bound = lower_bound_compute,

@@ -1,11 +1,12 @@
-/* Checks shape, factors, keeps, tile sizes, meshes and thread block, in this order, with formulas of its
- * own; the first that fails becomes the sentence that users read. */
+/* Checks shape, factors, keeps, tile sizes, shared banks, meshes and thread block, in this order, with
+ * formulas of its own; the first that fails becomes the sentence that users read. */
 #include "costmodel/loopnest/accounting_timeloop.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -106,6 +107,16 @@ static bool keeps(const struct check *c, uint32_t l, uint32_t t)
     return (c->mapping->level[l].keep >> t) & 1u;
 }
 
+/* By its role, or because the level names it. */
+static bool may_hold(const struct check *c, uint32_t l, const struct tensor *tensor)
+{
+    const struct storage_level *level = &c->arch->level[l];
+    bool named = false;
+    for (uint32_t i = 0; i < c->arch->n_tensor_name; i++)
+        named = named || (((level->keep_name >> i) & 1u) && !strcmp(c->arch->tensor_name[i], tensor->name));
+    return named || ((level->keep_role >> (unsigned)tensor->role) & 1u);
+}
+
 static bool check_keeps(const struct check *c)
 {
     static const char *const role_word[TENSOR_ROLE_COUNT] = {"weights", "inputs", "outputs"};
@@ -116,7 +127,7 @@ static bool check_keeps(const struct check *c)
             if (!keeps(c, l, t))
                 continue;
             n_kept++;
-            if (!((c->arch->level[l].keep_role >> (unsigned)tensor->role) & 1u))
+            if (!may_hold(c, l, tensor))
                 return refuse(c, "%s cannot hold %s (it holds no %s)", c->arch->level[l].name, tensor->name,
                               role_word[tensor->role]);
         }
@@ -193,6 +204,31 @@ static bool check_sizes(const struct check *c)
             return refuse_size(c, l, words, (uint64_t)usable, false);
         if ((double)words < usable * level->min_utilization)
             return refuse_size(c, l, words, (uint64_t)ceil(usable * level->min_utilization), true);
+    }
+    return true;
+}
+
+/* Storages that share banks, one group after the other: a bank holds words of one storage, and each storage
+ * has at least one. */
+static bool check_banks(const struct check *c)
+{
+    for (uint32_t g = 0; g < c->arch->n_group; g++) {
+        const struct bank_group *group = &c->arch->group[g];
+        uint64_t banks = 0;
+        for (uint32_t l = 0; l < c->arch->n_level; l++) {
+            uint64_t words = 0, own = 1;
+            if (c->arch->level[l].bank_group != g + 1)
+                continue;
+            for (uint32_t t = 0; t < c->problem->n_tensor; t++)
+                if (keeps(c, l, t))
+                    words = plus(words, tile_words(c, l, t));
+            while (own <= group->banks && times(own, c->arch->level[l].bank_word) < words)
+                own++;
+            banks += own;
+        }
+        if (banks > group->banks)
+            return refuse(c, "the storages of %s need %" PRIu64 "%s banks together, it has %" PRIu32,
+                          group->name, banks, banks > group->banks ? " or more" : "", group->banks);
     }
     return true;
 }
@@ -304,6 +340,6 @@ bool checker_accepts(const struct problem *problem, const struct architecture *a
     const struct check c = {problem, arch, mapping, reason, size};
     if (reason && size)
         reason[0] = '\0';
-    return check_shape(&c) && check_factors(&c) && check_keeps(&c) && check_sizes(&c) && check_meshes(&c) &&
-           (!arch->gpu.present || check_block(&c));
+    return check_shape(&c) && check_factors(&c) && check_keeps(&c) && check_sizes(&c) && check_banks(&c) &&
+           check_meshes(&c) && (!arch->gpu.present || check_block(&c));
 }

@@ -113,7 +113,8 @@ static void compile_level(struct compiled *evaluator, uint32_t l)
                                    ? 0
                                    : (double)evaluator->usable_word[l] * level->min_utilization;
     for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++)
-        evaluator->may_keep[l] |= (level->keep_role >> evaluator->base.problem.tensor[t].role & 1u) << t;
+        evaluator->may_keep[l] |=
+            (uint32_t)architecture_keeps(&evaluator->base.arch, l, &evaluator->base.problem.tensor[t]) << t;
     evaluator->n_cluster[l] = level->instances / level->cluster_size;
     evaluator->block_shift[l] =
         __builtin_popcount(level->block_word) == 1 ? __builtin_ctz(level->block_word) : -1;

@@ -61,6 +61,8 @@ bool fast_workspace_fits(const struct eval_workspace *workspace, const struct ev
 void fast_workspace_delete(struct eval_workspace *workspace);
 bool fast_run(const struct evaluator *evaluator, struct eval_workspace *workspace,
               const struct mapping *mapping, struct evaluation *out);
+double fast_tensor_energy(const struct evaluator *evaluator, const struct eval_workspace *workspace,
+                          uint32_t level, uint32_t tensor);
 DSE_MUST_CHECK enum dse_status plain_detail(const struct evaluator *evaluator, const struct mapping *mapping,
                                             struct arena *arena, struct evaluation_detail *out,
                                             struct dse_error *err);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "costmodel/model/bank_group.h"
 #include "costmodel/model/gpu_limits.h"
 
 /* The loops of one kind at one level that are not unit, innermost first; returns how many. No branch depends
@@ -106,6 +107,25 @@ static bool tiles_fit(const struct compiled *evaluator, uint32_t keep, uint32_t 
     return needed <= evaluator->usable_word[l] && (double)needed >= evaluator->least_word[l];
 }
 
+/* Storages that share banks; tiles are those just counted. */
+static bool banks_fit(const struct architecture *arch, const struct mapping *mapping,
+                      const struct fast_nest *nest)
+{
+    uint64_t banks[ARCH_GROUP_MAX] = {0};
+    bool fits = true;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        uint64_t words = 0;
+        if (!arch->level[l].bank_group)
+            continue;
+        for (uint32_t keep = mapping->level[l].keep; keep; keep &= keep - 1)
+            words += nest->word[l][__builtin_ctz(keep)];
+        banks[arch->level[l].bank_group - 1] += bank_group_need(words, arch->level[l].bank_word);
+    }
+    for (uint32_t g = 0; g < arch->n_group; g++)
+        fits &= banks[g] <= arch->group[g].banks;
+    return fits;
+}
+
 /* The thread block of a GPU; tiles and spreads are those just counted. */
 static bool block_fits(const struct compiled *evaluator, const struct mapping *mapping,
                        const struct fast_nest *nest)
@@ -189,7 +209,8 @@ bool fast_nest_build(const struct compiled *evaluator, const struct mapping *map
         return false;
     nest->temporal_begin[arch->n_level] = nest->n_temporal;
     nest->spatial_begin[arch->n_level] = nest->n_spatial;
-    if (!mesh_fits(evaluator, nest) || (arch->gpu.present && !block_fits(evaluator, mapping, nest)))
+    if (!mesh_fits(evaluator, nest) || (arch->n_group && !banks_fit(arch, mapping, nest)) ||
+        (arch->gpu.present && !block_fits(evaluator, mapping, nest)))
         return false;
     weigh_loops(nest);
     count_groups(evaluator, mapping, nest);

@@ -48,6 +48,22 @@ static uint64_t blocks(const struct compiled *evaluator, uint32_t l, uint64_t wo
     return shift >= 0 ? (words + block - 1) >> shift : (words + block - 1) / block;
 }
 
+/* The accesses of one instance, without the generation of addresses, and how many of these there are. */
+static inline double accesses_j(const struct compiled *evaluator, uint32_t l,
+                                const struct fast_counts *counts)
+{
+    const struct storage_level *level = &evaluator->base.arch.level[l];
+    return (double)blocks(evaluator, l, counts->reads) * level->read_energy_j +
+           (double)blocks(evaluator, l, counts->fills) * level->write_energy_j +
+           (double)blocks(evaluator, l, counts->updates) * level->update_energy_j;
+}
+
+static inline uint64_t addresses(const struct compiled *evaluator, uint32_t t,
+                                 const struct fast_counts *counts)
+{
+    return (t == evaluator->output ? counts->updates : counts->reads) + counts->fills;
+}
+
 /* Energy, bytes and bandwidth-limited cycles of one level (docs/cost-model.md, "Time and fit" and "Energy
  * of levels and MACs"); returns the cycles. */
 static uint64_t price_level(const struct compiled *evaluator, const struct workspace *workspace, uint32_t l,
@@ -64,10 +80,8 @@ static uint64_t price_level(const struct compiled *evaluator, const struct works
         uint32_t t = (uint32_t)__builtin_ctz(left);
         const struct fast_counts *counts = &workspace->counts[t][l];
         word += counts->reads + counts->fills + counts->updates;
-        access_j += (double)blocks(evaluator, l, counts->reads) * level->read_energy_j +
-                    (double)blocks(evaluator, l, counts->fills) * level->write_energy_j +
-                    (double)blocks(evaluator, l, counts->updates) * level->update_energy_j;
-        address += (t == evaluator->output ? counts->updates : counts->reads) + counts->fills;
+        access_j += accesses_j(evaluator, l, counts);
+        address += addresses(evaluator, t, counts);
         if (evaluator->bandwidth_limited[l]) {
             read += (double)counts->reads / cycles;
             write += (double)(counts->fills + counts->updates) / cycles;
@@ -82,6 +96,19 @@ static uint64_t price_level(const struct compiled *evaluator, const struct works
         return nest->compute_cycle;
     const double slowdown = architecture_slowdown(level, read, write);
     return slowdown < 1 ? (uint64_t)ceil(cycles / slowdown) : nest->compute_cycle;
+}
+
+double fast_tensor_energy(const struct evaluator *base, const struct eval_workspace *scratch, uint32_t l,
+                          uint32_t t)
+{
+    const struct compiled *evaluator = compiled_of(base);
+    const struct workspace *workspace = (const struct workspace *)scratch;
+    const struct fast_counts *counts = &workspace->counts[t][l];
+    const uint64_t used = workspace->nest.used_x[l] * workspace->nest.used_y[l];
+    const uint64_t clusters = used < evaluator->n_cluster[l] ? used : evaluator->n_cluster[l];
+    return (accesses_j(evaluator, l, counts) +
+            (double)addresses(evaluator, t, counts) * evaluator->base.arch.level[l].address_energy_j) *
+           (double)clusters;
 }
 
 /* The plain checks say why a mapping does not fit. */

@@ -169,7 +169,7 @@ static double access_energy(const struct bound_context *c, uint32_t l, double wo
 
 static bool may_hold(const struct architecture *arch, uint32_t l, const struct tensor *tensor)
 {
-    return (arch->level[l].keep_role >> (unsigned)tensor->role) & 1u;
+    return architecture_keeps(arch, l, tensor);
 }
 
 static int find_home(const struct architecture *arch, const struct tensor *tensor)

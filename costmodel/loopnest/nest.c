@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "costmodel/model/bank_group.h"
 #include "costmodel/model/gpu_limits.h"
 
 static bool is_permutation(const uint8_t *order, uint32_t n)
@@ -157,15 +158,18 @@ static bool fanout_fits(const struct architecture *arch, const struct nest *nest
     return false;
 }
 
-static bool tiles_fit(const struct problem *problem, const struct storage_level *level,
-                      const struct mapping_level *choice, const uint32_t *extent, struct misfit_info *fit)
+/* The words that level l holds go to `word`. */
+static bool tiles_fit(const struct problem *problem, const struct architecture *arch, uint32_t l,
+                      const struct mapping_level *choice, const uint32_t *extent, uint64_t *word,
+                      struct misfit_info *fit)
 {
+    const struct storage_level *level = &arch->level[l];
     uint64_t usable = architecture_usable_words(level);
     uint64_t needed = 0;
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         if (!(choice->keep >> t & 1u))
             continue;
-        if (!(level->keep_role >> problem->tensor[t].role & 1u)) {
+        if (!architecture_keeps(arch, l, &problem->tensor[t])) {
             fit->what = MISFIT_ROLE;
             fit->tensors = 1u << t;
             return false;
@@ -173,7 +177,7 @@ static bool tiles_fit(const struct problem *problem, const struct storage_level 
         needed += problem_tile_words(problem, t, extent);
     }
     fit->tensors = choice->keep;
-    fit->needed = needed;
+    fit->needed = *word = needed;
     fit->available = usable;
     if (usable != ARCH_UNLIMITED && needed > usable)
         fit->what = MISFIT_CAPACITY;
@@ -205,6 +209,7 @@ bool nest_fits(const struct problem *problem, const struct architecture *arch, c
                const struct nest *nest, struct misfit_info *fit)
 {
     *fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};
+    uint64_t word[ARCH_LEVEL_MAX];
     uint32_t kept = 0;
     for (uint32_t l = 0; l < arch->n_level; l++)
         kept |= mapping->level[l].keep;
@@ -222,11 +227,13 @@ bool nest_fits(const struct problem *problem, const struct architecture *arch, c
         const struct storage_level *level = &arch->level[l];
         fit->level = (int)l;
         if (!fanout_fits(arch, nest, l, fit) ||
-            !tiles_fit(problem, level, &mapping->level[l], nest->tile[l], fit) ||
+            !tiles_fit(problem, arch, l, &mapping->level[l], nest->tile[l], &word[l], fit) ||
             !mesh_fits(nest->x_used[l], nest->y_used[l], level->mesh_x, level->mesh_y, level->instances,
                        (int)l, fit))
             return false;
     }
     *fit = (struct misfit_info){.what = FITS, .level = -1, .dim = -1};
+    if (!bank_groups_fit(arch, word, fit))
+        return false;
     return !arch->gpu.present || block_fits(problem, arch, mapping, nest, fit);
 }

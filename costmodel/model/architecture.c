@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "costmodel/model/bank_group.h"
 #include "costmodel/model/gpu_limits.h"
 #include "costmodel/model/problem.h"
 
@@ -15,6 +16,32 @@ int architecture_find_level(const struct architecture *arch, const char *name)
         if (strcmp(arch->level[l].name, name) == 0)
             return (int)l;
     return -1;
+}
+
+bool architecture_keeps(const struct architecture *arch, uint32_t l, const struct tensor *tensor)
+{
+    if (arch->level[l].keep_role >> tensor->role & 1u)
+        return true;
+    for (uint32_t named = arch->level[l].keep_name; named; named &= named - 1)
+        if (strcmp(arch->tensor_name[__builtin_ctz(named)], tensor->name) == 0)
+            return true;
+    return false;
+}
+
+enum dse_status architecture_suits(const struct architecture *arch, const struct problem *problem,
+                                   struct dse_error *err)
+{
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        uint32_t n = arch->level[l].keep_role != 0;
+        for (uint32_t t = 0; t < problem->n_tensor; t++)
+            n += architecture_keeps(arch, l, &problem->tensor[t]);
+        if (n == 0)
+            return dse_fail(err, DSE_BAD_INPUT,
+                            "%s keeps %s by name, and problem %s has no such tensor; its first is %s",
+                            arch->level[l].name, arch->tensor_name[__builtin_ctz(arch->level[l].keep_name)],
+                            problem->name, problem->tensor[0].name);
+    }
+    return DSE_OK;
 }
 
 uint64_t architecture_usable_words(const struct storage_level *level)
@@ -62,7 +89,7 @@ static enum dse_status check_level(const struct storage_level *level, struct dse
     if (level->n_part && size_word != level->size_word)
         return dse_fail(err, DSE_BAD_INPUT, "%s has %llu words, its memories together %llu", level->name,
                         (unsigned long long)level->size_word, (unsigned long long)size_word);
-    if ((level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1)) == 0)
+    if ((level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1)) == 0 && level->keep_name == 0)
         return dse_fail(err, DSE_BAD_INPUT, "%s keeps no tensor; leave the level out or say what it keeps",
                         level->name);
     return DSE_OK;
@@ -134,6 +161,7 @@ enum dse_status architecture_check(const struct architecture *arch, struct dse_e
     for (uint32_t l = 0; l < arch->n_level; l++)
         DSE_TRY(check_level(&arch->level[l], err));
     DSE_TRY(check_meshes(arch, err));
+    DSE_TRY(bank_group_check(arch, err));
     if (arch->max_area_mm2 > 0 && isnan(architecture_area_mm2(arch)))
         return dse_fail(
             err, DSE_BAD_INPUT,
@@ -160,8 +188,9 @@ static void hash_name(struct hash_state *state, bool named, const char *name)
 #define HASH_CHIP(when, member, what, least, most) HASH(when, #member, arch->member)
 #define HASH_MAC(when, member, what, least, most) HASH(when, #member, arch->mac.member)
 
-static void hash_level(struct hash_state *state, const struct storage_level *level)
+static void hash_level(struct hash_state *state, const struct architecture *arch, uint32_t l)
 {
+    const struct storage_level *level = &arch->level[l];
     hash_u64(state, level->is_dram);
     hash_u64(state, level->reduces);
     hash_u64(state, level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1));
@@ -172,6 +201,8 @@ static void hash_level(struct hash_state *state, const struct storage_level *lev
     }
     for (uint32_t r = 0; level->n_part && r < TENSOR_ROLE_COUNT; r++)
         hash_u64(state, level->part_of[r]);
+    for (uint32_t named = level->keep_name; named; named &= named - 1)
+        hash_text(state, arch->tensor_name[__builtin_ctz(named)]);
 }
 
 /* Only where there is one: other machines keep the hash they always had. */
@@ -204,7 +235,9 @@ uint64_t architecture_hash(const struct architecture *arch)
     ARCHITECTURE_NUMBERS(HASH_CHIP)
     hash_u64(state, arch->n_level);
     for (uint32_t l = 0; l < arch->n_level; l++)
-        hash_level(state, &arch->level[l]);
+        hash_level(state, arch, l);
+    for (uint32_t g = 0; g < arch->n_group; g++)
+        hash_u64(state, arch->group[g].banks);
     MAC_ARRAY_NUMBERS(HASH_MAC)
     hash_gpu(state, &arch->gpu);
     hash_noc(state, arch->noc);

@@ -14,7 +14,12 @@
 #include "base/status.h"
 #include "costmodel/model/problem.h"
 
-enum { ARCH_LEVEL_MAX = 16, ARCH_NAME_MAX = 64 };
+enum {
+    ARCH_LEVEL_MAX = 16,
+    ARCH_NAME_MAX = 64,
+    ARCH_GROUP_MAX = 8,       /* groups of storages that share banks */
+    ARCH_TENSOR_NAME_MAX = 16 /* tensors that levels keep by name, all levels together */
+};
 
 #define ARCH_UNLIMITED UINT64_MAX
 
@@ -43,6 +48,7 @@ struct storage_level {
     bool is_dram;
     bool reduces;       /* merges partial sums itself; a DRAM does not unless said */
     uint32_t keep_role; /* bit r set: tensors of role r may be kept here (all set for Timeloop files) */
+    uint32_t keep_name; /* bit i set: so may tensors that the architecture's tensor_name[i] calls */
     uint32_t word_bit;
     uint32_t block_word;       /* words per access ("vector") */
     uint32_t cluster_size;     /* instances that share one access port */
@@ -67,6 +73,11 @@ struct storage_level {
     /* Memories side by side: tensors of role r lie in part[part_of[r]], and size_word is the sum of the
      * parts'. 0: one memory for all, as said above. */
     uint32_t n_part;
+    /* Of bank groups (bank_group.h) the number of that whose banks this storage shares, counted from 1, and
+     * the words of a bank; 0: it has banks of its own, or none. size_word is then what is left when every
+     * other storage of the group has one bank. */
+    uint32_t bank_group;
+    uint64_t bank_word;
     uint8_t part_of[TENSOR_ROLE_COUNT];
     struct storage_part part[TENSOR_ROLE_COUNT];
 };
@@ -99,7 +110,9 @@ struct storage_level {
     X(SET, byte_area_mm2, "area per byte", 0, ARCH_MOST)                                                     \
     X(SET, hop_area_mm2, "area of the network", 0, ARCH_MOST)                                                \
     X(SET, link, "kind of link", 0, ARRAY_LINK_COUNT - 1)                                                    \
-    X(SET, n_part, "memories side by side", 0, TENSOR_ROLE_COUNT)
+    X(SET, n_part, "memories side by side", 0, TENSOR_ROLE_COUNT)                                            \
+    X(SET, bank_group, "group of banks", 0, ARCH_GROUP_MAX)                                                  \
+    X(SET, bank_word, "words of a bank", 0, ARCH_MOST)
 
 struct mac_array {
     char name[ARCH_NAME_MAX];
@@ -129,6 +142,12 @@ struct gpu_limits {
     uint32_t threads_per_block; /* the product of the block's x, y and z */
     uint32_t thread_dim[3];     /* the largest x, y and z of a block */
     uint64_t register_bit;      /* of one block: shared by its threads */
+};
+
+/* Storages that share one memory of several banks: each takes as many as its tiles need, and at least one. */
+struct bank_group {
+    char name[ARCH_NAME_MAX];
+    uint32_t banks;
 };
 
 /* What a file says about the simulated network (docs/noc.md). */
@@ -170,6 +189,10 @@ struct architecture {
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
+    uint32_t n_group;
+    struct bank_group group[ARCH_GROUP_MAX]; /* (n_group) */
+    uint32_t n_tensor_name;
+    char tensor_name[ARCH_TENSOR_NAME_MAX][ARCH_NAME_MAX]; /* (n_tensor_name) of all keep_name */
     struct gpu_limits gpu;
     uint32_t noc[NOC_SET_COUNT]; /* 0: the simulator's default */
 };
@@ -179,12 +202,21 @@ struct architecture {
     X(HASHED, clock_hz, "clock in Hz", 1e-3, 1e15)                                                           \
     X(HASHED, link_transfers, "link transfers", 0, 1)                                                        \
     X(HASHED, strict_fanout, "strict fan-out", 0, 1)                                                         \
+    X(SET, n_group, "groups of banks", 0, ARCH_GROUP_MAX)                                                    \
     X(SET, max_area_mm2, "largest area", 0, ARCH_MOST)                                                       \
     X(SET, utilization_threshold, "utilization threshold", 0, 1)                                             \
     X(SET, no_replication, "no replication", 0, 1)
 
 /* Level index by name, or -1. */
 int architecture_find_level(const struct architecture *arch, const char *name);
+
+/* May level l keep the tensor, by its role or by its name? */
+bool architecture_keeps(const struct architecture *arch, uint32_t l, const struct tensor *tensor);
+
+/* A level that keeps tensors by name alone keeps one of the problem's: else it was made for other problems.
+ * DSE_BAD_INPUT names level and problem. */
+DSE_MUST_CHECK enum dse_status architecture_suits(const struct architecture *arch,
+                                                  const struct problem *problem, struct dse_error *err);
 
 /* Usable words of one instance, floor(size / multiple_buffering), or ARCH_UNLIMITED. */
 uint64_t architecture_usable_words(const struct storage_level *level);

@@ -4,6 +4,17 @@
 
 #include "costmodel/model/architecture.h"
 
+/* Words of one instance; of a group of storages that share banks each has an equal share. */
+static double level_words(const struct architecture *arch, const struct storage_level *level)
+{
+    uint32_t n = 0;
+    if (!level->bank_group)
+        return (double)level->size_word;
+    for (uint32_t v = 0; v < arch->n_level; v++)
+        n += arch->level[v].bank_group == level->bank_group;
+    return (double)arch->group[level->bank_group - 1].banks * (double)level->bank_word / n;
+}
+
 double architecture_area_mm2(const struct architecture *arch)
 {
     double sum = (double)arch->mac.instances * arch->mac.area_mm2;
@@ -12,7 +23,7 @@ double architecture_area_mm2(const struct architecture *arch)
         const uint64_t inside = v > 0 ? arch->level[v - 1].instances : arch->mac.instances;
         double own = level->area_mm2;
         if (level->size_word != ARCH_UNLIMITED)
-            own += level->byte_area_mm2 * (double)level->size_word * level->word_bit / 8;
+            own += level->byte_area_mm2 * level_words(arch, level) * level->word_bit / 8;
         sum += (double)level->instances * own + (double)inside * level->hop_area_mm2;
     }
     return sum > 0 ? sum : NAN;

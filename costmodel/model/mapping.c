@@ -18,7 +18,7 @@ void mapping_init(struct mapping *mapping, const struct problem *problem, const 
         }
         level->split = (uint8_t)problem->n_dim;
         for (uint32_t t = 0; t < problem->n_tensor; t++)
-            if (arch->level[l].keep_role >> problem->tensor[t].role & 1u)
+            if (architecture_keeps(arch, l, &problem->tensor[t]))
                 level->keep |= (uint8_t)(1u << t);
     }
 }

@@ -44,6 +44,15 @@ static void print_tile_misfit(const struct misfit_info *fit, const struct proble
                  needed, tensors[0] ? tensors : "nothing", available);
 }
 
+/* `level` is one of the group; those that keep nothing need a bank too, so the tensors are not said. */
+static void print_bank_misfit(const struct misfit_info *fit, const struct architecture *arch, char *buffer,
+                              size_t size)
+{
+    const struct storage_level *level = &arch->level[fit->level];
+    snprintf(buffer, size, "%s needs %" PRIu64 " banks, most of them for %s, has %" PRIu64,
+             arch->group[level->bank_group - 1].name, fit->needed, level->name, fit->available);
+}
+
 static void print_mesh_misfit(const struct misfit_info *fit, const char *name, char *buffer, size_t size)
 {
     const char *what = fit->what == MISFIT_MESH_X   ? "columns"
@@ -93,6 +102,9 @@ char *misfit_print(const struct misfit_info *fit, const struct problem *problem,
     case MISFIT_CAPACITY:
     case MISFIT_UTILIZATION:
         print_tile_misfit(fit, problem, &arch->level[fit->level], buffer, size);
+        break;
+    case MISFIT_BANKS:
+        print_bank_misfit(fit, arch, buffer, size);
         break;
     case MISFIT_MESH_X:
     case MISFIT_MESH_Y:

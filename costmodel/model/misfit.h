@@ -13,6 +13,7 @@ enum misfit {
     FITS,
     MISFIT_FACTORS,     /* the factors of a dimension do not multiply to its bound */
     MISFIT_CAPACITY,    /* kept tiles exceed the usable size of a level */
+    MISFIT_BANKS,       /* storages that share banks need more than there are; `level` is one of them */
     MISFIT_UTILIZATION, /* kept tiles are below the level's minimum */
     MISFIT_MESH_X,      /* the X loops need more columns than a level (or the MACs) has */
     MISFIT_MESH_Y,

@@ -139,6 +139,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     arch->strict_fanout = true;
     arch->no_replication = !arch_number_or(spec->top, TOP_REPLICATION, 1);
     arch_set_numbers(spec, spec->top, arch);
+    arch_begin_groups(spec, arch);
     for (size_t i = 0; i < spec->n_item; i++)
         arch->n_level += spec->item[i]->section == ARCH_STORAGE;
     l = arch->n_level;
@@ -147,8 +148,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
         if (item->is_bad)
             l -= item->section == ARCH_STORAGE; /* said where it was read */
         else if (item->section == ARCH_STORAGE)
-            DSE_NOTE(spec->faults,
-                     arch_set_storage(spec, item, arch->clock_hz, x, y, &arch->level[--l], err));
+            DSE_NOTE(spec->faults, arch_set_storage(spec, item, x, y, arch, --l, err));
         else if (item->section == ARCH_ARRAY)
             DSE_TRY(set_array(spec, item, &arch->level[l], &x, &y, err));
         else
@@ -165,6 +165,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     if (dse_faults_count(spec->faults) > 0)
         return DSE_OK; /* what the whole has to be may only follow from that */
     DSE_TRY(check_outermost(spec, arch, err));
+    DSE_TRY(arch_set_groups(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
     if (architecture_check(arch, &inner) != DSE_OK)
         return dse_fail_at(err, inner.status, spec->path, 0, "%s", inner.text);

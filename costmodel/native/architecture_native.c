@@ -83,7 +83,8 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
         if (row->kind == ARCH_VALUE_NAME)
             DSE_TRY(yaml_text(doc, node, what, &value->text, err));
     } else {
-        if (row->kind == ARCH_VALUE_ROLES || row->kind == ARCH_VALUE_SHAPE) {
+        if (row->kind == ARCH_VALUE_ROLES || row->kind == ARCH_VALUE_TENSORS ||
+            row->kind == ARCH_VALUE_SHAPE) {
             DSE_TRY(join_list(doc, node, what, list, sizeof list, err));
             text = list;
         } else {
@@ -91,6 +92,10 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
         }
         if (arch_value_parse(row, what, text, value, &inner) != DSE_OK)
             return yaml_fail(doc, node, err, "%s", inner.text);
+        if (row->kind == ARCH_VALUE_TENSORS) { /* `text` does not last, the tree does */
+            value->list = node;
+            value->words = NULL;
+        }
     }
     value->origin = ARCH_FROM_FILE;
     value->line = node->line;
@@ -217,23 +222,42 @@ static enum dse_status entry_section(const struct yaml_doc *doc, const struct yn
                      near ? "\"?" : "");
 }
 
+/* An entry of another name than those before. */
+static enum dse_status check_new_name(const struct yaml_doc *doc, const struct ynode *node,
+                                      const struct arch_item *item, const struct arch_item *const *before,
+                                      size_t n_before, struct dse_error *err)
+{
+    for (size_t i = 0; i < n_before; i++)
+        if (strcmp(before[i]->name, item->name) == 0)
+            return yaml_fail(doc, node, err, "%s \"%s\" has the name of the %s in line %d; names must differ",
+                             architecture_section_word(item->section), item->name,
+                             architecture_section_word(before[i]->section), before[i]->line);
+    return DSE_OK;
+}
+
+/* One entry of the hierarchy, or of the groups, of which it takes the next place. */
 static enum dse_status read_entry(const struct yaml_doc *doc, const struct ynode *node,
-                                  struct arch_file *file, struct dse_error *err)
+                                  struct arch_file *file, bool is_group, struct dse_error *err)
 {
     struct arch_spec *spec = &file->spec;
-    struct arch_item *item = &file->item[spec->n_item];
+    struct arch_item *item = is_group ? &file->group[spec->n_group] : &file->item[spec->n_item];
     char what[WHAT_MAX];
     memset(item, 0, sizeof *item);
     item->line = node->line;
-    DSE_TRY(entry_section(doc, node, &item->section, err));
+    item->section = ARCH_GROUP;
+    if (!is_group)
+        DSE_TRY(entry_section(doc, node, &item->section, err));
     const char *word = architecture_section_word(item->section);
-    DSE_TRY(check_name(doc, yaml_find(node, word), word, &item->name, err));
-    for (size_t i = 0; i < spec->n_item; i++)
-        if (strcmp(spec->item[i]->name, item->name) == 0)
-            return yaml_fail(doc, node, err, "%s \"%s\" has the name of the %s in line %d; names must differ",
-                             word, item->name, architecture_section_word(spec->item[i]->section),
-                             spec->item[i]->line);
-    spec->item[spec->n_item++] = item;
+    const struct ynode *name = yaml_find(node, word);
+    if (!name)
+        return yaml_fail(doc, node, err, "an entry of groups lacks its \"group\", the name of the group");
+    DSE_TRY(check_name(doc, name, word, &item->name, err));
+    DSE_TRY(check_new_name(doc, node, item, spec->item, spec->n_item, err));
+    DSE_TRY(check_new_name(doc, node, item, spec->group, spec->n_group, err));
+    if (is_group)
+        spec->group[spec->n_group++] = item;
+    else
+        spec->item[spec->n_item++] = item;
     snprintf(what, sizeof what, "%s %s", word, item->name);
     const size_t n_fault = dse_faults_count(doc->faults);
     DSE_NOTE(doc->faults, read_keys(doc, node, what, "", item, err));
@@ -286,12 +310,28 @@ static enum dse_status read_hierarchy(const struct yaml_doc *doc, const struct y
         if (spec->n_item == ARCH_ITEM_MAX)
             return dse_fail_at(err, DSE_LIMIT, spec->path, list->item[i]->line,
                                "more than %d entries in the hierarchy are not supported", ARCH_ITEM_MAX);
-        DSE_NOTE(doc->faults, read_entry(doc, list->item[i], file, err));
+        DSE_NOTE(doc->faults, read_entry(doc, list->item[i], file, false, err));
     }
     if (spec->n_item < list->n_item)
         return DSE_OK; /* what is wrong was noted */
     DSE_TRY(check_order(spec, err));
     spec->is_whole = true;
+    return DSE_OK;
+}
+
+static enum dse_status read_groups(const struct yaml_doc *doc, const struct ynode *list,
+                                   struct arch_file *file, struct dse_error *err)
+{
+    DSE_TRY(yaml_is_sequence(doc, list, "groups", err));
+    if (list->n_item == 0)
+        return yaml_fail(doc, list, err, "groups is empty; leave it out or list a group");
+    for (size_t i = 0; i < list->n_item; i++) {
+        if (file->spec.n_group == ARCH_GROUP_MAX)
+            return dse_fail_at(err, DSE_LIMIT, file->spec.path, list->item[i]->line,
+                               "more than %d groups are not supported", ARCH_GROUP_MAX);
+        DSE_TRY(yaml_is_mapping(doc, list->item[i], "an entry of groups", err));
+        DSE_NOTE(doc->faults, read_entry(doc, list->item[i], file, true, err));
+    }
     return DSE_OK;
 }
 
@@ -311,12 +351,14 @@ enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *fil
     arch_file_init(file, doc->path);
     file->top.line = doc->root->line;
     DSE_TRY(yaml_is_mapping(doc, doc->root, "an architecture file", err));
-    const struct ynode *name = yaml_find(doc->root, "architecture"),
+    const struct ynode *name = yaml_find(doc->root, "architecture"), *groups = yaml_find(doc->root, "groups"),
                        *list = yaml_find(doc->root, "hierarchy");
     DSE_NOTE(doc->faults, read_keys(doc, doc->root, "the architecture file", "", &file->top, err));
     DSE_TRY(check_required(doc, doc->root, &file->top, "the architecture file", err));
     if (name)
         DSE_NOTE(doc->faults, check_name(doc, name, "architecture", &file->top.name, err));
+    if (groups)
+        DSE_NOTE(doc->faults, read_groups(doc, groups, file, err));
     return list ? read_hierarchy(doc, list, file, err) : DSE_OK;
 }
 
@@ -326,16 +368,29 @@ static bool row_is_open(const struct arch_field *row)
     return row->kind != ARCH_VALUE_NAME && row->kind != ARCH_VALUE_PART;
 }
 
+/* Entries that a path can name: the hierarchy's, the groups, the top last. */
+static size_t n_entry(const struct arch_spec *spec)
+{
+    return spec->n_item + spec->n_group + 1;
+}
+
+static const struct arch_item *entry_at(const struct arch_spec *spec, size_t i)
+{
+    if (i < spec->n_item)
+        return spec->item[i];
+    return i < spec->n_item + spec->n_group ? spec->group[i - spec->n_item] : spec->top;
+}
+
 /* All paths of the file, for "did you mean"; NULL when out of memory. */
 static const char **list_paths(const struct arch_spec *spec, struct arena *arena, size_t *n_path)
 {
     const struct arch_field *schema = architecture_schema();
-    const char **path = arena_alloc(arena, (spec->n_item + 1) * ARCH_FIELD_MAX, sizeof *path);
+    const char **path = arena_alloc(arena, n_entry(spec) * ARCH_FIELD_MAX, sizeof *path);
     *n_path = 0;
     if (!path)
         return NULL;
-    for (size_t i = 0; i <= spec->n_item; i++) {
-        const struct arch_item *item = i < spec->n_item ? spec->item[i] : spec->top;
+    for (size_t i = 0; i < n_entry(spec); i++) {
+        const struct arch_item *item = entry_at(spec, i);
         for (int f = 0; f < architecture_n_field(); f++) {
             char text[WHAT_MAX];
             if (schema[f].section != item->section || !row_is_open(&schema[f]))
@@ -371,22 +426,24 @@ static enum dse_status fail_path(const struct arch_spec *spec, const char *path,
     return status;
 }
 
-/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is its number in the hierarchy,
- * n_item for the top. DSE_BAD_INPUT with the nearest path when there is none. */
+/* The entry and row a path names ("GlobalBuffer.capacity", "clock"); *entry is as of entry_at. DSE_BAD_INPUT
+ * with the nearest path when there is none. */
 static enum dse_status find_path(const struct arch_spec *spec, const char *path, size_t *entry, int *field,
                                  struct dse_error *err)
 {
     const char *dot = strchr(path, '.');
     size_t length = dot ? (size_t)(dot - path) : 0;
-    *entry = spec->n_item;
+    *entry = n_entry(spec) - 1;
     *field = dot ? -1 : architecture_schema_find(ARCH_TOP, path);
-    for (size_t i = 0; dot && i < spec->n_item; i++)
-        if (strncmp(spec->item[i]->name, path, length) == 0 && spec->item[i]->name[length] == '\0') {
+    for (size_t i = 0; dot && i + 1 < n_entry(spec); i++) {
+        const struct arch_item *item = entry_at(spec, i);
+        if (strncmp(item->name, path, length) == 0 && item->name[length] == '\0') {
             *entry = i;
-            *field = architecture_schema_find(spec->item[i]->section, dot + 1);
+            *field = architecture_schema_find(item->section, dot + 1);
         }
+    }
     if (*field < 0) { /* "gpu.threads_per_block" */
-        *entry = spec->n_item;
+        *entry = n_entry(spec) - 1;
         *field = architecture_schema_find(ARCH_TOP, path);
     }
     if (*field < 0 || !row_is_open(&architecture_schema()[*field]))
@@ -397,7 +454,7 @@ static enum dse_status find_path(const struct arch_spec *spec, const char *path,
 enum dse_status arch_spec_override(struct arch_spec *spec, const struct arch_override *override,
                                    size_t n_override, struct arch_item *copy, struct dse_error *err)
 {
-    struct arch_item *mine[ARCH_ITEM_MAX + 1] = {0};
+    struct arch_item *mine[ARCH_ITEM_MAX + ARCH_GROUP_MAX + 1] = {0};
     for (size_t i = 0; i < n_override; i++) {
         struct arch_value value;
         struct dse_error inner;
@@ -409,7 +466,9 @@ enum dse_status arch_spec_override(struct arch_spec *spec, const struct arch_ove
             return dse_fail(err, inner.status, "%s (set by an axis or --set, not by %s)", inner.text,
                             spec->path);
         value.origin = ARCH_FROM_OVERRIDE;
-        const struct arch_item **place = entry < spec->n_item ? &spec->item[entry] : &spec->top;
+        const struct arch_item **place = entry < spec->n_item        ? &spec->item[entry]
+                                         : entry + 1 < n_entry(spec) ? &spec->group[entry - spec->n_item]
+                                                                     : &spec->top;
         if (!mine[entry]) {
             mine[entry] = copy++;
             *mine[entry] = **place;

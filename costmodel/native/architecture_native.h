@@ -13,8 +13,8 @@
 #include "base/yaml.h"
 #include "costmodel/model/architecture.h"
 
-/* The four kinds of entries; each has its own keys. */
-enum arch_section { ARCH_TOP, ARCH_STORAGE, ARCH_ARRAY, ARCH_MACS, ARCH_SECTION_COUNT };
+/* The kinds of entries; each has its own keys. Those of ARCH_GROUP stand in a list of their own. */
+enum arch_section { ARCH_TOP, ARCH_STORAGE, ARCH_ARRAY, ARCH_MACS, ARCH_GROUP, ARCH_SECTION_COUNT };
 
 enum arch_value_kind {
     ARCH_VALUE_NAME,     /* a name or free text; cannot be overridden */
@@ -25,6 +25,7 @@ enum arch_value_kind {
     ARCH_VALUE_CHOICE,   /* one of the row's words */
     ARCH_VALUE_MESH,     /* columns x rows */
     ARCH_VALUE_ROLES,    /* a list of Weights, Inputs, Outputs */
+    ARCH_VALUE_TENSORS,  /* the same, or names of tensors */
     ARCH_VALUE_SHAPE     /* a list of three sizes: x, y, z */
 };
 
@@ -37,6 +38,7 @@ enum arch_field_id {
     TOP_CLOCK,
     TOP_LINK_TRANSFERS,
     TOP_REPLICATION,
+    TOP_GROUPS,
     TOP_HIERARCHY,
     TOP_GPU_THREADS,
     TOP_GPU_THREADS_PER_BLOCK,
@@ -48,6 +50,7 @@ enum arch_field_id {
     STORAGE_WORD,
     STORAGE_BLOCK,
     STORAGE_CAPACITY,
+    STORAGE_GROUP,
     STORAGE_BANDWIDTH,
     STORAGE_READ_BANDWIDTH,
     STORAGE_WRITE_BANDWIDTH,
@@ -73,6 +76,9 @@ enum arch_field_id {
     ARRAY_MESH,
     MACS_NAME,
     MACS_WORD,
+    GROUP_NAME,
+    GROUP_BANKS,
+    GROUP_BANK,
     ARCH_FIELD_NAMED,
     ARCH_FIELD_MAX = 96 /* at most so many rows */
 };
@@ -139,7 +145,8 @@ const char *architecture_section_word(enum arch_section section);
 enum arch_origin { ARCH_UNSET, ARCH_FROM_FILE, ARCH_FROM_OVERRIDE };
 
 /* One value as read. `number` is SI in `unit`; switches are 0 or 1, choices an index; a mesh is x, y; a shape
- * is x, y, z; roles are bits in x. `text` is a name's, owned by the document. */
+ * is x, y, z; roles are bits in `roles`, and names of tensors stand in the items of `list` (of a file) or in
+ * `words` (of an override). `text` is a name's, owned by the document. */
 struct arch_value {
     enum arch_origin origin;
     int line; /* of the file, when it comes from there */
@@ -148,6 +155,11 @@ struct arch_value {
         double number;
         struct {
             uint64_t x, y, z;
+        };
+        struct {
+            uint64_t roles;
+            const struct ynode *list;
+            const char *words;
         };
         const char *text;
     };
@@ -174,8 +186,10 @@ struct arch_spec {
     const struct arch_item *top;
     size_t n_item;
     const struct arch_item *item[ARCH_ITEM_MAX]; /* (n_item) outermost first */
-    bool is_whole;                               /* all entries are there, in an order that is one */
-    struct dse_faults *faults;                   /* as in struct yaml_doc, for arch_spec_assemble */
+    size_t n_group;
+    const struct arch_item *group[ARCH_GROUP_MAX]; /* (n_group) */
+    bool is_whole;                                 /* all entries are there, in an order that is one */
+    struct dse_faults *faults;                     /* as in struct yaml_doc, for arch_spec_assemble */
 };
 
 /* A file as read; texts are the document's. `spec` points into the others, so it is not to be copied
@@ -185,13 +199,18 @@ struct arch_file {
     char name[ARCH_NAME_MAX]; /* of a machine whose file gives it none */
     struct arch_placed placed;
     struct arch_item top;
-    struct arch_item item[ARCH_ITEM_MAX]; /* (spec.n_item) */
+    struct arch_item item[ARCH_ITEM_MAX];   /* (spec.n_item) */
+    struct arch_item group[ARCH_GROUP_MAX]; /* (spec.n_group) */
 };
 
 /* Parse one scalar by its row; `what` names it in messages ("GlobalBuffer.capacity"). `err` gets no place. */
 DSE_MUST_CHECK enum dse_status arch_value_parse(const struct arch_field *field, const char *what,
                                                 const char *text, struct arch_value *value,
                                                 struct dse_error *err);
+
+/* The names of tensors in a value of ARCH_VALUE_TENSORS, `i` from 0: the text of number i, in `name` if it
+ * comes from an override; NULL after the last. */
+const char *arch_value_tensor(const struct arch_value *value, size_t i, char name[ARCH_NAME_MAX]);
 
 /* Is there a value, whoever gave it? Is it an axis' or --set's? */
 static inline bool arch_is_set(const struct arch_item *item, int field)
@@ -212,10 +231,18 @@ static inline double arch_number_or(const struct arch_item *item, int field, dou
 /* The numbers of an entry that have a place, put into `out`, the struct of its section. */
 void arch_set_numbers(const struct arch_spec *spec, const struct arch_item *item, void *out);
 
-/* A storage below x by y instances: sizes, bandwidths, energies, their rules. */
+/* Storage l of `arch` below x by y instances: sizes, bandwidths, energies, their rules. The groups of `arch`
+ * are set; what a storage of a group can hold is left to arch_set_groups. */
 DSE_MUST_CHECK enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch_item *item,
-                                                double clock_hz, uint64_t x, uint64_t y,
-                                                struct storage_level *level, struct dse_error *err);
+                                                uint64_t x, uint64_t y, struct architecture *arch, uint32_t l,
+                                                struct dse_error *err);
+
+/* The groups of banks: their names and counts. */
+void arch_begin_groups(const struct arch_spec *spec, struct architecture *arch);
+
+/* When all storages are there: what each of a group can hold. */
+DSE_MUST_CHECK enum dse_status arch_set_groups(const struct arch_spec *spec, struct architecture *arch,
+                                               struct dse_error *err);
 
 /* Joules of one access of `access_bit` to a memory of `byte` by Table 3 of X. Yang et al., "Interstellar",
  * ASPLOS 2020, which is for 16 bit: registers .03 pJ per 16 B; SRAM 6 pJ at 32 KiB and 1.5 times as much for
@@ -233,7 +260,8 @@ DSE_MUST_CHECK enum dse_status arch_file_read(const struct yaml_doc *doc, struct
                                               struct dse_error *err);
 
 /* Replace values by path; of two with the same path the later one wins. Entries that change are copied to
- * copy (as many as there are overrides, or 1 + n_item if that is less), to which `spec` then points. */
+ * copy (as many as there are overrides, or 1 + n_item + n_group if that is less), to which `spec` then
+ * points. */
 DSE_MUST_CHECK enum dse_status arch_spec_override(struct arch_spec *spec,
                                                   const struct arch_override *override, size_t n_override,
                                                   struct arch_item *copy, struct dse_error *err);

@@ -108,6 +108,8 @@ static const struct arch_field SCHEMA[] = {
                             PLACE(architecture, link_transfers, 0)},
     [TOP_REPLICATION] = {ARCH_TOP, "replication", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "on",
                          "Several loops may share a side of the array (engine interstellar).", NOWHERE},
+    [TOP_GROUPS] = {ARCH_TOP, "groups", ARCH_VALUE_PART, NO_UNIT, NO_UNIT, 0, 0, 0, "none",
+                    "List of group entries: banks that several storages share.", NOWHERE},
     [TOP_HIERARCHY] = {ARCH_TOP, "hierarchy", ARCH_VALUE_PART, NO_UNIT, NO_UNIT, ARCH_REQUIRED, 0, 0, "",
                        "List of storage, array and macs entries, outermost first.", NOWHERE},
     [TOP_GPU_THREADS] =
@@ -140,6 +142,8 @@ static const struct arch_field SCHEMA[] = {
     [STORAGE_CAPACITY] = {ARCH_STORAGE, "capacity", ARCH_VALUE_QUANTITY, UNIT_BYTE, UNIT_WORD,
                           ARCH_POSITIVE | ARCH_UNBOUNDED, 0, 0x1p50, "none (unlimited for a dram)",
                           "Size of one instance; part of a word is left unused.", NOWHERE},
+    [STORAGE_GROUP] = NAME_ROW(ARCH_STORAGE, "group", 0,
+                               "In place of a capacity: the group whose banks it shares with others."),
     [STORAGE_BANDWIDTH] = BANDWIDTH_ROW("bandwidth", "Of one instance, shared by reads and writes."),
     [STORAGE_READ_BANDWIDTH] = BANDWIDTH_ROW("read_bandwidth", "Of one instance, reads alone."),
     [STORAGE_WRITE_BANDWIDTH] = BANDWIDTH_ROW("write_bandwidth", "Of one instance, fills and updates alone."),
@@ -173,8 +177,9 @@ static const struct arch_field SCHEMA[] = {
     [STORAGE_RULE_TABLE] =
         CHOICE_ROW(ARCH_STORAGE, "energy_rule.table", energy_table, "none",
                    "Instead of access_energy: by kind and capacity from a table.", NOWHERE),
-    [STORAGE_KEEPS] = {ARCH_STORAGE, "keeps", ARCH_VALUE_ROLES, NO_UNIT, NO_UNIT, 0, 0, 0,
-                       "Weights, Inputs, Outputs", "The tensors that may be kept here; others pass by.",
+    [STORAGE_KEEPS] = {ARCH_STORAGE, "keeps", ARCH_VALUE_TENSORS, NO_UNIT, NO_UNIT, 0, 0, 0,
+                       "Weights, Inputs, Outputs",
+                       "The tensors that may be kept here, by their role or by their name; others pass by.",
                        NOWHERE},
     [STORAGE_REDUCES] = {ARCH_STORAGE, "reduces", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0,
                          "on (off for a dram)",
@@ -205,6 +210,15 @@ static const struct arch_field SCHEMA[] = {
     [MACS_WORD] = {ARCH_MACS, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
                    ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of an operand.",
                    PLACE(mac_array, word_bit, 0)},
+
+    [GROUP_NAME] = NAME_ROW(ARCH_GROUP, "group", ARCH_REQUIRED, "Name of the group."),
+    [GROUP_BANKS] = {ARCH_GROUP, "banks", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
+                     ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 65536, "",
+                     "Banks of one instance, for all its storages together; each of them has at least one.",
+                     NOWHERE},
+    [GROUP_BANK] = {ARCH_GROUP, "bank", ARCH_VALUE_QUANTITY, UNIT_BYTE, UNIT_WORD,
+                    ARCH_POSITIVE | ARCH_REQUIRED, 0, 0x1p50, "",
+                    "Size of a bank, which holds words of one storage only.", NOWHERE},
 
     /* Rows that no code asks for: their place is all. New ones are added here. */
     {ARCH_TOP, "noc.flit", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT, ARCH_POSITIVE | ARCH_WHOLE, 8, 4096,
@@ -289,6 +303,6 @@ int architecture_schema_find(enum arch_section section, const char *key)
 
 const char *architecture_section_word(enum arch_section section)
 {
-    static const char *const word[ARCH_SECTION_COUNT] = {"architecture", "storage", "array", "macs"};
+    static const char *const word[ARCH_SECTION_COUNT] = {"architecture", "storage", "array", "macs", "group"};
     return word[section];
 }

@@ -1,10 +1,11 @@
 /* One storage of a native architecture file: sizes, bandwidths, memories side by side. */
 #include <math.h>
+#include <string.h>
 
 #include "costmodel/model/problem.h"
 #include "costmodel/native/storage_parts.h"
 
-static double words_of(const struct arch_value *size, uint32_t word_bit)
+double storage_words_of(const struct arch_value *size, uint32_t word_bit)
 {
     if (size->unit == UNIT_WORD || isinf(size->number))
         return floor(size->number);
@@ -41,7 +42,7 @@ static enum dse_status set_capacity(const struct arch_spec *spec, const struct a
     }
     if (isinf(capacity->number))
         return DSE_OK;
-    double words = words_of(capacity, level->word_bit);
+    double words = storage_words_of(capacity, level->word_bit);
     if (words < 1)
         return arch_spec_fail(spec, item, STORAGE_CAPACITY, err,
                               "%s.capacity is %g bit, less than one word of %u bit", name,
@@ -134,7 +135,7 @@ static enum dse_status set_memory(const struct arch_spec *spec, const struct arc
 {
     const int size = storage_memory_row(i, ARCH_MEMORY_CAPACITY), keeps = storage_memory_row(i, 0);
     const uint32_t role = (uint32_t)item->value[keeps].x;
-    const double words = words_of(&item->value[size], level->word_bit);
+    const double words = storage_words_of(&item->value[size], level->word_bit);
     if (role & level->keep_role)
         return arch_spec_fail(spec, item, keeps, err,
                               "%s.memory_%u.keeps has a tensor that an earlier memory keeps", item->name,
@@ -163,14 +164,50 @@ static enum dse_status set_memories(const struct arch_spec *spec, const struct a
     return DSE_OK;
 }
 
-enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch_item *item, double clock_hz,
-                                 uint64_t x, uint64_t y, struct storage_level *level, struct dse_error *err)
+/* The number of a tensor's name among those of the machine, new or not. */
+static enum dse_status name_tensor(const struct arch_spec *spec, const struct arch_item *item,
+                                   const char *name, struct architecture *arch, uint32_t *number,
+                                   struct dse_error *err)
 {
+    *number = 0;
+    while (*number < arch->n_tensor_name && strcmp(arch->tensor_name[*number], name) != 0)
+        ++*number;
+    if (*number < arch->n_tensor_name)
+        return DSE_OK;
+    if (*number == ARCH_TENSOR_NAME_MAX)
+        return arch_spec_fail(spec, item, STORAGE_KEEPS, err,
+                              "%s.keeps: more than %d tensors by name in all are not supported", item->name,
+                              ARCH_TENSOR_NAME_MAX);
+    text_copy(arch->tensor_name[arch->n_tensor_name++], ARCH_NAME_MAX, name);
+    return DSE_OK;
+}
+
+static enum dse_status set_keeps(const struct arch_spec *spec, const struct arch_item *item,
+                                 struct architecture *arch, struct storage_level *level,
+                                 struct dse_error *err)
+{
+    const struct arch_value *keeps = &item->value[STORAGE_KEEPS];
+    char copy[ARCH_NAME_MAX];
+    const char *name;
+    level->keep_role = (1u << TENSOR_ROLE_COUNT) - 1;
+    if (!arch_is_set(item, STORAGE_KEEPS))
+        return DSE_OK;
+    level->keep_role = (uint32_t)keeps->roles;
+    for (size_t i = 0; (name = arch_value_tensor(keeps, i, copy)); i++) {
+        uint32_t number;
+        DSE_TRY(name_tensor(spec, item, name, arch, &number, err));
+        level->keep_name |= 1u << number;
+    }
+    return DSE_OK;
+}
+
+enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch_item *item, uint64_t x,
+                                 uint64_t y, struct architecture *arch, uint32_t l, struct dse_error *err)
+{
+    struct storage_level *level = &arch->level[l];
     text_copy(level->name, sizeof level->name, item->name);
     level->is_dram = item->value[STORAGE_KIND].number == ARCH_KIND_DRAM;
     level->reduces = arch_number_or(item, STORAGE_REDUCES, !level->is_dram) != 0;
-    level->keep_role = arch_is_set(item, STORAGE_KEEPS) ? (uint32_t)item->value[STORAGE_KEEPS].x
-                                                        : (1u << TENSOR_ROLE_COUNT) - 1;
     arch_set_numbers(spec, item, level);
     level->mesh_x = x;
     level->mesh_y = y;
@@ -181,8 +218,12 @@ enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch
                               level->cluster_size, (unsigned long long)level->instances);
     const size_t n_fault = dse_faults_count(spec->faults);
     DSE_NOTE(spec->faults, count_memories(spec, item, &level->n_part, err));
-    DSE_NOTE(spec->faults, (level->n_part ? set_memories : set_capacity)(spec, item, level, err));
-    DSE_NOTE(spec->faults, set_bandwidth(spec, item, clock_hz, level, err));
+    DSE_NOTE(spec->faults, set_keeps(spec, item, arch, level, err));
+    if (arch_is_set(item, STORAGE_GROUP))
+        DSE_NOTE(spec->faults, storage_join_group(spec, item, arch, level, err));
+    else
+        DSE_NOTE(spec->faults, (level->n_part ? set_memories : set_capacity)(spec, item, level, err));
+    DSE_NOTE(spec->faults, set_bandwidth(spec, item, arch->clock_hz, level, err));
     if (dse_faults_count(spec->faults) > n_fault)
         return DSE_OK;
     DSE_NOTE(spec->faults, storage_set_energies(spec, item, level, err));

@@ -121,24 +121,74 @@ static enum dse_status parse_mesh(const struct arch_field *field, const char *wh
     return DSE_OK;
 }
 
+static const char *const role_word[TENSOR_ROLE_COUNT] = {
+    [TENSOR_WEIGHT] = "Weights", [TENSOR_INPUT] = "Inputs", [TENSOR_OUTPUT] = "Outputs"};
+
+/* The role of that word, or TENSOR_ROLE_COUNT. */
+static size_t find_role(const char *word)
+{
+    size_t r = 0;
+    while (r < TENSOR_ROLE_COUNT && strcmp(word, role_word[r]) != 0)
+        r++;
+    return r;
+}
+
 /* One word of a roles list sets its bit. */
 static enum dse_status parse_role(const char *what, const struct loose_scalar *loose,
                                   struct arch_value *value, struct dse_error *err)
 {
-    static const char *const word[TENSOR_ROLE_COUNT] = {
-        [TENSOR_WEIGHT] = "Weights", [TENSOR_INPUT] = "Inputs", [TENSOR_OUTPUT] = "Outputs"};
     size_t index = 0;
-    DSE_TRY(yaml_choice(&loose->doc, &loose->node, what, word, TENSOR_ROLE_COUNT, &index, err));
-    if (value->x >> index & 1)
-        return dse_fail(err, DSE_BAD_INPUT, "%s names %s twice", what, word[index]);
-    value->x |= UINT64_C(1) << index;
+    DSE_TRY(yaml_choice(&loose->doc, &loose->node, what, role_word, TENSOR_ROLE_COUNT, &index, err));
+    if (value->roles >> index & 1)
+        return dse_fail(err, DSE_BAD_INPUT, "%s names %s twice", what, role_word[index]);
+    value->roles |= UINT64_C(1) << index;
     return DSE_OK;
 }
 
-/* "[Weights, Inputs]", with or without the brackets: an override is text, not a YAML list. */
-static enum dse_status parse_roles(const char *what, const char *text, struct arch_value *value,
+/* The name of a tensor; what is nearly a role is taken for one that is misspelt. */
+static enum dse_status check_tensor(const char *what, const char *word, const char *const *before,
+                                    size_t n_before, struct dse_error *err)
+{
+    const char *near = text_nearest(word, role_word, TENSOR_ROLE_COUNT);
+    if (near)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s: unknown tensor \"%.60s\"; did you mean \"%s\"? (names of other tensors must differ "
+            "more from it)",
+            what, word, near);
+    if (strlen(word) >= ARCH_NAME_MAX)
+        return dse_fail(err, DSE_BAD_INPUT, "%s: a name has at most %d letters, \"%.60s...\" has %zu", what,
+                        ARCH_NAME_MAX - 1, word, strlen(word));
+    for (size_t i = 0; i < n_before; i++)
+        if (strcmp(before[i], word) == 0)
+            return dse_fail(err, DSE_BAD_INPUT, "%s names %s twice", what, word);
+    if (n_before == PROBLEM_TENSOR_MAX)
+        return dse_fail(err, DSE_LIMIT, "%s names more than %d tensors", what, PROBLEM_TENSOR_MAX);
+    return DSE_OK;
+}
+
+const char *arch_value_tensor(const struct arch_value *value, size_t i, char name[ARCH_NAME_MAX])
+{
+    for (size_t k = 0; value->list && k < value->list->n_item; k++) {
+        const char *word = value->list->item[k]->text;
+        if (find_role(word) == TENSOR_ROLE_COUNT && i-- == 0)
+            return word;
+    }
+    for (const char *at = value->words; at && *(at += strspn(at, "[], ")); at += strcspn(at, "[], ")) {
+        snprintf(name, ARCH_NAME_MAX, "%.*s", (int)strcspn(at, "[], "), at);
+        if (find_role(name) == TENSOR_ROLE_COUNT && i-- == 0)
+            return name;
+    }
+    return NULL;
+}
+
+/* "[Weights, Inputs]", with or without the brackets: an override is text, not a YAML list. With `names` also
+ * names of tensors. */
+static enum dse_status parse_roles(const char *what, const char *text, bool names, struct arch_value *value,
                                    struct dse_error *err)
 {
+    const char *name[PROBLEM_TENSOR_MAX];
+    size_t n_name = 0;
     char copy[128];
     char *rest = NULL;
     if (!text_copy(copy, sizeof copy, text))
@@ -146,9 +196,15 @@ static enum dse_status parse_roles(const char *what, const char *text, struct ar
     for (char *word = strtok_r(copy, "[], ", &rest); word; word = strtok_r(NULL, "[], ", &rest)) {
         struct loose_scalar loose;
         loose_init(&loose, word);
+        if (names && find_role(word) == TENSOR_ROLE_COUNT) {
+            DSE_TRY(check_tensor(what, word, name, n_name, err));
+            name[n_name++] = word;
+            continue;
+        }
         DSE_TRY(parse_role(what, &loose, value, err));
     }
-    if (value->x == 0)
+    value->words = text;
+    if (value->roles == 0 && n_name == 0)
         return dse_fail(err, DSE_BAD_INPUT, "%s is empty; name at least one of Weights, Inputs, Outputs",
                         what);
     return DSE_OK;
@@ -220,7 +276,8 @@ enum dse_status arch_value_parse(const struct arch_field *field, const char *wha
     case ARCH_VALUE_MESH:
         return parse_mesh(field, what, text, value, err);
     case ARCH_VALUE_ROLES:
-        return parse_roles(what, text, value, err);
+    case ARCH_VALUE_TENSORS:
+        return parse_roles(what, text, field->kind == ARCH_VALUE_TENSORS, value, err);
     case ARCH_VALUE_SHAPE:
         return parse_shape(field, what, text, value, err);
     case ARCH_VALUE_NAME:

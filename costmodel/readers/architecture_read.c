@@ -56,7 +56,8 @@ static enum dse_status build_file(const struct arch_file *file, const struct arc
                                   size_t n_override, struct architecture *arch, struct dse_error *err)
 {
     struct arch_spec spec = file->spec;
-    size_t n_copy = n_override <= spec.n_item ? n_override : spec.n_item + 1;
+    const size_t n_entry = spec.n_item + spec.n_group + 1;
+    size_t n_copy = n_override < n_entry ? n_override : n_entry;
     struct arch_item *copy = NULL;
     if (n_copy > 0) {
         copy = malloc(n_copy * sizeof *copy);

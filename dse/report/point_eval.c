@@ -79,8 +79,8 @@ static enum dse_status choose_report(const struct point_request *request, const 
 /* What is priced although it does not fit: it lacks room, but no iteration. */
 static bool lacks_room(enum misfit what)
 {
-    return what == MISFIT_CAPACITY || what == MISFIT_UTILIZATION || what == MISFIT_INSTANCES ||
-           what == MISFIT_FANOUT;
+    return what == MISFIT_CAPACITY || what == MISFIT_BANKS || what == MISFIT_UTILIZATION ||
+           what == MISFIT_INSTANCES || what == MISFIT_FANOUT;
 }
 
 /* Of lines that do not fit so many are told. */

@@ -42,6 +42,7 @@ struct cosa_shape {
     /* tiles are charged their coefficients once, where there is room; else with every prime */
     bool stride_once;
     uint32_t keep[ARCH_LEVEL_MAX];                   /* bit t, after the constraints */
+    uint64_t usable[ARCH_LEVEL_MAX];                 /* words for all tensors of a level */
     double room[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* words for the tile of t, INFINITY: no limit */
     uint32_t util_level; /* the level whose Util counts util_weight_factor; COSA_NONE */
 };

@@ -54,7 +54,7 @@ static bool tighten(struct attempt *attempt, uint32_t l, uint32_t t, double fact
 static bool repair_level(struct attempt *attempt, uint32_t l)
 {
     uint32_t n_tensor = attempt->shape.problem->n_tensor, keep = attempt->shape.keep[l];
-    double usable = (double)architecture_usable_words(&attempt->shape.arch->level[l]);
+    double usable = (double)attempt->shape.usable[l];
     double sum = 0;
     bool changed = false, exceeded = false;
     for (uint32_t t = 0; t < n_tensor; t++) {
@@ -67,9 +67,23 @@ static bool repair_level(struct attempt *attempt, uint32_t l)
             changed = tighten(attempt, l, t, words / attempt->shape.room[l][t]) || changed;
         }
     }
-    for (uint32_t t = 0; t < n_tensor && !exceeded; t++)
+    for (uint32_t t = 0; t < n_tensor && !exceeded && sum > usable; t++)
         if (keep >> t & 1u)
             changed = tighten(attempt, l, t, sum / usable) || changed;
+    return changed;
+}
+
+/* The same for what did not fit: a level, or all storages that share its banks. */
+static bool repair(struct attempt *attempt, const struct misfit_info *fit)
+{
+    const struct architecture *arch = attempt->shape.arch;
+    const uint32_t of = (uint32_t)fit->level;
+    bool changed = false;
+    if (fit->what != MISFIT_CAPACITY && fit->what != MISFIT_BANKS)
+        return false;
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        if (l == of || (fit->what == MISFIT_BANKS && arch->level[l].bank_group == arch->level[of].bank_group))
+            changed = repair_level(attempt, l) || changed;
     return changed;
 }
 
@@ -157,7 +171,7 @@ static enum dse_status attempt_halo(struct attempt *attempt, enum cosa_halo halo
     struct cosa_solution *solution = attempt->solution;
     *done = false;
     DSE_TRY(build(attempt, halo, err));
-    for (uint32_t repair = 0;; repair++) {
+    for (uint32_t n = 0;; n++) {
         struct misfit_info fit;
         DSE_TRY(solve(attempt, &fit, err));
         if (fit.what == FITS) {
@@ -170,8 +184,7 @@ static enum dse_status attempt_halo(struct attempt *attempt, enum cosa_halo halo
             say_misfit(attempt, &fit);
         else
             say_infeasible(attempt);
-        if (!solved || fit.what != MISFIT_CAPACITY || repair == attempt->settings.max_repairs ||
-            !repair_level(attempt, (uint32_t)fit.level))
+        if (!solved || n == attempt->settings.max_repairs || !repair(attempt, &fit))
             return DSE_OK;
         solution->n_repair++;
     }

@@ -81,11 +81,51 @@ double cosa_window_bits(const struct cosa_shape *shape, uint32_t t, uint32_t d, 
 
 /* ---------------------------------------- levels and capacities */
 
+/* The share of a level by the roles of what it keeps. */
+static double level_share(const struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
+{
+    double sum = 0;
+    for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
+        if (shape->keep[l] >> t & 1u)
+            sum += settings->share[shape->problem->tensor[t].role];
+    return sum;
+}
+
+/* Banks of level l where its group is dealt out by these shares: whole ones, and at least one to each. */
+static uint64_t shared_banks(const struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
+{
+    const struct architecture *arch = shape->arch;
+    double share[ARCH_LEVEL_MAX], left = arch->group[arch->level[l].bank_group - 1].banks, all = 0;
+    for (uint32_t i = 0; i < arch->n_level; i++) {
+        share[i] =
+            arch->level[i].bank_group == arch->level[l].bank_group ? level_share(shape, settings, i) : -1;
+        all += fmax(share[i], 0);
+    }
+    for (uint32_t i = 0; i < arch->n_level; i++)
+        if (share[i] >= 0 && left * share[i] < all) { /* one bank, and the others share the rest, once more */
+            if (i == l)
+                return 1;
+            left -= 1;
+            all -= share[i];
+            share[i] = -1;
+            i = UINT32_MAX;
+        }
+    return all > 0 ? (uint64_t)floor(left * share[l] / all) : 1;
+}
+
+/* Words that the tensors of level l share. */
+static uint64_t usable_words(const struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
+{
+    const struct storage_level *level = &shape->arch->level[l];
+    return level->bank_group ? shared_banks(shape, settings, l) * level->bank_word
+                             : architecture_usable_words(level);
+}
+
 /* Room for each kept tensor: the level's shares by role over the kept tensors; less than a word becomes one
  * word and the others share the rest. */
 static void share_level(struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
 {
-    uint64_t usable = architecture_usable_words(&shape->arch->level[l]);
+    uint64_t usable = shape->usable[l] = usable_words(shape, settings, l);
     uint32_t open = shape->keep[l];
     double left = (double)usable;
     for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
@@ -118,7 +158,7 @@ static void set_keeps(struct cosa_shape *shape)
     const struct architecture *arch = shape->arch;
     for (uint32_t l = 0; l < arch->n_level; l++) {
         for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
-            if (arch->level[l].keep_role >> shape->problem->tensor[t].role & 1u)
+            if (architecture_keeps(arch, l, &shape->problem->tensor[t]))
                 shape->keep[l] |= 1u << t;
         if (shape->constraints)
             shape->keep[l] &= ~shape->constraints->level[l].bypass;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/model/bank_group.h"
 #include "engines/mapspace/mapspace_private.h"
 
 /* The first reason wins. */
@@ -251,7 +252,7 @@ static void set_keeps(struct mapspace *space)
         const struct level_constraints *c = &space->constraints.level[l];
         uint32_t allowed = 0;
         for (uint32_t t = 0; t < problem->n_tensor; t++)
-            if (space->arch->level[l].keep_role >> problem->tensor[t].role & 1u)
+            if (architecture_keeps(space->arch, l, &problem->tensor[t]))
                 allowed |= 1u << t;
         if (c->keep & ~allowed) {
             struct misfit_info fit = {.what = MISFIT_ROLE, .level = (int)l, .tensors = c->keep & ~allowed};
@@ -283,6 +284,21 @@ static uint64_t kept_words(const struct mapspace *space, uint32_t l)
     return words;
 }
 
+/* Could some mapping overfill the level, or the group whose banks it shares? */
+static bool can_overflow(const struct mapspace *space, uint32_t l)
+{
+    const struct storage_level *level = &space->arch->level[l];
+    uint64_t word[ARCH_LEVEL_MAX];
+    if (kept_words(space, l) > space->usable[l])
+        return true;
+    if (!level->bank_group)
+        return false;
+    for (uint32_t i = 0; i < space->arch->n_level; i++)
+        word[i] = kept_words(space, i);
+    return bank_group_needed(space->arch, level->bank_group, word) >
+           space->arch->group[level->bank_group - 1].banks;
+}
+
 /* The levels that some mapping could overfill, with their base tiles. */
 static void find_rows(struct mapspace *space)
 {
@@ -292,7 +308,7 @@ static void find_rows(struct mapspace *space)
         space->usable[l] = architecture_usable_words(level);
         if (level->min_utilization > 0 && level->size_word != ARCH_UNLIMITED)
             space->has_minimum = true;
-        if (kept_words(space, l) <= space->usable[l])
+        if (!can_overflow(space, l))
             continue;
         struct tile_row *row = &space->row[space->n_row];
         space->row_level[space->n_row++] = (uint8_t)l;

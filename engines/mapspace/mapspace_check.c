@@ -1,5 +1,6 @@
 /* Whether a mapping fits and whether it lies in the space: tiles, spreads, thread block, then everything
  * that the constraints fix. */
+#include "costmodel/model/bank_group.h"
 #include "costmodel/model/gpu_limits.h"
 #include "engines/mapspace/mapspace_private.h"
 
@@ -51,9 +52,18 @@ void mapspace_set_axes(const struct mapspace *space, struct mapping_level *level
     mapspace_complete_order(level->spatial_order, n, n_dim);
 }
 
+bool mapspace_banks_fit(const struct mapspace *space, const uint64_t *sum, struct misfit_info *fit)
+{
+    uint64_t word[ARCH_LEVEL_MAX] = {0}; /* of a group that no mapping can overfill: none */
+    for (uint32_t j = 0; j < space->n_row; j++)
+        word[space->row_level[j]] = sum[j];
+    return bank_groups_fit(space->arch, word, fit);
+}
+
 bool mapspace_rows_init(const struct mapspace *space, const struct mapping *mapping, struct tile_row *row,
                         struct misfit_info *fit)
 {
+    uint64_t sum[ARCH_LEVEL_MAX];
     for (uint32_t j = 0; j < space->n_row; j++) {
         uint32_t l = space->row_level[j];
         row[j] = space->row[j];
@@ -70,8 +80,9 @@ bool mapspace_rows_init(const struct mapspace *space, const struct mapping *mapp
                                             .available = space->usable[l]};
             return false;
         }
+        sum[j] = row[j].sum;
     }
-    return true;
+    return !space->arch->n_group || mapspace_banks_fit(space, sum, fit);
 }
 
 static bool refuse(struct misfit_info *fit, enum misfit what, uint32_t l, uint32_t d, uint64_t needed,
@@ -99,8 +110,9 @@ static bool spread_fits(const struct mapspace *space, const struct mapping_level
     return true;
 }
 
+/* The words of level l go to `word`. */
 static bool tiles_fit(const struct mapspace *space, const struct mapping_level *level, uint32_t l,
-                      const uint32_t *extent, struct misfit_info *fit)
+                      const uint32_t *extent, uint64_t *word, struct misfit_info *fit)
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < space->problem->n_tensor; t++) {
@@ -117,6 +129,7 @@ static bool tiles_fit(const struct mapspace *space, const struct mapping_level *
         }
         sum += words;
     }
+    *word = sum;
     enum misfit what = FITS;
     uint64_t limit = space->usable[l];
     double least = (double)limit * space->arch->level[l].min_utilization;
@@ -160,6 +173,7 @@ bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, 
     uint32_t extent[PROBLEM_DIM_MAX];
     uint32_t n_dim = space->problem->n_dim, kept = 0;
     uint64_t limited = 0; /* bit l: level l must be looked at */
+    uint64_t word[ARCH_LEVEL_MAX] = {0};
     for (uint32_t j = 0; j < space->n_row; j++)
         limited |= 1ull << space->row_level[j];
     for (uint32_t d = 0; d < n_dim; d++)
@@ -170,10 +184,12 @@ bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, 
             extent[d] *= level->temporal[d] * level->spatial[d];
         if (!spread_fits(space, level, l, fit))
             return false;
-        if (((limited >> l & 1u) || space->has_minimum) && !tiles_fit(space, level, l, extent, fit))
+        if (((limited >> l & 1u) || space->has_minimum) && !tiles_fit(space, level, l, extent, &word[l], fit))
             return false;
         kept |= level->keep;
     }
+    if (space->arch->n_group && !bank_groups_fit(space->arch, word, fit))
+        return false;
     uint32_t lost = ~kept & ((1u << space->problem->n_tensor) - 1);
     if (lost) {
         (void)refuse(fit, MISFIT_BYPASS, 0, 0, 0, 0);

@@ -111,6 +111,12 @@ static int grow(struct draft *draft, uint32_t l, uint32_t d, uint32_t p)
             return (int)level;
         }
     }
+    if (space->arch->n_group) {
+        for (uint32_t j = n; j < space->n_row; j++)
+            sum[j] = draft->row[j].sum;
+        if (!mapspace_banks_fit(space, sum, &draft->misfit))
+            return (int)l; /* where it grows fewer of the storages there may be room */
+    }
     for (uint32_t j = 0; j < n; j++)
         commit(draft, j, d, p, tile[j], sum[j]);
     return -1;

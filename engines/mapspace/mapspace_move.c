@@ -336,8 +336,9 @@ static uint64_t blamed(const struct mapspace *space, const struct misfit_info *f
     uint64_t slots = 0;
     for (uint32_t s = 0; s < space->n_slot; s++) {
         const struct mapspace_slot *slot = &space->slot[s];
-        bool here = fit->what == MISFIT_CAPACITY ? slot->level <= fit->level
-                                                 : slot->level == fit->level && slot->axis != SLOT_TEMPORAL;
+        bool tile = fit->what == MISFIT_CAPACITY || fit->what == MISFIT_BANKS;
+        bool here =
+            tile ? slot->level <= fit->level : slot->level == fit->level && slot->axis != SLOT_TEMPORAL;
         slots |= (here ? 1ull : 0ull) << s;
     }
     return slots;
@@ -383,7 +384,7 @@ bool mapspace_crossover(const struct mapspace *space, struct random_stream *stre
     for (uint32_t i = 0; i <= space->n_prime; i++) {
         if (mapspace_fits(space, child, &fit))
             return true;
-        if ((fit.what != MISFIT_CAPACITY && fit.what != MISFIT_FANOUT) ||
+        if ((fit.what != MISFIT_CAPACITY && fit.what != MISFIT_BANKS && fit.what != MISFIT_FANOUT) ||
             !relieve(space, child, stream, &fit))
             return false;
     }

@@ -89,6 +89,9 @@ struct mapspace {
 bool mapspace_rows_init(const struct mapspace *space, const struct mapping *mapping, struct tile_row *row,
                         struct misfit_info *fit);
 
+/* Do tiles with these sums (n_row) fit where storages share banks? `fit` as above. */
+bool mapspace_banks_fit(const struct mapspace *space, const uint64_t *sum, struct misfit_info *fit);
+
 /* The same as mapspace_contains without what moves cannot break: only meshes, capacities and minimum
  * utilisation. */
 bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, struct misfit_info *fit);

@@ -186,6 +186,29 @@ void random_case_architecture(struct random_stream *stream, const struct random_
     arch->mac.energy_j = draw_energy(stream);
 }
 
+void random_case_banks(struct random_stream *stream, const struct problem *problem, struct architecture *arch)
+{
+    uint32_t named = random_below(stream, arch->n_level - 1), n = 0;
+    arch->level[named].keep_role = 0;
+    arch->level[named].keep_name = arch->n_tensor_name = 1;
+    (void)snprintf(arch->tensor_name[0], ARCH_NAME_MAX, "%.63s",
+                   problem->tensor[random_below(stream, problem->n_tensor)].name);
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        n += arch->level[l].instances == arch->level[0].instances;
+    if (n < 2)
+        return;
+    arch->n_group = 1;
+    arch->group[0].banks = n + random_below(stream, 8);
+    (void)snprintf(arch->group[0].name, sizeof arch->group[0].name, "Group");
+    for (uint32_t l = 0; l < n; l++) {
+        struct storage_level *level = &arch->level[l];
+        level->bank_group = 1;
+        level->bank_word = 1 + random_below(stream, 60);
+        level->size_word = (arch->group[0].banks - (n - 1)) * level->bank_word;
+        level->multiple_buffering = 1;
+    }
+}
+
 void random_case_gpu(struct random_stream *stream, struct architecture *arch)
 {
     uint64_t x = 1, y = 1;
@@ -274,7 +297,7 @@ static void draw_keeps(struct random_stream *stream, const struct problem *probl
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         bool home = true;
         for (uint32_t l = arch->n_level; l-- > 0;) {
-            if (!((arch->level[l].keep_role >> (unsigned)problem->tensor[t].role) & 1u))
+            if (!architecture_keeps(arch, l, &problem->tensor[t]))
                 continue;
             if (home || chance(stream, percent))
                 mapping->level[l].keep = (uint8_t)(mapping->level[l].keep | 1u << t);

@@ -39,6 +39,11 @@ void random_case_architecture(struct random_stream *stream, const struct random_
  * limits that mappings pass and break. Passes architecture_check. */
 void random_case_gpu(struct random_stream *stream, struct architecture *arch);
 
+/* Let storages of one number of instances share banks, where the machine has two or more below the outermost
+ * one, and let one keep a tensor of the problem by name alone. Passes architecture_check. */
+void random_case_banks(struct random_stream *stream, const struct problem *problem,
+                       struct architecture *arch);
+
 /* A mapping whose factors cover the problem and whose spatial loops fit the meshes; tensors are kept at
  * random, always at the outermost level that may hold them. Capacities are not looked at. `switches`: draw
  * no_multicast and so on. */

@@ -256,6 +256,22 @@ static void test_checker_holds_blocks_to_the_limits_of_a_gpu(void **state)
     expect_refused(&f, "no thread block of 16 threads lies within 3 x 2 x 3");
 }
 
+/* A register file holds a weight, an input and an output, 3 words: 2 banks of 2 words. */
+static void test_checker_deals_banks_out(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.arch.n_group = 1;
+    f.arch.group[0] = (struct bank_group){.name = "Shared", .banks = 4};
+    f.arch.level[0].bank_group = 1; /* 3 words of three tensors: 2 banks of 2 words */
+    f.arch.level[0].bank_word = 2;
+    f.arch.level[0].size_word = 8;
+    expect_accepted(&f);
+    f.arch.group[0].banks = 1;
+    expect_refused(&f, "the storages of Shared need 2 or more banks together, it has 1");
+}
+
 /* Two independent opinions agree, on mappings of which many are spoilt. */
 static void test_checker_agrees_with_evaluator(void **state)
 {
@@ -276,8 +292,10 @@ static void test_checker_agrees_with_evaluator(void **state)
         random_case_architecture(&stream, &options, &f.arch);
         if (i % 4 == 0)
             random_case_gpu(&stream, &f.arch);
+        if (i % 8 == 5)
+            random_case_banks(&stream, &f.problem, &f.arch);
         for (uint32_t l = 0; l < f.arch.n_level; l++)
-            if (random_below(&stream, 8) == 0)
+            if (random_below(&stream, 8) == 0 && !f.arch.level[l].bank_group)
                 f.arch.level[l].min_utilization = 0.05 * random_below(&stream, 8);
         random_case_mapping(&stream, &f.problem, &f.arch, true, &f.mapping);
         spoil(&stream, &f.problem, &f.mapping);
@@ -330,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_checker_looks_at_meshes),
         cmocka_unit_test(test_checker_holds_strict_machines_to_their_fanout),
         cmocka_unit_test(test_checker_holds_blocks_to_the_limits_of_a_gpu),
+        cmocka_unit_test(test_checker_deals_banks_out),
         cmocka_unit_test(test_checker_agrees_with_evaluator),
         cmocka_unit_test(test_checker_does_without_a_reason_buffer),
     };

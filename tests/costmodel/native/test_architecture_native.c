@@ -531,7 +531,7 @@ static void example(const struct arch_field *row, int k, char *text, size_t size
 static void test_native_every_number_with_a_place_changes_the_hash(void **state)
 {
     (void)state;
-    static const char *const entry[ARCH_SECTION_COUNT] = {"", "RegFile.", "PE.", "MAC."};
+    static const char *const entry[ARCH_SECTION_COUNT] = {"", "RegFile.", "PE.", "MAC.", ""};
     const struct arch_field *schema = architecture_schema();
     int n = 0;
     for (int f = 0; f < architecture_n_field(); f++) {

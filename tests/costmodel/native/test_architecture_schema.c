@@ -31,6 +31,8 @@ static const char *accepted_words(const struct arch_field *field, char *list, si
         return list;
     case ARCH_VALUE_MESH:
         return "`4x4`";
+    case ARCH_VALUE_TENSORS:
+        return "list of Weights, Inputs, Outputs or names of tensors";
     case ARCH_VALUE_ROLES:
         return "list of Weights, Inputs, Outputs";
     case ARCH_VALUE_SHAPE:
@@ -86,7 +88,7 @@ static void print_schema(struct text_buffer *out)
 {
     const struct arch_field *schema = architecture_schema();
     static const char *const title[ARCH_SECTION_COUNT] = {"The file", "A `storage` entry", "An `array` entry",
-                                                          "The `macs` entry"};
+                                                          "The `macs` entry", "A `group` entry"};
     for (int s = 0; s < ARCH_SECTION_COUNT; s++) {
         text_append(out,
                     "%s### %s\n\n| key | written as | range | default | meaning |\n|---|---|---|---|---|\n",

@@ -70,6 +70,29 @@ static void test_draws_are_valid_on_random_machines(void **state)
     }
 }
 
+/* The same where storages share banks: a draw looks at all of a group. */
+static void test_draws_are_valid_where_storages_share_banks(void **state)
+{
+    (void)state;
+    struct random_stream stream = random_stream_make(3, 2, RANDOM_TEST);
+    for (int n_space = 0, i = 0; n_space < 50; i++) {
+        const struct random_case_options options = {.limits = true, .roles = i % 3 == 0};
+        struct problem problem;
+        struct architecture arch;
+        struct arena arena;
+        arena_init(&arena);
+        random_case_problem(&stream, 20000, &problem);
+        random_case_architecture(&stream, &options, &arch);
+        random_case_banks(&stream, &problem, &arch);
+        const struct mapspace *space = make_space(&problem, &arch, NULL, i % 4 == 3, &arena);
+        if (arch.n_group && !mapspace_is_empty(space)) {
+            n_space++;
+            assert_int_equal(check_draws(&problem, &arch, space, 1000, (uint64_t)i), 0);
+        }
+        arena_free(&arena);
+    }
+}
+
 /* The machines that come with the program, ResNet-50's 3x3 layer of stage 4 and a strided first layer. */
 static void test_draws_are_valid_on_shipped_machines(void **state)
 {
@@ -315,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draws_are_valid_on_random_machines),
+        cmocka_unit_test(test_draws_are_valid_where_storages_share_banks),
         cmocka_unit_test(test_draws_are_valid_on_shipped_machines),
         cmocka_unit_test(test_draws_cover_a_tiny_space),
         cmocka_unit_test(test_draws_cover_a_tiny_limited_space),
