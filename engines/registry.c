@@ -8,7 +8,9 @@
 #include "engines/drill/drill.h"
 #include "engines/driver/engine.h"
 #include "engines/driver/schedule_format.h"
+#include "engines/driver/vector_format.h"
 #include "engines/interstellar/interstellar_engine.h"
+#include "engines/mindmappings/mm_format.h"
 #include "engines/soma/soma_engines.h"
 
 static const struct engine *const registry[] = {
@@ -20,6 +22,8 @@ static const struct engine *const registry[] = {
 static const struct engine_command *const command[] = {&engine_command_calibrate};
 
 static const struct schedule_format *const format[] = {&schedule_format_soma};
+
+static const struct vector_format *const vectors[] = {&vector_format_mm};
 
 const struct engine *const *engine_all(size_t *n)
 {
@@ -87,6 +91,21 @@ const struct schedule_format *schedule_format_of(const char *text, size_t length
         if (has_key(format[i]->key, text, length))
             return format[i];
     return NULL;
+}
+
+enum dse_status vector_format_of(const struct architecture *arch, const struct vector_format **out,
+                                 struct dse_error *err)
+{
+    struct dse_error other;
+    enum dse_status status = DSE_OK;
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+        *out = vectors[i];
+        enum dse_status now = vectors[i]->accepts(arch, i ? &other : err);
+        if (now == DSE_OK)
+            return DSE_OK;
+        status = i ? status : now;
+    }
+    return status;
 }
 
 bool engine_is_untrusted(const struct engine *engine, const double *option)

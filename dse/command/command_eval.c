@@ -10,6 +10,7 @@
 #include "costmodel/readers/readers.h"
 #include "dse/command/commands.h"
 #include "dse/command/eval_points.h"
+#include "dse/command/eval_vectors.h"
 #include "dse/console/report_print.h"
 #include "dse/inputs/input_mapping.h"
 #include "dse/inputs/inputs.h"
@@ -311,6 +312,18 @@ static enum dse_status check_area(const struct cli_args *args, const struct cons
     return DSE_OK;
 }
 
+/* Without --vectors, whose options are none of the others. */
+static enum dse_status check_operands(const struct cli_args *args, struct dse_error *err)
+{
+    static const char *const of_vectors[] = {"mode", "orders", "project"};
+    for (size_t i = 0; i < sizeof of_vectors / sizeof of_vectors[0]; i++)
+        if (cli_has(args, of_vectors[i]))
+            return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to --vectors", of_vectors[i]);
+    return args->n_operand == 3
+               ? DSE_OK
+               : dse_fail(err, DSE_BAD_USAGE, "eval needs ARCH PROBLEM MAPPING, or ARCH --vectors FILE");
+}
+
 static enum dse_status run(const struct cli_args *args, const struct console *console, struct dse_error *err)
 {
     struct architecture arch;
@@ -318,10 +331,14 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     unsigned long long batch = 0;
     char *text;
     size_t length;
+    if (!cli_has(args, "vectors"))
+        DSE_TRY(check_operands(args, err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
     DSE_TRY(check_area(args, console, &arch, err));
+    if (cli_has(args, "vectors"))
+        return eval_vectors(args, console, &arch, err);
     enum dse_status status = yaml_load(args->operand[2], &text, &length, err);
     if (status != DSE_OK && schedule_only(args))
         return status;
@@ -377,6 +394,17 @@ static const struct cli_option options[] = {
     {"option", 'o', "NAME=VALUE", "an option of the evaluation of a SCHEDULE by its name; repeatable"},
     {"timeline", 0, "FILE",
      "also write when a SCHEDULE does what: .h5 (for dse plot) or .csv (docs/execution-graph.md)"},
+    {"vectors", 0, "FILE",
+     "evaluate mappings as vectors of numbers, one a line of CSV, in place of PROBLEM and MAPPING "
+     "(docs/mindmappings.md)"},
+    {"mode", 0, "MODE",
+     "of --vectors: autobypass (default; a buffer is bypassed where its tile does not fit) or mustfit"},
+    {"orders", 0, "HOW",
+     "how --vectors writes loop orders: places of the dimensions (default), or dims, the dimension in each "
+     "place"},
+    {"project", 0, "HOW",
+     "of --vectors, which may be real numbers then: the nearest mapping to each, raw, or log2: factors are "
+     "binary logarithms"},
     {"set", 0, "PATH=VALUE",
      "replace a quantity of the architecture: GlobalBuffer.capacity='256 KiB'; repeatable"},
     {"ert", 0, "FILE",
@@ -395,7 +423,7 @@ static bool more_options(size_t i, struct cli_option *option)
 
 const struct cli_command command_eval = {
     .name = "eval",
-    .operands = "ARCH PROBLEM MAPPING|SCHEDULE",
+    .operands = "ARCH [PROBLEM MAPPING|SCHEDULE]",
     .summary = "Evaluate one mapping of a layer, or one fused schedule of a network, with the cost model.",
     .help =
         "ARCH     an architecture file, native, Timeloop v3 or Interstellar, or a name of `dse list "
@@ -425,14 +453,18 @@ const struct cli_command command_eval = {
         "more steps than --noc-steps\n"
         "is simulated in part and extrapolated.\n"
         "\n"
+        "With --vectors FILE there is a row for each vector: whether it is a mapping, else why not, and its "
+        "cost.\n"
+        "\n"
         "  dse eval simba resnet50:conv1 conv1.yaml\n"
+        "  dse eval mindmappings_banks --vectors mappings.csv --mode mustfit -f csv\n"
         "  dse eval simba resnet50:conv1 conv1.yaml --report noc\n"
         "  dse eval arch.yaml problem.yaml map.yaml --report networks --format csv\n"
         "  dse eval soma_edge resnet50_soma experiments/soma/schedules/resnet50_fused.yaml --compat\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .more = more_options,
-    .min_operand = 3,
+    .min_operand = 1,
     .max_operand = 3,
     .run = command,
 };

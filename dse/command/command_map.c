@@ -33,6 +33,8 @@ struct map_job {
     struct arena arena;
     char reason[SOLVE_REASON_MAX]; /* of a scheduler */
     struct mapping_texts texts;
+    const struct vector_format *vectors; /* of --format vector */
+    uint32_t n_no_vector;
     bool each_dataflow;
     size_t format;
     int n_thread;
@@ -90,14 +92,27 @@ static enum dse_status read_constraints(const char *path, struct map_job *job, s
     return DSE_OK;
 }
 
+/* --format vector: the machine and the problems must be such that mappings have vectors. */
+static enum dse_status prepare_vectors(struct map_job *job, struct dse_error *err)
+{
+    if (solve_is_scheduler(&job->settings))
+        return dse_fail(err, DSE_BAD_USAGE, "--format vector is for mappings; engine %s schedules networks",
+                        job->settings.engine->name);
+    DSE_TRY(vector_format_of(&job->arch, &job->vectors, err));
+    for (uint32_t p = 0; p < job->workload.n_problem; p++)
+        DSE_TRY(job->vectors->takes(&job->arch, &job->workload.problem[p], err));
+    return DSE_OK;
+}
+
 static enum dse_status prepare(const struct cli_args *args, struct map_job *job, struct dse_error *err)
 {
-    static const char *const formats[] = {"table", "yaml", "csv", "json"};
+    static const char *const formats[] = {"table", "yaml", "csv", "json", "vector"};
     struct input_overrides overrides;
     const char *names[CLI_VALUE_MAX];
     size_t n_name = 0;
     unsigned long long batch = 0, threads = 0;
-    DSE_TRY(cli_choice(args, "format", formats, 4, MAP_TABLE, &job->format, err));
+    DSE_TRY(cli_choice(args, "format", formats, sizeof formats / sizeof formats[0], MAP_TABLE, &job->format,
+                       err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(read_options(args, job, err));
@@ -112,6 +127,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(input_problems((const char *const *)args->operand + 1, args->n_operand - 1, &job->network, err));
     job->n_thread = threads ? (int)threads : threads_available();
     if (solve_is_scheduler(&job->settings)) {
+        if (job->format == MAP_VECTOR)
+            return prepare_vectors(job, err);
         DSE_TRY(map_network_check(args, &job->settings, err));
         workload_init_whole(&job->workload, &job->network, (uint32_t)batch);
         return DSE_OK;
@@ -124,6 +141,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
         DSE_TRY(read_constraints(cli_value(args, "constraints"), job, err));
     if (job->format == MAP_YAML && job->workload.n_problem != 1)
         return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping; choose a layer with --layer");
+    if (job->format == MAP_VECTOR)
+        DSE_TRY(prepare_vectors(job, err));
     mapping_texts_asked(args, &job->texts);
     DSE_TRY(mapping_texts_check(&job->texts, job->workload.problem, job->workload.n_problem, &job->arch,
                                 formats[job->format], err));
@@ -178,8 +197,7 @@ static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
     return DSE_OK;
 }
 
-static enum dse_status print_all(const struct map_job *job, const struct console *console,
-                                 struct dse_error *err)
+static enum dse_status print_all(struct map_job *job, const struct console *console, struct dse_error *err)
 {
     struct text_buffer out;
     enum dse_status status = DSE_OK;
@@ -195,6 +213,9 @@ static enum dse_status print_all(const struct map_job *job, const struct console
             map_report_text_csv(&report, job->texts.text[0], &out);
         else
             status = map_report_print(&report, REPORT_CSV, &out, err);
+        break;
+    case MAP_VECTOR:
+        job->n_no_vector = map_report_vectors(&report, job->vectors, &out);
         break;
     case MAP_JSON:
         status = map_report_print(&report, REPORT_JSON, &out, err);
@@ -264,6 +285,11 @@ static int command(const struct cli_args *args, const struct console *console)
         fprintf(console->err, "dse: %s: %s\n", result_status_text(job->point.outcome), job->point.reason);
         code = EXIT_SOME_FAILED;
     }
+    if (status == DSE_OK && job->n_no_vector > 0) {
+        fprintf(console->err, "dse: %u mapping%s printed as a comment: no vector is the same\n",
+                job->n_no_vector, job->n_no_vector == 1 ? " is" : "s are");
+        code = EXIT_SOME_FAILED;
+    }
     arena_free(&job->arena);
     yaml_doc_free(&job->constraints);
     workload_free(&job->workload);
@@ -296,7 +322,9 @@ static const struct cli_option options[] = {
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
-    {"format", 'f', "HOW", "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json"},
+    {"format", 'f', "HOW",
+     "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json, "
+     "vector (for `dse eval --vectors`)"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };
 

@@ -15,6 +15,7 @@
 #include "dse/console/table.h"
 #include "dse/inputs/inputs.h"
 #include "dse/isolate/run_signals.h"
+#include "dse/report/vector_eval.h"
 #include "dse/run/threads.h"
 #include "dse/solve/record.h"
 #include "dse/solve/workload.h"
@@ -176,6 +177,8 @@ static enum dse_status print_summary(const struct sample_job *job, FILE *stream,
                 text_thousands(s->n_valid, a, sizeof a), text_plural(s->n_valid),
                 text_thousands(s->n_draw, b, sizeof b), text_plural(s->n_draw),
                 s->n_draw ? 100 * (1 - (double)s->n_valid / (double)s->n_draw) : 0);
+    if (job->settings.draw == SAMPLE_VECTORS)
+        text_append(&out, "     of 10^%.2f vectors, before the limits of PEs and tiles\n", s->log10_size);
     print_reasons(job, &out);
     bool good = s->n_valid == 0 || print_spread(job, &out);
     if (s->n_valid < job->settings.n_valid)
@@ -219,14 +222,28 @@ static enum dse_status read_limits(const struct cli_args *args, struct sample_se
     return DSE_OK;
 }
 
+/* --draw vectors: their space knows no constraints. */
+static enum dse_status prepare_vectors(const struct cli_args *args, struct sample_job *job,
+                                       struct dse_error *err)
+{
+    static const char *const of_others[] = {"search-bypass", "constraints"};
+    for (size_t i = 0; i < sizeof of_others / sizeof of_others[0]; i++)
+        if (cli_has(args, of_others[i]))
+            return dse_fail(err, DSE_BAD_USAGE, "--%s does not go with --draw vectors", of_others[i]);
+    DSE_TRY(vector_format_of(&job->arch, &job->settings.vectors, err));
+    return cli_has(args, "mode")
+               ? vector_mode_named(job->settings.vectors, cli_value(args, "mode"), &job->settings.mode, err)
+               : DSE_OK;
+}
+
 static enum dse_status prepare(const struct cli_args *args, struct sample_job *job, struct dse_error *err)
 {
-    static const char *const draws[] = {"construct", "primes"};
+    static const char *const draws[] = {"construct", "primes", "vectors"};
     struct input_overrides overrides;
     unsigned long long batch = 0;
     size_t draw;
     const char *const layer = args->n_operand > 2 ? args->operand[2] : NULL;
-    DSE_TRY(cli_choice(args, "draw", draws, 2, SAMPLE_CONSTRUCT, &draw, err));
+    DSE_TRY(cli_choice(args, "draw", draws, 3, SAMPLE_CONSTRUCT, &draw, err));
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
     DSE_TRY(read_limits(args, &job->settings, err));
     job->settings.draw = (enum sample_draw)draw;
@@ -240,6 +257,10 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
+    if (draw == SAMPLE_VECTORS)
+        DSE_TRY(prepare_vectors(args, job, err));
+    else if (cli_has(args, "mode"))
+        return dse_fail(err, DSE_BAD_USAGE, "--mode belongs to --draw vectors");
     DSE_TRY(input_network(args->operand[1], &job->network, err));
     if (!layer && job->network.n_layer > 1)
         return dse_fail(err, DSE_BAD_USAGE, "%s has %u layers; choose one, for instance %s",
@@ -318,7 +339,8 @@ static const struct cli_option options[] = {
     {"max-draws", 0, "N", "give up after so many draws (default 1000 for each mapping, at least a million)"},
     {"draw", 'd', "HOW",
      "construct (default): every prime goes where it fits; primes: to any slot, and what does not fit is "
-     "invalid"},
+     "invalid; vectors: uniform among the vectors of docs/mindmappings.md"},
+    {"mode", 0, "MODE", "of vectors: autobypass (default) or mustfit"},
     {"search-bypass", 0, NULL, "tensors may also be bypassed where the machine would keep them"},
     {"constraints", 'c', "FILE", "constraints of the map space: a list, or a specification that has one"},
     {"accounting", 'a', "NAME",

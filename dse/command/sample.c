@@ -38,6 +38,7 @@ struct sampler {
     const struct sample_settings *settings;
     struct evaluator *evaluator;
     const struct mapspace *space;
+    const void *vectors; /* the space of vectors, with SAMPLE_VECTORS */
     uint64_t key;
     uint32_t n_block;    /* of a wave */
     struct block *block; /* (n_block) */
@@ -52,6 +53,10 @@ static bool draw_one(const struct sampler *sampler, struct random_stream *stream
 {
     uint64_t n_rejected = 0;
     *draw = (struct draw){0};
+    if (sampler->settings->draw == SAMPLE_VECTORS) {
+        sampler->settings->vectors->draw(sampler->vectors, stream, mapping);
+        return true;
+    }
     if (sampler->settings->draw == SAMPLE_PRIMES)
         return mapspace_sample(sampler->space, stream, mapping, &draw->fit);
     bool drawn = mapspace_draw(sampler->space, stream, mapping, &n_rejected, &draw->fit);
@@ -215,6 +220,9 @@ static enum dse_status prepare(struct sampler *sampler, struct arena *arena, str
     sampler->arch = evaluator_architecture(sampler->evaluator);
     DSE_TRY(mapspace_new(sampler->problem, sampler->arch, s->constraints, s->search_bypass, arena,
                          &sampler->space, err));
+    if (s->draw == SAMPLE_VECTORS)
+        DSE_TRY(s->vectors->space(sampler->arch, sampler->problem, s->mode, arena, &sampler->vectors,
+                                  &sampler->summary->log10_size, err));
     const char *empty = mapspace_is_empty(sampler->space);
     if (empty)
         return dse_fail(err, DSE_BAD_INPUT, "there is no mapping: %s", empty);

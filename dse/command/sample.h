@@ -12,14 +12,18 @@
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 #include "dse/solve/measure_settings.h"
+#include "engines/driver/vector_format.h"
 #include "engines/mapspace/mapspace_constraints.h"
 
-/* How a mapping is drawn; as the option `sampling` of the engine random. */
-enum sample_draw { SAMPLE_CONSTRUCT, SAMPLE_PRIMES };
+/* How a mapping is drawn: as the option `sampling` of the engine random, or uniformly among the vectors of a
+ * machine that has such, in a mode of theirs. */
+enum sample_draw { SAMPLE_CONSTRUCT, SAMPLE_PRIMES, SAMPLE_VECTORS };
 
 struct sample_settings {
     enum sample_draw draw;
-    uint64_t n_valid; /* stop after so many valid mappings; 0: no limit */
+    const struct vector_format *vectors; /* with SAMPLE_VECTORS */
+    size_t mode;                         /* of vectors */
+    uint64_t n_valid;                    /* stop after so many valid mappings; 0: no limit */
     /* stop after so many draws, valid or not; 0: no limit. One of the two limits must be set */
     uint64_t max_draws;
     uint64_t seed;
@@ -53,6 +57,7 @@ struct sample_misfit {
 
 struct sample_summary {
     uint64_t n_draw, n_valid;
+    double log10_size; /* how many vectors there are, before limits; with SAMPLE_VECTORS */
     uint32_t n_misfit;
     struct sample_misfit misfit[SAMPLE_MISFIT_MAX]; /* (n_misfit) the most frequent first */
 };

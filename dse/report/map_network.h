@@ -8,7 +8,7 @@
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
 
-enum map_format { MAP_TABLE, MAP_YAML, MAP_CSV, MAP_JSON };
+enum map_format { MAP_TABLE, MAP_YAML, MAP_CSV, MAP_JSON, MAP_VECTOR };
 
 /* Refuse the options that belong to mappings of layers. DSE_BAD_USAGE. */
 DSE_MUST_CHECK enum dse_status map_network_check(const struct cli_args *args,

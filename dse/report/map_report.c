@@ -223,6 +223,27 @@ void map_report_mappings(const struct map_report *r, const struct mapping_texts 
     }
 }
 
+uint32_t map_report_vectors(const struct map_report *r, const struct vector_format *vectors,
+                            struct text_buffer *out)
+{
+    uint32_t n_none = 0;
+    for (uint32_t p = 0; p < r->workload->n_problem; p++) {
+        const struct problem *problem = &r->workload->problem[p];
+        const struct engine_result *found = &r->result[p].found;
+        struct dse_error why = {.text = "its bounds were padded"};
+        const size_t start = out->length;
+        if (r->result[p].outcome != RESULT_OK)
+            continue;
+        if (found->padded || vectors->write(r->arch, problem, &found->mapping, out, &why) != DSE_OK) {
+            out->length = start;
+            text_append(out, "# %s: %s", problem->name, why.text);
+            n_none++;
+        }
+        text_append(out, "\n");
+    }
+    return n_none;
+}
+
 void map_report_text_csv(const struct map_report *r, const struct mapping_text *text, struct text_buffer *out)
 {
     text_append(out, "layer,count,");

@@ -12,6 +12,7 @@
 #include "dse/report/mapping_texts.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
+#include "engines/driver/vector_format.h"
 #include "results/record/schema.h"
 
 /* What a report is about; all borrowed. */
@@ -39,6 +40,11 @@ void map_report_yaml(const struct map_report *r, struct text_buffer *out);
 /* Every distinct mapping with its heading, in each of the texts. */
 void map_report_mappings(const struct map_report *r, const struct mapping_texts *texts,
                          struct text_buffer *out);
+
+/* A line for every distinct layer that got a mapping: its vector, or a comment why none stands for it.
+ * Returns how many have none. */
+uint32_t map_report_vectors(const struct map_report *r, const struct vector_format *vectors,
+                            struct text_buffer *out);
 
 /* A row for every distinct layer that got a mapping, as the text has it. */
 void map_report_text_csv(const struct map_report *r, const struct mapping_text *text,

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "costmodel/model/architecture.h"
@@ -15,6 +16,7 @@
 
 enum {
     MM_DIM_MAX = 7,
+    MM_PE_MAX = 1024,
     MM_TENSOR_MAX = 4,
     MM_VALUE_MAX = 62, /* values of a vector */
     MM_COST_MAX = 15   /* values of a cost vector */
@@ -50,13 +52,22 @@ struct mm_algorithm {
 
 enum mm_algorithm_id { MM_CNN, MM_MTTKRP, MM_ALGORITHM_COUNT };
 
-/* The algorithm of that number; by name, or NULL. */
+/* The algorithm of that number. */
 const struct mm_algorithm *mm_algorithm(enum mm_algorithm_id id);
-const struct mm_algorithm *mm_algorithm_find(const char *name);
+
+/* The algorithm of that name, or NULL. */
+static inline const struct mm_algorithm *mm_algorithm_find(const char *name)
+{
+    for (int i = 0; i < MM_ALGORITHM_COUNT; i++)
+        if (strcmp(mm_algorithm((enum mm_algorithm_id)i)->name, name) == 0)
+            return mm_algorithm((enum mm_algorithm_id)i);
+    return NULL;
+}
 
 struct mm_machine {
     const struct mm_algorithm *algorithm;
     const struct architecture *arch;
+    struct problem shape; /* one of its problems, all sizes 1: names of tensors and dimensions */
     uint32_t n_pe;
     uint32_t dram;                                      /* its level */
     uint32_t level[MM_MEMORY_COUNT][MM_TENSOR_MAX];     /* (2, n_tensor) of the file, outermost first */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/random.h"
@@ -63,8 +64,9 @@ bool mm_space_contains(const struct mm_space *space, const struct mm_mapping *ma
 void mm_space_draw(const struct mm_space *space, struct random_stream *stream, struct mm_mapping *mapping);
 
 /* getProjection: the member nearest to a vector (n_value; its sizes are not looked at; all finite) by the sum
- * of squared differences of factors (or of their binary logarithms), places and banks. With MM_MUSTFIT the
- * search for it ends after MM_PROJECT_STEPS and returns the nearest member it has met. */
+ * of squared differences of factors, places and banks. With MM_DISTANCE_LOG2 those of factors are between
+ * binary logarithms, and so are the vector's. With MM_MUSTFIT the search for it ends after MM_PROJECT_STEPS
+ * with the nearest member that it has met. */
 void mm_space_project(const struct mm_space *space, const double *vector, enum mm_distance distance,
                       struct mm_mapping *mapping);
 
@@ -72,8 +74,20 @@ enum { MM_PROJECT_STEPS = 20000 };
 
 /* The same attribute in another mapping, 0 .. n_attribute-1: the factors of dimension a, the orders of the
  * three nests, the banks of the two groups. What comes out need not be a member. */
-void mm_space_copy_attribute(const struct mm_space *space, uint32_t attribute, const struct mm_mapping *from,
-                             struct mm_mapping *to);
+static inline void mm_space_copy_attribute(const struct mm_space *space, uint32_t attribute,
+                                           const struct mm_mapping *from, struct mm_mapping *to)
+{
+    const uint32_t n_dim = mm_space_machine(space)->algorithm->n_dim;
+    if (attribute < n_dim) {
+        for (int b = 0; b < MM_BLOCK_COUNT; b++)
+            to->factor[b][attribute] = from->factor[b][attribute];
+    } else if (attribute < n_dim + MM_NEST_COUNT) {
+        memcpy(to->place[attribute - n_dim], from->place[attribute - n_dim], sizeof to->place[0]);
+    } else {
+        const uint32_t m = attribute - n_dim - MM_NEST_COUNT;
+        memcpy(to->banks[m], from->banks[m], sizeof to->banks[m]);
+    }
+}
 
 /* Draw one attribute anew, uniformly; likewise. */
 void mm_space_draw_attribute(const struct mm_space *space, uint32_t attribute, struct random_stream *stream,
@@ -87,6 +101,10 @@ void mm_space_vector(const struct mm_space *space, const struct mm_mapping *mapp
  * is not the size. Whether it is a member is left to mm_space_contains. */
 bool mm_vector_read(const struct mm_algorithm *algorithm, const double *vector, uint32_t *size,
                     struct mm_mapping *mapping, char *reason, size_t reason_size);
+
+/* Only the sizes; the other values may be any. */
+bool mm_vector_sizes(const struct mm_algorithm *algorithm, const double *vector, uint32_t *size, char *reason,
+                     size_t reason_size);
 
 /* The mapping that any accounting prices: loops at the levels where the authors' files have them; a buffer
  * keeps its tensor where the tile fits its banks. */

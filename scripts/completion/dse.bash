@@ -82,14 +82,17 @@ _dse_value() {
         *--accounting) _dse_reply "$(_dse_names "$program" accountings)" "$word" ;;
         *--engine) _dse_reply "$(_dse_names "$program" engines)" "$word" ;;
         *--objective) _dse_reply 'latency energy edp ed2p' "$word" ;;
-        map--format) _dse_reply 'table yaml csv json' "$word" ;;
+        map--format) _dse_reply 'table yaml csv json vector' "$word" ;;
         status--format) _dse_reply 'table json csv' "$word" ;;
         watch--format) _dse_reply 'table json' "$word" ;;
         *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
         *--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
-        sample--draw) _dse_reply 'construct primes' "$word" ;;
+        eval--mode | sample--mode) _dse_reply 'autobypass mustfit' "$word" ;;
+        eval--orders) _dse_reply 'places dims' "$word" ;;
+        eval--project) _dse_reply 'no raw log2' "$word" ;;
+        sample--draw) _dse_reply 'construct primes vectors' "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
         *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
         map--layer) _dse_reply "$(_dse_layers "$program" "${operands[1]:-}")" "$word" ;;
@@ -99,7 +102,7 @@ _dse_value() {
             _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
         plot--arch) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         plot--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
-        *--output | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
+        *--output | *--vectors | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
         *) _dse_reply "$(_dse_choices "$program" "$command" "$option")" "$word" ;;
     esac
 }

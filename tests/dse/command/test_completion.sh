@@ -66,8 +66,8 @@ is 'soma soma-plus' list engines som
 is 'descent' map simba resnet50 --engine desc
 is 'descent' map simba resnet50 -e desc
 is 'descent' map --engine = desc
-is 'table yaml csv json' map --format ''
-is 'table yaml csv json' map --format =
+is 'table yaml csv json vector' map --format ''
+is 'table yaml csv json vector' map --format =
 is 'table csv json' eval -f ''
 is 'cosa cosa-best' eval soma_edge resnet50_soma s.yaml --core co
 is 'breakdown' plot out.h5 -k breakd
