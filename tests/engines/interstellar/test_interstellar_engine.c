@@ -164,6 +164,23 @@ static void test_other_objectives(void **state)
     assert_true(least_edp.evaluation.energy_j >= least_energy.evaluation.energy_j);
 }
 
+/* Left after ten tiles: an answer, and a bound that is none too high. */
+static void test_effort_ends_a_proof_with_a_bound(void **state)
+{
+    const struct interstellar_search search = row("rf64", "CONV5", "CK16");
+    static const struct objective *const objective[] = {&energy, &latency, &edp};
+    struct engine_result all, some;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        solve(&search, true, false, "effort=0", objective[i], (struct engine_budget){0}, &all);
+        solve(&search, true, false, "effort=0.00001", objective[i], (struct engine_budget){0}, &some);
+        assert_int_equal(all.stop, STOP_OPTIMAL);
+        assert_true(some.feasible);
+        assert_true(some.cost >= all.cost * (1 - 1e-12));
+        assert_true(some.bound > 0 && some.bound <= all.cost * (1 + 1e-12));
+    }
+}
+
 static void test_columns_say_the_mapping(void **state)
 {
     const struct interstellar_search search = row("eyeriss512", "CONV3", "CK16");
@@ -198,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_freedom_does_not_cost),
         cmocka_unit_test(test_padding_pays_on_primes),
         cmocka_unit_test(test_other_objectives),
+        cmocka_unit_test(test_effort_ends_a_proof_with_a_bound),
         cmocka_unit_test(test_columns_say_the_mapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,18 @@ assert proved == {"interstellar": 15, "interstellar-compat": 10}, proved
 END
 check 'answers of both' python3 "$folder/compare.py" "$folder/s.layers.csv"
 
+# A DRAM of 30 GB/s: least EDP and latency are proved, too.
+for objective in edp latency; do
+    for engine in interstellar descent; do
+        "$DSE" map tpu_128x128 mobilenet_v1 -l conv3_pw -l fc -e $engine -a interstellar -O $objective -n 3000 -f csv |
+            grep '^total' >"$folder/$engine.$objective"
+    done
+    check "$objective is proved" grep -q ',optimal,' "$folder/interstellar.$objective"
+    column=7; [ $objective = latency ] && column=5
+    check "and not above another's" awk -F, -v c=$column 'NR == FNR {least = $c; next} {exit !(least <= $c * (1 + 1e-12))}' \
+        "$folder/interstellar.$objective" "$folder/descent.$objective"
+done
+
 # Its blockings are two million and more, and one step of the proof takes seconds.
 cat >"$folder/large.yaml" <<'END'
 network: large
