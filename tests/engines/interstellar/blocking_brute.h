@@ -363,7 +363,7 @@ static inline void brute_dims(struct brute *b, uint32_t d)
             brute_factors(b, d, 0, b->arch->n_level - 1, b->problem->bound[d], 0);
         return;
     }
-    for (uint32_t i = 0; i < b->problem->n_dim; i++)
+    for (uint32_t i = 0; i < PROBLEM_DIM_MAX; i++)
         none[i] = 1;
     if (b->array == b->arch->n_level)
         brute_mapping(b, none);
