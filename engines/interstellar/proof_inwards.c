@@ -93,8 +93,8 @@ static bool is_beaten(const struct way_list *list, const struct way *all, const 
 
 /* Could banks of these shares of each tensor's tile fit? share[t][at] is one over the parts that an array
  * cuts the tile into, by the loops that index the tensor; no part has less. */
-static bool may_hold(const struct blocking_space *space, uint32_t v, float *const *share, uint32_t at,
-                     const double *tile_word)
+static inline bool may_hold(const struct blocking_space *space, uint32_t v, float *const *share, uint32_t at,
+                            const double *tile_word)
 {
     const struct blocking_level *inside = &space->model.level[v > 0 ? v - 1 : 0];
     for (uint32_t m = 0; v > 0 && m < inside->n_memory; m++) {
@@ -192,11 +192,11 @@ static const struct way_list *ways_from(struct blocking_search *search, uint32_t
     start.free = true;
     for (uint32_t t = 0; t < space->model.n_tensor; t++)
         start.free = start.free && space->model.level[v].hop_j[t] <= 0;
-    for (uint32_t w = 0; w < array->n_word; w++) {
+    for (uint32_t w = 0; w < array->n_word && !leaves_off(search, list->n > 0); w++) {
         uint64_t open = may_hold(space, v, array->least_share, w, start.tile_word)
                             ? space_open_choices(space, v, start.node, w)
                             : 0;
-        for (; open && !leaves_off(search, list->n > 0); open &= open - 1)
+        for (; open; open &= open - 1)
             list->n +=
                 find_way(search, &start, 64 * w + (uint32_t)__builtin_ctzll(open), list, all, &all[list->n]);
     }
