@@ -1,8 +1,7 @@
-/* Simulated annealing over mappings: the shared algorithm with the map space's neighbours. A mapping is
- * small, so a move makes a copy, and taking it back exchanges the two. */
+/* Simulated annealing over mappings: the shared algorithm with the map space's neighbours. */
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/mapping_search.h"
-#include "engines/search/annealing.h"
+#include "engines/search/annealing_points.h"
 
 enum { OPTION_MOVES, OPTION_RESTARTS, OPTION_FIRST, OPTION_LAST, OPTION_BYPASS, N_OPTION };
 
@@ -19,55 +18,16 @@ static const struct engine_option option[N_OPTION] = {
     BASELINE_OPTION_BYPASS,
 };
 
-enum { FIRST_POINT_TRIES = 1000 };
-
 struct state {
     struct mapping_search search;
     struct annealing_options options;
     struct annealing *walk; /* NULL: there is no first mapping yet */
-    struct mapping *point, *last,
-        *best; /* the present one, the one before it, the best; owned by the arena */
+    struct annealing_points points;
 };
-
-static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
-{
-    struct state *state = self;
-    const struct search_space *space = &state->search.hooks;
-    if (!space->neighbour(space->self, stream, state->point, state->last))
-        return SEARCH_INFEASIBLE;
-    enum search_outcome outcome = space->evaluate(space->self, state->last, cost);
-    if (outcome == SEARCH_PRICED) {
-        struct mapping *next = state->last;
-        state->last = state->point;
-        state->point = next;
-    }
-    return outcome;
-}
-
-static void undo(void *self)
-{
-    struct state *state = self;
-    struct mapping *refused = state->point;
-    state->point = state->last;
-    state->last = refused;
-}
-
-static void keep(void *self)
-{
-    struct state *state = self;
-    *state->best = *state->point;
-}
-
-static void restore(void *self)
-{
-    struct state *state = self;
-    *state->point = *state->best;
-}
 
 static enum dse_status annealing_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    struct arena *arena = engine_context_arena(context);
     struct annealing_options *options = &state->options;
     *options = (struct annealing_options){
         .rule = ANNEALING_RATIO,
@@ -80,32 +40,21 @@ static enum dse_status annealing_init(void *memory, struct engine_context *conte
     uint64_t share = engine_context_left(context) / (options->n_restart + 1);
     if (share < options->n_round)
         options->n_round = share ? share : 1;
-    state->point = arena_alloc(arena, 1, sizeof *state->point);
-    state->last = arena_alloc(arena, 1, sizeof *state->last);
-    state->best = arena_alloc(arena, 1, sizeof *state->best);
-    DSE_TRY(arena_check(arena, "simulated annealing", err));
-    return mapping_search_init(&state->search, context, engine_context_option(context, OPTION_BYPASS) != 0,
-                               err);
+    DSE_TRY(mapping_search_init(&state->search, context, engine_context_option(context, OPTION_BYPASS) != 0,
+                                err));
+    return annealing_points_init(&state->points, &state->search.hooks, engine_context_arena(context), err);
 }
 
 /* Find and price a first mapping; the walk stays NULL when there is none. */
 static enum dse_status start(struct state *state, struct engine_context *context, struct dse_error *err)
 {
-    const struct search_space *space = &state->search.hooks;
-    const struct annealing_space moves = {state, propose, undo, keep, restore};
+    const struct annealing_space moves = annealing_points_space(&state->points);
     struct random_stream stream = engine_context_stream(context, RANDOM_MOVE);
-    for (int i = 0; i < FIRST_POINT_TRIES; i++) {
-        double cost;
-        if (!space->draw(space->self, &stream, state->point))
-            continue;
-        enum search_outcome outcome = space->evaluate(space->self, state->point, &cost);
-        if (outcome == SEARCH_PRICED)
-            return annealing_new(&moves, &state->options, cost, stream, engine_context_arena(context),
-                                 &state->walk, err);
-        if (outcome == SEARCH_OVER)
-            break;
-    }
-    return DSE_OK;
+    double cost;
+    if (annealing_points_start(&state->points, &stream, &cost) != SEARCH_PRICED)
+        return DSE_OK;
+    return annealing_new(&moves, &state->options, cost, stream, engine_context_arena(context), &state->walk,
+                         err);
 }
 
 static enum dse_status annealing_run(void *memory, struct engine_context *context, enum engine_stop *stop,

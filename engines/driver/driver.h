@@ -56,6 +56,10 @@ DSE_MUST_CHECK enum dse_status engine_context_mapspace(struct engine_context *co
  * such, `*cost` unset) or the budget is used up (nothing counted). */
 bool engine_context_evaluate(struct engine_context *context, const struct mapping *mapping, double *cost);
 
+/* Price a mapping as a trial, which sets up a search and is no part of it: counts a draw and no evaluation,
+ * and never becomes the best. False when it does not fit. */
+bool engine_context_try(struct engine_context *context, const struct mapping *mapping, double *cost);
+
 /* The evaluation of the mapping priced last; valid after engine_context_evaluate has returned true. */
 const struct evaluation *engine_context_last(const struct engine_context *context);
 

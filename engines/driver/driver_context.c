@@ -189,6 +189,17 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
     return true;
 }
 
+bool engine_context_try(struct engine_context *context, const struct mapping *mapping, double *cost)
+{
+    context->result->n_draw++;
+    if (!evaluator_run(context->evaluator, context->workspace, mapping, &context->last)) {
+        count_misfit(context, 1, &context->last.fit);
+        return false;
+    }
+    *cost = objective_cost(&context->task->objective, &context->last);
+    return true;
+}
+
 const struct evaluation *engine_context_last(const struct engine_context *context)
 {
     return &context->last;

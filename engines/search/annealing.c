@@ -9,11 +9,11 @@ struct annealing {
     struct annealing_options options;
     struct random_stream stream;
     double cost, best_cost;
-    uint64_t round;        /* done, of both kinds */
-    uint64_t n_warm;       /* rounds with a temperature, up to the end of this descent */
-    uint32_t restart;      /* further descents to come */
-    double ratio, cooling; /* ANNEALING_RATIO: the temperature, and what it is multiplied by in each round */
-    uint64_t return_round; /* go back before this one; UINT64_MAX: never */
+    uint64_t round;         /* done, of both kinds */
+    uint64_t n_warm;        /* rounds with a temperature, up to the end of this descent */
+    uint32_t restart;       /* further descents to come */
+    double warmth, cooling; /* not RELATIVE: the temperature, and what it is multiplied by in each round */
+    uint64_t return_round;  /* go back before this one; UINT64_MAX: never */
     bool greedy, over;
 };
 
@@ -35,8 +35,8 @@ enum dse_status annealing_new(const struct annealing_space *space, const struct 
     walk->cost = walk->best_cost = cost;
     walk->n_warm = options->n_round;
     walk->restart = options->n_restart;
-    walk->ratio = options->first_temperature;
-    if (options->rule == ANNEALING_RATIO)
+    walk->warmth = options->first_temperature;
+    if (options->rule != ANNEALING_RELATIVE)
         walk->cooling = pow(options->last_temperature / options->first_temperature,
                             1 / (options->n_round > 1 ? (double)(options->n_round - 1) : 1));
     walk->return_round = round_of_share(options->return_share, options->n_round);
@@ -56,14 +56,14 @@ static void restart(struct annealing *walk)
     go_back(walk);
     walk->restart--;
     walk->n_warm += walk->options.n_round;
-    walk->ratio = walk->options.first_temperature;
+    walk->warmth = walk->options.first_temperature;
 }
 
 /* The most that the next point may cost, where that is drawn before the point: exp(-change / T) >= u where
  * change <= -T ln u. */
 static double draw_limit(struct annealing *walk)
 {
-    if (walk->options.rule == ANNEALING_RATIO)
+    if (walk->options.rule != ANNEALING_RELATIVE)
         return INFINITY;
     double x = (double)walk->round / (double)walk->options.n_round;
     double temperature = walk->options.first_temperature * (1 - x) / (1 + walk->options.alpha * x);
@@ -73,14 +73,18 @@ static double draw_limit(struct annealing *walk)
     return walk->cost - temperature * above * log(u);
 }
 
-/* Whether a priced point is taken; by ratios that is drawn only now, and only for a point that costs more. */
+/* Whether a priced point is taken; but for ANNEALING_RELATIVE that is drawn only now, and only for a point
+ * that costs more. */
 static bool take(struct annealing *walk, double cost, double limit)
 {
     if (walk->greedy)
         return cost < walk->cost;
     if (walk->options.rule == ANNEALING_RELATIVE)
         return cost <= limit;
-    return cost <= walk->cost || random_unit(&walk->stream) < exp(-log(cost / walk->cost) / walk->ratio);
+    if (cost <= walk->cost)
+        return true;
+    double change = walk->options.rule == ANNEALING_RATIO ? log(cost / walk->cost) : cost - walk->cost;
+    return random_unit(&walk->stream) < exp(-change / walk->warmth);
 }
 
 /* False when the space is over. */
@@ -88,7 +92,7 @@ static bool make_round(struct annealing *walk)
 {
     double limit = walk->greedy ? walk->cost : draw_limit(walk), cost = limit;
     walk->round++;
-    walk->ratio *= walk->cooling;
+    walk->warmth *= walk->cooling;
     enum search_outcome outcome = walk->space.propose(walk->space.self, &walk->stream, &cost);
     if (outcome != SEARCH_PRICED)
         return outcome != SEARCH_OVER;

@@ -36,13 +36,16 @@ enum annealing_rule {
     /* Geometric from first_temperature to last_temperature. A point that costs x times as much is taken with
      * probability x^(-1/T). Costs are > 0. */
     ANNEALING_RATIO,
+    /* The same temperatures. A point that costs `change` more is taken with probability exp(-change / T)
+     * (Kirkpatrick et al., "Optimization by Simulated Annealing", Science 220, 1983). */
+    ANNEALING_ABSOLUTE,
 };
 
 struct annealing_options {
     enum annealing_rule rule;
     uint64_t n_round;
     double first_temperature, alpha, last_temperature;
-    uint32_t n_restart;  /* ANNEALING_RATIO: further descents of n_round, each from the best point so far */
+    uint32_t n_restart;  /* not RELATIVE: further descents of n_round, each from the best point so far */
     double reference;    /* 0: relative to the whole cost; a lower bound: relative to what is above it */
     double return_share; /* at this share of the rounds go back to the best point, once; 1: never */
     /* rounds behind the last one, from the best point on, that take only what is better (section V-C's Y) */

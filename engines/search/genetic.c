@@ -57,6 +57,38 @@ static uint32_t select_parent(struct genetic *g)
     return best;
 }
 
+/* To a neighbour, which lies in `spare` then. */
+static bool step_aside(struct genetic *g, void *child)
+{
+    if (!g->space->neighbour(g->space->self, &g->stream, child, g->spare))
+        return false;
+    memcpy(child, g->spare, g->space->point_byte);
+    return true;
+}
+
+/* To neighbours. A copy of one parent is always moved: pricing it again would tell nothing. */
+static void move(struct genetic *g, void *child, bool crossed)
+{
+    bool moved = false;
+    for (int i = 0; i < MUTATION_MAX; i++) {
+        bool last = random_unit(&g->stream) >= g->options.mutation_chance;
+        if (last && (crossed || moved))
+            break;
+        moved = step_aside(g, child) || moved;
+        if (last)
+            break;
+    }
+}
+
+static void mutate_parts(struct genetic *g, void *child, bool crossed)
+{
+    const struct search_space *space = g->space;
+    if (space->mutate(space->self, &g->stream, g->options.mutation_chance, child, g->spare))
+        memcpy(child, g->spare, space->point_byte);
+    else if (!crossed)
+        (void)step_aside(g, child);
+}
+
 static void make_child(struct genetic *g, void *child)
 {
     const struct search_space *space = g->space;
@@ -65,19 +97,10 @@ static void make_child(struct genetic *g, void *child)
                    space->crossover(space->self, &g->stream, point(g, g->old, a), point(g, g->old, b), child);
     if (!crossed)
         memcpy(child, point(g, g->old, a), space->point_byte);
-    bool moved = false;
-    for (int i = 0; i < MUTATION_MAX; i++) {
-        bool last = random_unit(&g->stream) >= g->options.mutation_chance;
-        if (last && (crossed || moved))
-            break;
-        /* a copy of one parent is always moved: pricing it again would tell nothing */
-        if (space->neighbour(space->self, &g->stream, child, g->spare)) {
-            memcpy(child, g->spare, space->point_byte);
-            moved = true;
-        }
-        if (last)
-            break;
-    }
+    if (space->mutate)
+        mutate_parts(g, child, crossed);
+    else
+        move(g, child, crossed);
 }
 
 /* The elite of the old generation to the front of the young one. */

@@ -16,7 +16,9 @@ struct genetic_options {
     uint32_t n_elite;        /* of the best that live on unchanged, < n_population */
     uint32_t n_tournament;   /* how many are drawn for one parent */
     double crossover_chance; /* that a child has two parents */
-    double mutation_chance;  /* that a child is moved to a neighbour; repeated while it hits */
+    /* that a child is moved to a neighbour, repeated while it hits; where the space mutates parts, of each
+     * part */
+    double mutation_chance;
 };
 
 struct genetic;

@@ -24,6 +24,9 @@ struct search_space {
     enum search_outcome (*evaluate)(void *self, const void *point, double *cost);
     /* REQUIRED by genetic. A random point next to `from`; false when none was found. */
     bool (*neighbour)(void *self, struct random_stream *stream, const void *from, void *to);
+    /* For genetic, in place of single neighbours where it is set: each part of a point is drawn anew with
+     * this chance; false when none was or none was found. */
+    bool (*mutate)(void *self, struct random_stream *stream, double chance, const void *from, void *to);
     /* REQUIRED by genetic. A point that takes after both; false when none was found. */
     bool (*crossover)(void *self, struct random_stream *stream, const void *a, const void *b, void *child);
 };

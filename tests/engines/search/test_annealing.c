@@ -215,6 +215,15 @@ static void test_walk_accepts_by_ratios(void **state)
     assert_true(first_round_share(ANNEALING_RATIO, 0, 0) == 1);
 }
 
+/* exp(-change / T) by hand, at T = 0.1: change 0.05 and 0.2. */
+static void test_walk_accepts_by_differences(void **state)
+{
+    (void)state;
+    assert_true(fabs(first_round_share(ANNEALING_ABSOLUTE, 0, 0.05) - 0.60653) < 0.014);
+    assert_true(fabs(first_round_share(ANNEALING_ABSOLUTE, 0, 0.2) - 0.13534) < 0.014);
+    assert_true(first_round_share(ANNEALING_ABSOLUTE, 0, 0) == 1);
+}
+
 /* Three descents of 700 rounds, each from the best point; whatever the steps. */
 static void test_walk_restarts_from_the_best(void **state)
 {
@@ -304,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_walk_only_gets_better_without_temperature),
         cmocka_unit_test(test_walk_accepts_with_the_papers_probability),
         cmocka_unit_test(test_walk_accepts_by_ratios),
+        cmocka_unit_test(test_walk_accepts_by_differences),
         cmocka_unit_test(test_walk_restarts_from_the_best),
         cmocka_unit_test(test_walk_goes_back_once),
         cmocka_unit_test(test_walk_ends_early_with_greedy_rounds),

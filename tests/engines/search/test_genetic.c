@@ -75,26 +75,31 @@ static struct search_space make_space(struct bits *bits, uint64_t left)
                                  .crossover = bits_crossover};
 }
 
-static void run_genetic(struct bits *bits, uint64_t left, uint64_t seed)
+static void run_genetic_in(const struct search_space *space, double mutation_chance, uint64_t seed)
 {
-    struct search_space space = make_space(bits, left);
     const struct genetic_options options = {.n_population = 60,
                                             .n_generation = 60,
                                             .n_elite = 2,
                                             .n_tournament = 3,
                                             .crossover_chance = 0.7,
-                                            .mutation_chance = 0.5};
+                                            .mutation_chance = mutation_chance};
     struct genetic *genetic;
     struct arena arena;
     struct dse_error err;
     arena_init(&arena);
     assert_int_equal(
-        genetic_new(&space, &options, random_stream_make(seed, 0, RANDOM_TEST), &arena, &genetic, &err),
+        genetic_new(space, &options, random_stream_make(seed, 0, RANDOM_TEST), &arena, &genetic, &err),
         DSE_OK);
     while (genetic_step(genetic, 100))
         ;
     assert_false(genetic_step(genetic, 100));
     arena_free(&arena);
+}
+
+static void run_genetic(struct bits *bits, uint64_t left, uint64_t seed)
+{
+    const struct search_space space = make_space(bits, left);
+    run_genetic_in(&space, 0.5, seed);
 }
 
 static void test_genetic_finds_the_optimum(void **state)
@@ -106,6 +111,32 @@ static void test_genetic_finds_the_optimum(void **state)
         assert_true(bits.best == 1);
         assert_in_range(bits.used, 60 + 60 * 58,
                         60 + 60 * 58 + 20); /* a population, then 60 times all but the elite */
+    }
+}
+
+static bool bits_mutate(void *self, struct random_stream *stream, double chance, const void *from, void *to)
+{
+    uint32_t value, changed = 0;
+    (void)self;
+    for (uint32_t i = 0; i < N_BIT; i++)
+        changed |= (uint32_t)(random_unit(stream) < chance) << i;
+    memcpy(&value, from, sizeof value);
+    value ^= changed;
+    memcpy(to, &value, sizeof value);
+    return changed != 0;
+}
+
+/* The same with a chance for each bit, where the space mutates parts. */
+static void test_genetic_mutates_parts(void **state)
+{
+    (void)state;
+    struct bits bits;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct search_space space = make_space(&bits, UINT64_MAX);
+        space.mutate = bits_mutate;
+        run_genetic_in(&space, 0.04, seed);
+        assert_true(bits.best == 1);
+        assert_in_range(bits.used, 60 + 60 * 58, 60 + 60 * 58 + 20);
     }
 }
 
@@ -147,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_genetic_finds_the_optimum),
+        cmocka_unit_test(test_genetic_mutates_parts),
         cmocka_unit_test(test_genetic_keeps_the_budget),
         cmocka_unit_test(test_genetic_ends_without_a_first_point),
     };
