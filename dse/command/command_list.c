@@ -90,6 +90,8 @@ static void option_rows(struct table *table, const struct engine_option *option)
 
 static void print_options(const struct engine *engine, struct text_buffer *out)
 {
+    if (engine->takes_only)
+        text_append(out, "  takes only %s\n", engine->takes_only);
     static const char *const header[] = {"  option", "default", "range", "unit", "meaning"};
     struct table table;
     if (engine->n_option == 0) {

@@ -201,6 +201,8 @@ struct engine {
                                  struct engine_dataflows *out, struct dse_error *err);
     bool takes_hint;    /* mapper: heeds constraints->hint; others get it as factors */
     bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
+    /* mapper: the machines and problems that it takes, in words; init refuses others. NULL: any */
+    const char *takes_only;
     /* REQUIRED where an option is a file: make of its bytes what searches use, in `arena`, which outlives
      * them. DSE_BAD_INPUT: it is none of ours, or damaged; `path` is for the message. */
     enum dse_status (*read_file)(size_t option, const char *path, const void *bytes, size_t n_byte,

@@ -17,6 +17,9 @@ enum dse_status engine_case_solve(const char *name, const struct engine_setting 
     engine_option_defaults(engine, option);
     for (size_t i = 0; i < n; i++)
         DSE_TRY(engine_option_set(engine, setting[i].name, setting[i].value, option, err));
+    for (size_t i = 0; i < engine->n_option && task.n_file > 0; i++)
+        if (engine->option[i].kind == OPTION_FILE)
+            option[i] = task.file[0].id;
     DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
     arena_init(&arena);
     task.evaluator = evaluator;
