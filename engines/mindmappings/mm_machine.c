@@ -1,6 +1,7 @@
 /* What is said of the two algorithms, their machine in an architecture, and their problems. */
 #include "engines/mindmappings/mm_machine.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -68,8 +69,9 @@ enum dse_status mm_problem(const struct mm_algorithm *of, const uint32_t *size, 
                            struct dse_error *err)
 {
     for (uint32_t d = 0; d < of->n_dim; d++)
-        if (size[d] < 1)
-            return dse_fail(err, DSE_BAD_INPUT, "the size of %s is 0, must be 1 or more", of->dim[d]);
+        if (size[d] < 1 || size[d] > MM_SIZE_MAX)
+            return dse_fail(err, DSE_BAD_INPUT, "the size of %s is %" PRIu32 ", must lie between 1 and %d",
+                            of->dim[d], size[d], MM_SIZE_MAX);
     if (of == &algorithm[MM_MTTKRP])
         return mttkrp_problem(size, out, err);
     const struct layer layer = {.name = "cnn",

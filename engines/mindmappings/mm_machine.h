@@ -17,6 +17,7 @@
 enum {
     MM_DIM_MAX = 7,
     MM_PE_MAX = 1024,
+    MM_SIZE_MAX = 1 << 24,
     MM_TENSOR_MAX = 4,
     MM_VALUE_MAX = 62, /* values of a vector */
     MM_COST_MAX = 15   /* values of a cost vector */

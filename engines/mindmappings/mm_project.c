@@ -10,10 +10,7 @@
 #include "costmodel/model/bank_group.h"
 #include "engines/mindmappings/mm_space_private.h"
 
-enum {
-    SPATIAL_MAX = 64, /* divisors up to MM_PE_MAX: 840 has 32 */
-    INSIDE_MAX = 256
-};
+enum { SPATIAL_MAX = MM_DIVISOR_MAX, INSIDE_MAX = 256 };
 
 /* A factorisation and how far off it is. */
 struct candidate {

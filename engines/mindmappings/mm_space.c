@@ -11,8 +11,8 @@
 
 #include "engines/mindmappings/mm_space_private.h"
 
-/* Of one dimension; numbers below 2^24 stay far below. */
-enum { FACTORS_MAX = 1 << 20, DIVISOR_MAX = 1024 };
+/* Of one dimension; sizes up to MM_SIZE_MAX stay below. */
+enum { FACTORS_MAX = 1 << 20 };
 
 const char *const mm_mode_name[MM_MODE_COUNT] = {"autobypass", "mustfit"};
 
@@ -36,7 +36,7 @@ const uint32_t *mm_space_size(const struct mm_space *space)
 static uint32_t list_divisors(uint32_t n, uint32_t *divisor)
 {
     uint32_t n_low = 0, n_all;
-    for (uint32_t i = 1; (uint64_t)i * i <= n && n_low < DIVISOR_MAX / 2; i++)
+    for (uint32_t i = 1; (uint64_t)i * i <= n && n_low < MM_DIVISOR_MAX / 2; i++)
         if (n % i == 0)
             divisor[n_low++] = i;
     n_all = n_low;
@@ -74,7 +74,7 @@ static enum dse_status list_factors(struct mm_space *space, uint32_t d, struct a
 {
     struct mm_factors *factors = &space->factors[d];
     const uint32_t n = space->size[d];
-    uint32_t divisor[DIVISOR_MAX];
+    uint32_t divisor[MM_DIVISOR_MAX];
     const uint32_t n_divisor = list_divisors(n, divisor);
     factors->n = factorise(n, divisor, n_divisor, NULL);
     if (factors->n == FACTORS_MAX)

@@ -4,6 +4,9 @@
 
 #include "engines/mindmappings/mm_space.h"
 
+/* Divisors of a size: 8648640 has the most up to MM_SIZE_MAX, 448. */
+enum { MM_DIVISOR_MAX = 448 };
+
 /* All ways to write the size of a dimension as a product of the blocks' factors. */
 struct mm_factors {
     uint32_t n;

@@ -1,17 +1,22 @@
 /* Loads shipped machines and known tables; every failure ends the test. */
 #include "tests/support/mm_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/text.h"
 #include "base/yaml.h"
 #include "costmodel/readers/readers.h"
+
+static void must(int holds, const char *what, const char *why)
+{
+    if (!holds) {
+        fprintf(stderr, "%s: %s\n", what, why);
+        abort();
+    }
+}
 
 void mm_case_begin(struct mm_case *c, enum mm_algorithm_id id, const char *const *override, size_t n)
 {
@@ -22,10 +27,10 @@ void mm_case_begin(struct mm_case *c, enum mm_algorithm_id id, const char *const
     struct dse_error err = {0};
     for (size_t i = 0; i < n; i++)
         list[i] = (struct arch_override){override[2 * i], override[2 * i + 1]};
-    if (yaml_read(&doc, path, &err) != DSE_OK ||
-        architecture_build(&doc, list, n, &c->arch, &err) != DSE_OK ||
-        mm_machine_of(&c->arch, &c->machine, &err) != DSE_OK)
-        fail_msg("%s: %s", path, err.text);
+    must(yaml_read(&doc, path, &err) == DSE_OK &&
+             architecture_build(&doc, list, n, &c->arch, &err) == DSE_OK &&
+             mm_machine_of(&c->arch, &c->machine, &err) == DSE_OK,
+         path, err.text);
     yaml_doc_free(&doc);
     arena_init(&c->arena);
     c->space = NULL;
@@ -34,8 +39,7 @@ void mm_case_begin(struct mm_case *c, enum mm_algorithm_id id, const char *const
 const struct mm_space *mm_case_space(struct mm_case *c, const uint32_t *size, enum mm_mode mode)
 {
     struct dse_error err = {0};
-    if (mm_space_new(&c->machine, size, mode, &c->arena, &c->space, &err) != DSE_OK)
-        fail_msg("%s", err.text);
+    must(mm_space_new(&c->machine, size, mode, &c->arena, &c->space, &err) == DSE_OK, "a space", err.text);
     return c->space;
 }
 
@@ -50,8 +54,7 @@ void mm_table_open(struct mm_table *table, const char *name)
     struct dse_error err = {0};
     *table = (struct mm_table){.header = 1};
     snprintf(path, sizeof path, "tests/known/mindmappings/%s", name);
-    if (yaml_load(path, &table->text, &table->length, &err) != DSE_OK)
-        fail_msg("%s", err.text);
+    must(yaml_load(path, &table->text, &table->length, &err) == DSE_OK, path, err.text);
 }
 
 /* One line without its break; 0 at the end. */
@@ -61,7 +64,7 @@ static int read_line(struct mm_table *table)
         return 0;
     const char *begin = table->text + table->at, *stop = strchr(begin, '\n');
     const size_t length = stop ? (size_t)(stop - begin) : strlen(begin);
-    assert_true(length < sizeof table->line);
+    must(length < sizeof table->line, begin, "the line is too long");
     memcpy(table->line, begin, length);
     table->line[length] = '\0';
     table->at += length + 1;
@@ -108,6 +111,6 @@ enum mm_algorithm_id mm_case_problem(const char *name, uint32_t *size)
             size[d] = (uint32_t)atoi(table.field[2 + d]);
     }
     mm_table_close(&table);
-    assert_true(found);
+    must(found, name, "no such problem");
     return id;
 }

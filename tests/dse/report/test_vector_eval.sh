@@ -44,7 +44,7 @@ printf 'name,"40 mapping values"\nx,1,2,3\n' >"$file"
 check 'a line shorter than the header says' code 2 eval_file
 check 'is told' says 'vectors.csv:2: 4 columns, the header has 40 values from column 2 on'
 
-# 0.9 and 2.2 are nearest to 1 and 2 ... by logarithms 1.2 and -0.3 to 2 (1) and 1 (0).
+# 2.2 and 1.9 are nearest to 2, 0.9 to 1; as logarithms 1.2 and 0.9 to 2, -0.3 to 1.
 printf '%s\n' "$one" | sed 's/^2,2,2,2,2,2,2,2,1,1/2,2,2,2,2.2,1.9,2,3,0.9,1/; s/0,1,2,3/-1.5,0.1,0.2,9/' >"$file"
 check 'real numbers' code 0 eval_file --project raw
 check 'become the nearest mapping' grep -q '^1,1,,.*,0\.0123792,16\.0,' "$folder/out"

@@ -64,8 +64,8 @@ static double chance_of(const int *count, int n, int total)
     return gsl_cdf_chisq_Q(sum, n - 1);
 }
 
-/* N = 12 has 36 factorisations: 18 = C(2 + 3, 3) ... times 4: all of them, all orders of a nest and all 105
- * shares of banks come equally often. */
+/* N = 12 has 40 factorisations: 4 places for the 3 times 10 for the two 2s. All of them, all orders of a nest
+ * and all 105 shares of banks come equally often. */
 static void test_draws_are_uniform(void **state)
 {
     (void)state;
