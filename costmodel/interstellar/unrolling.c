@@ -10,14 +10,28 @@
 static void list_names(const struct problem *problem, struct text_buffer *out)
 {
     struct interstellar_loops loops;
+    bool any = false;
     interstellar_loops_of(problem, &loops);
     for (int l = 0; l < LOOP_COUNT; l++)
-        if (loops.dim[l] >= 0)
-            text_append(out, "%s ", interstellar_loop_letter((enum interstellar_loop)l));
-    text_append(out, "(or by dimension:");
+        if (loops.dim[l] >= 0) {
+            text_append(out, " %s", interstellar_loop_letter((enum interstellar_loop)l));
+            any = true;
+        }
+    text_append(out, any ? " (or by dimension:" : "");
     for (uint32_t d = 0; d < problem->n_dim; d++)
         text_append(out, " %s", problem->dim_name[d]);
-    text_append(out, ")");
+    text_append(out, any ? ")" : "");
+}
+
+/* The paper's letter of a loop, for others the dimension's name. */
+static const char *loop_of(const struct problem *problem, int dim)
+{
+    struct interstellar_loops loops;
+    interstellar_loops_of(problem, &loops);
+    for (int l = 0; l < LOOP_COUNT; l++)
+        if (loops.dim[l] == dim)
+            return interstellar_loop_letter((enum interstellar_loop)l);
+    return problem->dim_name[dim];
 }
 
 static enum dse_status no_loop(const char *text, const char *at, const struct problem *problem,
@@ -27,9 +41,9 @@ static enum dse_status no_loop(const char *text, const char *at, const struct pr
     char shown[64];
     text_init(&names);
     list_names(problem, &names);
-    enum dse_status status = dse_fail(
-        err, DSE_BAD_INPUT, "dataflow \"%s\": no loop begins at \"%.24s\"; write U|V of the loops %s",
-        text_excerpt(text, shown, sizeof shown), at, names.data ? names.data : "");
+    enum dse_status status =
+        dse_fail(err, DSE_BAD_INPUT, "dataflow \"%s\": no loop begins at \"%.24s\"; write U|V of the loops%s",
+                 text_excerpt(text, shown, sizeof shown), at, names.data ? names.data : "");
     text_free(&names);
     return status;
 }
@@ -42,10 +56,10 @@ static enum dse_status add_loop(const char *text, const struct problem *problem,
     for (uint32_t i = 0; i < out->n; i++)
         if (out->loop[i] == dim)
             return dse_fail(err, DSE_BAD_INPUT, "dataflow \"%s\": loop %s is there twice", shown,
-                            problem->dim_name[dim]);
+                            loop_of(problem, dim));
     if (problem->bound[dim] == 1)
         return dse_fail(err, DSE_BAD_INPUT, "dataflow \"%s\": loop %s of problem %s has one iteration", shown,
-                        problem->dim_name[dim], problem->name);
+                        loop_of(problem, dim), problem->name);
     out->begins = (uint16_t)(out->begins | (unsigned)begins << out->n);
     out->loop[out->n++] = (uint8_t)dim;
     return DSE_OK;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -89,7 +90,23 @@ static void test_unrolling_refuses_what_is_none(void **state)
     refused("(5)(4", "has an empty side");
     refused("(8)", "no loop begins at \"8)\"");
     refused("C|C", "loop C is there twice");
-    refused("C|B", "loop N of problem conv3 has one iteration");
+    refused("C|B", "loop B of problem conv3 has one iteration");
+    refused("R|FY", "loop FY is there twice");
+}
+
+static void test_other_problems_have_their_own_loops(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct unrolling out;
+    struct dse_error err;
+    set_up(&problem);
+    for (uint32_t d = 0; d < problem.n_dim; d++)
+        snprintf(problem.dim_name[d], sizeof problem.dim_name[d], "%c", 'd' + (char)d);
+    assert_int_equal(unrolling_parse("d|f", &problem, &out, &err), DSE_OK);
+    assert_int_equal(unrolling_parse("C|K", &problem, &out, &err), DSE_BAD_INPUT);
+    assert_string_equal(err.text,
+                        "dataflow \"C|K\": no loop begins at \"C|K\"; write U|V of the loops d e f g h i j");
 }
 
 static void test_unrolling_is_told_with_sides_swapped(void **state)
@@ -113,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_unrolling_reads_the_papers_dataflows),
         cmocka_unit_test(test_unrolling_takes_other_names),
         cmocka_unit_test(test_unrolling_refuses_what_is_none),
+        cmocka_unit_test(test_other_problems_have_their_own_loops),
         cmocka_unit_test(test_unrolling_is_told_with_sides_swapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
