@@ -198,7 +198,8 @@ static bool widen_rooms(struct cosa_shape *shape)
     bool shared = false;
     for (uint32_t l = 0; l < shape->outermost; l++) {
         uint64_t usable = architecture_usable_words(&shape->arch->level[l]);
-        if (usable == ARCH_UNLIMITED || __builtin_popcount(shape->keep[l]) < 2)
+        if (usable == ARCH_UNLIMITED || __builtin_popcount(shape->keep[l]) < 2 ||
+            shape->arch->level[l].n_part > 1)
             continue;
         shared = true;
         for (uint32_t t = 0; t < shape->problem->n_tensor; t++)

@@ -121,17 +121,11 @@ static uint64_t usable_words(const struct cosa_shape *shape, const struct cosa_s
                              : architecture_usable_words(level);
 }
 
-/* Room for each kept tensor: the level's shares by role over the kept tensors; less than a word becomes one
- * word and the others share the rest. */
-static void share_level(struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
+/* Room for each of the tensors `open`, which have `left` words of level l together: the level's shares by
+ * role; less than a word becomes one word and the others share the rest. */
+static void share_memory(struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l,
+                         uint32_t open, double left)
 {
-    uint64_t usable = shape->usable[l] = usable_words(shape, settings, l);
-    uint32_t open = shape->keep[l];
-    double left = (double)usable;
-    for (uint32_t t = 0; t < shape->problem->n_tensor; t++)
-        shape->room[l][t] = INFINITY;
-    if (usable == ARCH_UNLIMITED || l == shape->outermost)
-        return;
     for (bool again = true; again && open;) {
         double all = 0;
         again = false;
@@ -151,6 +145,25 @@ static void share_level(struct cosa_shape *shape, const struct cosa_settings *se
             }
         }
     }
+}
+
+static void share_level(struct cosa_shape *shape, const struct cosa_settings *settings, uint32_t l)
+{
+    const struct storage_level *level = &shape->arch->level[l];
+    uint64_t usable = shape->usable[l] = usable_words(shape, settings, l);
+    uint32_t in_part[TENSOR_ROLE_COUNT] = {0};
+    for (uint32_t t = 0; t < shape->problem->n_tensor; t++) {
+        shape->room[l][t] = INFINITY;
+        if (level->n_part)
+            in_part[level->part_of[shape->problem->tensor[t].role]] |= shape->keep[l] & 1u << t;
+    }
+    if (usable == ARCH_UNLIMITED || l == shape->outermost)
+        return;
+    if (level->n_part == 0)
+        share_memory(shape, settings, l, shape->keep[l], (double)usable);
+    for (uint32_t i = 0; i < level->n_part; i++)
+        share_memory(shape, settings, l, in_part[i],
+                     floor((double)level->part[i].size_word / level->multiple_buffering));
 }
 
 static void set_keeps(struct cosa_shape *shape)

@@ -306,8 +306,8 @@ static void find_rows(struct mapspace *space)
     for (uint32_t l = space->arch->n_level; l-- > 0;) {
         const struct storage_level *level = &space->arch->level[l];
         space->usable[l] = architecture_usable_words(level);
-        if (level->min_utilization > 0 && level->size_word != ARCH_UNLIMITED)
-            space->has_minimum = true;
+        if ((level->min_utilization > 0 || level->n_part > 1) && level->size_word != ARCH_UNLIMITED)
+            space->looks_at_tiles = true;
         if (!can_overflow(space, l))
             continue;
         struct tile_row *row = &space->row[space->n_row];

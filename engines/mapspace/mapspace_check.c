@@ -110,11 +110,35 @@ static bool spread_fits(const struct mapspace *space, const struct mapping_level
     return true;
 }
 
+/* Of memories side by side each has to hold its tensors' words. */
+static bool parts_fit(const struct mapspace *space, uint32_t keep, uint32_t l, const uint64_t *words,
+                      struct misfit_info *fit)
+{
+    const struct storage_level *level = &space->arch->level[l];
+    for (uint32_t i = 0; i < level->n_part; i++) {
+        const uint64_t usable = (uint64_t)((double)level->part[i].size_word / level->multiple_buffering);
+        uint64_t sum = 0;
+        uint32_t tensors = 0;
+        for (uint32_t t = 0; t < space->problem->n_tensor; t++)
+            if ((keep >> t & 1u) && level->part_of[space->problem->tensor[t].role] == i) {
+                sum += words[t];
+                tensors |= 1u << t;
+            }
+        if (sum > usable) {
+            (void)refuse(fit, MISFIT_CAPACITY, l, 0, sum, usable);
+            if (fit)
+                fit->tensors = tensors;
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The words of level l go to `word`. */
 static bool tiles_fit(const struct mapspace *space, const struct mapping_level *level, uint32_t l,
                       const uint32_t *extent, uint64_t *word, struct misfit_info *fit)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, held[PROBLEM_TENSOR_MAX];
     for (uint32_t t = 0; t < space->problem->n_tensor; t++) {
         if (!(level->keep >> t & 1u))
             continue;
@@ -128,6 +152,7 @@ static bool tiles_fit(const struct mapspace *space, const struct mapping_level *
             words *= span;
         }
         sum += words;
+        held[t] = words;
     }
     *word = sum;
     enum misfit what = FITS;
@@ -140,7 +165,7 @@ static bool tiles_fit(const struct mapspace *space, const struct mapping_level *
         limit = (uint64_t)least;
     }
     if (what == FITS)
-        return true;
+        return limit == ARCH_UNLIMITED || parts_fit(space, level->keep, l, held, fit);
     (void)refuse(fit, what, l, 0, sum, limit);
     if (fit)
         fit->tensors = level->keep;
@@ -184,7 +209,8 @@ bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, 
             extent[d] *= level->temporal[d] * level->spatial[d];
         if (!spread_fits(space, level, l, fit))
             return false;
-        if (((limited >> l & 1u) || space->has_minimum) && !tiles_fit(space, level, l, extent, &word[l], fit))
+        if (((limited >> l & 1u) || space->looks_at_tiles) &&
+            !tiles_fit(space, level, l, extent, &word[l], fit))
             return false;
         kept |= level->keep;
     }

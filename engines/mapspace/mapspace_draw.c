@@ -279,7 +279,7 @@ static bool try_draw(struct draft *draft, struct chooser *c)
             return false;
     }
     draw_orders(draft, c);
-    return !(space->has_minimum || space->search_bypass) ||
+    return !(space->looks_at_tiles || space->search_bypass) ||
            mapspace_fits(space, draft->mapping, &draft->misfit);
 }
 

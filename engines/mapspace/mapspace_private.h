@@ -79,7 +79,7 @@ struct mapspace {
     uint32_t base_temporal[ARCH_LEVEL_MAX];  /* (n_level) dimensions with a fixed temporal factor > 1 */
     uint32_t base_spread[MAPSPACE_SLOT_MAX]; /* (n_slot) product of the fixed factors of a spatial slot */
     uint32_t moved[PROBLEM_DIM_MAX];         /* (n_dim) bit t: the dimension moves tensor t */
-    bool has_minimum;                        /* some level asks for a minimum utilisation */
+    bool looks_at_tiles;       /* some level asks for a minimum utilisation, or is memories side by side */
     bool spatial_order_counts; /* hops or link transfers make a cost depend on the order of spatial loops */
     struct order_list *order;  /* (n_level) */
 };

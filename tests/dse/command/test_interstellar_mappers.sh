@@ -34,6 +34,11 @@ for mapper in $mappers; do
 done
 check 'which the authors do' code 1 "$DSE" map $files/architectures/rf64.json $files/networks/lstm_m.csv -b 1 \
     --set SRAM.capacity='8 MiB' -e interstellar -a interstellar-compat -O energy
+for mapper in $mappers; do
+    [ "$mapper" = exhaustive ] && continue
+    check "$mapper fills each memory beside others" code 0 "$DSE" map $files/architectures/split_wbypass.json densenet161 \
+        -l d4_15 -b 1 -e "$mapper" -n 200 -a interstellar -O energy
+done
 check 'exhaustive proves by other counts' code 2 "$DSE" map simba resnet50 -l conv1 -e exhaustive -a interstellar
 check 'and says so' grep -q 'engine exhaustive cannot be priced by accounting interstellar' "$folder/err"
 
