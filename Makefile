@@ -51,9 +51,9 @@ EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 # A new library: its pkg-config name here (or -lNAME in LIBS), its Debian package in scripts/packages-build.txt.
 PKGS := yaml-0.1 libxxhash hdf5-serial gsl
 # pkg-config and the packages may be missing when this file is read (a fresh machine), so nothing is asked until a
-# compile needs it; then once.
+# compile needs it; then once. GSL's BLAS is OpenBLAS: its CBLAS comes before the one that libgsl brings along.
 pkg = $(if $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo missing),$(error a library of these is missing: \
-    $(PKGS); run `make packages` first),$(shell pkg-config $(1) $(PKGS)))
+    $(PKGS); run `make packages` first),$(shell pkg-config $(1) --define-variable=GSL_CBLAS_LIB=-lopenblas $(PKGS)))
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(patsubst -I%,-isystem %,$$(call pkg,--cflags)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
 
