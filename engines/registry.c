@@ -12,6 +12,7 @@
 #include "engines/interstellar/interstellar_engine.h"
 #include "engines/mindmappings/mm_engines.h"
 #include "engines/mindmappings/mm_format.h"
+#include "engines/mindmappings/training/train_command.h"
 #include "engines/soma/soma_engines.h"
 
 static const struct engine *const registry[] = {
@@ -21,7 +22,7 @@ static const struct engine *const registry[] = {
     &engine_mm_genetic, &engine_drill,
 };
 
-static const struct engine_command *const command[] = {&engine_command_calibrate};
+static const struct engine_command *const command[] = {&engine_command_calibrate, &engine_command_train};
 
 static const struct schedule_format *const format[] = {&schedule_format_soma};
 

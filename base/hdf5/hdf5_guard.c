@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <hdf5_hl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -328,4 +329,33 @@ enum dse_status hdf5_open_checked(const char *path, const char *again, hid_t *fi
     *file = -1;
     DSE_TRY(hdf5_check(path, again, err));
     return hdf5_open(path, file, err);
+}
+
+enum dse_status hdf5_open_sealed(const char *path, const void *bytes, size_t n, const char *again,
+                                 hid_t *file, struct dse_error *err)
+{
+    char seal[SEAL_BYTE + 1], object[256] = "";
+    *file = -1;
+    if (n < sizeof signature || memcmp(bytes, signature, sizeof signature) != 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "not an HDF5 file%s", n ? "" : " (it is empty)");
+    seal_print(seal, n > SEAL_BYTE ? n - SEAL_BYTE : 0,
+               n > SEAL_BYTE ? hash_of_bytes(bytes, n - SEAL_BYTE) : 0);
+    if (n <= SEAL_BYTE || memcmp((const char *)bytes + n - SEAL_BYTE, seal, SEAL_BYTE) != 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "not as dse wrote it: cut, edited or damaged (its checksum does not hold); %s",
+                           again);
+    hdf5_errors_silence();
+    void *copy = malloc(n);
+    if (!copy)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for reading %s", path);
+    memcpy(copy, bytes, n);
+    *file = H5LTopen_file_image(copy, n, 0);
+    free(copy);
+    if (*file < 0)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "damaged: HDF5 cannot open it; %s", again);
+    if (hdf5_is_inside(*file, object, sizeof object))
+        return DSE_OK;
+    H5Fclose(*file);
+    *file = -1;
+    return fail_outside(path, object[0] ? object : "tree", again, err);
 }

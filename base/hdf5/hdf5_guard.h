@@ -12,6 +12,7 @@
 
 #include <hdf5.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/status.h"
 
@@ -41,5 +42,11 @@ bool hdf5_can_hold(hid_t dataset, hsize_t n);
 /* hdf5_check, then hdf5_open. */
 DSE_MUST_CHECK enum dse_status hdf5_open_checked(const char *path, const char *again, hid_t *file,
                                                  struct dse_error *err);
+
+/* Open a file whose n bytes are in memory, and which has to have its seal: for files that nobody is to edit.
+ * The bytes are copied. DSE_BAD_INPUT: no HDF5, no seal (cut, edited), one that does not hold, or objects
+ * that lead out of the file. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status hdf5_open_sealed(const char *path, const void *bytes, size_t n,
+                                                const char *again, hid_t *file, struct dse_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "dse/command/commands.h"
 #include "dse/console/report_print.h"
@@ -25,6 +26,34 @@ static enum dse_status print(const struct console *console, const struct report 
     return status;
 }
 
+/* ---- how far it is, on stderr ---- */
+
+struct teller {
+    const struct console *console;
+    double last_s; /* of a line that was shown */
+};
+
+/* Lines that stay always, others five times a second on a terminal, else once a minute. */
+static void tell(void *user, bool lasting, const char *line)
+{
+    struct teller *teller = user;
+    FILE *terminal = teller->console->err_terminal;
+    double now_s = clock_wall_s();
+    if (!lasting && now_s - teller->last_s < (terminal ? 0.2 : 60.0))
+        return;
+    teller->last_s = now_s;
+    if (terminal)
+        fprintf(terminal, "\r%s\033[K%s", line, lasting ? "\n" : "");
+    else
+        fprintf(teller->console->err, "%s\n", line);
+    fflush(terminal ? terminal : teller->console->err);
+}
+
+static const char *value_of(const void *args, const char *name)
+{
+    return cli_value(args, name);
+}
+
 /* A signal sets a flag, and the work ends after what is in flight. */
 static enum dse_status run_watched(const struct engine_command *command, struct engine_command_task *task,
                                    struct watch *watch, struct report *report, struct dse_error *err)
@@ -41,12 +70,13 @@ static enum dse_status run_to_file(const struct cli_args *args, const struct con
                                    struct engine_command_task *task, struct dse_error *err)
 {
     const struct engine_command *command = engine_command_find(args->command->name);
+    const char *path = command->writes ? NULL : cli_value(args, "output");
     struct new_file file;
     struct watch watch;
     struct report report;
     report_init(&report, command->name);
     watch_block(&watch);
-    enum dse_status status = new_file_open(cli_value(args, "output"), NULL, &file, err);
+    enum dse_status status = new_file_open(path, NULL, &file, err);
     if (status == DSE_OK) {
         status = run_watched(command, task, &watch, &report, err);
         if (status == DSE_OK)
@@ -65,7 +95,13 @@ static enum dse_status read_and_run(const struct cli_args *args, const struct co
     struct input_overrides overrides;
     unsigned long long threads = (unsigned long long)threads_available();
     const char *word = cli_value(args, "objective");
-    struct engine_command_task task = {.architecture = &arch};
+    struct teller teller = {.console = console, .last_s = clock_wall_s()};
+    struct engine_command_task task = {.architecture = &arch,
+                                       .value = value_of,
+                                       .args = args,
+                                       .network = input_network,
+                                       .say = tell,
+                                       .user = &teller};
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(objective_parse(word ? word : "latency", &task.objective, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
@@ -80,15 +116,6 @@ static int command(const struct cli_args *args, const struct console *console)
     return cli_report(console, read_and_run(args, console, &err), &err);
 }
 
-static const struct cli_option options[] = {
-    {"objective", 'O', "WHAT", "what to minimise: latency (default), energy, edp, ed2p or energy^n*delay^m"},
-    {"output", 'o', "FILE", "also write the last lines there"},
-    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
-    {"ert", 0, "FILE",
-     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
-    {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
-};
-
 struct cli_command command_of_engine(const struct engine_command *of)
 {
     return (struct cli_command){
@@ -96,8 +123,8 @@ struct cli_command command_of_engine(const struct engine_command *of)
         .operands = "ARCH",
         .summary = of->summary,
         .help = of->help,
-        .option = options,
-        .n_option = sizeof options / sizeof options[0],
+        .option = of->option,
+        .n_option = of->n_option,
         .min_operand = 1,
         .max_operand = 1,
         .run = command,

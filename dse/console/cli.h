@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/cli_option.h"
 #include "base/status.h"
 
 /* Exit codes (DESIGN.md, section 6). */
@@ -18,13 +19,6 @@ struct console {
     FILE *err;
     FILE *out_terminal, *err_terminal; /* the same places, as they are; NULL: no terminal */
     bool of_process;                   /* these are the streams of the process, not of a test */
-};
-
-struct cli_option {
-    const char *name;     /* long name without dashes */
-    char letter;          /* or 0; also where the value may lack */
-    const char *value;    /* placeholder of its argument, "FILE"; "[=FILE]": it may lack; NULL: a switch */
-    const char *sentence; /* for help */
 };
 
 enum { CLI_VALUE_MAX = 128, CLI_OPTION_MAX = 48 };

@@ -82,6 +82,15 @@ static enum dse_status run(const struct engine_command_task *task, struct report
     return status;
 }
 
+static const struct cli_option options[] = {
+    {"objective", 'O', "WHAT", "what to minimise: latency (default), energy, edp, ed2p or energy^n*delay^m"},
+    {"output", 'o', "FILE", "also write the last lines there"},
+    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"ert", 0, "FILE",
+     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
+};
+
 const struct engine_command engine_command_calibrate = {
     .name = "calibrate",
     .summary = "Find the weights of CoSA's objective for a machine with micro-benchmarks.",
@@ -96,5 +105,7 @@ const struct engine_command engine_command_calibrate = {
         "\n"
         "  dse calibrate simba\n"
         "  dse calibrate simba --set PE.mesh=8x8 --objective edp -o weights.yaml\n",
+    .option = options,
+    .n_option = sizeof options / sizeof options[0],
     .run = run,
 };

@@ -32,7 +32,8 @@ enum dse_status blas_product(enum blas_turn turn_a, const gsl_matrix_float *a, e
 {
     int failed = 0, build = openblas_get_parallel();
     if (build == BUILD_SERIAL) {
-        /* It keeps its buffers without a lock: called from several threads at once it gives wrong products. */
+        /* It keeps its buffers without a lock: called from several threads at once it gives wrong
+         * products. */
 #pragma omp critical
         failed = product(turn_a, a, turn_b, b, beta, c);
     } else if (build == BUILD_OPENMP) {

@@ -1,6 +1,6 @@
 /* A layer adds up rows of its weights, each times an input, in the order of the inputs: every sum is of its
- * own register lane, so lanes of any width give the same bytes. Inputs that are 0, half of them behind a ReLU,
- * are left out, which changes no sum. */
+ * own register lane, so lanes of any width give the same bytes. Inputs that are 0, half of them behind a
+ * ReLU, are left out, which changes no sum. */
 #include "engines/search/mlp.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ void mlp_draw(struct mlp *mlp, struct random_stream *stream)
     for (uint32_t i = 0; i < mlp->n_layer; i++) {
         float *weight = mlp_weight(mlp, i);
         size_t n = (size_t)mlp->width[i] * mlp->width[i + 1];
-        double bound = sqrt(6.0 / mlp->width[i]);
+        double bound = 1 / sqrt(mlp->width[i]);
         for (size_t w = 0; w < n; w++)
             weight[w] = (float)(bound * (2 * random_unit(stream) - 1));
         memset(weight + n, 0, mlp->width[i + 1] * sizeof *weight);
@@ -84,35 +84,50 @@ enum dse_status mlp_pass_new(const struct mlp_frozen *frozen, struct arena *aren
 
 /* ---- sums of rows ---- */
 
-enum { LANE = 8, BLOCK = 4 * LANE };
-typedef float lanes __attribute__((vector_size(LANE * sizeof(float))));
+/* Four floats, which every machine has a register for; lanes_at may lie anywhere among floats. */
+typedef float lanes __attribute__((vector_size(4 * sizeof(float))));
+typedef float lanes_at __attribute__((vector_size(4 * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+enum { LANE = 4, BLOCK = 8 * LANE };
+
+static lanes load(const float *from)
+{
+    return *(const lanes_at *)(const void *)from;
+}
+
+static void store(float *to, lanes value)
+{
+    *(lanes_at *)(void *)to = value;
+}
 
 /* BLOCK sums at once stay in registers: sum (BLOCK) += of the rows active (n_active) of matrix (_, n), each
  * times its factor. */
 static void add_block(const float *matrix, size_t n, const uint32_t *active, const float *factor,
                       uint32_t n_active, float *sum)
 {
-    lanes part[BLOCK / LANE], row[BLOCK / LANE];
-    memcpy(part, sum, sizeof part);
+    lanes part[BLOCK / LANE];
+#pragma GCC unroll 8
+    for (int l = 0; l < BLOCK / LANE; l++)
+        part[l] = load(sum + l * LANE);
     for (uint32_t i = 0; i < n_active; i++) {
-        memcpy(row, matrix + active[i] * n, sizeof row);
+        const float *row = matrix + active[i] * n;
+#pragma GCC unroll 8
         for (int l = 0; l < BLOCK / LANE; l++)
-            part[l] += factor[i] * row[l];
+            part[l] += factor[i] * load(row + l * LANE);
     }
-    memcpy(sum, part, sizeof part);
+#pragma GCC unroll 8
+    for (int l = 0; l < BLOCK / LANE; l++)
+        store(sum + l * LANE, part[l]);
 }
 
 /* The same for the LANE sums of a narrow layer, or behind the last block. */
 static void add_lanes(const float *matrix, size_t n, const uint32_t *active, const float *factor,
                       uint32_t n_active, float *sum)
 {
-    lanes part, row;
-    memcpy(&part, sum, sizeof part);
-    for (uint32_t i = 0; i < n_active; i++) {
-        memcpy(&row, matrix + active[i] * n, sizeof row);
-        part += factor[i] * row;
-    }
-    memcpy(sum, &part, sizeof part);
+    lanes part = load(sum);
+    for (uint32_t i = 0; i < n_active; i++)
+        part += factor[i] * load(matrix + active[i] * n);
+    store(sum, part);
 }
 
 /* sum (n) += vector (n_row) times matrix (n_row, n). */

@@ -30,8 +30,10 @@ DSE_MUST_CHECK enum dse_status mlp_new(const uint32_t *width, uint32_t n_layer, 
 float *mlp_weight(const struct mlp *mlp, uint32_t layer);
 float *mlp_bias(const struct mlp *mlp, uint32_t layer);
 
-/* Draw the weights uniformly with variance 2 / inputs (K. He et al., "Delving Deep into Rectifiers", ICCV 2015,
- * equation 10: bound sqrt(6 / inputs)); biases become 0. */
+/* Draw the weights uniformly up to 1 / sqrt(inputs) (Y. LeCun et al., "Efficient BackProp", 1998, section
+ * 4.6, by the bound instead of the deviation, as is common); biases become 0. Six times the variance, as K.
+ * He et al. have it for ReLU, ranks costs of mappings worse: 0.957 instead of 0.974 after 200,000 samples x
+ * 6 epochs. */
 void mlp_draw(struct mlp *mlp, struct random_stream *stream);
 
 /* A network ready for searches; it is shared by threads. Make it when the weights have their last values. */

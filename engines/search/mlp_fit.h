@@ -49,7 +49,8 @@ struct mlp_fit {
     uint32_t best_epoch;            /* the epoch they are of */
 };
 
-/* Draw the weights and get ready. DSE_BAD_INPUT: no example, a batch or number of epochs of 0. DSE_NO_MEMORY. */
+/* Draw the weights and get ready. DSE_BAD_INPUT: no example, a batch or number of epochs of 0.
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status mlp_fit_new(struct mlp *mlp, const struct mlp_fit_options *options,
                                            uint32_t n_example, struct arena *arena, struct mlp_fit *fit,
                                            struct dse_error *err);

@@ -9,8 +9,8 @@
 
 #include "engines/search/mlp.h"
 
-/* Of the difference d of an output and its target: Huber d^2 / 2 up to |d| = 1 and |d| - 1/2 beyond (P. Huber,
- * Annals of Mathematical Statistics 35, 1964), d^2, |d|. */
+/* Of the difference d of an output and its target: Huber d^2 / 2 up to |d| = 1 and |d| - 1/2 beyond (P.
+ * Huber, Annals of Mathematical Statistics 35, 1964), d^2, |d|. */
 enum mlp_loss { MLP_HUBER, MLP_MSE, MLP_MAE, MLP_LOSS_COUNT };
 extern const char *const mlp_loss_name[MLP_LOSS_COUNT]; /* "huber", "mse", "mae" */
 
@@ -32,8 +32,8 @@ DSE_MUST_CHECK enum dse_status mlp_batch_new(const struct mlp *mlp, size_t n_row
 DSE_MUST_CHECK enum dse_status mlp_batch_forward(struct mlp_batch *batch, size_t n_row,
                                                  struct dse_error *err);
 
-/* From slope[n_layer], after mlp_batch_forward: gradient (n_parameter; NULL: not wanted) is set to the sum over
- * the rows; with `inputs` also slope[0]. */
+/* From slope[n_layer], after mlp_batch_forward: gradient (n_parameter; NULL: not wanted) is set to the sum
+ * over the rows; with `inputs` also slope[0]. */
 DSE_MUST_CHECK enum dse_status mlp_batch_backward(struct mlp_batch *batch, size_t n_row, float *gradient,
                                                   bool inputs, struct dse_error *err);
 
@@ -55,8 +55,8 @@ DSE_MUST_CHECK enum dse_status mlp_rule_new(enum mlp_optimiser optimiser, float 
                                             struct arena *arena, struct mlp_rule *rule,
                                             struct dse_error *err);
 
-/* A step: once mlp_rule_advance, then mlp_rule_apply to every parameter, from .. to-1 of them at a time, in any
- * order and by any thread. gradient[0] is that of parameter `from`. */
+/* A step: once mlp_rule_advance, then mlp_rule_apply to every parameter, from .. to-1 of them at a time, in
+ * any order and by any thread. gradient[0] is that of parameter `from`. */
 void mlp_rule_advance(struct mlp_rule *rule);
 void mlp_rule_apply(const struct mlp_rule *rule, float rate, size_t from, size_t to, const float *gradient,
                     float *parameter);

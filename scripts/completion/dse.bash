@@ -89,10 +89,13 @@ _dse_value() {
         eval--format) _dse_reply 'table csv json' "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
         *--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
-        eval--mode | sample--mode) _dse_reply 'autobypass mustfit' "$word" ;;
+        eval--mode | sample--mode | train--mode) _dse_reply 'autobypass mustfit' "$word" ;;
         eval--orders) _dse_reply 'places dims' "$word" ;;
         eval--project) _dse_reply 'no raw log2' "$word" ;;
         sample--draw) _dse_reply 'construct primes vectors' "$word" ;;
+        train--preset) _dse_reply 'small paper' "$word" ;;
+        train--loss) _dse_reply 'huber mse mae' "$word" ;;
+        train--problems) _dse_files "cnn mttkrp $(_dse_names "$program" networks)" "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
         *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
         map--layer) _dse_reply "$(_dse_layers "$program" "${operands[1]:-}")" "$word" ;;
@@ -102,7 +105,7 @@ _dse_value() {
             _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
         plot--arch) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         plot--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
-        *--output | *--vectors | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
+        *--output | *--vectors | *--data | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
         *) _dse_reply "$(_dse_choices "$program" "$command" "$option")" "$word" ;;
     esac
 }
@@ -117,7 +120,7 @@ _dse_operand() {
             _dse_reply "$(_dse_names "$program" engines)" "$word"
             [[ ${COMP_WORDS[COMP_CWORD - 1]} == layers ]] && _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         sample:3) _dse_reply "$(_dse_layers "$program" "${operands[1]:-}")" "$word" ;;
-        map:1 | eval:1 | sample:1 | calibrate:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
+        map:1 | eval:1 | sample:1 | calibrate:1 | train:1) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         run:1 | check:1 | slurm:1) _dse_files "$(_dse_names "$program" experiments)" "$word" ;;
         map:2 | eval:2 | sample:2) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *) _dse_files '' "$word" ;;

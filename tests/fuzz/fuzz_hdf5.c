@@ -1,6 +1,6 @@
-/* Damaged result files through the guard: the input is a list of changes (3 bytes of position, 1 of value) to
- * a cube or a timeline, or the length that it is cut to. Whatever HDF5 does with it, this process must live
- * and end. */
+/* Damaged result files through the guard: the input is a list of changes (3 bytes of position, 1 of value)
+ * to one of the files of hdf5_base.h, or the length that it is cut to. Whatever HDF5 does with it, this
+ * process must live and end. */
 #include "tests/fuzz/hdf5_base.h"
 
 enum { TRIAL_S = 2 };
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     base_store(base.path, byte, length);
     free(byte);
     if (fuzz_ok(hdf5_check_within(base.path, TRIAL_S, "", &err), &err))
-        base_read_all(base.path);
+        base_read_all(&base);
     unlink(base.path);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Result files that fuzz targets begin from: a cube and a timeline as the program writes them, made once; and
- * all that reads them. */
+/* HDF5 files that fuzz targets begin from: a cube, a timeline, a trained model and training data as the
+ * program writes them, made once; and all that reads them. */
 #ifndef TESTS_FUZZ_HDF5_BASE_H
 #define TESTS_FUZZ_HDF5_BASE_H
 
@@ -7,22 +7,28 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/files.h"
 #include "base/hdf5/hdf5_file.h"
 #include "base/hdf5/hdf5_guard.h"
 #include "base/text.h"
+#include "engines/mindmappings/training/mm_data_file.h"
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
 #include "results/plot/plot.h"
 #include "results/timeline/timeline.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/results/sample.h"
+#include "tests/support/mm_case.h"
+#include "tests/support/mm_model_case.h"
 
-enum { BASE_CUBE, BASE_TIMELINE, BASE_COUNT, BASE_PATH_MAX = 512 };
+enum { BASE_CUBE, BASE_TIMELINE, BASE_MODEL, BASE_DATA, BASE_COUNT, BASE_PATH_MAX = 512 };
 
 struct hdf5_base {
     char path[BASE_PATH_MAX]; /* of the file to spoil, OUT.h5 */
     char *byte[BASE_COUNT];   /* (length) the good files, without their seals */
     size_t length[BASE_COUNT];
+    struct mm_case machine; /* of the model and the data */
+    struct mm_problems problems;
 };
 
 static inline char *base_load(const char *path, size_t *length)
@@ -79,6 +85,43 @@ static inline void base_make_timeline(const char *path)
     FUZZ_REQUIRE(timeline_hdf5_write(&timeline, path, &err) == DSE_OK, "%s", err.text);
 }
 
+static inline struct mm_data_plan base_plan(const struct hdf5_base *base)
+{
+    return (struct mm_data_plan){.draws = {.machine = &base->machine.machine, .problems = &base->problems},
+                                 .problems = "cnn",
+                                 .n_train = 30,
+                                 .n_train_each = 10,
+                                 .n_test = 20,
+                                 .n_test_each = 10};
+}
+
+static inline void base_drawn(void *user, uint32_t done, uint32_t n)
+{
+    (void)user;
+    (void)done;
+    (void)n;
+}
+
+static inline void base_make_surrogate(struct hdf5_base *base)
+{
+    struct arena arena;
+    struct mm_model model;
+    struct mm_data_pair data;
+    struct dse_error err;
+    arena_init(&arena);
+    mm_case_begin(&base->machine, MM_CNN, NULL, 0);
+    base->problems = (struct mm_problems){.algorithm = base->machine.machine.algorithm};
+    const struct mm_data_plan plan = base_plan(base);
+    mm_model_case(&base->machine.machine, MM_AUTOBYPASS, &arena, &model);
+    FUZZ_REQUIRE(mm_model_write(&model, base->path, &err) == DSE_OK, "%s", err.text);
+    base->byte[BASE_MODEL] = base_load(base->path, &base->length[BASE_MODEL]);
+    unlink(base->path);
+    FUZZ_REQUIRE(mm_data_make(&plan, base->path, 1, NULL, base_drawn, NULL, &arena, &data, &err) == DSE_OK,
+                 "%s", err.text);
+    base->byte[BASE_DATA] = base_load(base->path, &base->length[BASE_DATA]);
+    arena_free(&arena);
+}
+
 /* The good files; folder of this process under TMPDIR. */
 static inline void base_make(struct hdf5_base *base)
 {
@@ -94,6 +137,7 @@ static inline void base_make(struct hdf5_base *base)
     base->byte[BASE_CUBE] = base_load(base->path, &base->length[BASE_CUBE]);
     base_make_timeline(base->path);
     base->byte[BASE_TIMELINE] = base_load(base->path, &base->length[BASE_TIMELINE]);
+    base_make_surrogate(base);
     for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
         if (result_path(other, sizeof other, base->path, ending[i]))
             unlink(other);
@@ -129,9 +173,32 @@ static inline void base_plot(const char *path)
     }
 }
 
-/* All that the commands do with a result file or a timeline. */
-static inline void base_read_all(const char *path)
+/* A model that is read predicts, and data that are read make sense. */
+static inline void base_read_surrogate(const struct hdf5_base *base, struct arena *arena)
 {
+    struct dse_error err;
+    struct text_buffer bytes;
+    struct mm_data_pair data;
+    const struct mm_model *model;
+    const struct mm_data_plan plan = base_plan(base);
+    text_init(&bytes);
+    FUZZ_REQUIRE(data_file_append("", base->path, &bytes, &err) == DSE_OK, "%s", err.text);
+    if (fuzz_ok(mm_model_read("model.h5", bytes.data, bytes.length, arena, &model, &err), &err)) {
+        struct mlp_pass pass;
+        float input[MM_VALUE_MAX] = {0};
+        FUZZ_REQUIRE(mlp_pass_new(&model->net[0].frozen, arena, &pass, &err) == DSE_OK, "%s", err.text);
+        (void)mm_decode_edp(&model->encoding, mlp_predict(&pass, input));
+    }
+    text_free(&bytes);
+    if (fuzz_ok(mm_data_read(&plan, base->path, arena, &data, &err), &err))
+        FUZZ_REQUIRE(mm_data_check(&data.train, &err) == DSE_OK && mm_data_check(&data.test, &err) == DSE_OK,
+                     "read, but: %s", err.text);
+}
+
+/* All that the commands do with a result file, a timeline, a model or training data. */
+static inline void base_read_all(const struct hdf5_base *base)
+{
+    const char *path = base->path;
     struct dse_error err;
     struct arena arena;
     struct result_schema schema;
@@ -153,6 +220,7 @@ static inline void base_read_all(const char *path)
         timeline_csv(&timeline, &text);
         text_free(&text);
     }
+    base_read_surrogate(base, &arena);
     arena_free(&arena);
 }
 

@@ -38,7 +38,7 @@ for command in status 'status --json' watch rerun plot 'plot -k pie' merge 'run 
 done
 check 'a sweep that is done' quiet "$DSE" run sweep.yaml -o "$evil.h5"
 check 'another result' quiet "$DSE" run sweep.yaml -o "$evil.csv"
-for command in run check map eval sample plot status watch merge rerun list slurm calibrate help completion "$evil"; do
+for command in run check map eval sample plot status watch merge rerun list slurm calibrate train help completion "$evil"; do
     limit=60
     [ "$command" = watch ] && limit=1 # which waits for files that are not there yet
     check "dse $command of names" quiet "$DSE" "$command" "$evil" "$evil.yaml" "$evil"

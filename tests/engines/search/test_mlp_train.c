@@ -1,5 +1,5 @@
-/* Batches against single passes and finite differences; losses, optimisers and schedules against values worked
- * out by hand. */
+/* Batches against single passes and finite differences; losses, optimisers and schedules against values
+ * worked out by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
