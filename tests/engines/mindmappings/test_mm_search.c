@@ -175,8 +175,8 @@ static void test_other_tasks_are_refused(void **state)
 }
 
 /* VGG Conv_2, autobypass, 1,000 evaluations, geometric means over 30 seeds: 7.80 of random mappings, 6.53 and
- * 6.73 of annealing by ratios and the genetic algorithm (public.csv of the reference). One run is off by 9, 20
- * and 14 %, so means over 20 and 30 seeds differ by three times 2.5, 6 and 4 % at most. */
+ * 6.73 of annealing by ratios and the genetic algorithm (public.csv of the reference). One run is off by 9,
+ * 20 and 14 %, so means over 20 and 30 seeds differ by three times 2.5, 6 and 4 % at most. */
 static void test_baselines_are_as_good_as_known(void **state)
 {
     (void)state;
