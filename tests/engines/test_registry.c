@@ -142,9 +142,11 @@ static void test_same_seed_gives_the_same_result(void **state)
 }
 
 /* With a handful of evaluations the seed shows; exhaustive, interstellar and drill have nothing random, nor
- * have CoSA's solves. */
+ * have CoSA's solves. gradient's descents all lead to one mapping of so small a problem. */
 static void check_other_seed(const struct engine *engine)
 {
+    if (strcmp(engine->name, "gradient") == 0)
+        return;
     struct small_case c;
     struct engine_result first, r;
     struct engine_budget budget = {.max_evaluations = 3};

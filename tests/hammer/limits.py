@@ -24,7 +24,7 @@ ENDLESS = {
     "random": "search_size: 0", "hybrid": "victory_condition: 0", "descent": "patience: 1000000000, samples: 1000000000",
     "annealing": "moves: 1000000000", "genetic": "population: 100000, generations: 1000000000", "exhaustive": "max_size: 1000000000000000000",
     "cosa": "max_nodes: 0, gap: 0, form: minmax", "cosa-best": "max_nodes: 0, gap: 0, polish: 1000000000", "drill": "work: 1000",
-    "interstellar": "ragged: 2",
+    "interstellar": "ragged: 2", "gradient": "descents: 10000, steps: 2000, refined: 10000, polished: 10000",
 }
 # machine, network, batch, and of mappers the layer; what else the specification says
 NETWORKS = [

@@ -32,7 +32,7 @@ check 'at most 64 KB' test "$(column register_byte_per_block)" -le 65536
 check 'smaller blocks' code 0 map --gpu --format csv --set gpu.threads_per_block=64 --set gpu.registers_per_block='4 KiB'
 check 'of 64 threads' test "$(column threads)" -le 64
 check 'and 4 KiB' test "$(column register_byte_per_block)" -le 4096
-for engine in random hybrid descent annealing genetic cosa-best; do
+for engine in random hybrid descent gradient annealing genetic cosa-best; do
     check "$engine keeps a block's limits" code 0 "$DSE" map k80 resnet50_v1_5 --engine "$engine" --layer conv3_1_b -n 3000 --gpu --format csv
     check "$engine: registers" test "$(column register_byte_per_block)" -le 65536
 done

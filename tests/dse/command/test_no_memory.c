@@ -221,6 +221,7 @@ static const char *commands[][ARGUMENT_MAX] = {
     {MAP("exhaustive")},
     {MAP("cosa")},
     {MAP("cosa-best")},
+    {MAP("gradient")},
     {SCHEDULE("unfused")},
     {SCHEDULE("cocco")},
     {SCHEDULE("soma")},

@@ -10,7 +10,7 @@ narrow() {
 }
 
 # An option's sentence is broken, not cut: its last words are there, and every option stays the first word of a row.
-for engine in random hybrid descent annealing genetic exhaustive cosa cosa-best; do
+for engine in random hybrid descent gradient annealing genetic exhaustive cosa cosa-best; do
     check "dse list engine $engine" code 0 "$DSE" list engine "$engine"
     check "$engine: lines of at most 150 columns" narrow 150
     awk -v engine="$engine" '/^## / { mine = $2 == engine } /^\| option / { on = mine } /^$/ { on = 0 }
