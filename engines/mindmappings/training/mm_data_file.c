@@ -33,6 +33,16 @@ uint64_t mm_data_hash(const struct mm_data_pair *pair)
     return hash_end(&state);
 }
 
+/* Of the problems that are given: a network's name may come to mean other layers. */
+static uint64_t problems_hash(const struct mm_problems *problems)
+{
+    struct hash_state state;
+    hash_begin(&state);
+    for (uint32_t i = 0; i < problems->n_given; i++)
+        hash_bytes(&state, problems->given[i], problems->algorithm->n_dim * sizeof problems->given[i][0]);
+    return hash_end(&state);
+}
+
 /* All that determines the samples. */
 static uint64_t identity_of(const struct mm_data_plan *plan)
 {
@@ -44,8 +54,7 @@ static uint64_t identity_of(const struct mm_data_plan *plan)
     hash_u64(&state, architecture_hash(plan->draws.machine->arch));
     hash_u64(&state, plan->draws.mode);
     hash_u64(&state, plan->draws.seed);
-    for (uint32_t i = 0; i < problems->n_given; i++)
-        hash_bytes(&state, problems->given[i], problems->algorithm->n_dim * sizeof problems->given[i][0]);
+    hash_u64(&state, problems_hash(problems));
     hash_u64(&state, plan->n_train);
     hash_u64(&state, plan->n_train_each);
     hash_u64(&state, plan->n_test);
@@ -184,6 +193,7 @@ static enum dse_status write_file(const struct mm_data_plan *plan, const char *p
     char temporary[NEW_FILE_PATH_MAX];
     const struct architecture *arch = plan->draws.machine->arch;
     const uint64_t machine = architecture_hash(arch), seed = plan->draws.seed;
+    const uint64_t problems = problems_hash(plan->draws.problems);
     if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary)
         return dse_fail(err, DSE_LIMIT, "the path of the data is too long");
     DSE_TRY(hdf5_output_open(&output, temporary, err));
@@ -193,6 +203,7 @@ static enum dse_status write_file(const struct mm_data_plan *plan, const char *p
                  hdf5_put_attribute(output.file, "machine", H5T_NATIVE_UINT64, &machine, 0) >= 0 &&
                  hdf5_put_text(output.file, "architecture", arch->name) >= 0 &&
                  hdf5_put_text(output.file, "problems", plan->problems) >= 0 &&
+                 hdf5_put_attribute(output.file, "problems_hash", H5T_NATIVE_UINT64, &problems, 0) >= 0 &&
                  hdf5_put_attribute(output.file, "seed", H5T_NATIVE_UINT64, &seed, 0) >= 0 &&
                  put_data(output.file, "train", &data->train) >= 0 &&
                  put_data(output.file, "test", &data->test) >= 0;
@@ -311,6 +322,9 @@ static enum dse_status check_heading(hid_t file, const struct mm_data_plan *plan
             return dse_fail(err, DSE_BAD_INPUT, "data of %s %s, and %s is asked for", text[i].name, word,
                             text[i].wanted);
     }
+    if (hdf5_read_count(file, "problems_hash") != problems_hash(plan->draws.problems))
+        return dse_fail(err, DSE_BAD_INPUT, "data of another network %s: its layers are others now",
+                        plan->problems);
     DSE_TRY(hdf5_read_word(file, "architecture", arena, &architecture, err));
     if (hdf5_read_count(file, "machine") != architecture_hash(machine->arch))
         return dse_fail(err, DSE_BAD_INPUT, "data of another machine (%s)", architecture);

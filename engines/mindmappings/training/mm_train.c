@@ -12,8 +12,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/model/architecture.h"
-#include "engines/mindmappings/training/checkpoint.h"
 #include "engines/mindmappings/training/mm_data_file.h"
+#include "engines/mindmappings/training/mm_keeper.h"
 #include "engines/mindmappings/training/mm_quality.h"
 #include "engines/mindmappings/training/mm_trial.h"
 #include "engines/search/blas.h"
@@ -179,88 +179,6 @@ static void get_examples(void *self, const uint32_t *index, size_t n, float *inp
     }
 }
 
-/* ---- checkpoints ---- */
-
-/* A record holds all that struct mlp_fit says a checkpoint keeps. Each network has two, written in turn, so
- * that one is always whole. */
-struct kept {
-    void *value;
-    size_t byte;
-};
-
-enum { KEPT_MAX = 10 };
-
-static size_t list_kept(struct mlp_fit *fit, struct kept kept[KEPT_MAX])
-{
-    size_t n_parameter = fit->mlp->n_parameter * sizeof(float),
-           n_epoch = fit->options.n_epoch * sizeof(double);
-    const struct kept all[KEPT_MAX] = {
-        {&fit->step, sizeof fit->step},
-        {&fit->loss_sum, sizeof fit->loss_sum},
-        {&fit->best_epoch, sizeof fit->best_epoch},
-        {fit->rule.decay, sizeof fit->rule.decay},
-        {fit->train_loss, n_epoch},
-        {fit->test_loss, n_epoch},
-        {fit->mlp->parameter, n_parameter},
-        {fit->rule.moment[0], fit->rule.moment[0] ? n_parameter : 0},
-        {fit->rule.moment[1], fit->rule.moment[1] ? n_parameter : 0},
-        {fit->best, fit->best ? n_parameter : 0},
-    };
-    size_t n = 0;
-    memcpy(kept, all, sizeof all);
-    for (int i = 0; i < KEPT_MAX; i++)
-        n += all[i].byte;
-    return n;
-}
-
-static void pack(struct mlp_fit *fit, char *record, bool unpack)
-{
-    struct kept kept[KEPT_MAX];
-    (void)list_kept(fit, kept);
-    for (int i = 0; i < KEPT_MAX; i++) {
-        if (kept[i].byte > 0)
-            memcpy(unpack ? kept[i].value : record, unpack ? record : kept[i].value, kept[i].byte);
-        record += kept[i].byte;
-    }
-}
-
-struct keeper {
-    struct checkpoint file;
-    uint64_t net; /* at work on this one */
-    int turn;     /* which of its two records comes next */
-    char *record, *other;
-    double last_s;
-};
-
-static enum dse_status keep(struct keeper *keeper, struct mlp_fit *fit, struct dse_error *err)
-{
-    pack(fit, keeper->record, false);
-    keeper->last_s = clock_wall_s();
-    enum dse_status status =
-        checkpoint_put(&keeper->file, 2 * keeper->net + (uint64_t)keeper->turn, keeper->record, err);
-    keeper->turn = !keeper->turn;
-    return status;
-}
-
-/* The later of the records of a network; a step stands at their beginning. */
-static void restore(struct keeper *keeper, uint32_t net, struct mlp_fit *fit)
-{
-    bool first = checkpoint_get(&keeper->file, 2 * (uint64_t)net, keeper->record);
-    bool second = checkpoint_get(&keeper->file, 2 * (uint64_t)net + 1, keeper->other);
-    uint64_t step[2] = {0, 0};
-    memcpy(&step[0], keeper->record, sizeof step[0]);
-    memcpy(&step[1], keeper->other, sizeof step[1]);
-    keeper->net = net;
-    keeper->turn = 0;
-    keeper->last_s = clock_wall_s();
-    if (second && (!first || step[1] > step[0])) {
-        pack(fit, keeper->other, true);
-    } else if (first) {
-        keeper->turn = 1;
-        pack(fit, keeper->record, true);
-    }
-}
-
 /* ---- training ---- */
 
 static void say_epoch(struct training *t, uint32_t number, const struct mlp_fit *fit)
@@ -281,7 +199,7 @@ static void say_epoch(struct training *t, uint32_t number, const struct mlp_fit 
 }
 
 static enum dse_status run_epochs(struct training *t, uint32_t number, struct mlp_fit *fit,
-                                  struct keeper *keeper, struct dse_error *err)
+                                  struct mm_keeper *keeper, struct dse_error *err)
 {
     const struct mm_train_task *task = t->task;
     struct source train = {&t->model->encoding, &t->data.train, t->data.train.ratio};
@@ -289,16 +207,18 @@ static enum dse_status run_epochs(struct training *t, uint32_t number, struct ml
     const struct mlp_examples training = {&train, t->data.train.n, get_examples};
     const struct mlp_examples tests = {&test, t->data.test.n, get_examples};
     while (!mlp_fit_over(fit)) {
+        const uint64_t before = fit->step;
         enum dse_status status =
             mlp_fit_steps(fit, &training, STEPS_AT_ONCE, task->n_thread, task->cancel, err);
-        bool epoch_done = fit->step > 0 && fit->step % fit->n_step_epoch == 0 && status == DSE_OK;
+        /* also when a signal came with its last step */
+        bool epoch_done = fit->step > before && fit->step % fit->n_step_epoch == 0;
         if (epoch_done) {
             double loss;
             DSE_TRY(mlp_mean_loss(fit->mlp, fit->options.loss, &tests, task->n_thread, &loss, err));
             mlp_fit_note(fit, loss);
         }
         if (status == DSE_INTERRUPTED || epoch_done || clock_wall_s() - keeper->last_s > checkpoint_s)
-            DSE_TRY(keep(keeper, fit, status == DSE_OK ? err : NULL));
+            DSE_TRY(mm_keeper_keep(keeper, fit, status == DSE_OK ? err : NULL));
         if (status != DSE_OK)
             return status;
         say_epoch(t, number, fit);
@@ -321,7 +241,7 @@ static enum dse_status judge(struct training *t, uint32_t number, struct dse_err
                     task->cancel, &net->quality.trial, err);
 }
 
-static enum dse_status train_net(struct training *t, uint32_t number, struct keeper *keeper,
+static enum dse_status train_net(struct training *t, uint32_t number, struct mm_keeper *keeper,
                                  struct dse_error *err)
 {
     struct mm_net *net = &t->model->net[number];
@@ -331,17 +251,10 @@ static enum dse_status train_net(struct training *t, uint32_t number, struct kee
     net->seed = options.seed = t->task->seed + number;
     arena_init(&work);
     enum dse_status status = mlp_fit_new(&net->mlp, &options, t->data.train.n, &work, &fit, err);
-    struct kept kept[KEPT_MAX];
-    if (status == DSE_OK && !keeper->record) {
-        keeper->file.record_byte = list_kept(&fit, kept);
-        keeper->record = arena_alloc(t->arena, keeper->file.record_byte, 1);
-        keeper->other = arena_alloc(t->arena, keeper->file.record_byte, 1);
-        status = arena_check(t->arena, "a checkpoint", err);
-    }
-    if (status == DSE_OK) {
-        restore(keeper, number, &fit);
+    if (status == DSE_OK)
+        status = mm_keeper_restore(keeper, number, &fit, t->arena, err);
+    if (status == DSE_OK)
         status = run_epochs(t, number, &fit, keeper, err);
-    }
     if (status == DSE_OK) {
         mlp_fit_end(&fit);
         net->n_epoch = mlp_fit_epoch(&fit);
@@ -353,7 +266,7 @@ static enum dse_status train_net(struct training *t, uint32_t number, struct kee
     return status == DSE_OK ? judge(t, number, err) : status;
 }
 
-static enum dse_status train_all(struct training *t, struct keeper *keeper, struct dse_error *err)
+static enum dse_status train_all(struct training *t, struct mm_keeper *keeper, struct dse_error *err)
 {
     const struct mm_preset *preset = &t->task->preset;
     const struct mm_algorithm *algorithm = t->task->machine->algorithm;
@@ -445,7 +358,7 @@ static enum dse_status train_from_data(struct training *t, const struct mm_model
                                        struct dse_error *err)
 {
     char part[CHECKPOINT_PATH_MAX];
-    struct keeper keeper = {.record = NULL};
+    struct mm_keeper keeper = {.record = NULL};
     t->model->data = mm_data_hash(&t->data);
     DSE_TRY(find_model(t, model, found, err));
     if (*found)

@@ -179,6 +179,12 @@ static void test_files_of_something_else_are_refused(void **unused)
     plan.draws.mode = MM_AUTOBYPASS;
     plan.problems = "resnet50";
     refuse("data of problems cnn, and resnet50 is asked for");
+    plan.problems = "cnn";
+    uint32_t given[1][MM_DIM_MAX] = {{1, 64, 64, 3, 3, 14, 14}};
+    problems.n_given = 1;
+    problems.given = given;
+    refuse("data of another network cnn: its layers are others now");
+    problems.n_given = 0;
     plan.draws.machine = &mttkrp.machine;
     plan.draws.problems = &other;
     refuse("data of algorithm cnn, and mttkrp is asked for");

@@ -1,6 +1,7 @@
 #!/bin/sh
 # dse train: the same bytes for any number of threads and after three kills, of data and model; what is asked for wrongly is refused in
-# one sentence; both presets and both algorithms work. Tests: train_command.c, mm_train.c, mm_preset.c, mm_trial.c.
+# one sentence; both presets and both algorithms work. Tests: train_command.c, mm_train.c, mm_keeper.c, mm_preset.c,
+# mm_trial.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
