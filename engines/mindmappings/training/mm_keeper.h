@@ -1,5 +1,5 @@
-/* Checkpoints of the training of networks, one after the other. Each network has two records, written in turn,
- * so that one is always whole. */
+/* Checkpoints of the training of networks, one after the other. Each network has two records, written in
+ * turn, so that one is always whole. */
 #ifndef ENGINES_MINDMAPPINGS_TRAINING_MM_KEEPER_H
 #define ENGINES_MINDMAPPINGS_TRAINING_MM_KEEPER_H
 
@@ -16,8 +16,8 @@ struct mm_keeper {
     double last_s;          /* when the last one was written, of clock_wall_s */
 };
 
-/* Turn to a network, whose training is at its beginning: it goes on from the later of its records, if there is
- * one. All networks are of one shape. DSE_NO_MEMORY. */
+/* Turn to a network, whose training is at its beginning: it goes on from the later of its records, if there
+ * is one. All networks are of one shape. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status mm_keeper_restore(struct mm_keeper *keeper, uint32_t net, struct mlp_fit *fit,
                                                  struct arena *arena, struct dse_error *err);
 
