@@ -29,6 +29,9 @@ const struct accounting *engine_context_accounting(const struct engine_context *
 /* The value of option number `index` of the engine's table. */
 double engine_context_option(const struct engine_context *context, size_t index);
 
+/* What the engine made of the file that option number `index` names; NULL: none is named. */
+const void *engine_context_file(const struct engine_context *context, size_t index);
+
 /* The stream (seed, key, use) of the task; streams with different `use` are independent. */
 struct random_stream engine_context_stream(const struct engine_context *context, enum random_use use);
 

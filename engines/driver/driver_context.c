@@ -28,6 +28,15 @@ double engine_context_option(const struct engine_context *context, size_t index)
     return context->task->option[index];
 }
 
+const void *engine_context_file(const struct engine_context *context, size_t index)
+{
+    const struct engine_task *task = context->task;
+    for (size_t i = 0; i < task->n_file; i++)
+        if (task->file[i].id == task->option[index])
+            return task->file[i].content;
+    return NULL;
+}
+
 struct random_stream engine_context_stream(const struct engine_context *context, enum random_use use)
 {
     return random_stream_make(context->task->seed, context->task->key, (uint32_t)use);

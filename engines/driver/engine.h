@@ -45,7 +45,7 @@ enum engine_stop {
 const char *engine_stop_text(enum engine_stop stop);
 
 /* One option of an engine. Values are doubles: integers up to 2^53, booleans 0/1, choices by index, files by
- * the id of struct engine_file (0: none). */
+ * the id of struct engine_file, up to 2^53 (0: none). */
 enum option_kind { OPTION_INTEGER, OPTION_REAL, OPTION_BOOL, OPTION_CHOICE, OPTION_FILE };
 
 struct engine_option {

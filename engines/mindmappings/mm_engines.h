@@ -4,6 +4,7 @@
 
 #include "engines/driver/engine.h"
 
-extern const struct engine engine_mm_random, engine_mm_annealing, engine_mm_genetic;
+extern const struct engine engine_mindmappings, engine_mm_random, engine_mm_annealing, engine_mm_genetic,
+    engine_mm_policy;
 
 #endif

@@ -9,8 +9,8 @@ enum { DOUBLING_MAX = 64, INJECTIONS_PER_COOLING = 50 };
 /* Of injections (appendix A of the paper). */
 static const double first_temperature = 50, cooling = 0.75;
 
-/* Logarithms of what may be 0 or less for a real-valued point. */
-static const double least_factor = 0x1p-20;
+/* A real-valued point may be far from all factors: what lies beyond these is not nearer to any. */
+static const double least_factor = 0x1p-30, most_factor = 0x1p30;
 
 struct mm_walk {
     const struct mm_space *space;
@@ -97,9 +97,11 @@ static void project(const struct mm_walk *walk, const float *input, struct mm_ma
     const uint32_t n_dim = walk->algorithm->n_dim;
     double vector[MM_VALUE_MAX];
     mm_decode_vector(&walk->model->encoding, input, vector);
-    for (uint32_t i = n_dim; walk->options.distance == MM_DISTANCE_LOG2 && i < n_dim * (1 + MM_BLOCK_COUNT);
-         i++)
-        vector[i] = log2(fmax(vector[i], least_factor));
+    for (uint32_t i = n_dim; i < n_dim * (1 + MM_BLOCK_COUNT); i++) {
+        vector[i] = fmin(vector[i], most_factor);
+        if (walk->options.distance == MM_DISTANCE_LOG2)
+            vector[i] = log2(fmax(vector[i], least_factor));
+    }
     mm_space_project(walk->space, vector, walk->options.distance, mapping);
 }
 

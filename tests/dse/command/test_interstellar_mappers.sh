@@ -20,7 +20,7 @@ assert a > 0 and abs(a - b) <= 1e-12 * a, (a, b)'
 }
 
 # Those of Mind Mappings take their own machines alone.
-mappers=$("$DSE" list engines | awk '$2 == "mapper" && $1 !~ /^mm-/ {print $1}')
+mappers=$("$DSE" list engines | awk '$2 == "mapper" && $1 !~ /^m(m-|indmappings$)/ {print $1}')
 for mapper in $mappers; do
     [ "$mapper" = exhaustive ] && continue
     check "$mapper on simba" same simba "$mapper" interstellar

@@ -1,6 +1,6 @@
 /* The engines over Mind Mappings' map space keep the contract of engines, as the registry's test asks it of
  * those that take any machine; and their moves are what they say.
- * Tests: mm_search.c, mm_random.c, mm_annealing.c, mm_genetic.c. */
+ * Tests: mm_search.c, mm_random.c, mm_annealing.c, mm_genetic.c, mm_policy.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +17,14 @@
 #include "tests/support/mapping_same.h"
 #include "tests/support/mm_case.h"
 
-static const char *const engines[] = {"mm-random", "mm-sa", "mm-ga"};
+static const char *const engines[] = {"mm-random", "mm-sa", "mm-ga", "mm-rl"};
 enum { N_ENGINE = sizeof engines / sizeof engines[0] };
 
 static const uint32_t small_cnn[] = {2, 8, 16, 3, 3, 6, 6}, small_mttkrp[] = {16, 32, 16, 8};
 
 static const struct objective edp = {1, 1};
 
-/* Few trial moves, so that tests are quick. */
+/* Few trial moves and a small agent, so that tests are quick. */
 static enum dse_status solve(const struct mm_case *c, const char *engine, const char *mode,
                              struct engine_task task, struct engine_result *result, struct dse_error *err)
 {
@@ -32,6 +32,8 @@ static enum dse_status solve(const struct mm_case *c, const char *engine, const 
     size_t n = 1;
     if (strcmp(engine, "mm-sa") == 0)
         setting[n++] = (struct engine_setting){"trial_moves", "50"};
+    if (strcmp(engine, "mm-rl") == 0)
+        setting[n++] = (struct engine_setting){"neurons", "16"};
     task.objective = edp;
     return engine_case_solve(engine, setting, n, mm_space_problem(c->space), &c->arch, task, result, err);
 }
