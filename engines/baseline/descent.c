@@ -1,17 +1,31 @@
 /* Multi-start local search. A start is the best of some random mappings, often laid out anew, or one of the
  * best local optima so far after some random moves, or the child of two of them; from there greedy descent
- * over factor moves, trades, loop orders and bypasses until no neighbour is better. It converges: the search
- * ends when many starts in a row led to nothing better. Mappings met again cost no evaluation. */
+ * over factor moves, trades, loop orders and bypasses until no neighbour is better. It converges: the
+ * search ends when many starts in a row led to nothing better. Mappings met again cost no evaluation. Where
+ * bypasses are searched too, the space is large and most of it says the same twice: fresh starts and half
+ * of the others keep to its narrow part, patience is larger. */
 #include <math.h>
 
 #include "engines/baseline/baseline.h"
 #include "engines/driver/driver.h"
 #include "engines/driver/price_memo.h"
+#include "engines/gradient/gradient_starts.h"
 #include "engines/mapspace/mapspace_descent.h"
 #include "engines/mapspace/mapspace_move.h"
+#include "engines/mapspace/mapspace_narrow.h"
 
-enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_BYPASS, N_OPTION };
-enum { START_TRIES = 1000, STEP_BLOCKS = 1000 };
+enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_START, OPTION_BYPASS, N_OPTION };
+/* The factor is of the patience where bypasses are searched. */
+enum { START_TRIES = 1000, STEP_BLOCKS = 1000, BYPASS_PATIENCE = 4 };
+/* Steps to gradient starts between two looks at the clock. */
+enum { STEP_STEPS = 4 };
+
+static const char *const start_names[] = {"random", "gradient"};
+enum { START_RANDOM, START_GRADIENT };
+
+/* Fewer than in engine gradient: here they are a beginning. */
+static const struct gradient_setting gradient_setting = {
+    .schedule = {.steps = 80, .rate = 0.3}, .descents = 128, .refined = 32};
 
 static const struct engine_option option[N_OPTION] = {
     {"samples", "random mappings of which the best is the start of a fresh descent", "mapping",
@@ -21,11 +35,17 @@ static const struct engine_option option[N_OPTION] = {
     {"kick", "most random moves of one perturbation", "move", OPTION_INTEGER, 6, 1, 1000, NULL},
     {"patience", "stop after so many descents in a row that found nothing better", "descent", OPTION_INTEGER,
      120, 1, 1e9, NULL},
+    {"start",
+     "gradient: the first fresh descents begin at the best mappings of descents on the relaxed model", "",
+     OPTION_CHOICE, START_RANDOM, 0, 1, start_names},
     BASELINE_OPTION_BYPASS,
 };
 
 struct state {
-    const struct mapspace *space;
+    /* the whole, its narrow part where that is used (else NULL), that of the present descent */
+    const struct mapspace *whole, *narrow, *space;
+    struct gradient_starts *starts; /* NULL: none, or all used */
+    uint32_t n_start_used;
     struct engine_context *context;
     struct random_stream stream;
     struct price_memo memo;
@@ -36,7 +56,7 @@ struct state {
     uint64_t n_known,
         n_evaluation;  /* descents in a row that met only known mappings; evaluations before this one */
     uint64_t n_sample; /* of a fresh start, so far */
-    bool sampling, descending;
+    bool sampling, preparing, descending;
 };
 
 static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
@@ -64,8 +84,19 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
     enum dse_status status = price_memo_new(&state->memo, engine_context_arena(context), err);
     if (status != DSE_OK)
         return status;
-    return engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->space,
-                                   err);
+    bool bypass = engine_context_option(context, OPTION_BYPASS) != 0;
+    struct arena *arena = engine_context_arena(context);
+    DSE_TRY(engine_context_mapspace(context, bypass, &state->whole, err));
+    state->space = state->whole;
+    if (mapspace_is_empty(state->whole))
+        return DSE_OK;
+    if (bypass)
+        DSE_TRY(mapspace_new_narrow(state->whole, arena, &state->narrow, err));
+    if (engine_context_option(context, OPTION_START) != START_GRADIENT)
+        return DSE_OK;
+    const struct engine_task *task = engine_context_task(context);
+    return gradient_starts_new(state->whole, engine_context_problem(context), task->architecture,
+                               &task->objective, &gradient_setting, arena, &state->starts, err);
 }
 
 /* Some more of the random mappings of a fresh start, of which the best becomes `now`; false: there are
@@ -116,10 +147,56 @@ static bool wants_fresh_start(struct state *state)
            random_below(&state->stream, 8) < 3 || state->optima.n == 0;
 }
 
+/* The next of the gradient's starts becomes `now`. False: none does, they are still being made, or all are
+ * used. */
+static bool gradient_start(struct state *state)
+{
+    uint32_t n;
+    state->preparing = false;
+    for (int i = 0; i < STEP_STEPS; i++) {
+        state->preparing = gradient_starts_step(state->starts, &state->stream);
+        if (!state->preparing)
+            break;
+    }
+    if (state->preparing)
+        return false;
+    const struct gradient_start *best = gradient_starts_best(state->starts, &n);
+    if (state->n_start_used == n ||
+        state->n_start >= (uint64_t)engine_context_option(state->context, OPTION_FRESH)) {
+        state->starts = NULL;
+        return false;
+    }
+    state->now.mapping = best[state->n_start_used++].mapping;
+    return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
+}
+
+/* Fresh descents, and every other one, go in the narrow part, if that is used. */
+static const struct mapspace *choose_space(struct state *state, bool fresh)
+{
+    return state->narrow && (fresh || random_below(&state->stream, 2) == 0) ? state->narrow : state->whole;
+}
+
+static void descend(struct state *state)
+{
+    descent_start(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
+                  &state->stream);
+    state->descending = true;
+}
+
 static void begin(struct state *state)
 {
+    if (state->starts) {
+        state->n_evaluation = engine_context_evaluations(state->context);
+        state->space = state->whole;
+        if (gradient_start(state)) {
+            state->n_start++;
+            descend(state);
+        }
+        return;
+    }
     bool fresh = state->sampling || wants_fresh_start(state);
     if (!state->sampling) {
+        state->space = choose_space(state, fresh);
         state->n_sample = 0;
         state->n_evaluation = engine_context_evaluations(state->context);
     }
@@ -129,11 +206,8 @@ static void begin(struct state *state)
     bool found = fresh ? fresh_start(state) : kicked_start(state);
     state->n_start++;
     state->n_failed = found ? 0 : state->n_failed + 1;
-    if (found) {
-        descent_start(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
-                      &state->stream);
-        state->descending = true;
-    }
+    if (found)
+        descend(state);
 }
 
 /* A local optimum is reached. */
@@ -153,6 +227,7 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     (void)err;
+    double patience = engine_context_option(context, OPTION_PATIENCE) * (state->narrow ? BYPASS_PATIENCE : 1);
     uint64_t end = engine_context_evaluations(context) + ENGINE_BATCH;
     for (uint32_t i = 0;
          i < STEP_BLOCKS && engine_context_evaluations(context) < end && engine_context_left(context) > 0;
@@ -163,11 +238,11 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
                  optima_have(&state->optima, &state->descent))
             finish(state);
         if (state->n_failed == START_TRIES || state->n_known == START_TRIES ||
-            (double)state->n_no_better >= engine_context_option(context, OPTION_PATIENCE)) {
+            (double)state->n_no_better >= patience) {
             *stop = STOP_CONVERGED;
             break;
         }
-        if (state->n_failed || state->sampling)
+        if (state->n_failed || state->sampling || state->preparing)
             break; /* let the driver look at the clock */
     }
     return DSE_OK;

@@ -12,6 +12,8 @@
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
 #include "engines/driver/engine.h"
+#include "tests/support/engine_case.h"
+#include "tests/support/mindmappings_case.h"
 
 enum { OPTION_MAX = 16, N_LAYER = 2 };
 
@@ -146,6 +148,28 @@ static void test_samples_end_with_the_time(void **state)
                       (struct engine_budget){.max_seconds = 0.01});
 }
 
+/* With few evaluations descents on the relaxed model are the better beginning. */
+static void test_a_gradient_start_saves_evaluations(void **state)
+{
+    (void)state;
+    static struct mindmappings_case c;
+    struct dse_error err;
+    double cost[2];
+    assert_int_equal(mindmappings_case_init(&c, &err), DSE_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct engine_setting setting[] = {{"search_bypass", "true"},
+                                                 {"start", i == 0 ? "random" : "gradient"}};
+        struct engine_result r;
+        struct engine_task task = {
+            .objective = {1, 1}, .seed = 1, .key = 1, .budget = {.max_evaluations = 300}};
+        assert_int_equal(engine_case_solve("descent", setting, 2, &c.problem[1], &c.arch, task, &r, &err),
+                         DSE_OK);
+        assert_int_equal(r.n_evaluation, 300);
+        cost[i] = r.cost;
+    }
+    assert_true(cost[1] < 0.8 * cost[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +177,7 @@ int main(void)
         cmocka_unit_test(test_more_bandwidth_does_not_hurt),
         cmocka_unit_test(test_descent_beats_random_draws),
         cmocka_unit_test(test_samples_end_with_the_time),
+        cmocka_unit_test(test_a_gradient_start_saves_evaluations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
