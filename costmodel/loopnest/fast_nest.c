@@ -107,9 +107,10 @@ static bool tiles_fit(const struct compiled *evaluator, uint32_t keep, uint32_t 
     return needed <= evaluator->usable_word[l] && (double)needed >= evaluator->least_word[l];
 }
 
-/* Storages that share banks; tiles are those just counted. */
-static bool banks_fit(const struct architecture *arch, const struct mapping *mapping,
-                      const struct fast_nest *nest)
+/* Storages that share banks; tiles are those just counted. Few machines have such: kept out of the way of
+ * the others, whose loops it would slow by some per cent. */
+__attribute__((noinline)) static bool banks_fit(const struct architecture *arch,
+                                                const struct mapping *mapping, const struct fast_nest *nest)
 {
     uint64_t banks[ARCH_GROUP_MAX] = {0};
     bool fits = true;

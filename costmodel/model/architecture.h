@@ -42,16 +42,18 @@ struct storage_part {
     double access_energy_j;
 };
 
+/* Members are in an order that leaves no holes: evaluations go through many of them. */
 struct storage_level {
     char name[ARCH_NAME_MAX];
     char array[ARCH_NAME_MAX]; /* native name of the array just below this level ("PE"), or "" */
     bool is_dram;
     bool reduces;       /* merges partial sums itself; a DRAM does not unless said */
+    uint16_t keep_name; /* bit i set: tensors that the architecture's tensor_name[i] calls may be kept here */
     uint32_t keep_role; /* bit r set: tensors of role r may be kept here (all set for Timeloop files) */
-    uint32_t keep_name; /* bit i set: so may tensors that the architecture's tensor_name[i] calls */
     uint32_t word_bit;
     uint32_t block_word;       /* words per access ("vector") */
     uint32_t cluster_size;     /* instances that share one access port */
+    uint32_t bank_word;        /* of a bank, with bank_group */
     uint64_t size_word;        /* capacity of one instance, or ARCH_UNLIMITED */
     double multiple_buffering; /* the usable size is floor(size_word / multiple_buffering) */
     double min_utilization;    /* of the usable size, 0..1 */
@@ -73,12 +75,11 @@ struct storage_level {
     /* Memories side by side: tensors of role r lie in part[part_of[r]], and size_word is the sum of the
      * parts'. 0: one memory for all, as said above. */
     uint32_t n_part;
-    /* Of bank groups (bank_group.h) the number of that whose banks this storage shares, counted from 1, and
-     * the words of a bank; 0: it has banks of its own, or none. size_word is then what is left when every
-     * other storage of the group has one bank. */
-    uint32_t bank_group;
-    uint64_t bank_word;
     uint8_t part_of[TENSOR_ROLE_COUNT];
+    /* Of bank groups (bank_group.h) the number of that whose banks this storage shares, counted from 1;
+     * size_word is then what is left when every other storage of the group has one bank. 0: it has banks of
+     * its own, or none. */
+    uint8_t bank_group;
     struct storage_part part[TENSOR_ROLE_COUNT];
 };
 
@@ -112,7 +113,7 @@ struct storage_level {
     X(SET, link, "kind of link", 0, ARRAY_LINK_COUNT - 1)                                                    \
     X(SET, n_part, "memories side by side", 0, TENSOR_ROLE_COUNT)                                            \
     X(SET, bank_group, "group of banks", 0, ARCH_GROUP_MAX)                                                  \
-    X(SET, bank_word, "words of a bank", 0, ARCH_MOST)
+    X(SET, bank_word, "words of a bank", 0, UINT32_MAX)
 
 struct mac_array {
     char name[ARCH_NAME_MAX];

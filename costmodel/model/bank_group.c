@@ -13,7 +13,7 @@ uint64_t bank_group_size_word(const struct architecture *arch, const struct stor
 {
     uint32_t others = count_members(arch, level->bank_group) - 1;
     uint32_t banks = arch->group[level->bank_group - 1].banks;
-    return banks > others ? (banks - others) * level->bank_word : 0;
+    return banks > others ? (uint64_t)(banks - others) * level->bank_word : 0;
 }
 
 /* The members stand next to each other: no array and no other storage between them. */

@@ -66,8 +66,12 @@ enum dse_status storage_join_group(const struct arch_spec *spec, const struct ar
         return arch_spec_fail(spec, spec->group[g], GROUP_BANK, err,
                               "%s.bank holds %.0f words of %s, less than one block of %u words",
                               arch->group[g].name, words, item->name, level->block_word);
-    level->bank_group = g + 1;
-    level->bank_word = (uint64_t)words;
+    if (words > UINT32_MAX)
+        return arch_spec_fail(spec, spec->group[g], GROUP_BANK, err,
+                              "%s.bank holds %.0f words of %s, more than 2^32 - 1 are not supported",
+                              arch->group[g].name, words, item->name);
+    level->bank_group = (uint8_t)(g + 1);
+    level->bank_word = (uint32_t)words;
     return DSE_OK;
 }
 

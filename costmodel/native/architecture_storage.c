@@ -196,7 +196,7 @@ static enum dse_status set_keeps(const struct arch_spec *spec, const struct arch
     for (size_t i = 0; (name = arch_value_tensor(keeps, i, copy)); i++) {
         uint32_t number;
         DSE_TRY(name_tensor(spec, item, name, arch, &number, err));
-        level->keep_name |= 1u << number;
+        level->keep_name = (uint16_t)(level->keep_name | 1u << number);
     }
     return DSE_OK;
 }

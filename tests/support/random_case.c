@@ -190,7 +190,8 @@ void random_case_banks(struct random_stream *stream, const struct problem *probl
 {
     uint32_t named = random_below(stream, arch->n_level - 1), n = 0;
     arch->level[named].keep_role = 0;
-    arch->level[named].keep_name = arch->n_tensor_name = 1;
+    arch->level[named].keep_name = 1;
+    arch->n_tensor_name = 1;
     (void)snprintf(arch->tensor_name[0], ARCH_NAME_MAX, "%.63s",
                    problem->tensor[random_below(stream, problem->n_tensor)].name);
     for (uint32_t l = 0; l + 1 < arch->n_level; l++)
@@ -204,7 +205,7 @@ void random_case_banks(struct random_stream *stream, const struct problem *probl
         struct storage_level *level = &arch->level[l];
         level->bank_group = 1;
         level->bank_word = 1 + random_below(stream, 60);
-        level->size_word = (arch->group[0].banks - (n - 1)) * level->bank_word;
+        level->size_word = (uint64_t)(arch->group[0].banks - (n - 1)) * level->bank_word;
         level->multiple_buffering = 1;
     }
 }

@@ -41,7 +41,8 @@ static void test_misfit_every_reason_has_its_sentence(void **state)
     small_gemm(&problem, 4, 4, 4);
     small_machine(&arch, 8, 64);
     arch.group[0] = (struct bank_group){.name = "Group", .banks = 3};
-    arch.level[1].bank_group = arch.n_group = 1;
+    arch.level[1].bank_group = 1;
+    arch.n_group = 1;
     for (int what = MISFIT_FACTORS; what <= MISFIT_ORDER; what++) {
         const struct misfit_info fit = {(enum misfit)what, 1, 0, 1, 12345, 678};
         misfit_print(&fit, &problem, &arch, text[what], sizeof text[what]);

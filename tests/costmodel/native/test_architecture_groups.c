@@ -121,6 +121,7 @@ static const struct {
     {6, "  banks: 0", 6, "Shared.banks"},
     {6, "  bancs: 5", 6, "did you mean \"banks\""},
     {6, "", 5, "\"banks\""},
+    {7, "  bank: 1 TiB", 7, "more than 2^32 - 1"},
     {7, "  bank: 1 B", 7, "Shared.bank holds 0 words of A"},
     {5, "- group: 5hared", 5, "is no name"},
     {5, "- name: Shared", 5, "lacks its \"group\""},
