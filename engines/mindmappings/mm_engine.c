@@ -86,8 +86,7 @@ static struct mm_walk_options preset_options(int preset, const struct mm_algorit
                                         .gives_up = true,
                                         .injection = 10,
                                         .distance = MM_DISTANCE_LOG2,
-                                        .from_projection = true,
-                                        .outputs = true};
+                                        .from_projection = true};
     }
 }
 
