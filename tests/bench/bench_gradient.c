@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -51,28 +52,31 @@ static void end(union sigval flag)
     atomic_store((atomic_int *)flag.sival_ptr, 1);
 }
 
-/* The cancel flag is set after so much processor time of this thread. */
+/* Each search has a flag of its own, which is set after so much processor time of this thread: a timer may
+ * come late. */
 static enum dse_status run_descent(const struct mindmappings_case *c, double limit_s, struct dse_error *err)
 {
-    atomic_int cancel = 0;
-    timer_t timer;
+    enum { N = MINDMAPPINGS_PROBLEMS * DESCENT_SEEDS };
+    static atomic_int cancel[N];
     clockid_t clock;
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = end};
     const struct itimerspec limit = {.it_value = {.tv_nsec = (long)(limit_s * 1e9)}};
     double sum = 0;
-    event.sigev_value.sival_ptr = &cancel;
-    if (pthread_getcpuclockid(pthread_self(), &clock) != 0 || timer_create(clock, &event, &timer) != 0)
+    bool found = pthread_getcpuclockid(pthread_self(), &clock) == 0;
+    for (int k = 0; k < N && found; k++) {
+        struct engine_result r;
+        struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = end};
+        timer_t timer;
+        int i = k / DESCENT_SEEDS;
+        event.sigev_value.sival_ptr = &cancel[k];
+        found = timer_create(clock, &event, &timer) == 0 && timer_settime(timer, 0, &limit, NULL) == 0;
+        DSE_TRY(solve("descent", c, i, (uint64_t)(k % DESCENT_SEEDS + 1),
+                      (struct engine_budget){.cancel = &cancel[k]}, &r, err));
+        (void)timer_delete(timer);
+        sum += log(mindmappings_case_ratio(i, r.cost));
+    }
+    if (!found)
         return dse_fail(err, DSE_IO, "no timer of processor time");
-    for (int i = 0; i < MINDMAPPINGS_PROBLEMS; i++)
-        for (uint64_t seed = 1; seed <= DESCENT_SEEDS; seed++) {
-            struct engine_result r;
-            atomic_store(&cancel, 0);
-            (void)timer_settime(timer, 0, &limit, NULL);
-            DSE_TRY(solve("descent", c, i, seed, (struct engine_budget){.cancel = &cancel}, &r, err));
-            sum += log(mindmappings_case_ratio(i, r.cost));
-        }
-    (void)timer_delete(timer);
-    printf("descent/%g s,%.4f,edp/minimum\n", limit_s, exp(sum / (MINDMAPPINGS_PROBLEMS * DESCENT_SEEDS)));
+    printf("descent/%g s,%.4f,edp/minimum\n", limit_s, exp(sum / N));
     return DSE_OK;
 }
 
