@@ -16,7 +16,7 @@ struct genetic {
     uint32_t n_failed; /* draws in a row that gave nothing */
     unsigned char *old, *young, *spare; /* (n_population, point_byte) twice, and one point */
     double *old_cost, *young_cost;      /* (n_population) */
-    uint32_t *rank;                     /* (n_population) the elite first, then the others */
+    uint32_t *rank;                     /* (n_population) of the old: the elite so far, then the others */
 };
 
 static void *point(const struct genetic *g, unsigned char *population, uint32_t i)
@@ -103,23 +103,19 @@ static void make_child(struct genetic *g, void *child)
         move(g, child, crossed);
 }
 
-/* The elite of the old generation to the front of the young one. */
-static void keep_elite(struct genetic *g)
+/* The best of the old generation that is not in the young one yet goes there. One at a time, as a child is:
+ * looking for all of a large elite at once would take a step longer than a limit of time may wait. */
+static void keep_next_best(struct genetic *g)
 {
-    for (uint32_t i = 0; i < g->options.n_population; i++)
-        g->rank[i] = i;
-    for (uint32_t e = 0; e < g->options.n_elite; e++) {
-        uint32_t best = e;
-        for (uint32_t i = e + 1; i < g->options.n_population; i++)
-            if (g->old_cost[g->rank[i]] < g->old_cost[g->rank[best]])
-                best = i;
-        uint32_t chosen = g->rank[best];
-        g->rank[best] = g->rank[e];
-        g->rank[e] = chosen;
-        memcpy(point(g, g->young, e), point(g, g->old, chosen), g->space->point_byte);
-        g->young_cost[e] = g->old_cost[chosen];
-    }
-    g->n_born = g->options.n_elite;
+    uint32_t *rank = g->rank, best = g->n_born;
+    for (uint32_t i = g->n_born + 1; i < g->options.n_population; i++)
+        if (g->old_cost[rank[i]] < g->old_cost[rank[best]])
+            best = i;
+    uint32_t chosen = rank[best];
+    rank[best] = rank[g->n_born];
+    rank[g->n_born] = chosen;
+    memcpy(point(g, g->young, g->n_born), point(g, g->old, chosen), g->space->point_byte);
+    g->young_cost[g->n_born++] = g->old_cost[chosen];
 }
 
 static void next_generation(struct genetic *g)
@@ -131,7 +127,9 @@ static void next_generation(struct genetic *g)
     g->young = population;
     g->young_cost = cost;
     g->generation++;
-    keep_elite(g);
+    g->n_born = 0;
+    for (uint32_t i = 0; i < g->options.n_population; i++)
+        g->rank[i] = i;
 }
 
 /* One individual; false when the space is over or gives no points. */
@@ -166,7 +164,9 @@ bool genetic_step(struct genetic *g, uint64_t n)
                 return false;
             next_generation(g);
         }
-        if (!give_birth(g))
+        if (g->generation > 0 && g->n_born < g->options.n_elite)
+            keep_next_best(g);
+        else if (!give_birth(g))
             return false;
     }
     return true;

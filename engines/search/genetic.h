@@ -28,8 +28,8 @@ DSE_MUST_CHECK enum dse_status genetic_new(const struct search_space *space,
                                            const struct genetic_options *options, struct random_stream stream,
                                            struct arena *arena, struct genetic **out, struct dse_error *err);
 
-/* Make up to n individuals. False when the search has ended: generations done, space over, or no first
- * population. */
+/* Make up to n individuals, those of the elite among them. False when the search has ended: generations done,
+ * space over, or no first population. */
 bool genetic_step(struct genetic *genetic, uint64_t n);
 
 #endif

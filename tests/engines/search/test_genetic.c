@@ -148,6 +148,38 @@ static void test_genetic_keeps_the_budget(void **state)
     assert_int_equal(bits.used, 500);
 }
 
+/* A step ends early however large the elite is: who lives on counts as a child does. */
+static void test_genetic_counts_its_elite(void **state)
+{
+    (void)state;
+    struct bits bits;
+    const struct search_space space = make_space(&bits, UINT64_MAX);
+    const struct genetic_options options = {
+        .n_population = 1000, .n_generation = 2, .n_elite = 999, .n_tournament = 1};
+    struct genetic *genetic;
+    struct arena arena;
+    struct dse_error err;
+    struct random_stream stream = random_stream_make(1, 0, RANDOM_TEST);
+    arena_init(&arena);
+    assert_int_equal(genetic_new(&space, &options, stream, &arena, &genetic, &err), DSE_OK);
+    uint64_t used;
+    do { /* until the first of the elite lives on; a draw may be infeasible */
+        used = bits.used;
+        assert_true(genetic_step(genetic, 1));
+    } while (bits.used > used);
+    assert_in_range(used, 1000, 1200);
+    assert_true(genetic_step(genetic, 998));
+    assert_int_equal(bits.used, used);
+    assert_true(genetic_step(genetic, 1));
+    assert_int_equal(bits.used, used + 1);
+    assert_true(genetic_step(genetic, 999));
+    assert_int_equal(bits.used, used + 1);
+    assert_true(genetic_step(genetic, 1));
+    assert_int_equal(bits.used, used + 2);
+    assert_false(genetic_step(genetic, 1));
+    arena_free(&arena);
+}
+
 static bool draw_nothing(void *self, struct random_stream *stream, void *point)
 {
     (void)self;
@@ -180,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_genetic_finds_the_optimum),
         cmocka_unit_test(test_genetic_mutates_parts),
         cmocka_unit_test(test_genetic_keeps_the_budget),
+        cmocka_unit_test(test_genetic_counts_its_elite),
         cmocka_unit_test(test_genetic_ends_without_a_first_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
