@@ -81,12 +81,7 @@ static struct mm_walk_options preset_options(int preset, const struct mm_algorit
                                         .from_projection = !cnn,
                                         .outputs = true};
     default:
-        return (struct mm_walk_options){.rate = 2,
-                                        .doubles = true,
-                                        .gives_up = true,
-                                        .injection = 10,
-                                        .distance = MM_DISTANCE_LOG2,
-                                        .from_projection = true};
+        return mm_walk_standard();
     }
 }
 

@@ -29,6 +29,16 @@ struct mm_walk {
     uint32_t n_left; /* steps before the next injection */
 };
 
+struct mm_walk_options mm_walk_standard(void)
+{
+    return (struct mm_walk_options){.rate = 2,
+                                    .doubles = true,
+                                    .gives_up = true,
+                                    .injection = 10,
+                                    .distance = MM_DISTANCE_LOG2,
+                                    .from_projection = true};
+}
+
 enum dse_status mm_walk_new(const struct mm_space *space, const struct mm_model *model,
                             const struct mm_net *net, const struct objective *objective,
                             const struct mm_walk_options *options, struct random_stream stream,

@@ -26,6 +26,10 @@ struct mm_walk_options {
     bool outputs;              /* what falls is the sum of all outputs, else the logarithm of the objective */
 };
 
+/* What did best in searches of 1,000 steps (docs/engines.md): what the engine does unless told otherwise,
+ * and so what a network's trial is. */
+struct mm_walk_options mm_walk_standard(void);
+
 struct mm_walk;
 
 /* Start at a random mapping. `space` and `net`, one of `model`, must outlive it; memory from `arena`.

@@ -21,7 +21,7 @@ struct annealing_tune {
     struct random_stream stream;
     enum phase phase;
     double cost, temperature, first;
-    uint64_t n_done, n_accepted, n_better; /* in this run */
+    uint64_t n_done, n_priced, n_accepted, n_better; /* in this run */
     uint32_t n_run;
 };
 
@@ -40,10 +40,11 @@ enum dse_status annealing_tune_new(const struct annealing_space *space,
     return DSE_OK;
 }
 
-/* What the run has counted leads to the next one. */
+/* What the run has counted leads to the next one. Moves that were not found tell nothing of the
+ * temperature. */
 static void end_run(struct annealing_tune *tune)
 {
-    double accepted = (double)tune->n_accepted / (double)tune->options.n_trial;
+    double accepted = (double)tune->n_accepted / (double)tune->n_priced;
     double next = tune->temperature / tune->options.factor;
     if (tune->phase == FALL && accepted <= tune->options.accepted)
         tune->phase = RISE;
@@ -58,7 +59,7 @@ static void end_run(struct annealing_tune *tune)
     if (tune->phase == FOUND)
         return;
     tune->temperature = next;
-    tune->n_done = tune->n_accepted = tune->n_better = 0;
+    tune->n_done = tune->n_priced = tune->n_accepted = tune->n_better = 0;
     if (++tune->n_run == RUN_MAX)
         tune->phase = GIVEN_UP;
 }
@@ -77,13 +78,14 @@ static bool make_move(struct annealing_tune *tune)
     if (outcome == SEARCH_OVER)
         return false;
     tune->n_done++;
+    tune->n_priced += outcome == SEARCH_PRICED;
     if (outcome == SEARCH_PRICED && (guess || take(tune, cost))) {
         tune->n_accepted++;
         tune->n_better += cost < tune->cost;
         if (guess && cost != tune->cost) {
             tune->temperature = fabs(cost - tune->cost);
             tune->phase = FALL;
-            tune->n_done = tune->n_accepted = tune->n_better = 0;
+            tune->n_done = tune->n_priced = tune->n_accepted = tune->n_better = 0;
         }
         tune->cost = cost;
     } else if (outcome == SEARCH_PRICED) {
@@ -91,7 +93,7 @@ static bool make_move(struct annealing_tune *tune)
     }
     if (tune->n_done < tune->options.n_trial)
         return true;
-    if (tune->phase == GUESS) /* nothing changes the cost */
+    if (tune->phase == GUESS || tune->n_priced == 0) /* nothing changes the cost, or no move is found */
         tune->phase = GIVEN_UP;
     else
         end_run(tune);

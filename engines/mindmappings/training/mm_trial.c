@@ -8,25 +8,17 @@
 
 static const uint64_t trial_key = UINT64_C(3) << 62;
 
-/* Descents on the sum of all outputs, through the members. */
-static const struct mm_walk_options walk_options = {.rate = 2,
-                                                    .doubles = true,
-                                                    .gives_up = true,
-                                                    .injection = MM_TRIAL_RESTART,
-                                                    .distance = MM_DISTANCE_LOG2,
-                                                    .from_projection = true,
-                                                    .outputs = true};
-
 /* The lowest EDP over the minimum in one problem's space. */
 static enum dse_status search(const struct mm_model *model, uint32_t net, const struct mm_space *space,
                               const struct random_stream *stream, struct arena *arena, double *lowest,
                               struct dse_error *err)
 {
     const struct objective edp = {.energy_exponent = 1, .delay_exponent = 1};
+    const struct mm_walk_options options = mm_walk_standard();
     struct mm_walk *walk;
     struct mm_pricer *pricer;
     struct mm_cost least, cost;
-    DSE_TRY(mm_walk_new(space, model, &model->net[net], &edp, &walk_options, *stream, arena, &walk, err));
+    DSE_TRY(mm_walk_new(space, model, &model->net[net], &edp, &options, *stream, arena, &walk, err));
     DSE_TRY(mm_pricer_new(space, &pricer, err));
     mm_minimum(space, MM_MINIMUM_CODE, &least);
     *lowest = INFINITY;

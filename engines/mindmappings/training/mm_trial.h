@@ -9,11 +9,11 @@
 #include "engines/mindmappings/mm_model.h"
 #include "engines/mindmappings/training/mm_data.h"
 
-enum { MM_TRIAL_PROBLEM_MAX = 40, MM_TRIAL_STEPS = 200, MM_TRIAL_RESTART = 10 };
+enum { MM_TRIAL_PROBLEM_MAX = 40, MM_TRIAL_STEPS = 200 };
 
 /* The geometric mean, over n_problem problems (at most MM_TRIAL_PROBLEM_MAX), of the lowest EDP over the
- * algorithmic minimum that MM_TRIAL_STEPS steps with network `net` come to, beginning anew every
- * MM_TRIAL_RESTART steps. `draws` are those of the training data. DSE_NO_MEMORY, DSE_INTERRUPTED. */
+ * algorithmic minimum that MM_TRIAL_STEPS steps with network `net` come to, by mm_walk_standard. `draws` are
+ * those of the training data. DSE_NO_MEMORY, DSE_INTERRUPTED. */
 DSE_MUST_CHECK enum dse_status mm_trial(const struct mm_model *model, uint32_t net,
                                         const struct mm_draws *draws, uint32_t n_problem, int n_thread,
                                         const atomic_int *cancel, double *mean, struct dse_error *err);

@@ -16,6 +16,7 @@ struct pair {
     double step;
     int at;
     uint64_t n_priced, left;
+    double blocked; /* the chance that no move is found */
 };
 
 static bool pair_draw(void *self, struct random_stream *stream, void *point)
@@ -38,8 +39,9 @@ static enum search_outcome pair_evaluate(void *self, const void *point, double *
 
 static bool pair_neighbour(void *self, struct random_stream *stream, const void *from, void *to)
 {
-    (void)self;
-    (void)stream;
+    const struct pair *pair = self;
+    if (pair->blocked > 0 && random_unit(stream) < pair->blocked)
+        return false;
     *(int *)to = !*(const int *)from;
     return true;
 }
@@ -93,6 +95,27 @@ static void test_temperatures_are_those_of_the_law(void **state)
         assert_true(f.pair.n_priced > 15 * 2000 && f.pair.n_priced < 30 * 2000);
         arena_free(&f.arena);
     }
+}
+
+/* Moves that are not found, however many, are no refusals. */
+static void test_moves_that_are_not_found_change_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    double first, last;
+    start(&f, 1, UINT64_MAX, 3);
+    f.pair.blocked = 0.5;
+    while (annealing_tune_step(f.tune, 777)) {
+    }
+    assert_true(annealing_tune_found(f.tune, &first, &last));
+    assert_true(first > 11 && first < 87 && last > 0.05 && last < 0.3);
+    arena_free(&f.arena);
+    start(&f, 1, UINT64_MAX, 3);
+    f.pair.blocked = 1;
+    while (annealing_tune_step(f.tune, 777)) {
+    }
+    assert_false(annealing_tune_found(f.tune, &first, &last));
+    arena_free(&f.arena);
 }
 
 static void test_steps_of_any_size_find_the_same(void **state)
@@ -164,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_temperatures_are_those_of_the_law),
+        cmocka_unit_test(test_moves_that_are_not_found_change_nothing),
         cmocka_unit_test(test_steps_of_any_size_find_the_same),
         cmocka_unit_test(test_a_search_without_an_answer_ends),
         cmocka_unit_test(test_points_are_exchanged),
