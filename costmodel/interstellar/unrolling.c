@@ -57,9 +57,6 @@ static enum dse_status add_loop(const char *text, const struct problem *problem,
         if (out->loop[i] == dim)
             return dse_fail(err, DSE_BAD_INPUT, "dataflow \"%s\": loop %s is there twice", shown,
                             loop_of(problem, dim));
-    if (problem->bound[dim] == 1)
-        return dse_fail(err, DSE_BAD_INPUT, "dataflow \"%s\": loop %s of problem %s has one iteration", shown,
-                        loop_of(problem, dim), problem->name);
     out->begins = (uint16_t)(out->begins | (unsigned)begins << out->n);
     out->loop[out->n++] = (uint8_t)dim;
     return DSE_OK;
@@ -117,6 +114,14 @@ enum dse_status unrolling_parse(const char *text, const struct problem *problem,
                         "dataflow \"%s\" has an empty side; write U|V, or U alone for one side",
                         text_excerpt(text, shown, sizeof shown));
     return DSE_OK;
+}
+
+const char *unrolling_lacks(const struct unrolling *unrolling, const struct problem *problem)
+{
+    for (uint32_t i = 0; i < unrolling->n; i++)
+        if (problem->bound[unrolling->loop[i]] == 1)
+            return loop_of(problem, unrolling->loop[i]);
+    return NULL;
 }
 
 bool unrolling_is(const struct unrolling *unrolling, const struct unrolling *other, bool *swapped)

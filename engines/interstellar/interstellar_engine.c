@@ -3,6 +3,7 @@
 #include "engines/interstellar/interstellar_engine.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -201,8 +202,18 @@ static bool next_pass(struct engine_context *context, struct state *state)
     return true;
 }
 
-/* Why there is nothing: what a schedule file asks for, or what the smallest tiles need, if that is too
- * much. */
+/* A loop of a dataflow asked for that has one iteration; NULL: none. */
+static const char *lacking_loop(const struct state *state, const struct problem *problem)
+{
+    const char *name = NULL;
+    for (uint32_t v = 0; v < state->space.model.n_level && !name; v++)
+        if (state->settings.array.only[v])
+            name = unrolling_lacks(state->settings.array.only[v], problem);
+    return name;
+}
+
+/* Why there is nothing: what a schedule file or a dataflow asks for, or what the smallest tiles need, if that
+ * is too much. */
 static enum dse_status explain(struct engine_context *context, const struct state *state,
                                struct dse_error *err)
 {
@@ -211,6 +222,12 @@ static enum dse_status explain(struct engine_context *context, const struct stat
     if (state->hint &&
         interstellar_hint_is_impossible(state->hint, engine_context_problem(context),
                                         engine_context_task(context)->architecture, why, sizeof why)) {
+        engine_context_explain(context, why);
+        return DSE_OK;
+    }
+    const char *lacking = lacking_loop(state, engine_context_problem(context));
+    if (lacking) {
+        snprintf(why, sizeof why, "the dataflow asked for unrolls loop %s, which has one iteration", lacking);
         engine_context_explain(context, why);
         return DSE_OK;
     }

@@ -90,8 +90,18 @@ static void test_unrolling_refuses_what_is_none(void **state)
     refused("(5)(4", "has an empty side");
     refused("(8)", "no loop begins at \"8)\"");
     refused("C|C", "loop C is there twice");
-    refused("C|B", "loop B of problem conv3 has one iteration");
     refused("R|FY", "loop FY is there twice");
+}
+
+/* N (B) of conv3 has one iteration. */
+static void test_loops_of_one_iteration_are_named(void **state)
+{
+    (void)state;
+    struct problem problem;
+    set_up(&problem);
+    const struct unrolling lacks = parsed("C|KB"), whole = parsed("C|K");
+    assert_string_equal(unrolling_lacks(&lacks, &problem), "B");
+    assert_null(unrolling_lacks(&whole, &problem));
 }
 
 static void test_other_problems_have_their_own_loops(void **state)
@@ -130,6 +140,7 @@ int main(void)
         cmocka_unit_test(test_unrolling_reads_the_papers_dataflows),
         cmocka_unit_test(test_unrolling_takes_other_names),
         cmocka_unit_test(test_unrolling_refuses_what_is_none),
+        cmocka_unit_test(test_loops_of_one_iteration_are_named),
         cmocka_unit_test(test_other_problems_have_their_own_loops),
         cmocka_unit_test(test_unrolling_is_told_with_sides_swapped),
     };

@@ -49,6 +49,15 @@ for objective in edp latency; do
         "$folder/interstellar.$objective" "$folder/descent.$objective"
 done
 
+# A depthwise layer has no C to unroll, the others have; other mappers may only not unroll another loop.
+echo '- {target: GlobalBuffer, type: spatial, dataflow: C|K}' >"$folder/ck.yaml"
+check 'a dataflow that one layer lacks' code 1 "$DSE" map eyeriss_16x16 mobilenet_v1 -l conv3_pw -l conv2_dw -l fc -e interstellar -a interstellar \
+    -O energy -c "$folder/ck.yaml" -f csv
+check 'which is infeasible' grep -q '^conv2_dw,.*infeasible' "$folder/out"
+check 'and says why' grep -q 'conv2_dw: the dataflow asked for unrolls loop C, which has one iteration' "$folder/err" "$folder/out"
+check 'the others are proved' test "$(grep -c '^conv3_pw,.*,optimal,\|^fc,.*,optimal,' "$folder/out")" = 2
+check 'another mapper' code 0 "$DSE" map eyeriss_16x16 mobilenet_v1 -l conv3_pw -l conv2_dw -e descent -n 500 -a interstellar -O energy -c "$folder/ck.yaml"
+
 # Its blockings are two million and more, and one step of the proof takes seconds.
 cat >"$folder/large.yaml" <<'END'
 network: large
