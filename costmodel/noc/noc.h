@@ -47,14 +47,22 @@ struct noc_dram {
     uint64_t read_base_byte; /* where every read transaction starts; writes start at 0 */
 };
 
+/* How a port's counts and sends go together. IN_TURN: the port works on its transactions one at a time, the
+ * first whose dependencies are all done. Else counts and sends are two queues that are worked on at the same
+ * time, each one at a time: of the sends the first whose dependencies are all done, of the counts the same
+ * (DYNAMIC) or strictly in id order, the next waiting for its dependencies (STATIC). */
+enum noc_compute { NOC_COMPUTE_IN_TURN, NOC_COMPUTE_DYNAMIC, NOC_COMPUTE_STATIC };
+
+#define NOC_NO_PORT UINT32_MAX
+
 /* The mesh: `columns` x `rows` routers, row 0 at the top, router id = row * columns + column; its local port
  * has the same id. Perimeter ports follow clockwise: north left to right, east top to bottom, south RIGHT to
  * left, west BOTTOM to top. */
 struct noc_config {
     uint32_t columns, rows;
     uint32_t pe_rows;     /* rows 0 .. pe_rows-1 hold PEs 0 .. columns*pe_rows-1 at their local ports */
-    uint32_t buffer_port; /* of the global buffer: a local port */
-    uint32_t dram_port;   /* of the DRAM: a perimeter port */
+    uint32_t buffer_port; /* of the global buffer: a local port, or NOC_NO_PORT */
+    uint32_t dram_port;   /* of the DRAM: a perimeter port, or NOC_NO_PORT: then `dram` says nothing */
     uint32_t flit_bit;    /* 64 */
     uint32_t data_flits;  /* of a packet, besides its head: 4 */
     uint32_t queue_flits; /* output FIFO of a router port: 7 */
@@ -62,6 +70,7 @@ struct noc_config {
     bool compat;
     /* compat: a loop over the window (R, S) moves the inputs on; false in CoSA */
     bool resend_windows;
+    enum noc_compute compute;
     struct noc_dram dram;
 };
 
@@ -70,12 +79,15 @@ struct noc_config {
  * buffer 19, DRAM 29). */
 void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe_rows);
 
-enum { NOC_ROUTER_MAX = 1024 };
+/* A mesh of cores alone: one at the local port of each router, no buffer and no DRAM, links of `flit_bit`,
+ * packets and queues as above, NOC_COMPUTE_STATIC. For programs of one's own, not for noc_program_of. */
+void noc_config_cores(struct noc_config *config, uint32_t columns, uint32_t rows, uint32_t flit_bit);
+
+enum { NOC_ROUTER_MAX = 2048 };
 
 enum noc_operation { NOC_UNICAST, NOC_MULTICAST, NOC_COUNT };
 
-/* One transaction. A port works on its transactions in id order, one at a time: the first whose dependencies
- * are all done. */
+/* One transaction; which of its port's goes first: enum noc_compute. */
 struct noc_transaction {
     enum noc_operation operation;
     uint32_t actor; /* the port that sends or counts */
@@ -125,8 +137,8 @@ struct noc_trace {
     uint64_t *start, *finish;
 };
 
-/* Run; `trace` (may be NULL) is filled. Memory from `arena`: 12 B per transaction, 4 B per dependency and, of
- * the mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT
+/* Run; `trace` (may be NULL) is filled. Memory from `arena`: 12 B per transaction, 4 B per dependency (and
+ * per count in a static order) and, of the mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT
  * when it is reached. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. DSE_INTERNAL when flits are
  * lost or nothing can move (a deadlock), with the transaction that waits. */
 DSE_MUST_CHECK enum dse_status noc_simulate(const struct noc_config *config,

@@ -47,6 +47,17 @@ void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe
     config->compat = true;
 }
 
+void noc_config_cores(struct noc_config *config, uint32_t columns, uint32_t rows, uint32_t flit_bit)
+{
+    noc_config_init(config, columns, rows);
+    config->rows = rows;
+    config->flit_bit = flit_bit;
+    config->buffer_port = config->dram_port = NOC_NO_PORT;
+    config->compute = NOC_COMPUTE_STATIC;
+    config->compat = false;
+    config->dram = (struct noc_dram){0};
+}
+
 struct noc_place noc_place_of(const struct noc_config *config, uint32_t port)
 {
     uint32_t columns = config->columns, rows = config->rows, n_router = columns * rows;
@@ -74,12 +85,14 @@ static enum dse_status check_mesh(const struct noc_config *c, struct dse_error *
     uint32_t n_router = c->columns * c->rows, n_port = noc_port_count(c);
     if (c->pe_rows > c->rows)
         return dse_fail(err, DSE_BAD_INPUT, "%u rows of PEs in a mesh of %u rows", c->pe_rows, c->rows);
-    if (c->buffer_port >= n_router)
+    if (c->buffer_port >= n_router && c->buffer_port != NOC_NO_PORT)
         return dse_fail(err, DSE_BAD_INPUT, "buffer port %u; a local port is 0 to %u", c->buffer_port,
                         n_router - 1);
-    if (c->dram_port < n_router || c->dram_port >= n_port)
+    if ((c->dram_port < n_router || c->dram_port >= n_port) && c->dram_port != NOC_NO_PORT)
         return dse_fail(err, DSE_BAD_INPUT, "DRAM port %u; a port at the edge is %u to %u", c->dram_port,
                         n_router, n_port - 1);
+    if (c->flit_bit < 1)
+        return dse_fail(err, DSE_BAD_INPUT, "flits of 0 bit; 1 or more are needed");
     if (c->data_flits < 1 || c->data_flits >= NOC_FLITS_MAX)
         return dse_fail(err, DSE_BAD_INPUT, "%u data flits in a packet; 1 to %d are possible", c->data_flits,
                         NOC_FLITS_MAX - 1);
@@ -194,7 +207,8 @@ enum dse_status noc_check(const struct noc_config *config, const struct noc_prog
 {
     uint32_t seen[NOC_ROUTER_MAX]; /* 1 + the last multicast to this port */
     DSE_TRY(check_mesh(config, err));
-    DSE_TRY(check_dram(config, err));
+    if (config->dram_port != NOC_NO_PORT)
+        DSE_TRY(check_dram(config, err));
     if (program->n_transaction == UINT32_MAX)
         return dse_fail(err, DSE_BAD_INPUT, "%u transactions are too many", program->n_transaction);
     memset(seen, 0, sizeof seen);

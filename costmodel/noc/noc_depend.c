@@ -1,23 +1,23 @@
-/* Which transactions may start: counts of open dependencies, lists of dependents, and per port a heap of
- * the ready ones, lowest number first. */
+/* Which transactions may start: counts of open dependencies, lists of dependents, and per source a heap of
+ * the ready ones, lowest number first. A static order is a dependency of each count on the one before. */
 #include "costmodel/noc/noc_mesh.h"
 
 static void make_ready(struct noc_mesh *mesh, uint32_t id)
 {
-    uint32_t port = mesh->program->transaction[id].actor;
-    struct noc_source *source = &mesh->source[port];
+    uint32_t s = noc_source_of(mesh, id);
+    struct noc_source *source = &mesh->source[s];
     uint32_t *heap = mesh->ready + source->first_ready;
     uint32_t i = source->n_ready++;
     for (; i > 0 && heap[(i - 1) / 2] > id; i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
     heap[i] = id;
     if (source->state == NOC_IDLE)
-        noc_mark(mesh->source_active, port);
+        noc_mark(mesh->source_active, s);
 }
 
-uint32_t noc_depend_next(struct noc_mesh *mesh, uint32_t port)
+uint32_t noc_depend_next(struct noc_mesh *mesh, uint32_t s)
 {
-    struct noc_source *source = &mesh->source[port];
+    struct noc_source *source = &mesh->source[s];
     uint32_t *heap = mesh->ready + source->first_ready;
     uint32_t smallest = heap[0], n = --source->n_ready, moved = heap[n], i = 0;
     for (uint32_t child = 1; child < n; child = 2 * i + 1) {
@@ -81,24 +81,34 @@ void noc_depend_done(struct noc_mesh *mesh, uint32_t transaction, uint64_t cycle
     }
 }
 
-/* Ids ordered by port, then id, into `ready`; each port's part begins at its first_ready. */
+/* Ids ordered by port, source, id, into `ready`; each source's part begins at its first_ready. */
 static enum dse_status order_by_port(struct noc_mesh *mesh, struct dse_error *err)
 {
     const struct noc_program *program = mesh->program;
     uint32_t at = 0;
     for (uint32_t id = 0; id < program->n_transaction; id++)
-        mesh->source[program->transaction[id].actor].n_ready++;
-    for (uint32_t port = 0; port < mesh->n_port; port++) {
-        mesh->source[port].first_ready = at;
-        at += mesh->source[port].n_ready;
-        mesh->source[port].n_ready = 0;
-    }
+        mesh->source[noc_source_of(mesh, id)].n_ready++;
+    for (uint32_t port = 0; port < mesh->n_port; port++)
+        for (uint32_t s = port; s < mesh->n_source; s += mesh->n_port) {
+            mesh->source[s].first_ready = at;
+            at += mesh->source[s].n_ready;
+            mesh->source[s].n_ready = 0;
+        }
     for (uint32_t id = 0; id < program->n_transaction; id++) {
-        struct noc_source *source = &mesh->source[program->transaction[id].actor];
+        struct noc_source *source = &mesh->source[noc_source_of(mesh, id)];
         DSE_TRY(noc_heed(id, mesh->cancel, err));
         mesh->ready[source->first_ready + source->n_ready++] = id;
     }
     return DSE_OK;
+}
+
+/* The count that transaction ready[i] has to wait for by the order alone, or NOC_NONE. */
+static uint32_t count_before(const struct noc_mesh *mesh, uint32_t i)
+{
+    if (mesh->config->compute != NOC_COMPUTE_STATIC)
+        return NOC_NONE;
+    uint32_t s = noc_source_of(mesh, mesh->ready[i]);
+    return s >= mesh->n_port && i > mesh->source[s].first_ready ? mesh->ready[i - 1] : NOC_NONE;
 }
 
 static enum dse_status list_dependents(struct noc_mesh *mesh, struct dse_error *err)
@@ -107,12 +117,15 @@ static enum dse_status list_dependents(struct noc_mesh *mesh, struct dse_error *
     uint32_t n = program->n_transaction;
     /* first_dependent[d + 1] counts, then points to where the next dependent of d goes, in the end behind its
      * last. */
-    for (uint32_t id = 0; id < n; id++) {
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t id = mesh->ready[i], before = count_before(mesh, i);
         const struct noc_transaction *t = &program->transaction[id];
-        DSE_TRY(noc_heed(id, mesh->cancel, err));
-        mesh->n_wait[id] = t->n_dependency;
+        DSE_TRY(noc_heed(i, mesh->cancel, err));
+        mesh->n_wait[id] = t->n_dependency + (before != NOC_NONE);
         for (uint32_t k = 0; k < t->n_dependency; k++)
             mesh->first_dependent[program->dependency[t->first_dependency + k] + 1]++;
+        if (before != NOC_NONE)
+            mesh->first_dependent[before + 1]++;
     }
     uint32_t sum = 0;
     for (uint32_t id = 1; id <= n; id++) {
@@ -121,27 +134,29 @@ static enum dse_status list_dependents(struct noc_mesh *mesh, struct dse_error *
         sum += count;
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t id = mesh->ready[i];
+        uint32_t id = mesh->ready[i], before = count_before(mesh, i);
         const struct noc_transaction *t = &program->transaction[id];
         DSE_TRY(noc_heed(i, mesh->cancel, err));
         for (uint32_t k = 0; k < t->n_dependency; k++)
             mesh->dependent[mesh->first_dependent[program->dependency[t->first_dependency + k] + 1]++] = id;
+        if (before != NOC_NONE)
+            mesh->dependent[mesh->first_dependent[before + 1]++] = id;
     }
     return DSE_OK;
 }
 
-/* Of each port's ids, those that wait for nothing stay; in ascending order they are a heap. */
+/* Of each source's ids, those that wait for nothing stay; in ascending order they are a heap. */
 static void keep_ready(struct noc_mesh *mesh)
 {
-    for (uint32_t port = 0; port < mesh->n_port; port++) {
-        struct noc_source *source = &mesh->source[port];
+    for (uint32_t s = 0; s < mesh->n_source; s++) {
+        struct noc_source *source = &mesh->source[s];
         uint32_t *id = mesh->ready + source->first_ready, n = source->n_ready;
         source->n_ready = 0;
         for (uint32_t k = 0; k < n; k++)
             if (mesh->n_wait[id[k]] == 0)
                 id[source->n_ready++] = id[k];
         if (source->n_ready > 0)
-            noc_mark(mesh->source_active, port);
+            noc_mark(mesh->source_active, s);
     }
 }
 
@@ -150,7 +165,9 @@ enum dse_status noc_depend_init(struct noc_mesh *mesh, struct dse_error *err)
     const struct noc_program *program = mesh->program;
     uint64_t n_dependent = 0;
     for (uint32_t id = 0; id < program->n_transaction; id++)
-        n_dependent += program->transaction[id].n_dependency;
+        n_dependent +=
+            program->transaction[id].n_dependency +
+            (mesh->config->compute == NOC_COMPUTE_STATIC && program->transaction[id].operation == NOC_COUNT);
     if (n_dependent > UINT32_MAX)
         return dse_fail(err, DSE_LIMIT, "%llu dependencies; at most 2^32 - 1 can be simulated",
                         (unsigned long long)n_dependent);

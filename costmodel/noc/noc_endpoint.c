@@ -6,7 +6,7 @@
 
 static bool event_before(struct noc_event a, struct noc_event b)
 {
-    return a.cycle < b.cycle || (a.cycle == b.cycle && a.port < b.port);
+    return a.cycle < b.cycle || (a.cycle == b.cycle && a.source < b.source);
 }
 
 static void event_push(struct noc_mesh *mesh, struct noc_event event)
@@ -140,9 +140,9 @@ bool noc_sink_put(struct noc_mesh *mesh, uint32_t port, uint32_t flit)
     return true;
 }
 
-static void start(struct noc_mesh *mesh, uint32_t port, struct noc_source *source)
+static void start(struct noc_mesh *mesh, uint32_t s, struct noc_source *source)
 {
-    uint32_t id = noc_depend_next(mesh, port);
+    uint32_t id = noc_depend_next(mesh, s);
     const struct noc_transaction *t = &mesh->program->transaction[id];
     mesh->changed = true;
     mesh->n_change++;
@@ -151,8 +151,8 @@ static void start(struct noc_mesh *mesh, uint32_t port, struct noc_source *sourc
         mesh->trace->start[id] = mesh->now;
     if (t->operation == NOC_COUNT) {
         source->state = NOC_COUNTING;
-        event_push(mesh, (struct noc_event){mesh->now + t->size, port});
-        noc_unmark(mesh->source_active, port);
+        event_push(mesh, (struct noc_event){mesh->now + t->size, s});
+        noc_unmark(mesh->source_active, s);
         return;
     }
     source->state = NOC_SENDING;
@@ -201,15 +201,16 @@ static void send(struct noc_mesh *mesh, uint32_t port, struct noc_source *source
 
 void noc_step_sources(struct noc_mesh *mesh)
 {
-    uint32_t n_word = (mesh->n_port + 63) / 64;
+    uint32_t n_word = (mesh->n_source + 63) / 64;
     for (uint32_t w = 0; w < n_word; w++)
         for (uint64_t bits = mesh->source_active[w]; bits; bits &= bits - 1) {
-            uint32_t port = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            struct noc_source *source = &mesh->source[port];
+            uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            struct noc_source *source = &mesh->source[s];
             if (source->state == NOC_IDLE)
-                start(mesh, port, source);
+                start(mesh, s, source);
+            /* Only sources that are ports send. */
             if (source->state == NOC_SENDING && source->transfer != NOC_NONE)
-                send(mesh, port, source);
+                send(mesh, s, source);
         }
 }
 
@@ -217,11 +218,11 @@ void noc_step_events(struct noc_mesh *mesh)
 {
     while (mesh->n_event > 0 && mesh->event[0].cycle <= mesh->now) {
         struct noc_event event = event_pop(mesh);
-        struct noc_source *source = &mesh->source[event.port];
+        struct noc_source *source = &mesh->source[event.source];
         source->state = NOC_IDLE;
         mesh->n_change++;
         if (source->n_ready > 0)
-            noc_mark(mesh->source_active, event.port);
+            noc_mark(mesh->source_active, event.source);
         noc_depend_done(mesh, source->transaction, event.cycle, NULL);
     }
     while (mesh->n_access > 0 && mesh->access[mesh->first_access].done <= mesh->now) {
@@ -251,9 +252,9 @@ enum dse_status noc_endpoints_init(struct noc_mesh *mesh, struct dse_error *err)
      * queue. */
     size_t n_flit = (size_t)mesh->n_router * NOC_SIDES * (config->queue_flits + 2);
     mesh->n_transfer = (uint32_t)(n_flit + mesh->n_port + config->dram.queue_length);
-    mesh->source = arena_alloc(mesh->arena, mesh->n_port, sizeof *mesh->source);
-    mesh->source_active = arena_alloc(mesh->arena, (mesh->n_port + 63) / 64, sizeof *mesh->source_active);
-    mesh->event = arena_alloc(mesh->arena, mesh->n_port, sizeof *mesh->event);
+    mesh->source = arena_alloc(mesh->arena, mesh->n_source, sizeof *mesh->source);
+    mesh->source_active = arena_alloc(mesh->arena, (mesh->n_source + 63) / 64, sizeof *mesh->source_active);
+    mesh->event = arena_alloc(mesh->arena, mesh->n_source, sizeof *mesh->event);
     mesh->access = arena_alloc(mesh->arena, config->dram.queue_length, sizeof *mesh->access);
     mesh->read_done = arena_alloc(mesh->arena, config->dram.read_ahead, sizeof *mesh->read_done);
     mesh->transfer = arena_alloc(mesh->arena, mesh->n_transfer, sizeof *mesh->transfer);

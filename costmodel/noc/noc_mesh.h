@@ -107,7 +107,8 @@ struct noc_transfer {
 
 enum noc_source_state { NOC_IDLE, NOC_SENDING, NOC_COUNTING };
 
-/* One port: what it sends or counts, and its transactions that could start. */
+/* A queue of transactions of one port (its only one, or that of its counts): what it sends or counts, and
+ * which could start. */
 struct noc_source {
     enum noc_source_state state;
     uint32_t transaction;
@@ -116,13 +117,13 @@ struct noc_source {
     uint32_t flit;                 /* next one of the packet */
     uint32_t n_asked;              /* DRAM: reads asked for and not yet sent as packets */
     uint32_t first_ready, n_ready; /* heap of ids within noc_mesh.ready */
-    struct noc_place place;
+    struct noc_place place;        /* of the port */
 };
 
 /* The end of a count. */
 struct noc_event {
     uint64_t cycle;
-    uint32_t port;
+    uint32_t source;
 };
 
 /* An access in the DRAM's queue. */
@@ -146,6 +147,7 @@ struct noc_mesh {
     uint64_t n_change; /* starts, arrivals and ends of transactions so far */
     uint32_t n_unfinished;
     uint32_t n_router, n_port, n_packet_flit;
+    uint32_t n_source; /* n_port, or twice as many: n_port + p has the counts of port p */
 
     struct noc_router *router;
     uint32_t *queue; /* (router, side, queue_mask + 1): rings */
@@ -156,7 +158,7 @@ struct noc_mesh {
     uint8_t *unicast;     /* (port, router): the side towards the port */
 
     struct noc_source *source;
-    uint64_t *source_active; /* bits: ports that send or could start */
+    uint64_t *source_active; /* bits: sources that send or could start */
     struct noc_transfer *transfer;
     uint32_t *free_transfer;
     uint32_t n_transfer, n_free_transfer;
@@ -165,7 +167,7 @@ struct noc_mesh {
     uint32_t *first_dependent; /* (transaction + 1) into `dependent` */
     uint32_t *dependent;       /* ordered by their port, then id */
     uint32_t *ready;
-    struct noc_event *event; /* heap by cycle, then port */
+    struct noc_event *event; /* heap by cycle, then source */
     uint32_t n_event;
 
     struct noc_dram_state dram;
@@ -184,6 +186,14 @@ static inline void noc_mark(uint64_t *set, uint32_t i)
 static inline void noc_unmark(uint64_t *set, uint32_t i)
 {
     set[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+/* The source that works on a transaction. */
+static inline uint32_t noc_source_of(const struct noc_mesh *mesh, uint32_t transaction)
+{
+    const struct noc_transaction *t = &mesh->program->transaction[transaction];
+    bool apart = mesh->config->compute != NOC_COMPUTE_IN_TURN && t->operation == NOC_COUNT;
+    return apart ? mesh->n_port + t->actor : t->actor;
 }
 
 /* Routers of the mesh with their neighbours, and the routes. DSE_NO_MEMORY. */
@@ -219,8 +229,8 @@ static inline void noc_input_put(struct noc_mesh *mesh, uint32_t router, uint32_
  * DSE_LIMIT, DSE_INTERRUPTED. */
 DSE_MUST_CHECK enum dse_status noc_depend_init(struct noc_mesh *mesh, struct dse_error *err);
 
-/* The smallest id among what the port can start; its n_ready > 0. */
-uint32_t noc_depend_next(struct noc_mesh *mesh, uint32_t port);
+/* The smallest id among what the source can start; its n_ready > 0. */
+uint32_t noc_depend_next(struct noc_mesh *mesh, uint32_t source);
 
 /* The destination `port` of a multicast has everything: the port's own dependents need not wait for it any
  * more. */

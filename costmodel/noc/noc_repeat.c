@@ -120,6 +120,8 @@ static bool same_dram(const struct noc_mesh *mesh)
     const struct noc_repeat *repeat = mesh->repeat;
     uint32_t length = mesh->config->dram.queue_length, ahead = mesh->config->dram.read_ahead;
     uint64_t period = mesh->now - repeat->cycle;
+    if (mesh->config->dram_port == NOC_NO_PORT)
+        return true;
     if (mesh->n_access != repeat->n_access)
         return false;
     for (uint32_t k = 0; k < mesh->n_access; k++) {

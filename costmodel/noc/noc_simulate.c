@@ -15,9 +15,9 @@ static uint64_t flits_expected(const struct noc_mesh *mesh)
 static uint32_t first_unfinished(const struct noc_mesh *mesh)
 {
     /* What waits for a dependency, else what is ready or at work at some port. */
-    for (uint32_t port = 0; port < mesh->n_port; port++)
-        if (mesh->source[port].state != NOC_IDLE)
-            return mesh->source[port].transaction;
+    for (uint32_t s = 0; s < mesh->n_source; s++)
+        if (mesh->source[s].state != NOC_IDLE)
+            return mesh->source[s].transaction;
     for (uint32_t id = 0; id < mesh->program->n_transaction; id++)
         if (mesh->n_wait[id] > 0)
             return id;
@@ -70,6 +70,7 @@ enum dse_status noc_simulate(const struct noc_config *config, const struct noc_p
                             .n_router = config->columns * config->rows,
                             .n_port = noc_port_count(config),
                             .n_packet_flit = config->data_flits + 1};
+    mesh.n_source = config->compute == NOC_COMPUTE_IN_TURN ? mesh.n_port : 2 * mesh.n_port;
     DSE_TRY(noc_routers_init(&mesh, err));
     DSE_TRY(noc_endpoints_init(&mesh, err));
     DSE_TRY(noc_depend_init(&mesh, err));

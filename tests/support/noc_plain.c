@@ -41,8 +41,9 @@ struct plain {
     uint64_t now;
     uint32_t n_router, n_port, n_flit;
     struct router *router;
-    struct source *source;
-    uint32_t *received; /* per destination entry: packets */
+    struct source *source; /* (n_port) */
+    struct source *core;   /* (n_port): the counts, where they run beside the sends */
+    uint32_t *received;    /* per destination entry: packets */
     bool *started, *done;
     bool *removed;       /* per dependency entry */
     uint32_t *n_arrived; /* writes: packets that came to the DRAM */
@@ -222,12 +223,23 @@ static bool is_startable(const struct plain *p, uint32_t id)
     return !p->started[id];
 }
 
-static void start_next(struct plain *p, uint32_t port)
+/* The one that the port, or its core, works on next, in the order of ids: is it this one? */
+static bool is_next(const struct plain *p, uint32_t id)
 {
-    struct source *source = &p->source[port];
-    for (uint32_t id = 0; id < p->program->n_transaction; id++)
-        if (p->program->transaction[id].actor == port && is_startable(p, id)) {
-            const struct noc_transaction *t = &p->program->transaction[id];
+    if (p->config->compute == NOC_COMPUTE_STATIC && p->program->transaction[id].operation == NOC_COUNT)
+        for (uint32_t x = 0; x < id; x++)
+            if (p->program->transaction[x].operation == NOC_COUNT && !p->started[x] &&
+                p->program->transaction[x].actor == p->program->transaction[id].actor)
+                return false;
+    return is_startable(p, id);
+}
+
+static void start_next(struct plain *p, uint32_t port, struct source *source)
+{
+    for (uint32_t id = 0; id < p->program->n_transaction; id++) {
+        const struct noc_transaction *t = &p->program->transaction[id];
+        bool in_core = p->config->compute != NOC_COMPUTE_IN_TURN && t->operation == NOC_COUNT;
+        if (t->actor == port && in_core == (source == &p->core[port]) && is_next(p, id)) {
             p->started[id] = true;
             p->start[id] = p->now;
             *source = (struct source){.busy = true, .transaction = id, .count_end = p->now + t->size};
@@ -237,17 +249,23 @@ static void start_next(struct plain *p, uint32_t port)
             }
             return;
         }
+    }
+}
+
+static void end_count(struct plain *p, struct source *source)
+{
+    if (source->busy && p->program->transaction[source->transaction].operation == NOC_COUNT &&
+        source->count_end == p->now) {
+        source->busy = false;
+        finish(p, source->transaction, p->now);
+    }
 }
 
 static void events(struct plain *p)
 {
     for (uint32_t port = 0; port < p->n_port; port++) {
-        struct source *source = &p->source[port];
-        if (source->busy && p->program->transaction[source->transaction].operation == NOC_COUNT &&
-            source->count_end == p->now) {
-            source->busy = false;
-            finish(p, source->transaction, p->now);
-        }
+        end_count(p, &p->source[port]);
+        end_count(p, &p->core[port]);
     }
     while (p->first_write < p->n_write &&
            plain_dram_is_done(&p->dram, p->write[p->first_write].access, (int64_t)p->now)) {
@@ -425,9 +443,12 @@ static void cycle(struct plain *p)
     struct moves moves = {0};
     struct flit front[NOC_PLAIN_ROUTER_MAX][SIDES];
     events(p);
-    for (uint32_t port = 0; port < p->n_port; port++)
+    for (uint32_t port = 0; port < p->n_port; port++) {
         if (!p->source[port].busy)
-            start_next(p, port);
+            start_next(p, port, &p->source[port]);
+        if (!p->core[port].busy)
+            start_next(p, port, &p->core[port]);
+    }
     p->result->n_active_cycle += decide(p, &moves);
     /* From the front of each path to its back: queues give a flit before they get one, so do latches. */
     for (uint32_t r = 0; r < p->n_router; r++)
@@ -469,6 +490,7 @@ static bool plain_init(struct plain *p)
         n_write += program->transaction[id].operation == NOC_UNICAST ? program->transaction[id].size : 0;
     p->router = calloc(p->n_router, sizeof *p->router);
     p->source = calloc(p->n_port, sizeof *p->source);
+    p->core = calloc(p->n_port, sizeof *p->core);
     p->received = calloc(program->n_destination + 1, sizeof *p->received);
     p->removed = calloc(program->n_dependency + 1, sizeof *p->removed);
     p->started = calloc(program->n_transaction + 1, sizeof *p->started);
@@ -476,8 +498,8 @@ static bool plain_init(struct plain *p)
     p->n_arrived = calloc(program->n_transaction + 1, sizeof *p->n_arrived);
     p->write = calloc(n_write, sizeof *p->write);
     bool dram = plain_dram_init(&p->dram, &p->config->dram);
-    if (!p->router || !p->source || !p->received || !p->removed || !p->started || !p->done || !p->n_arrived ||
-        !p->write || !dram)
+    if (!p->router || !p->source || !p->core || !p->received || !p->removed || !p->started || !p->done ||
+        !p->n_arrived || !p->write || !dram)
         return false;
     for (uint32_t r = 0; r < p->n_router; r++)
         for (uint32_t side = 0; side < SIDES; side++) {
@@ -493,6 +515,7 @@ static void plain_free(struct plain *p)
         free(p->source[port].read);
     free(p->router);
     free(p->source);
+    free(p->core);
     free(p->received);
     free(p->removed);
     free(p->started);

@@ -343,8 +343,8 @@ static void test_noc_check_refuses_bad_meshes(void **state)
 {
     (void)state;
     struct noc_case c;
-    noc_case_init(&c, 33, 32);
-    expect_bad(&c, "1 to 1024");
+    noc_case_init(&c, 64, 32);
+    expect_bad(&c, "1 to 2048");
     noc_case_init(&c, 4, 4);
     c.config.dram_port = 38;
     expect_bad(&c, "DRAM port 38");
@@ -360,11 +360,79 @@ static void test_noc_check_refuses_bad_meshes(void **state)
     noc_case_init(&c, 4, 4);
     c.config.dram.refresh_interval_cycle = 60;
     expect_bad(&c, "refresh every 60");
+    noc_case_init(&c, 4, 4);
+    c.config.flit_bit = 192; /* 8192 bytes are no whole number of bursts of 96 */
+    c.config.dram.burst_byte = 96;
+    expect_bad(&c, "rows of 8192");
+    noc_config_cores(&c.config, 4, 4, 0);
+    expect_bad(&c, "flits of 0 bit");
+    noc_config_cores(&c.config, 4, 4, 64);
+    noc_case_count(&c, 32, 1, "");
+    expect_bad(&c, "ports are 0 to 31");
 }
 
-/* The largest mesh, 32 x 32 routers: corner to corner is 63 routers, and a multicast from a corner reaches
+/* Core 0 computes for 100 cycles while it sends 10 packets: 3 x 2 + 5 x 10 cycles to its neighbour. A second
+ * count follows at once; a send that waits for a count starts when that is done, and one that waits for
+ * nothing goes before it. One at a time they take the sum. */
+static void test_noc_core_computes_while_it_sends(void **state)
+{
+    (void)state;
+    static const uint32_t flit_bit[] = {64, 192, 4096};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct noc_case c;
+        noc_case_init(&c, 4, 4);
+        noc_config_cores(&c.config, 4, 4, flit_bit[i]);
+        noc_case_count(&c, 0, 100, "");
+        noc_case_send(&c, false, 0, 10, "1", "");
+        noc_case_count(&c, 0, 50, "");
+        noc_case_send(&c, true, 0, 2, "1 4", "0");
+        run_ok(&c);
+        assert_int_equal(c.finish[0], 100);
+        assert_int_equal(c.start[1], 0);
+        assert_int_equal(c.finish[1], 3 * 2 + 5 * 10);
+        assert_int_equal(c.start[2], 100);
+        assert_int_equal(c.start[3], 100);
+        assert_int_equal(c.finish[3], 100 + 3 * 2 + 5 * 2);
+        assert_int_equal(c.result.cycle, 150);
+        c.config.compute = NOC_COMPUTE_IN_TURN;
+        run_ok(&c);
+        assert_int_equal(c.start[1], 100);
+        assert_int_equal(c.start[2], 100 + 5 * 10);
+        assert_int_equal(c.result.cycle, 200 + 3 * 2 + 5 * 2);
+    }
+}
+
+/* The second count of core 1 could start at once. In a static order it waits for the first, which waits for
+ * core 0's 30 cycles and a packet from there, sent in 30. Sends have no such order. */
+static void test_noc_static_order_of_counts(void **state)
+{
+    (void)state;
+    struct noc_case c;
+    noc_case_init(&c, 2, 1);
+    noc_config_cores(&c.config, 2, 1, 64);
+    noc_case_count(&c, 0, 30, "");
+    noc_case_send(&c, false, 0, 1, "1", "0");
+    noc_case_count(&c, 1, 10, "1");
+    noc_case_count(&c, 1, 20, "");
+    noc_case_send(&c, false, 1, 1, "0", "2");
+    noc_case_send(&c, false, 1, 1, "0", "");
+    run_ok(&c);
+    assert_int_equal(c.finish[1], 30 + 3 * 2 + 5);
+    assert_int_equal(c.start[2], 41);
+    assert_int_equal(c.start[3], 51);
+    assert_int_equal(c.start[4], 51);
+    assert_int_equal(c.start[5], 0);
+    assert_int_equal(c.result.cycle, 71);
+    c.config.compute = NOC_COMPUTE_DYNAMIC;
+    run_ok(&c);
+    assert_int_equal(c.start[2], 41);
+    assert_int_equal(c.start[3], 0);
+    assert_int_equal(c.result.cycle, 51 + 3 * 2 + 5);
+}
+
+/* A core at each of 32 x 32 routers, the DRAM's row left out: corner to corner is 63 routers, and a multicast from a corner reaches
  * all. */
-static void test_noc_largest_mesh(void **state)
+static void test_noc_large_mesh(void **state)
 {
     (void)state;
     struct noc_case c;
@@ -372,7 +440,8 @@ static void test_noc_largest_mesh(void **state)
     size_t length = 0;
     for (unsigned k = 0; k < 1024; k++)
         length += (size_t)snprintf(all + length, sizeof all - length, "%u ", k);
-    noc_case_init(&c, 32, 31);
+    noc_case_init(&c, 32, 32);
+    noc_config_cores(&c.config, 32, 32, 4096);
     noc_case_send(&c, true, 0, 3, all, "");
     noc_case_send(&c, false, 1023, 1, "0", "0");
     run_ok(&c);
@@ -402,7 +471,9 @@ int main(void)
         cmocka_unit_test(test_noc_limit_of_cycles),
         cmocka_unit_test(test_noc_check_refuses_bad_programs),
         cmocka_unit_test(test_noc_check_refuses_bad_meshes),
-        cmocka_unit_test(test_noc_largest_mesh),
+        cmocka_unit_test(test_noc_core_computes_while_it_sends),
+        cmocka_unit_test(test_noc_static_order_of_counts),
+        cmocka_unit_test(test_noc_large_mesh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

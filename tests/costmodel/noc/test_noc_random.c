@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "tests/support/noc_plain.h"
 
-enum { N_CASE = 400, TRANSACTION_MAX = 60, DEPENDENCY_MAX = 4, SEED = 77 };
+enum { N_CASE = 400, N_CORES = 2000, TRANSACTION_MAX = 60, DEPENDENCY_MAX = 4, SEED = 77 };
 
 struct random_program {
     struct noc_transaction transaction[TRANSACTION_MAX];
@@ -79,9 +79,9 @@ static uint32_t draw_port(struct random_stream *stream, const struct noc_config 
     uint32_t n_router = config->columns * config->rows;
     switch (random_below(stream, 6)) {
     case 0:
-        return config->dram_port;
+        return config->dram_port != NOC_NO_PORT ? config->dram_port : random_below(stream, n_router);
     case 1:
-        return config->buffer_port;
+        return config->buffer_port != NOC_NO_PORT ? config->buffer_port : random_below(stream, n_router);
     case 2:
         return random_below(stream, n_router + 2 * (config->columns + config->rows));
     default:
@@ -144,6 +144,17 @@ static void compare(const struct noc_config *config, const struct noc_program *p
     assert_memory_equal(&result, &plain, sizeof result);
 }
 
+static void draw_program(struct random_stream *stream, const struct noc_config *config, bool is_long,
+                         uint32_t n_most, struct random_program *random)
+{
+    random->program =
+        (struct noc_program){0, random->transaction, random->destination, random->dependency, 0, 0};
+    uint32_t n = between(stream, 1, is_long ? 8 : n_most), busy = between(stream, 2, 12);
+    uint32_t streams = is_long ? 2 : 200;
+    for (uint32_t k = 0; k < n; k++)
+        draw_transaction(stream, config, busy, streams, random);
+}
+
 static void test_noc_agrees_with_the_plain_simulator(void **state)
 {
     (void)state;
@@ -154,17 +165,37 @@ static void test_noc_agrees_with_the_plain_simulator(void **state)
         struct random_stream stream = random_stream_make(SEED, i, RANDOM_TEST);
         struct noc_config config;
         draw_config(&stream, &config);
-        random->program =
-            (struct noc_program){0, random->transaction, random->destination, random->dependency, 0, 0};
         /* Every eighth program has few transactions, many of them long. */
-        bool is_long = i % 8 == 0;
-        uint32_t n = between(&stream, 1, is_long ? 8 : TRANSACTION_MAX), busy = between(&stream, 2, 12);
-        uint32_t streams = is_long ? 2 : 200;
-        for (uint32_t k = 0; k < n; k++)
-            draw_transaction(&stream, &config, busy, streams, random);
+        draw_program(&stream, &config, i % 8 == 0, TRANSACTION_MAX, random);
         compare(&config, &random->program, i, &stepped, &cycles);
     }
     /* Idle times and steady streams must have been met, or nothing is said about skipping them. */
+    print_message("%llu of %llu cycles stepped\n", (unsigned long long)stepped, (unsigned long long)cycles);
+    assert_true(stepped < cycles / 2);
+    free(random);
+}
+
+/* Counts beside sends, dynamic and in a static order: cores alone with links of three widths, and every
+ * fourth time with a buffer and a DRAM. */
+static void test_noc_cores_agree_with_the_plain_simulator(void **state)
+{
+    (void)state;
+    static const uint32_t flit_bit[] = {64, 192, 4096};
+    struct random_program *random = malloc(sizeof *random);
+    uint64_t stepped = 0, cycles = 0;
+    assert_non_null(random);
+    for (unsigned i = 0; i < N_CORES; i++) {
+        struct random_stream stream = random_stream_make(SEED + 1, i, RANDOM_TEST);
+        struct noc_config config;
+        noc_config_cores(&config, between(&stream, 1, 4), between(&stream, 1, 4), flit_bit[i % 3]);
+        config.data_flits = between(&stream, 1, 6);
+        config.queue_flits = config.data_flits + between(&stream, 1, 4);
+        if (i % 4 == 0)
+            draw_config(&stream, &config);
+        config.compute = random_below(&stream, 2) ? NOC_COMPUTE_STATIC : NOC_COMPUTE_DYNAMIC;
+        draw_program(&stream, &config, i % 16 == 0, TRANSACTION_MAX / 2, random);
+        compare(&config, &random->program, i, &stepped, &cycles);
+    }
     print_message("%llu of %llu cycles stepped\n", (unsigned long long)stepped, (unsigned long long)cycles);
     assert_true(stepped < cycles / 2);
     free(random);
@@ -204,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noc_agrees_with_the_plain_simulator),
+        cmocka_unit_test(test_noc_cores_agree_with_the_plain_simulator),
         cmocka_unit_test(test_noc_long_dram_streams_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

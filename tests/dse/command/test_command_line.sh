@@ -54,7 +54,7 @@ check 'dse eval noc, a few steps' code 0 "$DSE" eval simba resnet50:conv1 "$fold
 check 'says what it simulated' grep -q '^  steps .* of them simulated, the latency extrapolated' "$folder/out"
 check 'dse eval noc json' code 0 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --report noc --noc-steps 3 -f json
 check 'a machine without a mesh that small' code 2 "$DSE" eval tpu_128x128 resnet50:conv1 "$folder/tpu.yaml" --report noc
-check 'says so' grep -q 'a mesh of at most 1024 routers can be simulated' "$folder/err"
+check 'says so' grep -q 'a mesh of at most 2048 routers can be simulated' "$folder/err"
 check '--noc-steps alone' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --noc-steps 3
 check 'transactions into no folder' code 2 "$DSE" eval simba resnet50:conv1 "$folder/conv1.yaml" --noc-transactions "$folder/none/x"
 
