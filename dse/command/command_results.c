@@ -236,7 +236,8 @@ static enum dse_status read_plot_options(const struct cli_args *args, const stru
     DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
-    options->x = column_of(schema, options->x);
+    if (!options->kind || !options->kind->x_words)
+        options->x = column_of(schema, options->x);
     options->y = column_of(schema, options->y);
     options->where = where;
     options->n_where = cli_values(args, "where", where);
@@ -285,8 +286,10 @@ static const struct cli_option plot_option_table[] = {
      "what to draw (default: what the specification says, else lines over one axis, a heatmap over more)"},
     {"metric", 'm', "COLUMN",
      "what to show: edp_js (default), latency_s, energy_j, dram_byte, ...; several as lines: a,b"},
-    {"x", 'x', "AXIS", "the horizontal axis, as in the specification (default: chosen by length)"},
-    {"y", 'y', "AXIS", "the vertical axis"},
+    {"x", 'x', "AXIS",
+     "the horizontal axis, as in the specification (default: chosen by length); of convergence: evaluations "
+     "(default) or seconds"},
+    {"y", 'y', "AXIS", "the vertical axis; of lines and convergence: a line for each of its values"},
     {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
     {"facets", 0, "N", "at most so many panels (default 12)"},
     {"title", 0, "TEXT", "above the figure (default: the specification's title)"},

@@ -47,6 +47,20 @@ static enum dse_status check_axis(const struct sweep *sweep, const char *key, si
     return yaml_choice(&spec->doc, node, what, name, spec->n_variable, &index, err);
 }
 
+/* x, which for some kinds is a word and no axis. */
+static enum dse_status check_x(const struct sweep *sweep, const struct plot_kind *kind, size_t *dimension,
+                               struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(sweep->spec->plot, "x");
+    struct dse_error inner = {0};
+    *dimension = NO_DIMENSION;
+    if (!node || !kind || !kind->x_words)
+        return check_axis(sweep, "x", dimension, err);
+    if (plot_kind_takes_x(kind, node->text, &inner) != DSE_OK)
+        return yaml_fail(&sweep->spec->doc, node, err, "plot.x: %s", inner.text);
+    return DSE_OK;
+}
+
 /* Numbers of every point, with commas between them, which the kind can show. */
 static enum dse_status check_metric(const struct sweep *sweep, const struct plot_kind *kind,
                                     struct dse_error *err)
@@ -80,7 +94,7 @@ enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
     if (!sweep->spec->plot)
         return DSE_OK;
     DSE_TRY(check_kind(sweep, &kind, err));
-    DSE_NOTE(faults, check_axis(sweep, "x", &x, err));
+    DSE_NOTE(faults, check_x(sweep, kind, &x, err));
     DSE_NOTE(faults, check_axis(sweep, "y", &y, err));
     if ((!kind || kind->has_two_axes) && x != NO_DIMENSION && x == y)
         return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "y"), err,

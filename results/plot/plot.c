@@ -8,9 +8,9 @@
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
-#define PLOT_ROW(name, has_two_axes, n_metric, metric, sentence)                                             \
-    {#name, sentence, has_two_axes, n_metric, metric, plot_##name},
-#define PLOT_NAME(name, has_two_axes, n_metric, metric, sentence) #name,
+#define PLOT_ROW(name, has_two_axes, x_words, n_metric, metric, sentence)                                    \
+    {#name, sentence, has_two_axes, x_words, n_metric, metric, plot_##name},
+#define PLOT_NAME(name, has_two_axes, x_words, n_metric, metric, sentence) #name,
 static const struct plot_kind kinds[] = {PLOT_KINDS(PLOT_ROW)};
 static const char *const names[] = {PLOT_KINDS(PLOT_NAME)};
 
@@ -64,6 +64,20 @@ enum dse_status plot_kind_takes(const struct plot_kind *kind, const char *metric
             "heatmap or lines",
             kind->name, kind->metric, metric);
     return DSE_OK;
+}
+
+enum dse_status plot_kind_takes_x(const struct plot_kind *kind, const char *x, struct dse_error *err)
+{
+    char word[PLOT_LABEL_MAX];
+    if (!x || !kind->x_words)
+        return DSE_OK;
+    for (size_t i = 0; plot_metric_word(kind->x_words, i, word, sizeof word); i++)
+        if (strcmp(word, x) == 0)
+            return DSE_OK;
+    return dse_fail(
+        err, DSE_BAD_USAGE,
+        "x of a figure of kind %s is one of %s, not '%s': y names an axis whose values are curves",
+        kind->name, kind->x_words, x);
 }
 
 const char *const *plot_kind_names(size_t *n)
@@ -239,8 +253,10 @@ enum dse_status plot_draw(const char *h5_path, const char *figure_path, const st
     struct plot_job job = {.options = options, .figure_path = figure_path};
     char template[64];
     DSE_TRY(gnuplot_check_path(figure_path, err));
-    if (kind)
+    if (kind) {
         DSE_TRY(plot_kind_takes(kind, options->metric, err));
+        DSE_TRY(plot_kind_takes_x(kind, options->x, err));
+    }
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
     if (!kind)

@@ -17,6 +17,7 @@ struct plot_kind {
     const char *name;     /* for --kind and the specification; its template is NAME.gp */
     const char *sentence; /* for help */
     bool has_two_axes;    /* x and y are different axes */
+    const char *x_words;  /* "a,b": what x is one of, instead of an axis; NULL: an axis */
     size_t n_metric;      /* how many metrics it shows at most */
     const char *metric;   /* the only one it can show, or NULL */
     /* append data and layout to the script, for the template to draw */
@@ -26,9 +27,9 @@ struct plot_kind {
 /* What to draw; NULL or 0 means: choose. */
 struct plot_options {
     const struct plot_kind
-        *kind;                /* default: lines where one axis is free, or several metrics; else heatmap */
-    const char *metric;       /* a field name, or several with commas between; default edp_js */
-    const char *x, *y;        /* axis names; default: the two longest axes, numeric ones first */
+        *kind;          /* default: lines where one axis is free, or several metrics; else heatmap */
+    const char *metric; /* a field name, or several with commas between; default edp_js */
+    const char *x, *y;  /* axis names; default: the two longest axes, numeric ones first. Or x: a word */
     const char *const *where; /* (n_where) "axis=value" or "axis=label": keep only this slice */
     size_t n_where;
     size_t max_facet;  /* at most so many panels (default 12); more is an error that says how to choose */
@@ -48,6 +49,11 @@ const struct plot_kind *plot_kind_find(const char *name);
  * right. */
 DSE_MUST_CHECK enum dse_status plot_kind_takes(const struct plot_kind *kind, const char *metric,
                                                struct dse_error *err);
+
+/* Can this kind be drawn over `x`, a word or the name of an axis (NULL: the default)? DSE_BAD_USAGE says what
+ * would be right; whether there is such an axis is seen when it is drawn. */
+DSE_MUST_CHECK enum dse_status plot_kind_takes_x(const struct plot_kind *kind, const char *x,
+                                                 struct dse_error *err);
 
 /* Word i of "a,b,c" into `word`; false behind the last. */
 bool plot_metric_word(const char *metric, size_t i, char *word, size_t size);

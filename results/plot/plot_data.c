@@ -173,8 +173,8 @@ static size_t longest_axis(const struct plot_data *data, const size_t *taken, si
     return best;
 }
 
-static enum dse_status take_role(struct plot_data *data, const char *name, struct plot_axis *role,
-                                 struct dse_error *err)
+enum dse_status plot_take_axis(const struct plot_data *data, const char *name, struct plot_axis *role,
+                               struct dse_error *err)
 {
     if (!name)
         return DSE_OK;
@@ -188,9 +188,9 @@ enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_optio
                                  struct dse_error *err)
 {
     size_t taken[2];
-    DSE_TRY(take_role(data, options->x, &data->x, err));
+    DSE_TRY(plot_take_axis(data, options->x, &data->x, err));
     if (n_role > 1)
-        DSE_TRY(take_role(data, options->y, &data->y, err));
+        DSE_TRY(plot_take_axis(data, options->y, &data->y, err));
     if (data->x.axis != PLOT_NO_AXIS && data->x.axis == data->y.axis)
         return dse_fail(err, DSE_BAD_USAGE, "x and y are the same axis, %s", options->x);
     taken[0] = data->x.axis;
@@ -325,4 +325,12 @@ size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t i
 size_t plot_length(const struct plot_data *data, const struct plot_axis *axis)
 {
     return axis->axis == PLOT_NO_AXIS ? 1 : axis_of(data, axis->axis)->n_value;
+}
+
+enum dse_status plot_too_many(const struct plot_data *data, const char *what, size_t n, size_t most,
+                              struct dse_error *err)
+{
+    return dse_fail_at(err, DSE_BAD_USAGE, data->path, 0,
+                       "%zu %s are more than %zu; keep a slice (--where AXIS=VALUE)%s", n, what, most,
+                       strcmp(what, "panels") == 0 ? ", or allow more (--facets)" : "");
 }

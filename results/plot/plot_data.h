@@ -64,6 +64,15 @@ size_t plot_n_group(const struct plot_data *data);
 DSE_MUST_CHECK enum dse_status plot_choose_axes(struct plot_data *data, const struct plot_options *options,
                                                 int n_role, struct dse_error *err);
 
+/* The axis called `name` for a role; a NULL name leaves the role as it is. DSE_BAD_USAGE: it is fixed at one
+ * of several values. */
+DSE_MUST_CHECK enum dse_status plot_take_axis(const struct plot_data *data, const char *name,
+                                              struct plot_axis *role, struct dse_error *err);
+
+/* DSE_BAD_USAGE: the figure would have n panels or curves (`what`), more than `most`. */
+DSE_MUST_CHECK enum dse_status plot_too_many(const struct plot_data *data, const char *what, size_t n,
+                                             size_t most, struct dse_error *err);
+
 /* Fix every free axis but those in `keep` (n_keep) at the cell with the best metric. DSE_BAD_INPUT: no cell
  * is ok. */
 DSE_MUST_CHECK enum dse_status plot_fix_at_best(struct plot_data *data, const size_t *keep, size_t n_keep,

@@ -7,15 +7,17 @@
 #include "base/text.h"
 #include "results/plot/plot_data.h"
 
-/* Every kind, in the order help shows them. X(name, has two axes, how many metrics, the only metric or NULL,
- * sentence): the function is plot_NAME, the template plotting/NAME.gp. */
+/* Every kind, in the order help shows them. X(name, has two axes, words of x or NULL, how many metrics, the
+ * only metric or NULL, sentence): the function is plot_NAME, the template plotting/NAME.gp. */
 #define PLOT_KINDS(X)                                                                                        \
-    X(heatmap, true, 1, NULL, "the metric over two axes, the others as panels")                              \
-    X(convergence, false, 0, NULL, "best cost so far over evaluations, at the point with the best edp_js")   \
-    X(breakdown, false, 1, "energy_j", "bars of energy by storage level")                                    \
-    X(lines, false, PLOT_METRIC_MAX, NULL, "metrics over one axis, another as lines, the others as panels")
+    X(heatmap, true, NULL, 1, NULL, "the metric over two axes, the others as panels")                        \
+    X(convergence, false, "evaluations, seconds", 0, NULL,                                                   \
+      "best cost so far, at the point with the best edp_js; engines or the values of y as curves")           \
+    X(breakdown, false, NULL, 1, "energy_j", "bars of energy by storage level")                              \
+    X(lines, false, NULL, PLOT_METRIC_MAX, NULL,                                                             \
+      "metrics over one axis, another as lines, the others as panels")
 
-#define PLOT_DECLARE(name, has_two_axes, n_metric, metric, sentence)                                         \
+#define PLOT_DECLARE(name, has_two_axes, x_words, n_metric, metric, sentence)                                \
     DSE_MUST_CHECK enum dse_status plot_##name(struct plot_job *job, struct dse_error *err);
 PLOT_KINDS(PLOT_DECLARE)
 #undef PLOT_DECLARE

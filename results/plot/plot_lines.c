@@ -311,14 +311,6 @@ static enum dse_status choose_axes(struct plot_data *data, const struct plot_opt
     return DSE_OK;
 }
 
-static enum dse_status too_many(const struct plot_data *data, const char *what, size_t n, size_t most,
-                                struct dse_error *err)
-{
-    return dse_fail_at(err, DSE_BAD_USAGE, data->path, 0,
-                       "%zu %s are more than %zu; keep a slice (--where AXIS=VALUE)%s", n, what, most,
-                       strcmp(what, "panels") == 0 ? ", or allow more (--facets)" : "");
-}
-
 /* Titles of the panels: those of the facets, the same in each row. */
 static enum dse_status row_titles(struct plot_data *data, const struct lines *lines, const char *const **out,
                                   struct dse_error *err)
@@ -345,9 +337,9 @@ static enum dse_status prepare(struct plot_job *job, struct lines *lines, struct
     DSE_TRY(read_metrics(job, lines, err));
     make_rows(lines);
     if (lines->n_line > LINE_MAX)
-        return too_many(data, "lines", lines->n_line, LINE_MAX, err);
+        return plot_too_many(data, "lines", lines->n_line, LINE_MAX, err);
     if (lines->n_row * lines->n_column > limit)
-        return too_many(data, "panels", lines->n_row * lines->n_column, limit, err);
+        return plot_too_many(data, "panels", lines->n_row * lines->n_column, limit, err);
     DSE_TRY(survey(data, lines, err));
     DSE_TRY(place_values(data, lines, err));
     DSE_TRY(plot_ticks(data, &data->x, &lines->x_label, lines->x_title, sizeof lines->x_title, err));

@@ -199,8 +199,10 @@ echo 'plot: {x: GlobalBuffer.capacity, y: DRAM.bandwidth}' >>"$folder/drawn.yaml
 check 'run with plot' code 0 "$DSE" run "$folder/drawn.yaml" -o "$folder/drawn.h5"
 check 'convergence' code 0 "$DSE" plot "$folder/drawn.h5" -k convergence -o "$folder/drawn.svg" --keep-script
 check 'has one panel' grep -qx 'dse_n_panel = 1' "$folder/drawn.svg.gp"
-check 'convergence by x' code 0 "$DSE" plot "$folder/drawn.h5" -k convergence -x GlobalBuffer.capacity -o "$folder/drawn.svg" --keep-script
-check 'has two' grep -qx 'dse_n_panel = 2' "$folder/drawn.svg.gp"
+check 'convergence by y' code 0 "$DSE" plot "$folder/drawn.h5" -k convergence -y GlobalBuffer.capacity -o "$folder/drawn.svg" --keep-script
+check 'has two curves' grep -qx 'dse_n_series = 2' "$folder/drawn.svg.gp"
+check 'convergence over an axis' code 2 "$DSE" plot "$folder/drawn.h5" -k convergence -x GlobalBuffer.capacity
+check 'is told' grep -q "one of evaluations, seconds, not 'GlobalBuffer.capacity'" "$folder/err"
 check 'shard 1' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --shard 1/2
 check 'shard 2' code 0 "$DSE" run "$folder/small.yaml" -o "$folder/part.h5" --shard 2/2
 check 'merge' code 0 "$DSE" merge "$folder/part.h5" "$folder/part.1-of-2.h5" "$folder/part.2-of-2.h5"

@@ -57,6 +57,8 @@ if command -v gnuplot >/dev/null; then
         check "$kind again by its script" code 0 gnuplot "./$kind's %d.svg.gp"
         check "$kind, drawn by its script" test -s "$kind's %d.svg"
     done
+    check 'curves with hostile names' draws "curve's %d.svg" "./|touch OWNED11;#'%d.h5" -k convergence -x seconds -y constraints
+    check 'show them' grep -qF "it's \`touch OWNED7\` %n" "curve's %d.svg"
     check 'the execution graph of a schedule' draws "graph's %d.svg" schedule.yaml --arch soma_edge \
         --network "./graph's \`touch OWNED15\`.yaml" --title "$hostile" --keep-script
     check 'a timeline' code 0 "$DSE" eval soma_edge "./graph's \`touch OWNED15\`.yaml" schedule.yaml --timeline "|touch OWNED14;#'.h5"

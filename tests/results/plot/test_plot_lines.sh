@@ -72,8 +72,33 @@ check 'one network' plots net.svg "$folder/nets.h5" -k heatmap -x GlobalBuffer.c
 check 'has a best of all' has net.svg "dse_best_word = 'best of all'"
 check 'engines are lines' plots lines.svg "$folder/nets.h5" -w network=alexnet -w PE.mesh=4x4
 check 'by name' has lines.svg "line_name[2] = 'hybrid'"
-check 'convergence of alexnet' plots conv.svg "$folder/nets.h5" -k convergence -w network=alexnet
+check 'convergence of alexnet' plots conv.svg "$folder/nets.h5" -k convergence -w network=alexnet -w engine=random
 check 'has its 8 layers' has conv.svg 'dse_n_layer = 8'
+check 'convergence of engines' plots engines.svg "$folder/nets.h5" -k convergence
+check 'has a panel for each network' has engines.svg 'dse_n_panel = 2'
+check 'a curve for each engine' has engines.svg "series_name[2] = 'hybrid'"
+check 'no range of seeds' has engines.svg "dse_note = ''"
+check 'meshes as curves' plots meshes.svg "$folder/nets.h5" -k convergence -y PE.mesh -w network=alexnet
+check 'by name, of the best engine' has meshes.svg "series_name[3] = '8x8'"
+cat >"$folder/seeds.yaml" <<'YAML'
+experiment: seeds
+architecture: simba
+network: alexnet
+layers: [conv1]
+plot: {kind: convergence, x: seconds}
+limits: {max_evaluations: 50}
+axes: {engine: [random, annealing], seed: [1, 2, 3], batch: [1, 2]}
+YAML
+check 'a sweep of seeds' code 0 "$DSE" run "$folder/seeds.yaml" -o "$folder/seeds.h5"
+check 'is drawn as it says' plots seeds.svg "$folder/seeds.h5"
+check 'over seconds' has seeds.svg "dse_x_title = 'Processor time per layer (s)'"
+check 'with a panel for each batch' has seeds.svg 'dse_n_panel = 2'
+check 'and two curves' has seeds.svg 'dse_n_series = 2'
+check 'of three seeds' has seeds.svg "dse_note = 'mean and range of 3 seeds'"
+check 'seeds as curves' plots seeds.svg "$folder/seeds.h5" -k convergence -y seed -w engine=random -w batch=1
+check 'one each' has seeds.svg 'dse_n_series = 3'
+check 'one search' plots seed.svg "$folder/seeds.h5" -w engine=random -w batch=1 -w seed=2 -x evaluations
+check 'is drawn by its layers' has seed.svg 'dse_n_series = 0'
 check 'convergence has no metric to choose' code 2 "$DSE" plot "$folder/nets.h5" -k convergence -m latency_s -o "$folder/no.svg"
 check 'and says what it shows' grep -q 'kind convergence shows the cost that a search minimised, not latency_s' "$folder/err"
 check 'nothing is drawn' test ! -e "$folder/no.svg"
