@@ -138,9 +138,10 @@ struct noc_trace {
 };
 
 /* Run; `trace` (may be NULL) is filled. Memory from `arena`: 12 B per transaction, 4 B per dependency (and
- * per count in a static order) and, of the mesh, about 1 KB per router plus a byte per router and port. `max_cycle` 0: no limit, else DSE_LIMIT
- * when it is reached. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. DSE_INTERNAL when flits are
- * lost or nothing can move (a deadlock), with the transaction that waits. */
+ * per count in a static order) and, of the mesh, about 1 KB per router plus a byte per router and port.
+ * `max_cycle` 0: no limit, else DSE_LIMIT when it is reached. DSE_INTERRUPTED soon after `cancel` (may be
+ * NULL) is set. DSE_INTERNAL when flits are lost or nothing can move (a deadlock), with the transaction that
+ * waits. */
 DSE_MUST_CHECK enum dse_status noc_simulate(const struct noc_config *config,
                                             const struct noc_program *program, uint64_t max_cycle,
                                             const atomic_int *cancel, struct arena *arena,

@@ -34,28 +34,26 @@ enum {
     NOC_DRAM_CYCLES_MAX = 1 << 24 /* of any one DRAM time */
 };
 
+void noc_config_cores(struct noc_config *config, uint32_t columns, uint32_t rows, uint32_t flit_bit)
+{
+    *config = (struct noc_config){.columns = columns, .rows = rows, .pe_rows = rows, .flit_bit = flit_bit};
+    config->data_flits = 4;
+    config->queue_flits = config->data_flits + 3; /* a whole packet and two more */
+    config->buffer_port = config->dram_port = NOC_NO_PORT;
+    config->compute = NOC_COMPUTE_STATIC;
+}
+
 void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe_rows)
 {
     uint32_t rows = pe_rows + 1, n_router = pe_columns * rows;
-    *config = (struct noc_config){.columns = pe_columns, .rows = rows, .pe_rows = pe_rows, .flit_bit = 64};
-    config->data_flits = 4;
-    config->queue_flits = config->data_flits + 3; /* a whole packet and two more */
+    noc_config_cores(config, pe_columns, rows, 64);
+    config->pe_rows = pe_rows;
     config->buffer_port = n_router - 1;
     config->dram_port =
         n_router + pe_columns + rows; /* the first of the south side, which starts at the right */
     config->dram = default_dram;
     config->compat = true;
-}
-
-void noc_config_cores(struct noc_config *config, uint32_t columns, uint32_t rows, uint32_t flit_bit)
-{
-    noc_config_init(config, columns, rows);
-    config->rows = rows;
-    config->flit_bit = flit_bit;
-    config->buffer_port = config->dram_port = NOC_NO_PORT;
-    config->compute = NOC_COMPUTE_STATIC;
-    config->compat = false;
-    config->dram = (struct noc_dram){0};
+    config->compute = NOC_COMPUTE_IN_TURN;
 }
 
 struct noc_place noc_place_of(const struct noc_config *config, uint32_t port)

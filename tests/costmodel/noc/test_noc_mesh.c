@@ -430,8 +430,8 @@ static void test_noc_static_order_of_counts(void **state)
     assert_int_equal(c.result.cycle, 51 + 3 * 2 + 5);
 }
 
-/* A core at each of 32 x 32 routers, the DRAM's row left out: corner to corner is 63 routers, and a multicast from a corner reaches
- * all. */
+/* A core at each of 32 x 32 routers, none of them the DRAM's: corner to corner is 63 routers, and a multicast
+ * from a corner reaches all. */
 static void test_noc_large_mesh(void **state)
 {
     (void)state;
