@@ -133,7 +133,7 @@ static void test_noc_config_refuses_what_does_not_go_together(void **state)
          "the part noc of architecture simba_tablev: router queues of 4 flits; a packet of 5 must fit, "},
         {{"noc.mesh", "5x3"},
          "noc.mesh of architecture simba_tablev is 5x3, too small for its 16 PEs below GlobalBuffer"},
-        {{"noc.mesh", "32x32"}, "architecture simba_tablev needs 1056 routers for a mesh of 32x32 PEs"},
+        {{"noc.mesh", "64x32"}, "architecture simba_tablev needs 2112 routers for a mesh of 64x32 PEs"},
         {{"noc.dram_row", "100 B"}, "the part noc of architecture simba_tablev: DRAM rows of 100 bytes"},
         {{"PE.mesh", "2048x1"}, "architecture simba_tablev has 2048 PEs below GlobalBuffer; "},
     };
