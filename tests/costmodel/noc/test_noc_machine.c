@@ -135,7 +135,7 @@ static void test_noc_config_refuses_what_does_not_go_together(void **state)
          "noc.mesh of architecture simba_tablev is 5x3, too small for its 16 PEs below GlobalBuffer"},
         {{"noc.mesh", "64x32"}, "architecture simba_tablev needs 2112 routers for a mesh of 64x32 PEs"},
         {{"noc.dram_row", "100 B"}, "the part noc of architecture simba_tablev: DRAM rows of 100 bytes"},
-        {{"PE.mesh", "2048x1"}, "architecture simba_tablev has 2048 PEs below GlobalBuffer; "},
+        {{"PE.mesh", "4096x1"}, "architecture simba_tablev has 4096 PEs below GlobalBuffer; "},
     };
     (void)state;
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
