@@ -1,18 +1,9 @@
 /* A genetic algorithm over mappings: the shared algorithm with the map space's crossover and neighbours. */
 #include "engines/baseline/baseline.h"
 #include "engines/baseline/mapping_search.h"
-#include "engines/search/genetic.h"
+#include "engines/search/genetic_engine.h"
 
-enum {
-    OPTION_POPULATION,
-    OPTION_GENERATIONS,
-    OPTION_ELITE,
-    OPTION_TOURNAMENT,
-    OPTION_CROSSOVER,
-    OPTION_MUTATION,
-    OPTION_BYPASS,
-    N_OPTION
-};
+enum { OPTION_GENETIC, OPTION_BYPASS = N_GENETIC_OPTION, N_OPTION };
 
 static const struct engine_option option[N_OPTION] = {
     {"population", "mappings in one generation", "mapping", OPTION_INTEGER, 200, 2, 100000, NULL},
@@ -35,22 +26,9 @@ struct state {
 static enum dse_status genetic_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    struct genetic_options options = {
-        .n_population = (uint32_t)engine_context_option(context, OPTION_POPULATION),
-        .n_generation = (uint32_t)engine_context_option(context, OPTION_GENERATIONS),
-        .n_elite = (uint32_t)engine_context_option(context, OPTION_ELITE),
-        .n_tournament = (uint32_t)engine_context_option(context, OPTION_TOURNAMENT),
-        .crossover_chance = engine_context_option(context, OPTION_CROSSOVER),
-        .mutation_chance = engine_context_option(context, OPTION_MUTATION),
-    };
-    if (options.n_elite >= options.n_population)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "engine genetic: elite is %u, it must be less than the population of %u",
-                        options.n_elite, options.n_population);
     DSE_TRY(mapping_search_init(&state->search, context, engine_context_option(context, OPTION_BYPASS) != 0,
                                 err));
-    return genetic_new(&state->search.hooks, &options, engine_context_stream(context, RANDOM_MOVE),
-                       engine_context_arena(context), &state->genetic, err);
+    return genetic_engine_new(&state->search.hooks, context, OPTION_GENETIC, &state->genetic, err);
 }
 
 static enum dse_status genetic_run(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -58,8 +36,7 @@ static enum dse_status genetic_run(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     (void)err;
-    if (!genetic_step(state->genetic, ENGINE_BATCH) && engine_context_left(context) > 0)
-        *stop = STOP_CONVERGED;
+    genetic_engine_step(state->genetic, context, stop);
     return DSE_OK;
 }
 

@@ -28,6 +28,9 @@ enum dse_status genetic_new(const struct search_space *space, const struct genet
                             struct random_stream stream, struct arena *arena, struct genetic **out,
                             struct dse_error *err)
 {
+    if (options->n_elite >= options->n_population)
+        return dse_fail(err, DSE_BAD_USAGE, "elite is %u, it must be less than the population of %u",
+                        options->n_elite, options->n_population);
     struct genetic *g = arena_alloc(arena, 1, sizeof *g);
     if (g) {
         g->old = arena_alloc_unset(arena, options->n_population, space->point_byte);

@@ -23,7 +23,8 @@ struct genetic_options {
 
 struct genetic;
 
-/* Memory from `arena`; `space` must outlive it. DSE_NO_MEMORY. */
+/* Memory from `arena`; `space` must outlive it. DSE_BAD_USAGE: the elite is as large as the
+ * population. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status genetic_new(const struct search_space *space,
                                            const struct genetic_options *options, struct random_stream stream,
                                            struct arena *arena, struct genetic **out, struct dse_error *err);

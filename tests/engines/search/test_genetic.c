@@ -148,6 +148,23 @@ static void test_genetic_keeps_the_budget(void **state)
     assert_int_equal(bits.used, 500);
 }
 
+static void test_genetic_refuses_an_elite_of_all(void **state)
+{
+    (void)state;
+    struct bits bits;
+    const struct search_space space = make_space(&bits, UINT64_MAX);
+    const struct genetic_options options = {.n_population = 7, .n_elite = 7, .n_tournament = 1};
+    struct genetic *genetic;
+    struct arena arena;
+    struct dse_error err;
+    arena_init(&arena);
+    assert_int_equal(genetic_new(&space, &options, random_stream_make(1, 0, RANDOM_TEST), &arena, &genetic,
+                                 &err),
+                     DSE_BAD_USAGE);
+    assert_string_equal(err.text, "elite is 7, it must be less than the population of 7");
+    arena_free(&arena);
+}
+
 /* A step ends early however large the elite is: who lives on counts as a child does. */
 static void test_genetic_counts_its_elite(void **state)
 {
@@ -212,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_genetic_finds_the_optimum),
         cmocka_unit_test(test_genetic_mutates_parts),
         cmocka_unit_test(test_genetic_keeps_the_budget),
+        cmocka_unit_test(test_genetic_refuses_an_elite_of_all),
         cmocka_unit_test(test_genetic_counts_its_elite),
         cmocka_unit_test(test_genetic_ends_without_a_first_point),
     };
