@@ -59,17 +59,6 @@ struct state {
     bool sampling, preparing, descending;
 };
 
-static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
-{
-    struct state *state = self;
-    const struct price_memo_entry *known = price_memo_look(&state->memo, state->context, mapping, NULL, NULL);
-    if (!known)
-        return false;
-    *cost = known->cost;
-    *tie = known->tie;
-    return true;
-}
-
 static bool is_better(const struct priced_mapping *a, const struct priced_mapping *b)
 {
     return a->cost < b->cost || (a->cost == b->cost && a->tie < b->tie);
@@ -81,7 +70,7 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
     struct state *state = memory;
     state->context = context;
     state->stream = engine_context_stream(context, RANDOM_INIT);
-    enum dse_status status = price_memo_new(&state->memo, engine_context_arena(context), err);
+    enum dse_status status = price_memo_new(&state->memo, context, engine_context_arena(context), err);
     if (status != DSE_OK)
         return status;
     bool bypass = engine_context_option(context, OPTION_BYPASS) != 0;
@@ -114,7 +103,8 @@ static bool sample(struct state *state)
         uint64_t n_rejected = 0;
         bool valid = mapspace_draw(state->space, &state->stream, &drawn.mapping, &n_rejected, &fit);
         engine_context_reject(state->context, n_rejected, valid ? NULL : &fit);
-        if (valid && price(state, &drawn.mapping, &drawn.cost, &drawn.tie) && is_better(&drawn, &state->now))
+        if (valid && price_memo_price(&state->memo, &drawn.mapping, &drawn.cost, &drawn.tie) &&
+            is_better(&drawn, &state->now))
             state->now = drawn;
     }
     return state->n_sample < n;
@@ -130,7 +120,7 @@ static bool fresh_start(struct state *state)
         mapspace_pour(state->space, &state->stream, &state->now.mapping);
     else if (what == 2)
         mapspace_take_over(state->space, &state->stream, &state->now.mapping);
-    return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
+    return price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 /* One of the best local optima after some random moves, or the child of two, becomes `now`. */
@@ -138,7 +128,7 @@ static bool kicked_start(struct state *state)
 {
     uint32_t most = (uint32_t)engine_context_option(state->context, OPTION_KICK);
     state->now.mapping = optima_kick(&state->optima, state->space, most, &state->stream);
-    return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
+    return price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 static bool wants_fresh_start(struct state *state)
@@ -167,7 +157,7 @@ static bool gradient_start(struct state *state)
         return false;
     }
     state->now.mapping = best[state->n_start_used++].mapping;
-    return price(state, &state->now.mapping, &state->now.cost, &state->now.tie);
+    return price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 /* Fresh descents, and every other one, go in the narrow part, if that is used. */
@@ -234,7 +224,7 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
          i++) {
         if (!state->descending)
             begin(state);
-        else if (!descent_block(&state->descent, price, state) ||
+        else if (!descent_block(&state->descent, price_memo_price, &state->memo) ||
                  optima_have(&state->optima, &state->descent))
             finish(state);
         if (state->n_failed == START_TRIES || state->n_known == START_TRIES ||

@@ -97,27 +97,18 @@ static double guide(void *self, double cost)
     return cost * excess * excess;
 }
 
-static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
-{
-    struct state *state = self;
-    const struct price_memo_entry *known =
-        price_memo_look(&state->memo, state->context, mapping, guide, state);
-    if (!known)
-        return false;
-    *cost = known->cost;
-    *tie = known->tie;
-    return true;
-}
-
 static enum dse_status best_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
     state->context = context;
     arena_init(&state->scratch);
-    DSE_TRY(price_memo_new(&state->memo, engine_context_arena(context), err));
+    DSE_TRY(price_memo_new(&state->memo, context, engine_context_arena(context), err));
+    state->memo.guide = guide;
+    state->memo.guide_self = state;
     DSE_TRY(cosa_begin(context, engine_context_option(context, OPTION_BYPASS) != 0, &state->settings,
                        &state->space, err));
-    polish_init(&state->polish, state->space, price, state, engine_context_stream(context, RANDOM_MOVE),
+    polish_init(&state->polish, state->space, price_memo_price, &state->memo,
+                engine_context_stream(context, RANDOM_MOVE),
                 (uint32_t)engine_context_option(context, OPTION_PATIENCE));
     return DSE_OK;
 }
@@ -180,7 +171,7 @@ static enum dse_status solve_next(struct state *state, struct dse_error *err)
             engine_context_explain(state->context, solution->reason);
         return DSE_OK;
     }
-    if (!price(state, &solution->mapping, &cost, &tie))
+    if (!price_memo_price(&state->memo, &solution->mapping, &cost, &tie))
         return DSE_OK;
     if (i == 0 && engine_context_option(state->context, OPTION_DOMINATE) != 0)
         limit(state);
@@ -197,7 +188,7 @@ static void choose_orders(struct state *state, struct mapping mapping)
     double cost, tie;
     uint64_t n = order_walk_start(&state->walk, state->space, &mapping, false);
     for (uint64_t i = 0; i < n && i < ORDER_MAX; i++) {
-        if (price(state, &mapping, &cost, &tie) &&
+        if (price_memo_price(&state->memo, &mapping, &cost, &tie) &&
             (cost < best.cost || (cost == best.cost && tie < best.tie)))
             best = (struct priced_mapping){mapping, cost, tie};
         (void)order_walk_next(&state->walk, &mapping);
@@ -217,7 +208,7 @@ static void draw_starts(struct state *state)
         struct mapping mapping;
         bool drawn = mapspace_draw(state->space, &stream, &mapping, &n_rejected, &fit);
         engine_context_reject(state->context, n_rejected, drawn ? NULL : &fit);
-        if (drawn && price(state, &mapping, &cost, &tie))
+        if (drawn && price_memo_price(&state->memo, &mapping, &cost, &tie))
             polish_add(&state->polish, &mapping, cost, tie);
     }
 }

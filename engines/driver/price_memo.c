@@ -2,8 +2,10 @@
  * loops, except where the accounting looks at the place of spatial ones). */
 #include "engines/driver/price_memo.h"
 
-enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena, struct dse_error *err)
+enum dse_status price_memo_new(struct price_memo *memo, struct engine_context *context, struct arena *arena,
+                               struct dse_error *err)
 {
+    *memo = (struct price_memo){.context = context};
     memo->entry = arena_alloc(arena, PRICE_MEMO_SIZE, sizeof *memo->entry);
     return arena_check(arena, "the known prices of a search", err);
 }
@@ -43,18 +45,20 @@ struct price_memo_entry *price_memo_at(struct price_memo *memo, uint64_t hash)
     return &memo->entry[hash % PRICE_MEMO_SIZE];
 }
 
-const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct engine_context *context,
-                                               const struct mapping *mapping, price_memo_guide *guide,
-                                               void *self)
+bool price_memo_price(void *self, const struct mapping *mapping, double *cost, double *tie)
 {
+    struct price_memo *memo = self;
+    struct engine_context *context = memo->context;
     uint64_t hash = price_memo_hash(mapping, engine_context_accounting(context)->orders_spatial);
     struct price_memo_entry *known = price_memo_at(memo, hash);
-    double cost;
-    if (known->hash == hash)
-        return known;
-    if (!engine_context_evaluate(context, mapping, &cost))
-        return NULL;
-    *known = (struct price_memo_entry){hash, guide ? guide(self, cost) : cost,
-                                       engine_context_last(context)->edp_js};
-    return known;
+    if (known->hash != hash) {
+        double found;
+        if (!engine_context_evaluate(context, mapping, &found))
+            return false;
+        *known = (struct price_memo_entry){hash, memo->guide ? memo->guide(memo->guide_self, found) : found,
+                                           engine_context_last(context)->edp_js};
+    }
+    *cost = known->cost;
+    *tie = known->tie;
+    return true;
 }

@@ -17,13 +17,19 @@ struct price_memo_entry {
     double cost, tie;
 };
 
+/* Turns a cost just evaluated into the one to keep. */
+typedef double price_memo_guide(void *self, double cost);
+
 struct price_memo {
     struct price_memo_entry *entry; /* (PRICE_MEMO_SIZE) */
+    struct engine_context *context; /* borrowed */
+    price_memo_guide *guide;        /* NULL, as price_memo_new leaves it: costs are kept as they are */
+    void *guide_self;
 };
 
 /* Memory from `arena`, 1.5 MiB. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status price_memo_new(struct price_memo *memo, struct arena *arena,
-                                              struct dse_error *err);
+DSE_MUST_CHECK enum dse_status price_memo_new(struct price_memo *memo, struct engine_context *context,
+                                              struct arena *arena, struct dse_error *err);
 
 /* A hash of factors, orders of the non-unit loops, dimensions of the array of the non-unit spatial loops and
  * keeps; with `orders_spatial` (of the accounting) also of the places of loops that are only spatial. Never
@@ -35,11 +41,8 @@ uint64_t price_memo_hash(const struct mapping *mapping, bool orders_spatial);
  * report a cost. */
 struct price_memo_entry *price_memo_at(struct price_memo *memo, uint64_t hash);
 
-/* The entry of a mapping, which is evaluated when it is not known. `guide` (NULL: none) turns a cost just
- * evaluated into the one to keep. NULL when it does not fit or the budget is used up. */
-typedef double price_memo_guide(void *self, double cost);
-const struct price_memo_entry *price_memo_look(struct price_memo *memo, struct engine_context *context,
-                                               const struct mapping *mapping, price_memo_guide *guide,
-                                               void *self);
+/* Cost and tie (energy-delay product) of a mapping, which is evaluated when it is not known. False when it
+ * does not fit or the budget is used up. `memo` is a struct price_memo: with it this is a descent_price. */
+bool price_memo_price(void *memo, const struct mapping *mapping, double *cost, double *tie);
 
 #endif

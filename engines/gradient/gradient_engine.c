@@ -54,17 +54,6 @@ static uint32_t option_of(const struct state *state, size_t index)
     return (uint32_t)engine_context_option(state->context, index);
 }
 
-static bool price(void *self, const struct mapping *mapping, double *cost, double *tie)
-{
-    struct state *state = self;
-    const struct price_memo_entry *known = price_memo_look(&state->memo, state->context, mapping, NULL, NULL);
-    if (!known)
-        return false;
-    *cost = known->cost;
-    *tie = known->tie;
-    return true;
-}
-
 static enum dse_status gradient_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
@@ -75,7 +64,7 @@ static enum dse_status gradient_init(void *memory, struct engine_context *contex
     state->n_max = option_of(state, OPTION_POLISHED) + 1;
     state->list = arena_alloc_unset(arena, state->n_max, sizeof *state->list);
     DSE_TRY(arena_check(arena, "the best starts of a search", err));
-    DSE_TRY(price_memo_new(&state->memo, arena, err));
+    DSE_TRY(price_memo_new(&state->memo, context, arena, err));
     DSE_TRY(engine_context_mapspace(context, option_of(state, OPTION_BYPASS) != 0, &state->space, err));
     if (mapspace_is_empty(state->space))
         return DSE_OK;
@@ -90,7 +79,7 @@ static enum dse_status gradient_init(void *memory, struct engine_context *contex
 /* Price what is in `now`, and keep it among the best. */
 static void price_now(struct state *state)
 {
-    if (price(state, &state->now.mapping, &state->now.cost, &state->now.tie))
+    if (price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie))
         (void)priced_insert(state->list, &state->n_list, state->n_max, &state->now);
 }
 
@@ -124,7 +113,7 @@ static void draw(struct state *state)
 static bool polish(struct state *state)
 {
     if (state->descending) {
-        state->descending = descent_block(&state->descent, price, state);
+        state->descending = descent_block(&state->descent, price_memo_price, &state->memo);
         return true;
     }
     if (state->n_polished == state->n_list || state->n_polished == option_of(state, OPTION_POLISHED))

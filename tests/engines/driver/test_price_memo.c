@@ -97,7 +97,7 @@ static void test_memo_keeps_what_was_stored(void **state)
     struct arena arena;
     struct dse_error err;
     arena_init(&arena);
-    assert_int_equal(price_memo_new(&memo, &arena, &err), DSE_OK);
+    assert_int_equal(price_memo_new(&memo, NULL, &arena, &err), DSE_OK);
     assert_true(price_memo_at(&memo, 5)->hash == 0);
     *price_memo_at(&memo, 5) = (struct price_memo_entry){5, 2.5, 0.5};
     assert_true(price_memo_at(&memo, 5)->cost == 2.5);

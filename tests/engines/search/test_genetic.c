@@ -158,9 +158,9 @@ static void test_genetic_refuses_an_elite_of_all(void **state)
     struct arena arena;
     struct dse_error err;
     arena_init(&arena);
-    assert_int_equal(genetic_new(&space, &options, random_stream_make(1, 0, RANDOM_TEST), &arena, &genetic,
-                                 &err),
-                     DSE_BAD_USAGE);
+    assert_int_equal(
+        genetic_new(&space, &options, random_stream_make(1, 0, RANDOM_TEST), &arena, &genetic, &err),
+        DSE_BAD_USAGE);
     assert_string_equal(err.text, "elite is 7, it must be less than the population of 7");
     arena_free(&arena);
 }
