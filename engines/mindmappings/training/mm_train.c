@@ -4,13 +4,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "costmodel/model/architecture.h"
 #include "engines/mindmappings/training/mm_data_file.h"
 #include "engines/mindmappings/training/mm_keeper.h"
@@ -339,17 +340,15 @@ static bool is_same(const struct training *t, const struct mm_model *a)
 static enum dse_status find_model(const struct training *t, const struct mm_model **model, bool *found,
                                   struct dse_error *err)
 {
-    struct text_buffer bytes;
+    char *bytes;
+    size_t n;
     *found = false;
     if (access(t->task->model, F_OK) != 0)
         return DSE_OK;
-    text_init(&bytes);
-    enum dse_status status =
-        data_file_append(t->task->model[0] == '/' ? "" : ".", t->task->model, &bytes, err);
+    DSE_TRY(yaml_load(t->task->model, &bytes, &n, err)); /* as a search reads its model */
     /* what is no model is not written over */
-    if (status == DSE_OK)
-        status = mm_model_read(t->task->model, bytes.data, bytes.length, t->arena, model, err);
-    text_free(&bytes);
+    enum dse_status status = mm_model_read(t->task->model, bytes, n, t->arena, model, err);
+    free(bytes);
     *found = status == DSE_OK && is_same(t, *model);
     return status;
 }

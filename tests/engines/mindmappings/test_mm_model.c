@@ -14,10 +14,9 @@
 
 #include "base/files.h"
 #include "base/hdf5/hdf5_guard.h"
-#include "tests/support/mm_case.h"
+#include "tests/support/mm_fixture.h"
 #include "tests/support/mm_model_case.h"
 
-static struct mm_case cnn, mttkrp;
 static struct arena arena;
 static struct mm_model model;
 static struct text_buffer bytes;
@@ -231,22 +230,6 @@ static void test_it_serves_what_it_was_trained_for(void **unused)
     assert_int_equal(mm_model_check(&model, "cnn.h5", &other.machine, MM_AUTOBYPASS, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "trained for another machine"));
     mm_case_end(&other);
-}
-
-static int begin(void **unused)
-{
-    (void)unused;
-    mm_case_begin(&cnn, MM_CNN, NULL, 0);
-    mm_case_begin(&mttkrp, MM_MTTKRP, NULL, 0);
-    return 0;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    mm_case_end(&mttkrp);
-    mm_case_end(&cnn);
-    return 0;
 }
 
 int main(void)

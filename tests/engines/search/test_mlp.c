@@ -9,22 +9,7 @@
 #include <cmocka.h>
 
 #include "engines/search/mlp.h"
-
-static struct arena arena;
-
-static int set_up(void **unused)
-{
-    (void)unused;
-    arena_init(&arena);
-    return 0;
-}
-
-static int tear_down(void **unused)
-{
-    (void)unused;
-    arena_free(&arena);
-    return 0;
-}
+#include "tests/support/arena_fixture.h"
 
 static struct mlp network(const uint32_t *width, uint32_t n_layer)
 {

@@ -9,24 +9,9 @@
 #include <cmocka.h>
 
 #include "engines/search/mlp_fit.h"
+#include "tests/support/arena_fixture.h"
 
 enum { N_EXAMPLE = 1000, N_IN = 3, N_OUT = 2 };
-
-static struct arena arena;
-
-static int set_up(void **unused)
-{
-    (void)unused;
-    arena_init(&arena);
-    return 0;
-}
-
-static int tear_down(void **unused)
-{
-    (void)unused;
-    arena_free(&arena);
-    return 0;
-}
 
 /* Example i: three numbers of its own stream; the targets are x0 - 2 x1 + 0.5 and |x2|. */
 static void get(void *self, const uint32_t *index, size_t n, float *input, float *target)

@@ -9,24 +9,9 @@
 #include <cmocka.h>
 
 #include "engines/search/mlp_train.h"
+#include "tests/support/arena_fixture.h"
 
 enum { N_IN = 9, N_OUT = 5, N_ROW = 3 };
-
-static struct arena arena;
-
-static int set_up(void **unused)
-{
-    (void)unused;
-    arena_init(&arena);
-    return 0;
-}
-
-static int tear_down(void **unused)
-{
-    (void)unused;
-    arena_free(&arena);
-    return 0;
-}
 
 static struct mlp drawn_network(struct random_stream *stream)
 {

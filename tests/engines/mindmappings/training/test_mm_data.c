@@ -12,11 +12,10 @@
 #include <cmocka.h>
 
 #include "engines/mindmappings/training/mm_data_file.h"
-#include "tests/support/mm_case.h"
+#include "tests/support/mm_fixture.h"
 
 enum { N_TRAIN = 50001, N_TEST = 400 };
 
-static struct mm_case cnn, mttkrp;
 static struct mm_problems problems;
 static struct mm_data_plan plan;
 static struct arena arena;
@@ -220,22 +219,6 @@ static void test_cut_and_edited_files_are_refused(void **unused)
     made(path, 2);
     assert_int_equal(truncate(path, 20000), 0);
     refuse("damaged");
-}
-
-static int begin(void **unused)
-{
-    (void)unused;
-    mm_case_begin(&cnn, MM_CNN, NULL, 0);
-    mm_case_begin(&mttkrp, MM_MTTKRP, NULL, 0);
-    return 0;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    mm_case_end(&mttkrp);
-    mm_case_end(&cnn);
-    return 0;
 }
 
 int main(void)
