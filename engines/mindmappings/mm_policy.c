@@ -18,6 +18,7 @@ enum {
     OPTION_CRITIC_RATE,
     OPTION_TAU,
     OPTION_BATCH,
+    OPTION_MEMORY,
     OPTION_NOISE,
     OPTION_NOISE_DECAY,
     OPTION_DISCOUNT,
@@ -35,14 +36,13 @@ static const struct engine_option option[N_OPTION] = {
     {"critic_rate", "learning rate of the critic", "", OPTION_REAL, 1e-3, 1e-9, 1, NULL},
     {"tau", "share by which the target networks follow in a step", "", OPTION_REAL, 0.01, 1e-9, 1, NULL},
     {"batch", "steps learned from at once", "step", OPTION_INTEGER, 64, 1, 4096, NULL},
+    {"memory", "steps remembered, the latest ones; at least a batch", "step", OPTION_INTEGER, 10000, 1, 1e6,
+     NULL},
     {"noise", "standard deviation of the noise of the first episode's actions, which are in -1 .. 1", "",
      OPTION_REAL, 0.5, 0, 10, NULL},
     {"noise_decay", "what it is multiplied by after an episode", "", OPTION_REAL, 0.99, 0, 1, NULL},
     {"discount", "of later rewards", "", OPTION_REAL, 1, 0, 1, NULL},
 };
-
-/* Steps remembered. */
-enum { MEMORY = 10000 };
 
 struct state {
     struct mm_search search;
@@ -122,7 +122,7 @@ static enum dse_status policy_init(void *memory, struct engine_context *context,
         .tau = engine_context_option(context, OPTION_TAU),
         .discount = engine_context_option(context, OPTION_DISCOUNT),
         .n_batch = (uint32_t)engine_context_option(context, OPTION_BATCH),
-        .n_memory = MEMORY,
+        .n_memory = (uint32_t)engine_context_option(context, OPTION_MEMORY),
     };
     mm_minimum(state->search.space, MM_MINIMUM_CODE, &minimum);
     state->minimum = objective_cost_of(&task->objective, minimum.energy_uj * 1e-6,

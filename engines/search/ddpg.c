@@ -56,7 +56,7 @@ enum dse_status ddpg_new(const struct ddpg_options *options, struct random_strea
 {
     const struct ddpg_options *o = options;
     if (o->n_batch == 0 || o->n_memory < o->n_batch)
-        return dse_fail(err, DSE_BAD_INPUT, "a memory of %u transitions for batches of %u", o->n_memory,
+        return dse_fail(err, DSE_BAD_INPUT, "a memory of %u steps does not hold a batch of %u", o->n_memory,
                         o->n_batch);
     struct ddpg *agent = arena_alloc(arena, 1, sizeof *agent);
     DSE_TRY(arena_check(arena, "reinforcement learning", err));
