@@ -28,6 +28,15 @@ struct measure {
     enum dse_status (*compute)(const struct problem *problem, const struct architecture *arch,
                                const struct mapping *mapping, uint64_t limit, const atomic_int *cancel,
                                struct arena *arena, union metric_value *value, struct dse_error *err);
+    /* The key of the number of mappings of a search that it is computed of, for the first metric, a latency
+     * in cycles, to choose among them: "simulations". NULL: it chooses none. */
+    const char *choice;
+    uint64_t choice_highest;
+    struct metric choice_metric; /* of how many it was computed: a column where it chooses */
+    /* About what the latency will be, in microseconds and without a simulation; 0: there will be none. Memory
+     * from `arena`. NULL: nothing is known. */
+    double (*guess)(const struct problem *problem, const struct architecture *arch,
+                    const struct mapping *mapping, struct arena *arena);
 };
 
 /* Registry (engines/registry.c): every measure. Their order is that of columns, and part of the keys of

@@ -1,6 +1,9 @@
 /* The measure `noc`: the latency of a mapping on the simulated network-on-chip. */
 #include "costmodel/noc/noc.h"
 
+/* The driver keeps 3 KB of each. */
+enum { NOC_CHOICE_MAX = 1000 };
+
 static const struct metric metric[] = {
     {.name = "noc_latency_cycle",
      .unit = "cycle",
@@ -40,4 +43,10 @@ const struct measure measure_noc = {
     .limit_standard = NOC_LATENCY_STEPS,
     .check = check,
     .compute = compute,
+    .choice = "simulations",
+    .choice_highest = NOC_CHOICE_MAX,
+    .choice_metric = {.name = "noc_simulations",
+                      .unit = "1",
+                      .sentence = "Mappings that were simulated to choose this one",
+                      .type = METRIC_U64},
 };

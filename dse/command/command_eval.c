@@ -105,7 +105,8 @@ static enum dse_status measure(const struct cli_args *args, size_t kind, const s
         return dse_fail(err, DSE_BAD_USAGE, "--measure belongs to --report summary");
     DSE_TRY(measure_add_list(&settings, cli_value(args, "measure"), err));
     DSE_TRY(measure_check(&settings, report->arch, err));
-    DSE_TRY(measure_mapping(&settings, report->problem, report->arch, mapping, NULL, arena, &values, err));
+    DSE_TRY(
+        measure_mapping(&settings, report->problem, report->arch, mapping, NULL, NULL, arena, &values, err));
     for (size_t i = 0, n = measure_columns(&settings, false, metric); i < n; i++) {
         double value = metric_number(metric[i], &values.value[i]);
         cells_text(measured, metric[i]->name);

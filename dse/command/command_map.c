@@ -70,6 +70,19 @@ static enum dse_status read_options(const struct cli_args *args, struct map_job 
     return solve_settings_settle(settings, err);
 }
 
+/* --simulations is of the measure noc, and asks for it. */
+static enum dse_status read_simulations(const struct cli_args *args, struct measure_settings *measure,
+                                        struct dse_error *err)
+{
+    size_t n;
+    unsigned long long n_choice = 0;
+    const int noc = measure_find("noc");
+    DSE_TRY(cli_number(args, "simulations", 1, measure_all(&n)[noc]->choice_highest, &n_choice, err));
+    if (!(measure->what >> noc & 1u))
+        DSE_TRY(measure_add(measure, "noc", err));
+    return measure_choose(measure, noc, n_choice, err);
+}
+
 /* A sweep's --set takes engine options too, so that is what people try here. */
 static enum dse_status refuse_options(const struct input_overrides *overrides, struct dse_error *err)
 {
@@ -118,6 +131,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(read_options(args, job, err));
     if (cli_value(args, "measure"))
         DSE_TRY(measure_add_list(&job->settings.measure, cli_value(args, "measure"), err));
+    if (cli_has(args, "simulations"))
+        DSE_TRY(read_simulations(args, &job->settings.measure, err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(refuse_options(&overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &job->arch, err));
@@ -321,6 +336,10 @@ static const struct cli_option options[] = {
     {"measure", 'm', "WHAT",
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},
+    {"simulations", 0, "N",
+     "simulate up to N of the best mappings of each search, and take the one that is best with the latency "
+     "on "
+     "the simulated network-on-chip for the delay"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
     {"format", 'f', "HOW",
      "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json, "

@@ -31,7 +31,7 @@ enum dse_status map_hint(const struct solve_settings *settings, const struct wor
     struct solve_settings next;
     int n = (int)workload->n_problem, best = 0, n_better = 0;
     text[0] = '\0';
-    if (!settings->engine->better || n == 0)
+    if (!settings->engine->better || n == 0 || settings->measure.n_choice)
         return DSE_OK;
     DSE_TRY(solve_settings_other(settings, settings->engine->better, settings->engine->better_evaluations,
                                  &next, err));

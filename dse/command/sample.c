@@ -88,7 +88,7 @@ static enum dse_status fill_block(const struct sampler *sampler, struct eval_wor
         if (!draw->valid)
             continue;
         arena_reset(arena);
-        DSE_TRY(measure_mapping(&sampler->settings->measure, sampler->problem, sampler->arch, mapping,
+        DSE_TRY(measure_mapping(&sampler->settings->measure, sampler->problem, sampler->arch, mapping, NULL,
                                 sampler->settings->cancel, arena, &block->measured[block->n_valid],
                                 &block->err));
         block->n_valid++;

@@ -14,7 +14,8 @@
 enum dse_status map_network_check(const struct cli_args *args, const struct solve_settings *settings,
                                   struct dse_error *err)
 {
-    static const char *const of_layers[] = {"layer", "constraints", "measure", "each-dataflow"};
+    static const char *const of_layers[] = {"layer", "constraints", "measure", "simulations",
+                                            "each-dataflow"};
     struct mapping_texts texts;
     const char *given = NULL;
     mapping_texts_asked(args, &texts);

@@ -22,6 +22,14 @@ enum { MEASURE_MAX = 4, MEASURE_VALUE_MAX = 24 };
 struct measure_settings {
     unsigned what;               /* bit i: measure i of measure_all */
     uint64_t limit[MEASURE_MAX]; /* of each, where it has one */
+    int chooser;                 /* the measure that chooses, when n_choice is not 0 */
+    uint32_t n_choice;           /* among so many mappings of a search; 0: what costs least is found */
+};
+
+/* What chose a mapping. */
+struct measure_choice {
+    uint64_t cycle; /* of that mapping; 0: it has none */
+    uint64_t n;     /* mappings that it was chosen among; 0: the search had no time for one */
 };
 
 /* What was measured of one execution: the metrics of measure_columns, in this order. Bytes of 0xff:
@@ -42,6 +50,11 @@ DSE_MUST_CHECK enum dse_status measure_add(struct measure_settings *settings, co
 DSE_MUST_CHECK enum dse_status measure_add_list(struct measure_settings *settings, const char *words,
                                                 struct dse_error *err);
 
+/* Let the measure number `i` choose among n mappings of each search. DSE_BAD_INPUT: it is none that chooses,
+ * is not asked for, or n is out of its range. */
+DSE_MUST_CHECK enum dse_status measure_choose(struct measure_settings *settings, int i, uint64_t n,
+                                              struct dse_error *err);
+
 /* Can all of it be computed for mappings on this machine? DSE_BAD_USAGE says what it lacks. */
 DSE_MUST_CHECK enum dse_status measure_check(const struct measure_settings *settings,
                                              const struct architecture *arch, struct dse_error *err);
@@ -61,11 +74,13 @@ void measure_values_init(struct measure_values *values);
 size_t measure_columns(const struct measure_settings *settings, bool folded,
                        const struct metric *metric[MEASURE_VALUE_MAX]);
 
-/* Compute what is asked for; what a mapping does not have is missing. Memory from `arena`. DSE_INTERRUPTED
- * soon after `cancel` (may be NULL) is set; DSE_NO_MEMORY, DSE_INTERNAL. */
+/* Compute what is asked for, but what `choice` (NULL: nothing chose) has; what a mapping does not have is
+ * missing. Memory from `arena`. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set; DSE_NO_MEMORY,
+ * DSE_INTERNAL. */
 DSE_MUST_CHECK enum dse_status measure_mapping(const struct measure_settings *settings,
                                                const struct problem *problem, const struct architecture *arch,
-                                               const struct mapping *mapping, const atomic_int *cancel,
+                                               const struct mapping *mapping,
+                                               const struct measure_choice *choice, const atomic_int *cancel,
                                                struct arena *arena, struct measure_values *values,
                                                struct dse_error *err);
 

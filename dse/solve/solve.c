@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
+#include "dse/solve/measure_choice.h"
 #include "dse/solve/option_files.h"
 #include "dse/solve/solve_cache.h"
 
@@ -230,8 +231,9 @@ static enum dse_status measure(const struct solve_settings *settings, const stru
     struct problem searched = *problem;
     if (result->found.padded)
         memcpy(searched.bound, result->found.padded_bound, sizeof searched.bound);
-    return measure_mapping(&settings->measure, &searched, arch, &result->found.mapping, cancel, arena,
-                           &result->measured, err);
+    const struct measure_choice choice = {result->found.slow_cycle, result->found.n_slow};
+    return measure_mapping(&settings->measure, &searched, arch, &result->found.mapping, &choice, cancel,
+                           arena, &result->measured, err);
 }
 
 /* Streams depend on the loop nest (or network and batch) and the engine, not on the machine: neighbouring
@@ -294,8 +296,12 @@ static enum dse_status search(const struct solve_settings *s, const struct solve
                               struct engine_result *found, struct dse_error *err)
 {
     struct engine_task task;
+    struct measure_chooser chooser;
     DSE_TRY(make_task(s, compiled, arch, cancel, arena, &task, err));
-    return engine_solve(s->engine, &task, arena, found, err);
+    task.slow = measure_chooser_init(&chooser, &s->measure, task.architecture, cancel);
+    enum dse_status status = engine_solve(s->engine, &task, arena, found, err);
+    measure_chooser_free(&chooser);
+    return status;
 }
 
 enum dse_status solve_dataflows(const struct solve_settings *settings, const struct problem *problem,

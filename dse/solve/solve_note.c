@@ -51,7 +51,8 @@ enum dse_status solve_note(const struct solve_settings *settings, const struct p
     struct solve_settings probe;
     const struct engine *engine = settings->engine;
     bool near = result->bounded && result->found.cost < near_bound * result->found.bound;
-    if (!engine->probe || result->outcome != RESULT_OK || near ||
+    bool chosen = settings->measure.n_choice > 0; /* not for its cost */
+    if (!engine->probe || result->outcome != RESULT_OK || near || chosen ||
         solve_settings_other(settings, engine->probe, engine->probe_evaluations, &probe, &ignored) != DSE_OK)
         return DSE_OK;
     struct solve_result *again = malloc(sizeof *again);

@@ -12,8 +12,9 @@ DSE_MUST_CHECK enum dse_status solve_settings_other(const struct solve_settings 
 
 /* Where the engine has a probe (engine.probe) and the mapping of `result`, which is ok, is far from its lower
  * bound: how much better the probe's mapping is, as result->beaten and a sentence in result->reason. Nothing
- * where it is not. Takes a fraction of a millisecond of a layer, and decides nothing by a clock. Memory from
- * `arena`. DSE_INTERRUPTED as solve_task; a probe that fails says nothing. */
+ * where it is not, or where a measure chose the mapping. Takes a fraction of a millisecond of a layer, and
+ * decides nothing by a clock. Memory from `arena`. DSE_INTERRUPTED as solve_task; a probe that fails says
+ * nothing. */
 DSE_MUST_CHECK enum dse_status solve_note(const struct solve_settings *settings,
                                           const struct problem *problem, const struct architecture *arch,
                                           const struct solve_shared *shared, const atomic_int *cancel,

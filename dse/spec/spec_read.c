@@ -256,13 +256,21 @@ static enum dse_status read_measure_settings(struct sweep_spec *spec, const char
         return yaml_fail(&spec->doc, node, err, "measure: %s has no settings; write {%s: }", word, word);
     }
     snprintf(what, sizeof what, "measure.%s", word);
-    DSE_TRY(yaml_check_keys(&spec->doc, node, what, &measure->limit, 1, err));
+    const char *const keys[] = {measure->limit, measure->choice};
+    DSE_TRY(yaml_check_keys(&spec->doc, node, what, keys, measure->choice ? 2 : 1, err));
     const struct ynode *limit = yaml_find(node, measure->limit);
-    return limit ? yaml_u64(&spec->doc, limit, measure->limit, 0, UINT32_MAX, &spec->measure.limit[i], err)
-                 : DSE_OK;
+    const struct ynode *choice = measure->choice ? yaml_find(node, measure->choice) : NULL;
+    uint64_t n_choice = 0;
+    if (limit)
+        DSE_TRY(yaml_u64(&spec->doc, limit, measure->limit, 0, UINT32_MAX, &spec->measure.limit[i], err));
+    if (!choice)
+        return DSE_OK;
+    DSE_TRY(yaml_u64(&spec->doc, choice, measure->choice, 1, measure->choice_highest, &n_choice, err));
+    return measure_choose(&spec->measure, i, n_choice, err);
 }
 
-/* measure: [noc, cosa], or {noc: {max_steps: N}, cosa: } where something is to be said about one of them. */
+/* measure: [noc, cosa], or {noc: {max_steps: N, simulations: N}, cosa: } where something is to be said about
+ * one of them. */
 static enum dse_status read_measure(struct sweep_spec *spec, struct dse_error *err)
 {
     const struct ynode *node = yaml_find(spec->doc.root, "measure");

@@ -200,7 +200,8 @@ static enum engine_stop outer_stop(const struct engine_context *context, double 
         return STOP_INTERRUPTED;
     if (budget->max_evaluations && result->n_evaluation >= budget->max_evaluations)
         return STOP_MAX_EVALUATIONS;
-    if (budget->max_seconds > 0 && clock_wall_s() - start_s >= budget->max_seconds)
+    double max_seconds = budget->max_seconds * (context->shortlist && result->feasible ? 0.5 : 1);
+    if (max_seconds > 0 && clock_wall_s() - start_s >= max_seconds)
         return STOP_MAX_SECONDS;
     return STOP_RUNNING;
 }
@@ -336,12 +337,16 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->start_s = clock_thread_s();
     text_init(&context->text);
     enum dse_status status = DSE_OK;
-    if (task->evaluator) {
+    if (task->slow && engine->kind == ENGINE_MAPPER)
+        status = shortlist_new(task->slow->n, arena, &context->shortlist, err);
+    if (status == DSE_OK && task->evaluator) {
         context->useful_macs = (double)problem_macs(evaluator_problem(task->evaluator));
         status = driver_use_evaluator(context, task->evaluator, err);
     }
     if (status == DSE_OK)
         status = search(context, state, start_s, err);
+    if (status == DSE_OK && context->shortlist && result->stop != STOP_INTERRUPTED)
+        status = driver_choose(context, start_s, err);
     if (status == DSE_OK && result->feasible)
         status =
             engine->kind == ENGINE_SCHEDULER ? confirm_schedule(context, err) : confirm_mapping(context, err);

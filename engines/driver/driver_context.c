@@ -66,7 +66,7 @@ enum dse_status driver_use_evaluator(struct engine_context *context, const struc
     else
         evaluator_bound(evaluator, &result->lower_bound);
     result->bound = objective_bound(&context->task->objective, &result->lower_bound);
-    context->good_enough = result->bound * (1 + 1e-12);
+    context->good_enough = context->shortlist ? -INFINITY : result->bound * (1 + 1e-12);
     context->workspace = padded ? NULL : task->workspace;
     eval_workspace_delete(context->own_workspace);
     context->own_workspace = NULL;
@@ -188,6 +188,8 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
     *cost = objective_cost(&context->task->objective, evaluation);
     if (evaluation->latency_cycle > context->cycle_limit || evaluation->energy_j > context->energy_limit_j)
         return true;
+    if (context->shortlist)
+        driver_list(context, mapping);
     bool lower = !result->feasible || *cost < result->cost;
     if (lower)
         improve(context, *cost);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "engines/driver/driver.h"
+#include "engines/driver/shortlist.h"
 
 enum { N_MISFIT = MISFIT_ORDER + 1 };
 
@@ -34,6 +35,7 @@ struct engine_context {
     double good_enough;             /* the bound with its tolerance; nothing better can be found */
     char reason[ENGINE_REASON_MAX]; /* the engine's own */
     struct text_buffer text;        /* of the best schedule */
+    struct shortlist *shortlist;    /* of the best mappings, for the task's slow price; NULL: it has none */
     uint64_t n_misfit_total;
     bool counted; /* `misfit` is set; what stands before it is zeroed at the start */
     struct misfit_count misfit[N_MISFIT][ARCH_LEVEL_MAX + 1]; /* [what][level + 1] */
@@ -42,5 +44,13 @@ struct engine_context {
 /* Price with `evaluator` from now on: the task's, or the padded one. */
 DSE_MUST_CHECK enum dse_status driver_use_evaluator(struct engine_context *context,
                                                     const struct evaluator *evaluator, struct dse_error *err);
+
+/* A mapping was priced (context->last): offer it to the shortlist. */
+void driver_list(struct engine_context *context, const struct mapping *mapping);
+
+/* The task's slow price, if it has one, chooses among the best mappings; `stop` is why the search ended.
+ * Until max_seconds after `start_s` (of clock_wall_s), but one at least. Errors: those of its hooks. */
+DSE_MUST_CHECK enum dse_status driver_choose(struct engine_context *context, double start_s,
+                                             struct dse_error *err);
 
 #endif

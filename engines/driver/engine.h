@@ -76,12 +76,28 @@ struct engine_budget {
     const atomic_int *cancel;
 };
 
+/* A price that is too slow for every mapping of a search: it chooses among the best ones. */
+struct engine_slow_price {
+    uint32_t n; /* mappings that get it at most, of different costs; at least 1 */
+    void *self; /* handed to the hooks */
+    /* What `cycles` will be about, in microseconds: by it the search tells which are the best ones. 0: it
+     * will have none. NULL: the cycles of the evaluation. */
+    double (*guess)(void *self, const struct problem *problem, const struct mapping *mapping);
+    /* The cycles of one execution of a mapping; 0: it has none. DSE_INTERRUPTED soon after the task was
+     * cancelled; DSE_NO_MEMORY, DSE_INTERNAL. */
+    enum dse_status (*cycles)(void *self, const struct problem *problem, const struct mapping *mapping,
+                              uint64_t *cycle, struct dse_error *err);
+};
+
 /* What is to be solved. All pointers are borrowed and const for the whole search. */
 struct engine_task {
     const struct evaluator *evaluator; /* mapper: problem + architecture, compiled */
     struct eval_workspace *workspace;  /* mapper: scratch for it; NULL: the driver's own */
     /* mapper: evaluator_bound of the same; NULL: the driver computes it */
     const struct lower_bound *bound;
+    /* mapper: chooses at the end, by the objective with its cycles for the delay; the lower bound does not
+     * end the search then, and half of the budget's seconds is for it. NULL: the best cost counts */
+    const struct engine_slow_price *slow;
     const struct mapspace_constraints *constraints; /* mapper: may be NULL (none) */
     const struct network *network;                  /* scheduler: the whole network; NULL for a mapper */
     const struct architecture *architecture;        /* always set */
@@ -123,6 +139,8 @@ struct engine_result {
     enum engine_stop stop;
     uint64_t n_evaluation;          /* cost-model calls; schedules that were priced */
     uint64_t n_draw;                /* candidates looked at, valid or not */
+    uint64_t slow_cycle;            /* of that mapping, by the task's slow price; 0: it has none */
+    uint64_t n_slow;                /* mappings that got the slow price */
     double seconds;                 /* wall time; never part of any decision except max_seconds */
     char reason[ENGINE_REASON_MAX]; /* why nothing was found, e.g. the most frequent misfit with one sample */
     uint32_t n_trace;

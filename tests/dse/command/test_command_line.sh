@@ -152,6 +152,14 @@ check 'has their columns' sh -c "head -1 '$folder/out' | grep -q ',noc_latency_c
 printf '%s\n' 'architecture: lone' 'clock: 1 GHz' 'hierarchy:' \
     '- {storage: DRAM, kind: dram, word: 8 bit, bandwidth: 4 GB/s, access_energy: 100 pJ}' \
     '- {storage: Buffer, word: 8 bit, capacity: 4 KiB, access_energy: 1 pJ}' '- {macs: MAC, word: 8 bit, energy: 0.1 pJ}' >"$folder/lone.yaml"
+check 'chosen by simulations' code 0 "$DSE" map simba resnet50 -l conv2_0_a -l conv2_0_b -e random -n 50 --simulations 3 -j 1 -f csv
+check 'has how many' grep -q ',noc_latency_cycle,noc_simulations,' "$folder/out"
+cp "$folder/out" "$folder/chosen.csv"
+check 'chosen on two threads' code 0 "$DSE" map simba resnet50 -l conv2_0_a -l conv2_0_b -e random -n 50 --simulations 3 -j 2 -f csv
+check 'the same' cmp "$folder/out" "$folder/chosen.csv"
+check 'simulations of a schedule' code 2 "$DSE" map soma_edge resnet50 -e soma --simulations 3
+check 'says whose they are' grep -q 'simulations' "$folder/err"
+check 'no mesh to choose by' code 2 "$DSE" map "$folder/lone.yaml" resnet50 -l conv2_0_a -n 50 --simulations 2
 check 'no mesh' code 2 "$DSE" map "$folder/lone.yaml" resnet50 -l conv2_0_a -n 50 -m noc
 check 'says so' grep -q 'measure: noc: ' "$folder/err"
 check 'an unknown measure' code 2 "$DSE" map simba resnet50 -l conv2_0_a -n 50 -m nocs

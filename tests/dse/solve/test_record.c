@@ -1,7 +1,7 @@
 /* The rows of a point: sums over layers, outcomes, and texts that read back. Expected values follow from the
  * layers' own results by the rules in record.h; the check of the mapping line is that evaluating what is read
  * back costs the same.
- * Tests: measure_settings.c. */
+ * Tests: measure_choice.c, measure_settings.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,6 +199,49 @@ static void test_record_task_measures_its_mapping(void **state)
     drop(&f);
 }
 
+/* The latency that chose the mapping is the simulator's, and no higher than that of the mapping that costs
+ * least; a choice among one simulates that one. */
+static void test_record_task_chooses_its_mapping(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct arena scratch;
+    struct dse_error err = {0};
+    struct noc_latency latency;
+    const struct metric *metric[MEASURE_VALUE_MAX];
+    struct measure_settings *measure = &f.settings.measure;
+    const union metric_value *value;
+    uint64_t plain = 0;
+    make(&f);
+    arena_init(&scratch);
+    value = f.result[0].measured.value;
+    f.settings.objective = (struct objective){0, 1};
+    assert_int_equal(measure_choose(measure, measure_find("noc"), 4, &err), DSE_BAD_INPUT);
+    assert_int_equal(measure_add_list(measure, "cosa,noc", &err), DSE_OK);
+    assert_int_equal(measure_choose(measure, measure_find("cosa"), 4, &err), DSE_BAD_INPUT);
+    assert_int_equal(measure_choose(measure, measure_find("noc"), 0, &err), DSE_BAD_INPUT);
+    for (uint32_t n = 0; n <= 12; n += 6) {
+        if (n)
+            assert_int_equal(measure_choose(measure, measure_find("noc"), n, &err), DSE_OK);
+        assert_int_equal(
+            solve_task(&f.settings, &f.workload.problem[0], &f.arch, NULL, &scratch, &f.result[0]), DSE_OK);
+        assert_int_equal(f.result[0].outcome, RESULT_OK);
+        assert_int_equal(noc_latency_of(&f.workload.problem[0], &f.arch, &f.result[0].found.mapping,
+                                        NOC_LATENCY_STEPS, NULL, &scratch, &latency, &err),
+                         DSE_OK);
+        assert_int_equal(value[0].u64, latency.cycle);
+        plain = n ? plain : latency.cycle;
+        assert_true(latency.cycle <= plain);
+    }
+    assert_int_equal(measure_columns(measure, true, metric), 1);
+    assert_int_equal(measure_columns(measure, false, metric), 6);
+    assert_string_equal(metric[1]->name, "noc_simulations");
+    assert_int_equal(value[1].u64, 12);
+    assert_true(value[2].f64 > 0); /* cosa_util */
+    arena_free(&scratch);
+    drop(&f);
+}
+
 static void test_record_mapping_line_reads_back(void **state)
 {
     (void)state;
@@ -308,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_record_padding_is_told),
         cmocka_unit_test(test_record_measured_values_are_summed),
         cmocka_unit_test(test_record_task_measures_its_mapping),
+        cmocka_unit_test(test_record_task_chooses_its_mapping),
         cmocka_unit_test(test_record_mapping_line_reads_back),
         cmocka_unit_test(test_record_outcome_is_the_worst_layer),
         cmocka_unit_test(test_record_timeout_without_a_mapping),

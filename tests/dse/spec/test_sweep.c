@@ -229,11 +229,14 @@ static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
                                           "measure: [cosa]\n",
                                           "measure: [cosa, noc]\n",
                                           "measure: {noc: {max_steps: 9}}\n",
+                                          "measure: {noc: {simulations: 9}}\n",
+                                          "measure: {noc: {simulations: 10, max_steps: 9}}\n",
                                           "measure: {noc: , cosa: {}}\n"};
-    static const char *const what[] = {"", "noc", "cosa", "noc cosa", "noc", "noc cosa"};
-    static const size_t n_layer_extra[] = {0, 1, 4, 5, 1, 5}, n_point_extra[] = {0, 1, 0, 1, 1, 1};
-    uint64_t key[6];
-    for (size_t i = 0; i < 6; i++) {
+    static const char *const what[] = {"", "noc", "cosa", "noc cosa", "noc", "noc", "noc", "noc cosa"};
+    static const size_t n_layer_extra[] = {0, 1, 4, 5, 1, 2, 2, 5},
+                        n_point_extra[] = {0, 1, 0, 1, 1, 1, 1, 1};
+    uint64_t key[8];
+    for (size_t i = 0; i < 8; i++) {
         char text[512];
         snprintf(text, sizeof text, HEAD "engine: random\n%s", measure[i]);
         struct sweep_case *o = open_text(text, NULL, 0);
@@ -243,10 +246,10 @@ static void test_sweep_measures_are_columns_and_part_of_the_keys(void **state)
         key[i] = key_of(&o->sweep, 0);
         sweep_case_close(o);
     }
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 7; i++)
         for (size_t k = 0; k < i; k++)
             assert_true(key[i] != key[k]);
-    assert_true(key[5] == key[3]); /* the same in another form */
+    assert_true(key[7] == key[3]); /* the same in another form */
 }
 
 static void test_sweep_keys_depend_on_what_matters(void **state)
