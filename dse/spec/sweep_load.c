@@ -204,9 +204,18 @@ static enum dse_status load_batch(struct sweep *sweep, const struct spec_text *v
     return DSE_OK;
 }
 
+/* Linked, the first network goes with the first batch only, and so on. */
+static bool networks_have_own_batch(const struct sweep *sweep)
+{
+    const struct spec_variable *networks = spec_find_variable(sweep->spec, "network");
+    const struct spec_variable *batches = spec_find_variable(sweep->spec, "batch");
+    return networks && batches && networks->dimension == batches->dimension;
+}
+
 static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
 {
     static const struct spec_text own = {NULL, 0}; /* what the network says, else 1 */
+    const bool linked = networks_have_own_batch(sweep);
     struct setting_values values = values_of(sweep, "batch");
     if (values.n == 0)
         values = (struct setting_values){1, &own};
@@ -224,8 +233,15 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
     sweep->workload = arena_alloc(&sweep->arena, sweep->n_network * sweep->n_batch, sizeof *sweep->workload);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t n = 0; n < sweep->n_network; n++)
-        for (size_t b = 0; b < sweep->n_batch; b++)
-            DSE_TRY(load_workload(sweep, n, b, name, err));
+        for (size_t b = 0; b < sweep->n_batch; b++) {
+            struct dse_error unused = {0}; /* what no point has may be impossible */
+            bool needed = !linked || n == b;
+            enum dse_status status = load_workload(sweep, n, b, name, needed ? err : &unused);
+            if (needed || status == DSE_NO_MEMORY)
+                DSE_TRY(status);
+            if (status != DSE_OK)
+                workload_free(&sweep->workload[n * sweep->n_batch + b]);
+        }
     return DSE_OK;
 }
 

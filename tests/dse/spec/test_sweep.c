@@ -99,6 +99,30 @@ static void test_sweep_zip_makes_one_dimension(void **state)
     sweep_case_close(o);
 }
 
+/* Table 1 of the paper on Mind Mappings: convolutions of batch 16, and a kernel that has no batch. */
+static void test_sweep_zip_gives_each_network_its_batch(void **state)
+{
+    (void)state;
+    static const char axes[] = "experiment: t\nengine: random\naxes:\n"
+                               "  architecture: [mindmappings_banks, mindmappings_mttkrp_banks]\n"
+                               "  network: [mindmappings_resnet_conv4, mindmappings_mttkrp_0]\n"
+                               "  batch: [16, 1]\n";
+    struct sweep_point point;
+    struct dse_error err = {0};
+    char text[512];
+    snprintf(text, sizeof text, "%szip: [[architecture, network, batch]]\n", axes);
+    struct sweep_case *o = open_text(text, NULL, 0);
+    assert_int_equal(o->sweep.n_point, 2);
+    sweep_point(&o->sweep, 0, &point);
+    assert_int_equal(point.workload->batch, 16);
+    sweep_point(&o->sweep, 1, &point);
+    assert_string_equal(point.workload->network->name, "mindmappings_mttkrp_0");
+    assert_int_equal(point.workload->batch, 1);
+    sweep_case_close(o);
+    assert_null(sweep_case_open(axes, NULL, 0, &err));
+    assert_non_null(strstr(err.text, "cannot run with batch 16"));
+}
+
 static void test_sweep_points_are_one_dimension(void **state)
 {
     (void)state;
@@ -286,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_sweep_columns_have_units),
         cmocka_unit_test(test_sweep_mixed_units_become_text),
         cmocka_unit_test(test_sweep_zip_makes_one_dimension),
+        cmocka_unit_test(test_sweep_zip_gives_each_network_its_batch),
         cmocka_unit_test(test_sweep_points_are_one_dimension),
         cmocka_unit_test(test_sweep_layers_stand_in_the_order_of_the_network),
         cmocka_unit_test(test_sweep_options_go_to_their_engines),
