@@ -12,12 +12,12 @@
 #include "engines/driver/engine_command.h"
 
 /* The foot goes into the file (may be NULL) too. */
-static enum dse_status print(const struct console *console, const struct report *report, FILE *file,
-                             struct dse_error *err)
+static enum dse_status print(const struct console *console, const struct report *report,
+                             enum report_format format, FILE *file, struct dse_error *err)
 {
     struct text_buffer out;
     text_init(&out);
-    enum dse_status status = report_print(report, REPORT_TABLE, &out, err);
+    enum dse_status status = report_print(report, format, &out, err);
     if (status == DSE_OK && file)
         fputs(report->foot.data + strspn(report->foot.data, "\n"), file);
     if (status == DSE_OK)
@@ -70,17 +70,20 @@ static enum dse_status run_to_file(const struct cli_args *args, const struct con
                                    struct engine_command_task *task, struct dse_error *err)
 {
     const struct engine_command *command = engine_command_find(args->command->name);
+    static const char *const format_name[] = {"table", "csv", "json"};
     const char *path = command->writes ? NULL : cli_value(args, "output");
     struct new_file file;
     struct watch watch;
     struct report report;
+    size_t format; /* of commands that have the option */
+    DSE_TRY(cli_choice(args, "format", format_name, 3, REPORT_TABLE, &format, err));
     report_init(&report, command->name);
     watch_block(&watch);
     enum dse_status status = new_file_open(path, NULL, &file, err);
     if (status == DSE_OK) {
         status = run_watched(command, task, &watch, &report, err);
         if (status == DSE_OK)
-            status = print(console, &report, file.stream, err);
+            status = print(console, &report, (enum report_format)format, file.stream, err);
         status = new_file_close(&file, status, err);
     }
     watch_unblock(&watch);

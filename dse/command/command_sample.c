@@ -39,6 +39,7 @@ struct sample_job {
     struct sample_settings settings;
     struct sample_summary summary;
     bool with_mapping;
+    bool only_summary;
     struct new_file file;                           /* where rows go */
     const struct metric *metric[MEASURE_VALUE_MAX]; /* (n_metric) of what is measured */
     size_t n_metric;
@@ -52,6 +53,8 @@ struct sample_job {
 
 static enum dse_status write_header(struct sample_job *job, struct dse_error *err)
 {
+    if (job->only_summary)
+        return DSE_OK;
     text_append(&job->line, "draw,latency_cycle,latency_s,energy_j,edp_js,utilization");
     for (size_t i = 0; i < job->n_metric; i++)
         text_append(&job->line, ",%s", job->metric[i]->name);
@@ -83,6 +86,9 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
     const double number[] = {e->latency_s, e->energy_j, e->edp_js, e->utilization};
     char text[40];
     text_clear(line);
+    if (job->only_summary)
+        return keep_values(job, row) ? DSE_OK
+                                     : dse_fail(err, DSE_NO_MEMORY, "out of memory for the mappings");
     text_append(line, "%llu,%llu", (unsigned long long)row->draw, (unsigned long long)e->latency_cycle);
     for (size_t i = 0; i < 4; i++)
         text_append(line, ",%s", text_double(number[i], text, sizeof text));
@@ -109,28 +115,73 @@ static enum dse_status write_row(void *user, const struct sample_row *row, struc
 
 /* ---------------------------------------- the summary */
 
+struct spread {
+    size_t n; /* mappings that have the value; the rest is of these */
+    double best, median, mean, deviation, worst;
+};
+
+/* False when there is no memory. */
+static bool spread_of(const struct sample_job *job, size_t v, struct spread *spread)
+{
+    double *sorted = malloc((job->n + 1) * sizeof *sorted);
+    size_t n = 0;
+    for (size_t i = 0; sorted && i < job->n; i++)
+        if (!isnan(job->value[i][v]))
+            sorted[n++] = job->value[i][v];
+    *spread = (struct spread){.n = n};
+    if (n > 0) {
+        gsl_sort(sorted, 1, n);
+        spread->best = sorted[0];
+        spread->median = gsl_stats_median_from_sorted_data(sorted, 1, n);
+        spread->mean = gsl_stats_mean(sorted, 1, n);
+        spread->deviation = n > 1 ? gsl_stats_sd_m(sorted, 1, n, spread->mean) : 0;
+        spread->worst = sorted[n - 1];
+    }
+    free(sorted);
+    return sorted != NULL;
+}
+
+/* --only-summary: a CSV row for each value, in the place of the mappings'. */
+static enum dse_status write_spread(struct sample_job *job, struct dse_error *err)
+{
+    const char *const name[N_VALUE] = {"latency_cycle", "energy_j", "edp_js",
+                                       job->n_metric ? job->metric[0]->name : NULL};
+    text_clear(&job->line);
+    text_append(&job->line, "value,mappings,draws,best,median,mean,deviation,worst\n");
+    for (size_t v = 0; v < N_VALUE && name[v]; v++) {
+        struct spread s;
+        char text[40];
+        if (!spread_of(job, v, &s))
+            return dse_fail(err, DSE_NO_MEMORY, "out of memory for the summary");
+        const double number[] = {s.best, s.median, s.mean, s.deviation, s.worst};
+        text_append(&job->line, "%s,%zu,%llu", name[v], s.n, (unsigned long long)job->summary.n_draw);
+        for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+            text_append(&job->line, ",%s", s.n ? text_double(number[i], text, sizeof text) : "");
+        text_append(&job->line, "\n");
+    }
+    DSE_TRY(text_check(&job->line, "the summary", err));
+    fputs(job->line.data, job->file.stream);
+    return DSE_OK;
+}
+
 /* One row of the table: smallest, median and largest of a value, and how far apart they are. */
 static bool spread_row(const struct sample_job *job, size_t v, const char *name, const char *unit,
                        struct table *table)
 {
-    double *sorted = malloc((job->n + 1) * sizeof *sorted);
-    size_t n = 0;
+    struct spread spread;
     char text[64];
-    for (size_t i = 0; sorted && i < job->n; i++)
-        if (!isnan(job->value[i][v]))
-            sorted[n++] = job->value[i][v];
-    if (n > 0) {
-        gsl_sort(sorted, 1, n);
-        const double shown[] = {sorted[0], gsl_stats_median_from_sorted_data(sorted, 1, n), sorted[n - 1]};
-        table_cell(table, "%s", name);
-        for (size_t i = 0; i < 3; i++)
-            table_cell(table, "%s",
-                       unit ? text_si(shown[i], unit, text, sizeof text)
-                            : text_thousands((uint64_t)(shown[i] + 0.5), text, sizeof text));
-        table_cell(table, "%.4g", shown[2] / shown[0]);
-    }
-    free(sorted);
-    return sorted != NULL;
+    if (!spread_of(job, v, &spread))
+        return false;
+    const double shown[] = {spread.best, spread.median, spread.worst};
+    if (spread.n == 0)
+        return true;
+    table_cell(table, "%s", name);
+    for (size_t i = 0; i < 3; i++)
+        table_cell(table, "%s",
+                   unit ? text_si(shown[i], unit, text, sizeof text)
+                        : text_thousands((uint64_t)(shown[i] + 0.5), text, sizeof text));
+    table_cell(table, "%.4g", shown[2] / shown[0]);
+    return true;
 }
 
 static bool print_spread(const struct sample_job *job, struct text_buffer *out)
@@ -249,6 +300,10 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
     job->settings.draw = (enum sample_draw)draw;
     job->settings.search_bypass = cli_has(args, "search-bypass");
     job->with_mapping = cli_has(args, "mapping");
+    job->only_summary = cli_has(args, "only-summary");
+    if (job->with_mapping && job->only_summary)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "--mapping does not go with --only-summary, which has no mappings");
     if (cli_value(args, "accounting"))
         DSE_TRY(accounting_named(cli_value(args, "accounting"), &job->settings.accounting, err));
     if (cli_value(args, "measure"))
@@ -273,8 +328,9 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
 static enum dse_status draw(struct sample_job *job, struct dse_error *err)
 {
     DSE_TRY(write_header(job, err));
-    return sample_space(&job->workload.problem[0], &job->arch, &job->settings, write_row, job, &job->summary,
-                        err);
+    DSE_TRY(sample_space(&job->workload.problem[0], &job->arch, &job->settings, write_row, job, &job->summary,
+                         err));
+    return job->only_summary ? write_spread(job, err) : DSE_OK;
 }
 
 /* A signal must not leave half a file behind: it sets a flag instead, and the draws end. */
@@ -349,6 +405,9 @@ static const struct cli_option options[] = {
     {"measure", 'm', "WHAT",
      "also noc (simulated network-on-chip), cosa (terms of CoSA's objective) or noc,cosa"},
     {"mapping", 0, NULL, "also the mapping itself, as `dse eval` reads it"},
+    {"only-summary", 0, NULL,
+     "no rows of mappings, but one for cycles, energy and EDP each: best, median, mean, standard deviation, "
+     "worst"},
     {"output", 'o', "FILE", "where rows go (default: standard output)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
     {"batch", 'b', "N", "samples (default: what the network says, else 1)"},

@@ -119,8 +119,23 @@ static const struct cell_column net_column[] = {
     {.name = "search_trial", .title = "search trial", .look = LOOK_FIXED, .digit = 3},
 };
 
-static void fill_report(const struct mm_model *model, const struct mm_train_task *task, bool found,
-                        struct report *report)
+/* The columns before the first quality are those of an epoch, too. */
+enum { N_EPOCH_COLUMN = 5 };
+
+static void fill_epochs(const struct mm_model *model, struct cells *rows)
+{
+    cells_init(rows, net_column, N_EPOCH_COLUMN);
+    for (uint32_t i = 0; i < model->n_net; i++)
+        for (uint32_t epoch = 0; epoch < model->net[i].n_epoch; epoch++) {
+            cells_count(rows, i + 1);
+            cells_format(rows, "%" PRIu64, model->net[i].seed);
+            cells_count(rows, epoch + 1);
+            cells_real(rows, model->net[i].train_loss[epoch]);
+            cells_real(rows, model->net[i].test_loss[epoch]);
+        }
+}
+
+static void fill_nets(const struct mm_model *model, struct report *report)
 {
     cells_init(&report->rows, net_column, sizeof net_column / sizeof net_column[0]);
     for (uint32_t i = 0; i < model->n_net; i++) {
@@ -136,6 +151,15 @@ static void fill_report(const struct mm_model *model, const struct mm_train_task
         cells_real(&report->rows, net->quality.median_error);
         cells_real(&report->rows, net->quality.trial);
     }
+}
+
+static void fill_report(const struct mm_model *model, const struct mm_train_task *task, bool epochs,
+                        bool found, struct report *report)
+{
+    if (epochs)
+        fill_epochs(model, &report->rows);
+    else
+        fill_nets(model, report);
     text_append(&report->foot,
                 "\n%s: algorithm %s, mode %s, %s, problems %s\n%s; products by OpenBLAS for %s%s\n",
                 task->model, model->encoding.algorithm->name, mm_mode_name[model->mode], model->architecture,
@@ -160,12 +184,14 @@ static enum dse_status train(const struct engine_command_task *task, struct aren
                                 .say = task->say,
                                 .user = task->user};
     uint64_t seed = 0, n_net = 1;
-    uint32_t mode = MM_AUTOBYPASS;
+    static const char *const rows[] = {"nets", "epochs"};
+    uint32_t mode = MM_AUTOBYPASS, row = 0;
     bool found;
     if (!job.model)
         return dse_fail(err, DSE_BAD_USAGE, "where to? -o MODEL.h5");
     DSE_TRY(read_preset(task, &job.preset, err));
     DSE_TRY(choose(task, "mode", mm_mode_name, MM_MODE_COUNT, &mode, err));
+    DSE_TRY(choose(task, "rows", rows, sizeof rows / sizeof rows[0], &row, err));
     DSE_TRY(count(task, "seed", 0, UINT32_MAX, &seed, err));
     DSE_TRY(count(task, "nets", 1, MM_NET_MAX, &n_net, err));
     DSE_TRY(mm_machine_of(task->architecture, &machine, err));
@@ -175,7 +201,7 @@ static enum dse_status train(const struct engine_command_task *task, struct aren
     job.seed = seed;
     job.n_net = (uint32_t)n_net;
     DSE_TRY(mm_train(&job, arena, &model, &found, err));
-    fill_report(model, &job, found, report);
+    fill_report(model, &job, row == 1, found, report);
     return DSE_OK;
 }
 
@@ -203,6 +229,8 @@ static const struct cli_option options[] = {
     {"data", 'd', "FILE.h5", "training data: read, or drawn and kept there (default: drawn and not kept)"},
     {"mode", 'm', "MODE", "autobypass (default): tiles that do not fit are bypassed; mustfit: all fit"},
     {"seed", 's', "N", "of data, first weights and shuffles (default 0)"},
+    {"rows", 0, "WHAT", "what is printed: nets (default), or epochs, with the losses of each"},
+    {"format", 'f', "HOW", "table for people (default), csv or json"},
     {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };

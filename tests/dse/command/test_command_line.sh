@@ -85,6 +85,14 @@ check 'and a summary' grep -q '^dse: 200 valid mappings in 200 draws' "$folder/e
 check 'leaves nothing else' test ! -e "$folder/space.csv.tmp"
 check 'dse sample on one thread' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 200 --mapping -j 1
 check 'gives the same' cmp "$folder/out" "$folder/space.csv"
+check 'dse sample of a summary' code 0 "$DSE" sample simba resnet50 conv2_0_b -n 200 --only-summary
+# mean and deviation of column 4, energy_j, of the rows
+awk -F, 'NR > 1 { n++; s += $4; q += $4 * $4 } END { m = s / n; printf "%.9e %.9e\n", m, sqrt((q - n * m * m) / (n - 1)) }' \
+    "$folder/space.csv" >"$folder/moments"
+awk -F, '$1 == "energy_j" && $2 == 200 { printf "%.9e %.9e\n", $6, $7 }' "$folder/out" >"$folder/summary"
+check 'has the moments of the rows' cmp "$folder/moments" "$folder/summary"
+check 'and a row for each value' test "$(cut -d, -f1 "$folder/out" | tr '\n' ' ')" = 'value latency_cycle energy_j edp_js '
+check 'a summary with mappings' code 2 "$DSE" sample simba resnet50 conv2_0_b --only-summary --mapping
 sed -n 2p "$folder/space.csv" | grep -o 'mapping: \[[^"]*\]' >"$folder/sampled.yaml"
 check 'a sampled mapping' code 0 "$DSE" eval simba resnet50:conv2_0_b "$folder/sampled.yaml" --report summary --format csv
 check 'has its price' grep -qx "latency_cycle,$(sed -n 2p "$folder/space.csv" | cut -d, -f2)" "$folder/out"

@@ -68,6 +68,12 @@ check 'the data after three kills' cmp "$folder/data1.h5" "$folder/kd.h5"
 # shellcheck disable=SC2086
 check 'once more: it is there already' code 0 train $again
 check 'and says so' grep -q 'trained by the same command' "$folder/out"
+# shellcheck disable=SC2086
+check 'its losses' code 0 train $again --rows epochs -f csv
+check 'of two epochs of two networks' test "$(cut -d, -f1,3 "$folder/out" | tr '\n' ' ')" = 'network,epochs 1,1 1,2 2,1 2,2 '
+# shellcheck disable=SC2086
+check 'its networks' code 0 train $again -f csv
+check 'have all columns' test "$(tail -n 1 "$folder/out" | tr -dc , | wc -c)" -eq 9
 
 check 'the recipe of the paper' code 0 train --preset paper --samples 1000 --epochs 1 -o "$folder/p.h5" -j 2
 check 'is that of the paper' grep -q 'inputs raw, outputs ratio; layers 64 256 1024 2048 2048 1024 256 64; loss huber; sgd momentum 0.9' \
@@ -77,6 +83,8 @@ check 'problems of a network' code 0 train -p mindmappings_resnet_conv4 --sample
 
 check 'without a place for the model' says 'where to? -o MODEL.h5' train
 check 'an unknown preset' says 'preset large is unknown; it is one of: small, paper' train -o x.h5 --preset large
+check 'unknown rows' says 'one of: nets, epochs' train -o x.h5 --rows all
+check 'an unknown format' says '--format xml: accepted are table, csv, json' train -o x.h5 --format xml
 check 'an unknown mode' says 'one of: autobypass, mustfit' train -o x.h5 --mode fit
 check 'no samples' says 'samples 0: a whole number from 1000' train -o x.h5 --samples 0
 check 'problems of another algorithm' says 'mindmappings_banks is a machine for cnn' train -o x.h5 -p mttkrp
