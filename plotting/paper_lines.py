@@ -1,7 +1,7 @@
 """Lines over places that have names (sizes, dataflows), in a grid of panels; the layout is computed here, in points, paper_lines.gp draws it."""
 from paper_tools import array, gnuplot, quote, ticks
 
-LEFT, RIGHT, TOP, TITLE, GAP_X, GAP_Y, BOTTOM = 52, 10, 10, 16, 58, 16, 32
+LEFT, RIGHT, TOP, TITLE, GAP_X, GAP_Y, BOTTOM = 52, 14, 10, 16, 58, 16, 32
 
 
 class Panel:

@@ -208,6 +208,9 @@ class PaperFolders(unittest.TestCase):
     def test_every_specification_is_in_order(self):
         papers = [os.path.dirname(path) for path in glob.glob(os.path.join(ROOT, "experiments/*/expected.csv"))]
         for path in [path for paper in papers for path in glob.glob(paper + "/*.yaml") + glob.glob(paper + "/quick/*.yaml")]:
+            with open(path, encoding="utf-8") as file:
+                if "$RUNS/" in file.read():
+                    continue  # needs what an earlier step makes: test_paper_mindmappings.py
             done = subprocess.run([DSE, "check", os.path.relpath(path, ROOT)], cwd=ROOT, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False)
             self.assertEqual(done.returncode, 0, done.stdout.decode())
