@@ -201,7 +201,7 @@ static enum engine_stop outer_stop(const struct engine_context *context, double 
     if (budget->max_evaluations && result->n_evaluation >= budget->max_evaluations)
         return STOP_MAX_EVALUATIONS;
     double max_seconds = budget->max_seconds * (context->shortlist && result->feasible ? 0.5 : 1);
-    if (max_seconds > 0 && clock_wall_s() - start_s >= max_seconds)
+    if (max_seconds > 0 && clock_wall_s() - start_s >= max_seconds - context->reserved_s)
         return STOP_MAX_SECONDS;
     return STOP_RUNNING;
 }

@@ -103,6 +103,13 @@ DSE_MUST_CHECK enum dse_status engine_context_offer(struct engine_context *conte
                                                     const struct engine_schedule *schedule,
                                                     struct dse_error *err);
 
+/* What follows the search, the check of the best so far above all, takes about so many seconds: the limit of
+ * seconds ends the search by so much earlier. The last call counts. */
+void engine_context_reserve(struct engine_context *context, double seconds);
+
+/* Where that is kept, 0 at first: for a search that looks at the clock itself. */
+const double *engine_context_reserved(const struct engine_context *context);
+
 /* No schedule of this task costs less than `cost`. The highest of several counts; when the best reaches it,
  * the search ends as optimal. Not below zero, not NaN: else nothing. */
 void engine_context_bound(struct engine_context *context, double cost);

@@ -245,6 +245,16 @@ void engine_context_count(struct engine_context *context, uint64_t n)
     context->result->n_draw += n;
 }
 
+void engine_context_reserve(struct engine_context *context, double seconds)
+{
+    context->reserved_s = seconds;
+}
+
+const double *engine_context_reserved(const struct engine_context *context)
+{
+    return &context->reserved_s;
+}
+
 void engine_context_bound(struct engine_context *context, double cost)
 {
     if (!(cost > context->result->bound) || !isfinite(cost))

@@ -32,6 +32,7 @@ struct engine_context {
     uint64_t cycle_limit;   /* what the best may need at most */
     double energy_limit_j;
     double start_s;                 /* of clock_thread_s */
+    double reserved_s;              /* of the budget's seconds, for what follows the search */
     double good_enough;             /* the bound with its tolerance; nothing better can be found */
     char reason[ENGINE_REASON_MAX]; /* the engine's own */
     struct text_buffer text;        /* of the best schedule */

@@ -51,6 +51,8 @@ struct sorted_tile {
     struct blocking_node node;
 };
 
+enum { SORTED_BORDER_MAX = 64 };
+
 /* Which tiles of a sorted list a state of one loop leads to. */
 struct reach_row {
     bool all;        /* to each */
@@ -61,8 +63,10 @@ struct reach_row {
 /* The tiles of a level that may be part of something better than the best, by one order's key. In the
  * arena. */
 struct sorted_list {
-    uint32_t n;
-    struct sorted_tile *tile;               /* (n) */
+    uint32_t n, n_sorted;     /* the first n_sorted tiles are where they belong */
+    struct sorted_tile *tile; /* (n) */
+    /* the last one is the nearest: what stands in front of a border comes before what stands behind it */
+    uint32_t n_border, border[SORTED_BORDER_MAX];
     struct reach_row *row[PROBLEM_DIM_MAX]; /* [d](n states in front of the level) */
     size_t row_byte;                        /* all rows together */
 };
@@ -115,6 +119,9 @@ void proof_bound_outside(struct blocking_search *search);
 /* The list of level v by order k's key, without what cannot be part of anything better than the best; NULL:
  * out of memory. */
 struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uint32_t k);
+
+/* Sort the list at least as far as its first n tiles. */
+void proof_sort_to(struct sorted_list *list, uint32_t n);
 
 /* Bit i: the node in front of level v leads to tile 64 * word + i of the list. */
 uint64_t proof_reached(struct blocking_search *search, uint32_t v, struct sorted_list *list,

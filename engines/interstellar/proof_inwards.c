@@ -316,6 +316,7 @@ static void scan(struct blocking_search *search, uint32_t v, const struct blocki
 {
     const double *inside = search->proof->level[v].inside, *known = known_of(search, v, load);
     for (uint32_t word = 0; 64 * word < list->n; word++) {
+        proof_sort_to(list, 64 * word + 64 < list->n ? 64 * word + 64 : list->n);
         if (list->tile[64 * word].key + outer_j >= out->inner_j || leaves_off(search, out->inner_j < cutoff))
             return;
         uint64_t reached = proof_reached(search, v, list, from, word);

@@ -1,15 +1,54 @@
 /* Tiles of a level sorted by an order's key, and which of them a node in front of the level leads to: bits
- * for each state of each loop, 64 tiles a word, made as far as a search goes down the list. */
+ * for each state of each loop, 64 tiles a word. Both as far as a search goes down the list: most look at the
+ * first few tiles only, and to sort them all takes longer than it may between two looks at the clock. */
 #include <stdlib.h>
 
 #include "engines/interstellar/proof.h"
 
-enum { WORDS_AT_FIRST = 16, ROW_BYTE_MAX = 1 << 26 };
+enum { WORDS_AT_FIRST = 16, ROW_BYTE_MAX = 1 << 26, SORTED_AT_ONCE = 1 << 10 };
 
 static int compare_tiles(const void *a, const void *b)
 {
     const struct sorted_tile *one = a, *two = b;
     return one->key < two->key ? -1 : one->key > two->key ? 1 : one->tile < two->tile ? -1 : 1;
+}
+
+/* Of n tiles, those that come before the middle one of three of them go to the front; how many, at least one
+ * and not all. */
+static uint32_t partition(struct sorted_tile *tile, uint32_t n)
+{
+    const struct sorted_tile *a = &tile[0], *b = &tile[n / 2], *c = &tile[n - 1];
+    const struct sorted_tile *low = compare_tiles(a, b) < 0 ? a : b, *high = low == a ? b : a;
+    const struct sorted_tile *middle = compare_tiles(c, low) < 0    ? low
+                                       : compare_tiles(c, high) < 0 ? c
+                                                                    : high;
+    const struct sorted_tile pivot = *middle;
+    uint32_t front = 0, back = n - 1;
+    for (;; front++, back--) {
+        while (compare_tiles(&tile[front], &pivot) < 0)
+            front++;
+        while (compare_tiles(&pivot, &tile[back]) < 0)
+            back--;
+        if (front >= back)
+            return front;
+        const struct sorted_tile moved = tile[front];
+        tile[front] = tile[back];
+        tile[back] = moved;
+    }
+}
+
+void proof_sort_to(struct sorted_list *list, uint32_t n)
+{
+    while (list->n_sorted < n && list->n_border > 0) {
+        const uint32_t at = list->n_sorted, past = list->border[list->n_border - 1];
+        if (past - at > SORTED_AT_ONCE && list->n_border < SORTED_BORDER_MAX) {
+            list->border[list->n_border++] = at + partition(list->tile + at, past - at);
+            continue;
+        }
+        qsort(list->tile + at, past - at, sizeof *list->tile, compare_tiles);
+        list->n_sorted = past;
+        list->n_border--;
+    }
 }
 
 struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uint32_t k)
@@ -29,7 +68,7 @@ struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uin
     for (uint32_t i = 0; i < level->list.n; i++)
         if (key[i] < cutoff)
             list->tile[list->n++] = (struct sorted_tile){key[i], i, level->list.node[i]};
-    qsort(list->tile, list->n, sizeof *list->tile, compare_tiles);
+    list->border[list->n_border++] = list->n;
     for (uint32_t d = 0; d < search->space->model.n_dim; d++) {
         const uint32_t front = layer_tile(&search->space->model, v) - 1;
         list->row[d] =
@@ -41,10 +80,11 @@ struct sorted_list *proof_sorted(struct blocking_search *search, uint32_t v, uin
 }
 
 /* Word `word` of the row for a state from which the step leads to the states `leads` (bits). */
-static uint64_t find_word(const struct sorted_list *list, uint32_t d, const uint64_t *leads, uint32_t word)
+static uint64_t find_word(struct sorted_list *list, uint32_t d, const uint64_t *leads, uint32_t word)
 {
     const uint32_t from = 64 * word, n = list->n - from < 64 ? list->n - from : 64;
     uint64_t bits = 0;
+    proof_sort_to(list, from + n);
     for (uint32_t i = 0; i < n; i++)
         bits |= (uint64_t)row_leads(leads, list->tile[from + i].node.state[d]) << i;
     return bits;

@@ -2,6 +2,7 @@
  * same schedule before the driver sees it. */
 #include "engines/soma/offer.h"
 
+#include "base/clock.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
 #include "engines/soma/soma_metrics.h"
@@ -91,11 +92,12 @@ static enum dse_status no_fault(const struct fused_result *result, struct dse_er
                     text[result->fault], result->fault_tensor);
 }
 
-/* `double_buffered`: the schedule is known to be what the parser gives the LFA. */
+/* `double_buffered`: the schedule is known to be what the parser gives the LFA. `start_s`: since when it is
+ * being made, on clock_wall_s. */
 static enum dse_status offer(struct engine_context *context, const struct soma_task *task,
                              const struct soma_lfa *lfa, const struct fused_schedule *fused,
-                             bool double_buffered, const struct soma_stage1 *stage1, struct arena *scratch,
-                             struct dse_error *err)
+                             bool double_buffered, const struct soma_stage1 *stage1, double start_s,
+                             struct arena *scratch, struct dse_error *err)
 {
     struct fused_result result;
     struct engine_schedule totals;
@@ -128,6 +130,7 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
                                          : engine_context_offer(context, &totals, err);
     text_free(&text);
+    engine_context_reserve(context, soma_search_reserve(clock_wall_s() - start_s));
     return status;
 }
 
@@ -135,7 +138,7 @@ enum dse_status soma_offer(struct engine_context *context, const struct soma_tas
                            const struct soma_lfa *lfa, const struct fused_schedule *fused,
                            const struct soma_stage1 *stage1, struct arena *scratch, struct dse_error *err)
 {
-    return offer(context, task, lfa, fused, false, stage1, scratch, err);
+    return offer(context, task, lfa, fused, false, stage1, clock_wall_s(), scratch, err);
 }
 
 enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma_task *task,
@@ -143,12 +146,13 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
 {
     struct fused_schedule fused;
     struct soma_fault_info fault;
+    const double start_s = clock_wall_s();
     arena_reset(scratch);
     DSE_TRY(soma_parse(&task->search.context, lfa, scratch, &fused, &fault, err));
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
                         soma_fault_text(fault.what));
-    DSE_TRY(offer(context, task, lfa, &fused, true, NULL, scratch, err));
+    DSE_TRY(offer(context, task, lfa, &fused, true, NULL, start_s, scratch, err));
     arena_reset(scratch);
     return DSE_OK;
 }

@@ -64,8 +64,10 @@ enum dse_status soma_task_of(struct engine_context *context, size_t core, struct
         .core = (enum soma_core)engine_context_option(context, core),
         .max_evaluations = (uint64_t)engine_context_option(context, core + 1),
     };
-    return soma_task_prepare(engine_context_task(context), engine_context_accounting(context), choice,
-                             engine_context_arena(context), made, err);
+    DSE_TRY(soma_task_prepare(engine_context_task(context), engine_context_accounting(context), choice,
+                              engine_context_arena(context), made, err));
+    made->search.reserved_s = engine_context_reserved(context);
+    return DSE_OK;
 }
 
 void soma_task_free(struct soma_task *made)

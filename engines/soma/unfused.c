@@ -10,11 +10,16 @@
 /* Of each tile, where there is no time for more. */
 enum { HASTE_EVALUATIONS = 8 };
 
-/* Until when a share of the time that is left is spent. */
-static double share_until(const struct soma_search *search, double share)
+/* The same search, which has a share of the time that is left. */
+static struct soma_search with_share(const struct soma_search *whole, double share)
 {
-    double now_s = clock_wall_s();
-    return search->stop_at_s > now_s ? now_s + share * (search->stop_at_s - now_s) : search->stop_at_s;
+    struct soma_search search = *whole;
+    const double now_s = clock_wall_s();
+    search.stop_at_s = soma_search_end(whole);
+    search.reserved_s = NULL;
+    if (search.stop_at_s > now_s)
+        search.stop_at_s = now_s + share * (search.stop_at_s - now_s);
+    return search;
 }
 
 void soma_unfused_new(uint32_t n_layer, struct arena *arena, struct soma_unfused *unfused)
@@ -45,13 +50,12 @@ static enum dse_status find(struct engine_context *context, const struct soma_ta
                             struct soma_lfa_prices *prices, enum soma_moves moves, double share,
                             struct arena *scratch, struct soma_unfused *unfused, struct dse_error *err)
 {
-    struct soma_search search = task->search;
     uint64_t left = engine_context_left(context);
     uint64_t n_max = left < UINT64_MAX ? (uint64_t)ceil(share * (double)left) : left;
-    DSE_TRY(soma_cheap_lfa(&search, prices, &unfused->tuned, &unfused->price, err));
+    DSE_TRY(soma_cheap_lfa(&task->search, prices, &unfused->tuned, &unfused->price, err));
     if (isfinite(unfused->price.cost))
         DSE_TRY(soma_offer_lfa(context, task, &unfused->tuned, scratch, err));
-    search.stop_at_s = share_until(&task->search, share);
+    const struct soma_search search = with_share(&task->search, share);
     DSE_TRY(tune(&search, prices, moves, n_max, unfused, err));
     if (!isfinite(unfused->price.cost) || !soma_search_can_make(&task->search, unfused->price.n_part))
         return DSE_OK;

@@ -39,16 +39,22 @@ static bool conflict(const struct packing *a, uint32_t i, uint32_t j)
 
 /* ---- what is there to allocate ---- */
 
+/* What every allocation needs, also one that is not tried. */
 static void make_room(struct packing *a, struct arena *arena)
 {
     size_t n = (size_t)a->n + 1;
-    uint32_t **index[] = {&a->place,      &a->by_start, &a->first,    &a->order,
-                          &a->best_order, &a->spare,    &a->n_ejected};
+    a->place = arena_alloc_unset(arena, n, sizeof *a->place);
+    a->room = arena_alloc_unset(arena, n, sizeof *a->room);
+    a->best = arena_alloc(arena, n, sizeof *a->best);
+}
+
+static void make_room_to_pack(struct packing *a, struct arena *arena)
+{
+    size_t n = (size_t)a->n + 1;
+    uint32_t **index[] = {&a->by_start, &a->first, &a->order, &a->best_order, &a->spare, &a->n_ejected};
     for (size_t i = 0; i < sizeof index / sizeof index[0]; i++)
         *index[i] = arena_alloc(arena, n, sizeof(uint32_t));
-    a->room = arena_alloc(arena, n, sizeof *a->room);
     a->offset = arena_alloc(arena, n, sizeof *a->offset);
-    a->best = arena_alloc(arena, n, sizeof *a->best);
     a->placed = arena_alloc(arena, n, sizeof *a->placed);
     a->span = arena_alloc(arena, n, sizeof *a->span);
     a->area = arena_alloc(arena, n, sizeof *a->area);
@@ -66,7 +72,6 @@ static enum dse_status round_up(struct packing *a, uint64_t alignment, struct ds
         if (a->room[i] > byte_max - sum)
             return dse_fail(err, DSE_LIMIT, "buffer allocation: tensors of more than 2^62 bytes in all");
         sum += a->room[i];
-        a->area[i] = (double)a->room[i] * ((double)a->schedule->tensor[i].end - a->schedule->tensor[i].start);
     }
     return DSE_OK;
 }
@@ -249,7 +254,10 @@ static enum dse_status solve(struct packing *a, uint64_t effort, uint64_t buffer
     uint64_t *kept = arena_alloc(arena, (size_t)a->n + 1, sizeof *kept);
     struct sorted *list = arena_alloc(arena, (size_t)a->n + 1, sizeof *list);
     a->best_peak = UINT64_MAX;
+    make_room_to_pack(a, arena);
     DSE_TRY(arena_check(arena, "the allocation of tensors", err));
+    for (uint32_t i = 0; i < a->n; i++)
+        a->area[i] = (double)a->room[i] * ((double)a->schedule->tensor[i].end - a->schedule->tensor[i].start);
     sort_by(a, KEY_START, list, a->by_start);
     DSE_TRY(list_neighbours(a, arena, err));
     memcpy(a->order, a->by_start, a->n * sizeof *a->order); /* list_neighbours used it */

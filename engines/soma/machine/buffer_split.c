@@ -2,7 +2,6 @@
  * spans back, what begins takes the best gap, or as few spans as there are. */
 #include "engines/soma/machine/buffer_split.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Where a tensor goes when several gaps are wide enough. */
@@ -39,19 +38,10 @@ static bool is_load(const struct fused_tensor *tensor)
     return tensor->kind == FUSED_IFMAP || tensor->kind == FUSED_WEIGHT;
 }
 
-struct birth {
-    int32_t start;
-    uint32_t place, id;
-};
-
-static int by_birth(const void *left, const void *right)
+/* Its place among those that begin to live where it does. */
+static void add_birth(struct sweep *s, uint32_t *begin, uint32_t i)
 {
-    const struct birth *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->place != b->place)
-        return a->place < b->place ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    s->order[begin[s->schedule->tensor[i].start + 1]++] = i;
 }
 
 /* By start; at one position loads as the DRAM moves them, then what tiles make. In this order a tensor that
@@ -60,20 +50,25 @@ static int by_birth(const void *left, const void *right)
 static enum dse_status sort_births(struct sweep *s, struct arena *arena, struct dse_error *err)
 {
     const struct fused_schedule *of = s->schedule;
-    struct birth *birth = arena_alloc(arena, (size_t)of->n_tensor + 1, sizeof *birth);
+    const struct fused_tensor *tensor = of->tensor;
+    uint32_t *begin = arena_alloc(arena, (size_t)of->n_tile + 3, sizeof *begin); /* by start, from -1 on */
     int64_t sum = 0;
     DSE_TRY(arena_check(arena, "the places of tensors", err));
-    memset(s->place, 0xff, of->n_tensor * sizeof *s->place);
-    for (uint32_t k = 0; k < of->n_dram; k++)
-        s->place[of->dram_order[k]] = k;
     for (uint32_t i = 0; i < of->n_tensor; i++) {
-        const struct fused_tensor *t = &of->tensor[i];
-        birth[i] = (struct birth){t->start, is_load(t) ? s->place[i] : UINT32_MAX, i};
-        sum += t->end - t->start;
+        begin[tensor[i].start + 2]++;
+        sum += tensor[i].end - tensor[i].start;
     }
-    qsort(birth, of->n_tensor, sizeof *birth, by_birth);
+    for (uint32_t p = 0; p <= of->n_tile; p++)
+        begin[p + 1] += begin[p];
+    memset(s->place, 0xff, of->n_tensor * sizeof *s->place);
+    for (uint32_t k = 0; k < of->n_dram; k++) {
+        s->place[of->dram_order[k]] = k;
+        if (is_load(&tensor[of->dram_order[k]]))
+            add_birth(s, begin, of->dram_order[k]);
+    }
     for (uint32_t i = 0; i < of->n_tensor; i++)
-        s->order[i] = birth[i].id;
+        if (!is_load(&tensor[i]))
+            add_birth(s, begin, i);
     s->lasting = of->n_tensor > 0 ? (int32_t)(sum / of->n_tensor) : 0;
     return DSE_OK;
 }

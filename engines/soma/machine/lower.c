@@ -12,10 +12,11 @@ struct lowering {
     const struct soma_graph *graph;
     const struct fused_machine *machine;
     struct lowered *out;
-    uint32_t *first_tile; /* (n_layer + 1) into tile_at */
-    uint32_t *tile_at;    /* (n_tile) position of each tile, by layer and index */
-    uint32_t *output;     /* (n_tile) the tensor that the tile at a position makes */
-    int32_t *last_read;   /* (n_tensor) the last tile that reads it in the buffer, loads left out; -1: none */
+    struct fused_trace trace; /* of the schedule; its times alone */
+    uint32_t *first_tile;     /* (n_layer + 1) into tile_at */
+    uint32_t *tile_at;        /* (n_tile) position of each tile, by layer and index */
+    uint32_t *output;         /* (n_tile) the tensor that the tile at a position makes */
+    int32_t *last_read; /* (n_tensor) the last tile that reads it in the buffer, loads left out; -1: none */
     uint32_t *barrier; /* (n_tile + 1) as many transfers as the tile at a position is the first to wait for */
 };
 
@@ -249,9 +250,9 @@ static enum dse_status make_room(struct lowering *l, struct arena *arena, struct
 /* A load starts no earlier than when it is moved: at the tile that is next then. A store ends at the first
  * tile that begins when it is over, unless the tensor is read later. The times that the schedule has meet
  * these waits too, so they stay. */
-static void tighten(const struct lowering *l, const struct fused_trace *trace, uint32_t i,
-                    struct fused_tensor *tensor)
+static void tighten(const struct lowering *l, uint32_t i, struct fused_tensor *tensor)
 {
+    const struct fused_trace *trace = &l->trace;
     if (fused_is_load(tensor)) {
         int32_t limit = tensor->first_use >= 0 ? tensor->first_use : tensor->end - 1;
         while (tensor->start < limit &&
@@ -271,19 +272,12 @@ static enum dse_status tightened(const struct lowering *l, struct arena *arena, 
                                  struct dse_error *err)
 {
     const struct fused_schedule *s = l->schedule;
-    struct fused_result result;
-    struct fused_trace trace = {0};
     *copy = *s;
-    trace.tile_start = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *trace.tile_start);
-    trace.tile_finish = arena_alloc(arena, (size_t)s->n_tile + 1, sizeof *trace.tile_finish);
-    trace.tensor_start = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *trace.tensor_start);
-    trace.tensor_finish = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *trace.tensor_finish);
-    copy->tensor = arena_alloc(arena, (size_t)s->n_tensor + 1, sizeof *copy->tensor);
+    copy->tensor = arena_alloc_unset(arena, (size_t)s->n_tensor + 1, sizeof *copy->tensor);
     DSE_TRY(arena_check(arena, what, err));
-    DSE_TRY(fused_evaluate(s, l->machine, arena, &trace, &result, err));
     for (uint32_t i = 0; i < s->n_tensor; i++) {
         copy->tensor[i] = s->tensor[i];
-        tighten(l, &trace, i, &copy->tensor[i]);
+        tighten(l, i, &copy->tensor[i]);
     }
     return DSE_OK;
 }
@@ -334,6 +328,18 @@ static enum dse_status allocate(struct lowering *l, const struct buffer_allocate
     return find_tiles(l, arena, err);
 }
 
+static enum dse_status evaluate(struct lowering *l, struct arena *arena, struct dse_error *err)
+{
+    const struct fused_schedule *s = l->schedule;
+    struct fused_trace *trace = &l->trace;
+    trace->tile_start = arena_alloc_unset(arena, (size_t)s->n_tile + 1, sizeof *trace->tile_start);
+    trace->tile_finish = arena_alloc_unset(arena, (size_t)s->n_tile + 1, sizeof *trace->tile_finish);
+    trace->tensor_start = arena_alloc_unset(arena, (size_t)s->n_tensor + 1, sizeof *trace->tensor_start);
+    trace->tensor_finish = arena_alloc_unset(arena, (size_t)s->n_tensor + 1, sizeof *trace->tensor_finish);
+    DSE_TRY(arena_check(arena, what, err));
+    return fused_evaluate(s, l->machine, arena, trace, &l->out->result, err);
+}
+
 /* Everything but the instructions. */
 static enum dse_status place_all(struct lowering *l, const struct buffer_allocate_options *options,
                                  struct arena *arena, struct dse_error *err)
@@ -342,7 +348,7 @@ static enum dse_status place_all(struct lowering *l, const struct buffer_allocat
     struct buffer_allocate_options within = *options;
     *lowered = (struct lowered){.fault = LOWER_OK};
     within.buffer_byte = l->machine->buffer_byte;
-    DSE_TRY(fused_evaluate(l->schedule, l->machine, arena, NULL, &lowered->result, err));
+    DSE_TRY(evaluate(l, arena, err));
     if (lowered->result.fault != FUSED_OK) {
         lowered->fault = LOWER_SCHEDULE;
         return DSE_OK;

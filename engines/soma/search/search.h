@@ -26,12 +26,20 @@ struct soma_search {
     double clock_hz;
     struct soma_parallel parallel; /* for the first tiling numbers */
     double stop_at_s;              /* on clock_wall_s, when the search has to end; 0: never */
+    const double *reserved_s;      /* by so much earlier, as it stands; may be NULL */
     const atomic_int *cancel;      /* not 0: it has to end now; may be NULL */
 };
+
+/* When the time of the search is over, on clock_wall_s; 0: never. */
+double soma_search_end(const struct soma_search *search);
 
 /* Whether the time of the search is over, or it was cancelled. A search then leaves off where it is, with the
  * best so far; it decides nothing by this. Any thread. */
 bool soma_search_is_over(const struct soma_search *search);
+
+/* How many seconds before its limit a search has to end whose best schedule took so many to make and hand
+ * over, for it to be checked in time. */
+double soma_search_reserve(double made_s);
 
 /* Whether a schedule of so many parts can still be made, handed over and checked within the time of the
  * search, or little more: what is too large for that counts as not found. */

@@ -19,7 +19,16 @@ enum { N_OFFER = 4 };
 static const uint64_t offer_cycle[N_OFFER] = {400, 200, 300, 100};
 static const double offer_energy_j[N_OFFER] = {2, 3, 2, 6}; /* edp in nJ s: 800, 600, 600, 600 */
 
-enum { OPTION_OFFERS, OPTION_FINISH, OPTION_BOUND, OPTION_WRONG, OPTION_BAD, OPTION_EXPLAIN, N_OPTION };
+enum {
+    OPTION_OFFERS,
+    OPTION_FINISH,
+    OPTION_BOUND,
+    OPTION_WRONG,
+    OPTION_BAD,
+    OPTION_EXPLAIN,
+    OPTION_RESERVE,
+    N_OPTION
+};
 
 static const struct engine_option option[N_OPTION] = {
     {"offers", "offer so many, one in a step", "", OPTION_INTEGER, 4, 0, N_OFFER, NULL},
@@ -30,6 +39,8 @@ static const struct engine_option option[N_OPTION] = {
      OPTION_INTEGER, 0, 0, 5, NULL},
     {"bad", "offer without a text, or of no cycles", "", OPTION_INTEGER, 0, 0, 2, NULL},
     {"explain", "say why nothing was found", "", OPTION_BOOL, 0, 0, 1, NULL},
+    {"reserve", "the limit of seconds, all of which an offer reserves; 0: none", "s", OPTION_REAL, 0, 0, 1e6,
+     NULL},
 };
 
 struct state {
@@ -88,6 +99,8 @@ static enum dse_status fake_step(void *memory, struct engine_context *context, e
     }
     engine_context_count(context, 10);
     engine_context_bound(context, engine_context_option(context, OPTION_BOUND) * 1e-9);
+    engine_context_reserve(context, engine_context_option(context, OPTION_RESERVE));
+    assert_true(*engine_context_reserved(context) == engine_context_option(context, OPTION_RESERVE));
     return offer(context, state->n_offered++, err);
 }
 
@@ -141,7 +154,7 @@ static enum dse_status solve(const struct engine *engine, const double *value, u
                                .batch = 1,
                                .objective = {1, 1},
                                .option = value,
-                               .budget = {max_evaluations, 0, cancel}};
+                               .budget = {max_evaluations, value[OPTION_RESERVE], cancel}};
     return engine_solve(engine, &task, arena, result, err);
 }
 
@@ -199,6 +212,21 @@ static void test_driver_stops_at_the_budget_and_takes_what_finish_offers(void **
     assert_int_equal(f.result.n_evaluation, 10);
     assert_string_equal(f.result.schedule.text, "number 3");
     assert_int_equal(f.result.trace[1].evaluation, 10);
+    arena_free(&f.arena);
+}
+
+/* An hour, all of it for what follows: the step that says so is the last. */
+static void test_driver_ends_a_search_by_the_seconds_that_are_not_reserved(void **state)
+{
+    (void)state;
+    struct found f;
+    setup(&f);
+    f.value[OPTION_RESERVE] = 3600;
+    run(&f, 0, NULL);
+    assert_int_equal(f.status, DSE_OK);
+    assert_int_equal(f.result.stop, STOP_MAX_SECONDS);
+    assert_int_equal(f.result.n_evaluation, 10);
+    assert_string_equal(f.result.schedule.text, "number 0");
     arena_free(&f.arena);
 }
 
@@ -413,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_driver_thins_the_trace_but_keeps_its_ends),
         cmocka_unit_test(test_driver_keeps_the_first_of_the_best),
         cmocka_unit_test(test_driver_stops_at_the_budget_and_takes_what_finish_offers),
+        cmocka_unit_test(test_driver_ends_a_search_by_the_seconds_that_are_not_reserved),
         cmocka_unit_test(test_driver_finishes_after_a_cancel),
         cmocka_unit_test(test_driver_is_optimal_at_the_bound),
         cmocka_unit_test(test_driver_is_optimal_when_finish_reaches_the_bound),

@@ -30,6 +30,25 @@ static void test_search_is_over_when_time_or_cancel_says_so(void **state)
     assert_true(soma_search_is_over(&search));
 }
 
+static void test_search_ends_earlier_by_what_is_reserved(void **state)
+{
+    (void)state;
+    double reserved_s = 0;
+    struct soma_search search = {.reserved_s = &reserved_s};
+    reserved_s = 1;
+    assert_true(soma_search_end(&search) == 0);
+    assert_false(soma_search_is_over(&search));
+    search.stop_at_s = clock_wall_s() + 3600;
+    assert_true(soma_search_end(&search) == search.stop_at_s - 1);
+    assert_false(soma_search_is_over(&search));
+    reserved_s = 3600;
+    assert_true(soma_search_is_over(&search));
+    search.stop_at_s = 1800; /* a clock that has just begun */
+    assert_true(soma_search_end(&search) > 0);
+    assert_true(soma_search_reserve(0) == 0);
+    assert_true(soma_search_reserve(2) - soma_search_reserve(1) >= 1);
+}
+
 /* tiny6 with 16 tiles a layer: polishing gives a schedule all the same, of less than all it would look at. */
 static void test_search_that_is_over_polishes_no_more(void **state)
 {
@@ -143,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search_that_is_over_begins_no_more),
         cmocka_unit_test(test_search_is_over_when_time_or_cancel_says_so),
+        cmocka_unit_test(test_search_ends_earlier_by_what_is_reserved),
         cmocka_unit_test(test_search_that_is_over_polishes_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
