@@ -13,7 +13,9 @@ enum {
 bool blocking_search_is_over(struct blocking_search *search)
 {
     if (!search->over && search->n_look++ % LOOKS == 0)
-        search->over = blocking_limits_met(&search->limits);
+        search->over =
+            blocking_limits_met(&search->limits) ||
+            (!search->found && !search->limits.answered && blocking_limits_time(search->limits.hurry_at_s));
     search->spent =
         search->spent || (search->limits.most_try > 0 && search->n_try >= search->limits.most_try);
     search->over = search->over || search->spent;

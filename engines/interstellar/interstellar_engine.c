@@ -18,6 +18,10 @@
 
 enum { MODE_PROVE, MODE_ENUMERATE };
 enum { POLISH_EVALUATIONS = 20000, POLISH_PATIENCE = 50, LATE_EVALUATIONS = 500 };
+
+/* A proof that has found nothing after that share of its time hurries, and what is left goes into polish. */
+static const double hurry_share = 0.875;
+
 enum {
     OPTION_MODE,
     OPTION_LOOPS,
@@ -134,6 +138,7 @@ static enum dse_status begin_pass(struct engine_context *context, struct state *
     blocking_space_free(&state->space);
     arena_reset(&state->arena);
     state->n_try += state->search.n_try;
+    state->limits.answered = isfinite(engine_context_best_cost(context));
     state->search.limits = state->limits;
     if (state->limits.most_try > 0) /* of all passes together */
         state->search.limits.most_try -=
@@ -158,8 +163,10 @@ static enum dse_status interstellar_init(void *memory, struct engine_context *co
     arena_init(&state->arena);
     state->offered_j = INFINITY;
     state->limits.cancel = budget->cancel;
-    if (budget->max_seconds > 0)
+    if (budget->max_seconds > 0) {
         state->limits.stop_at_s = clock_wall_s() + budget->max_seconds;
+        state->limits.hurry_at_s = clock_wall_s() + hurry_share * budget->max_seconds;
+    }
     state->limits.most_try = (uint64_t)(engine_context_option(context, OPTION_EFFORT) * 1e6);
     DSE_TRY(check_task(context, err));
     settle(engine_context_task(context), false, &state->settings, &state->hint);
@@ -360,8 +367,11 @@ static enum dse_status interstellar_step(void *memory, struct engine_context *co
     if (!state->search.done)
         DSE_TRY(blocking_search_step(&state->search, err));
     DSE_TRY(offer(context, state, err));
-    if (!state->search.done && !state->search.spent)
+    if (!state->search.done && !state->search.spent) {
+        if (state->search.over) /* maybe in a hurry: nothing is left of the proof */
+            *stop = STOP_MAX_SECONDS;
         return DSE_OK;
+    }
     if (state->search.spent)
         time_passes_leave(&state->passes, state->search.bound_j);
     if (state->search.spent || !next_pass(context, state)) {
@@ -370,6 +380,16 @@ static enum dse_status interstellar_step(void *memory, struct engine_context *co
     }
     state->offered_j = INFINITY;
     return begin_pass(context, state, err);
+}
+
+/* A polish that has had its evaluations goes on while there is time. */
+static bool may_go_on(const struct engine_context *context, struct state *state)
+{
+    if (engine_context_evaluations(context) < state->last_evaluation || state->limits.stop_at_s <= 0 ||
+        blocking_limits_time(state->limits.stop_at_s))
+        return false;
+    state->last_evaluation += LATE_EVALUATIONS;
+    return true;
 }
 
 /* Where time is over the best is polished for a moment: least energy is found first, so by an objective with
@@ -388,7 +408,7 @@ static enum dse_status interstellar_finish(void *memory, struct engine_context *
         (!none && (enumerated || constrained || state->settings.pad > 1)))
         return DSE_OK;
     DSE_TRY(start_polish(context, state, constrained ? 0 : LATE_EVALUATIONS, err));
-    while (state->polish && polish_some(context, state))
+    while (state->polish && (polish_some(context, state) || may_go_on(context, state)))
         ;
     return DSE_OK;
 }

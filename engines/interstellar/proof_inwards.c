@@ -5,7 +5,7 @@
 
 #include "engines/interstellar/proof.h"
 
-enum { LATE_MOST = 100000, KNOWN_MAX = 1 << 23 };
+enum { LATE_MOST = 100000, LATE_LOOKS = 64, KNOWN_MAX = 1 << 23 };
 
 static bool solve(struct blocking_search *search, uint32_t v, const struct blocking_node *from, uint32_t load,
                   double cutoff, struct inner *out);
@@ -13,7 +13,11 @@ static bool solve(struct blocking_search *search, uint32_t v, const struct block
 /* Whether to go no further: a limit was met, and there is something to show for it or hardly will be. */
 static bool leaves_off(struct blocking_search *search, bool found)
 {
-    return blocking_search_is_over(search) && (found || search->found || ++search->n_late > LATE_MOST);
+    if (!blocking_search_is_over(search))
+        return false;
+    if (++search->n_late % LATE_LOOKS == 0 && blocking_limits_time(search->limits.stop_at_s))
+        search->n_late = LATE_MOST;
+    return found || search->found || search->limits.answered || search->n_late >= LATE_MOST;
 }
 
 static uint64_t hash_node(const struct blocking_node *node, uint32_t load, uint32_t n_dim)

@@ -55,7 +55,7 @@ static void teardown(struct fixture *f)
     arena_free(&f->arena);
 }
 
-/* One step of this proof takes a hundred million tries by itself. */
+/* One step of this proof takes a hundred million tries by itself. In a hurry it takes what it finds first. */
 static void test_limit_in_a_step_of_a_proof(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void test_limit_in_a_step_of_a_proof(void **state)
     assert_int_equal(blocking_prove(&f.space, &f.search, &err), DSE_OK);
     const double bound_j = f.search.bound_j;
     const uint32_t before = f.search.n_look;
-    f.search.limits.stop_at_s = 1e-9; /* long ago */
+    f.search.limits.hurry_at_s = 1e-9; /* long ago */
     assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
     assert_true(f.search.over);
     assert_false(f.search.done);
@@ -74,6 +74,26 @@ static void test_limit_in_a_step_of_a_proof(void **state)
     assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
     assert_false(f.search.done);
     teardown(&f);
+}
+
+/* Nothing has been found: where time is over, or there is an answer, no more than a few looks are taken. */
+static void test_proof_without_an_answer_ends_with_its_time(void **state)
+{
+    (void)state;
+    const struct blocking_limits met[] = {{.stop_at_s = 1e-9}, {.hurry_at_s = 1e-9, .stop_at_s = 1e-9}};
+    for (int i = 0; i < 3; i++) {
+        struct fixture f;
+        struct dse_error err;
+        const atomic_int cancel = 1;
+        setup(&f, "experiments/architectures/mindmappings.yaml", vgg_conv1_2);
+        assert_int_equal(blocking_prove(&f.space, &f.search, &err), DSE_OK);
+        const uint32_t before = f.search.n_look;
+        f.search.limits = i < 2 ? met[i] : (struct blocking_limits){.cancel = &cancel, .answered = true};
+        assert_int_equal(blocking_search_step(&f.search, &err), DSE_OK);
+        assert_true(f.search.over && !f.search.done && !f.search.found);
+        assert_in_range(f.search.n_look - before, 1, 1000);
+        teardown(&f);
+    }
 }
 
 static void test_cancel_while_blockings_are_listed(void **state)
@@ -132,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_in_a_step_of_a_proof),
+        cmocka_unit_test(test_proof_without_an_answer_ends_with_its_time),
         cmocka_unit_test(test_cancel_while_blockings_are_listed),
         cmocka_unit_test(test_limits_end_the_listing_of_a_space),
         cmocka_unit_test(test_space_too_large_to_hold),
