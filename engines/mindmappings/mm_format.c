@@ -161,8 +161,12 @@ static enum dse_status row(void *evaluation, const struct vector_line *line, str
     cells_whole(rows, line->line);
     cells_switch(rows, is_member);
     cells_text(rows, reason);
-    for (uint32_t i = 0; i < algorithm->n_cost; i++)
+    for (uint32_t i = 0; i + 1 < algorithm->n_cost; i++)
         cells_real(rows, is_member ? cost.value[i] : NAN);
+    if (is_member) /* the last value of the vector, as the count that it is */
+        cells_count(rows, (uint64_t)cost.cycle);
+    else
+        cells_none(rows);
     for (int i = 0; i < MM_MINIMUM_COUNT; i++)
         cells_real(rows, is_member ? cost.edp / state->minimum[i].edp : NAN);
     return DSE_OK;

@@ -13,6 +13,7 @@ check 'with named columns' grep -qx 'line,member,reason,InputRegFile_uJ,WeightRe
 'WeightBuffer_uJ,InputBuffer_uJ,DRAM_Weights_uJ,DRAM_Inputs_uJ,DRAM_Outputs_uJ,utilization,energy_uJ,cycles,edp_norm,'\
 'edp_norm_no_mac,edp_norm_halo' "$folder/out"
 check 'a row each, all members' test "$(grep -c '^[0-9]*,1,,' "$folder/out")" = 12
+check 'cycles are counts' grep -q ',13996800,' "$folder/out"
 check 'people get a table' code 0 "$DSE" eval mindmappings_banks --vectors "$known"
 check 'JSON' code 0 "$DSE" eval mindmappings_banks --vectors "$known" -f json
 check 'is read' python3 -c "import json,sys; json.load(open('$folder/out'))"
