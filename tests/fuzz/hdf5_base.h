@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/files.h"
 #include "base/hdf5/hdf5_file.h"
 #include "base/hdf5/hdf5_guard.h"
 #include "base/text.h"
@@ -31,7 +30,7 @@ struct hdf5_base {
     struct mm_problems problems;
 };
 
-static inline char *base_load(const char *path, size_t *length)
+static inline char *base_load_whole(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");
     FUZZ_REQUIRE(file && fseek(file, 0, SEEK_END) == 0, "%s", path);
@@ -41,8 +40,17 @@ static inline char *base_load(const char *path, size_t *length)
     FUZZ_REQUIRE(n > 0 && byte && fread(byte, 1, (size_t)n, file) == (size_t)n, "%s", path);
     fclose(file);
     byte[n] = '\0';
-    char *seal = memmem(byte, (size_t)n, "\nsealed by dse ", 15);
-    *length = seal ? (size_t)(seal - byte) : (size_t)n;
+    *length = (size_t)n;
+    return byte;
+}
+
+/* Without its seal. */
+static inline char *base_load(const char *path, size_t *length)
+{
+    char *byte = base_load_whole(path, length);
+    char *seal = memmem(byte, *length, "\nsealed by dse ", 15);
+    if (seal)
+        *length = (size_t)(seal - byte);
     return byte;
 }
 
@@ -177,19 +185,18 @@ static inline void base_plot(const char *path)
 static inline void base_read_surrogate(const struct hdf5_base *base, struct arena *arena)
 {
     struct dse_error err;
-    struct text_buffer bytes;
     struct mm_data_pair data;
     const struct mm_model *model;
     const struct mm_data_plan plan = base_plan(base);
-    text_init(&bytes);
-    FUZZ_REQUIRE(data_file_append("", base->path, &bytes, &err) == DSE_OK, "%s", err.text);
-    if (fuzz_ok(mm_model_read("model.h5", bytes.data, bytes.length, arena, &model, &err), &err)) {
+    size_t n;
+    char *bytes = base_load_whole(base->path, &n);
+    if (fuzz_ok(mm_model_read("model.h5", bytes, n, arena, &model, &err), &err)) {
         struct mlp_pass pass;
         float input[MM_VALUE_MAX] = {0};
         FUZZ_REQUIRE(mlp_pass_new(&model->net[0].frozen, arena, &pass, &err) == DSE_OK, "%s", err.text);
         (void)mm_decode_edp(&model->encoding, mlp_predict(&pass, input));
     }
-    text_free(&bytes);
+    free(bytes);
     if (fuzz_ok(mm_data_read(&plan, base->path, arena, &data, &err), &err))
         FUZZ_REQUIRE(mm_data_check(&data.train, &err) == DSE_OK && mm_data_check(&data.test, &err) == DSE_OK,
                      "read, but: %s", err.text);
