@@ -193,7 +193,7 @@ static void test_noc_cores_agree_with_the_plain_simulator(void **state)
         if (i % 4 == 0)
             draw_config(&stream, &config);
         config.compute = random_below(&stream, 2) ? NOC_COMPUTE_STATIC : NOC_COMPUTE_DYNAMIC;
-        draw_program(&stream, &config, i % 16 == 0, TRANSACTION_MAX / 2, random);
+        draw_program(&stream, &config, i % 32 == 0, TRANSACTION_MAX / 4, random);
         compare(&config, &random->program, i, &stepped, &cycles);
     }
     print_message("%llu of %llu cycles stepped\n", (unsigned long long)stepped, (unsigned long long)cycles);
