@@ -51,9 +51,9 @@ EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 # A new library: its pkg-config name here (or -lNAME in LIBS), its Debian package in scripts/packages-build.txt.
 PKGS := yaml-0.1 libxxhash hdf5-serial gsl
 # pkg-config and the packages may be missing when this file is read (a fresh machine), so nothing is asked until a
-# compile needs it; then once. GSL's BLAS is OpenBLAS: its CBLAS comes before the one that libgsl brings along.
+# compile needs it; then once.
 pkg = $(if $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo missing),$(error a library of these is missing: \
-    $(PKGS); run `make packages` first),$(shell pkg-config $(1) --define-variable=GSL_CBLAS_LIB=-lopenblas $(PKGS)))
+    $(PKGS); run `make packages` first),$(shell pkg-config $(1) $(PKGS)))
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(patsubst -I%,-isystem %,$$(call pkg,--cflags)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg,--libs))$(PKG_LIBS)
 
@@ -72,7 +72,7 @@ DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp $(OPT) $(CFLAGS)
 DSE_CPPFLAGS = -I. -I$(OUT)/generated $(PKG_CFLAGS) $(CPPFLAGS)
 COMPILE = $(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS) $(WARNINGS)
 LINK = $(CC) $(DSE_CFLAGS) -Wl,--as-needed $(LDFLAGS)
-LIBS = $(PKG_LIBS) -lhdf5_hl -lcsv -lglpk -lm
+LIBS = $(PKG_LIBS) -lhdf5_hl -lcsv -lglpk -lm -ldl
 
 # ------------------------------------------------------------------------------------------------------ sources
 

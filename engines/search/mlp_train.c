@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "engines/search/blas.h"
-
 const char *const mlp_loss_name[MLP_LOSS_COUNT] = {"huber", "mse", "mae"};
 const char *const mlp_optimiser_name[MLP_OPTIMISER_COUNT] = {"sgd", "adam"};
 const char *const mlp_schedule_name[MLP_SCHEDULE_COUNT] = {"constant", "step", "one_cycle"};
@@ -48,6 +46,7 @@ enum dse_status mlp_batch_new(const struct mlp *mlp, size_t n_row_max, struct ar
         batch->value[i] = arena_alloc(arena, n_row_max * mlp->width[i], sizeof(float));
         batch->slope[i] = arena_alloc(arena, n_row_max * mlp->width[i], sizeof(float));
     }
+    DSE_TRY(blas_open(&batch->blas, err));
     return arena_check(arena, "a batch of a neural network", err);
 }
 
@@ -67,7 +66,7 @@ enum dse_status mlp_batch_forward(struct mlp_batch *batch, size_t n_row, struct 
             memcpy(out + row * n, bias, n * sizeof *out);
         gsl_matrix_float x = matrix(batch->value[i], n_row, n_in), w = matrix(mlp_weight(mlp, i), n_in, n),
                          y = matrix(out, n_row, n);
-        DSE_TRY(blas_product(BLAS_AS_IS, &x, BLAS_AS_IS, &w, 1, &y, err));
+        DSE_TRY(blas_product(&batch->blas, BLAS_AS_IS, &x, BLAS_AS_IS, &w, 1, &y, err));
         if (i + 1 < mlp->n_layer) {
 #pragma omp simd
             for (size_t j = 0; j < n_row * n; j++)
@@ -101,12 +100,12 @@ enum dse_status mlp_batch_backward(struct mlp_batch *batch, size_t n_row, float 
         if (gradient) {
             float *to = gradient + (mlp_weight(mlp, i) - mlp->parameter);
             gsl_matrix_float dw = matrix(to, n_in, n);
-            DSE_TRY(blas_product(BLAS_TRANSPOSED, &x, BLAS_AS_IS, &dy, 0, &dw, err));
+            DSE_TRY(blas_product(&batch->blas, BLAS_TRANSPOSED, &x, BLAS_AS_IS, &dy, 0, &dw, err));
             sum_columns(batch->slope[i + 1], n_row, n, to + n_in * n);
         }
         if (i == 0 && !inputs)
             break;
-        DSE_TRY(blas_product(BLAS_AS_IS, &dy, BLAS_TRANSPOSED, &w, 0, &dx, err));
+        DSE_TRY(blas_product(&batch->blas, BLAS_AS_IS, &dy, BLAS_TRANSPOSED, &w, 0, &dx, err));
         if (i > 0) {
 #pragma omp simd
             for (size_t j = 0; j < n_row * n_in; j++)

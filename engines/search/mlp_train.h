@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engines/search/blas.h"
 #include "engines/search/mlp.h"
 
 /* Of the difference d of an output and its target: Huber d^2 / 2 up to |d| = 1 and |d| - 1/2 beyond (P.
@@ -20,11 +21,13 @@ double mlp_loss_of(enum mlp_loss kind, const float *output, const float *target,
 /* The values inside a network for a batch; for one thread. */
 struct mlp_batch {
     const struct mlp *mlp;
+    struct blas blas;
     size_t n_row_max;
     float *value[MLP_LAYER_MAX + 1]; /* (rows, width) of each layer; the caller sets value[0] */
     float *slope[MLP_LAYER_MAX + 1]; /* the same of the derivatives; the caller sets slope[n_layer] */
 };
 
+/* DSE_IO: OpenBLAS cannot be loaded. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status mlp_batch_new(const struct mlp *mlp, size_t n_row_max, struct arena *arena,
                                              struct mlp_batch *batch, struct dse_error *err);
 

@@ -1,7 +1,6 @@
 /* Asks libraries, kernel and clock; version, revision and flags come from the Makefile. */
 #include "results/record/provenance.h"
 
-#include <cblas.h>
 #include <csv.h>
 #include <glpk.h>
 #include <gnu/libc-version.h>
@@ -43,15 +42,12 @@ static void utc_now(char *buffer, size_t size)
 static void name_libraries(struct provenance *provenance)
 {
     unsigned xxhash = XXH_versionNumber();
-    const char *openblas = openblas_get_config(); /* "OpenBLAS 0.3.21 DYNAMIC_ARCH ..." */
-    openblas += strcspn(openblas, " ");
-    openblas += strspn(openblas, " ");
     snprintf(provenance->libraries, sizeof provenance->libraries,
-             "libyaml %s, xxHash %u.%u.%u, HDF5 %s, GLPK %s, GSL %s, OpenBLAS %.*s, libcsv %d.%d.%d, "
+             "libyaml %s, xxHash %u.%u.%u, HDF5 %s, GLPK %s, GSL %s, libcsv %d.%d.%d, "
              "glibc %s, OpenMP %d",
              yaml_get_version_string(), xxhash / 10000, xxhash / 100 % 100, xxhash % 100,
-             provenance->hdf5_version, glp_version(), gsl_version, (int)strcspn(openblas, " "), openblas,
-             CSV_MAJOR, CSV_MINOR, CSV_RELEASE, gnu_get_libc_version(), _OPENMP);
+             provenance->hdf5_version, glp_version(), gsl_version, CSV_MAJOR, CSV_MINOR, CSV_RELEASE,
+             gnu_get_libc_version(), _OPENMP);
 }
 
 void provenance_make(struct provenance *provenance)

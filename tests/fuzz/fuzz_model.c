@@ -1,6 +1,7 @@
-/* Models of `dse train` that carry a seal, as if we had written them, but other values, lengths and shapes: the
- * input is a list of edits of the datasets and attributes that the reader asks for, so that it goes beyond the
- * checksum. What is read predicts, is for one machine and mode, and comes back when it is written again. */
+/* Models of `dse train` that carry a seal, as if we had written them, but other values, lengths and shapes:
+ * the input is a list of edits of the datasets and attributes that the reader asks for, so that it goes
+ * beyond the checksum. What is read predicts, is for one machine and mode, and comes back when it is written
+ * again. */
 #include <hdf5.h>
 
 #include "tests/fuzz/hdf5_base.h"

@@ -294,6 +294,8 @@ static enum dse_status start_model(struct training *t, struct dse_error *err)
     char options[512];
     struct mm_model *model = arena_alloc(t->arena, 1, sizeof *model);
     struct mm_net *net = arena_alloc(t->arena, task->n_net, sizeof *net);
+    struct blas blas;
+    DSE_TRY(blas_open(&blas, err)); /* before the data are drawn */
     print_preset(&task->preset, options, sizeof options);
     char *kept = arena_copy_text(t->arena, options, strlen(options));
     DSE_TRY(arena_check(t->arena, "a model", err));
@@ -306,7 +308,7 @@ static enum dse_status start_model(struct training *t, struct dse_error *err)
         .architecture = task->machine->arch->name,
         .problems = task->problems_name,
         .options = kept,
-        .core = blas_core(),
+        .core = blas.core(),
         .n_sample = task->preset.n_sample,
         .n_net = task->n_net,
         .net = net,

@@ -91,6 +91,11 @@ check 'problems of another algorithm' says 'mindmappings_banks is a machine for 
 check 'another machine' says . "$DSE" train simba -o "$folder/x.h5"
 check 'data of another mode' says 'data of mode autobypass, and mustfit' train -o "$folder/x.h5" -d "$folder/data1.h5" -m mustfit
 check 'more samples than there are' says 'holds 21000 samples, and 1000000 are' train -o "$folder/x.h5" -d "$folder/data1.h5"
+mkdir "$folder/none"
+: >"$folder/none/libopenblas.so.0"
+check 'no OpenBLAS' says 'OpenBLAS, which neural networks need' env LD_LIBRARY_PATH="$folder/none" "$DSE" train mindmappings_banks \
+    -o "$folder/x.h5"
+check 'which nothing else needs' code 0 env LD_LIBRARY_PATH="$folder/none" "$DSE" list engines
 echo 'my thesis' >"$folder/thesis.h5"
 check 'a file that is no model is not written over' says 'not an HDF5 file' train --samples 1000 --epochs 1 -o "$folder/thesis.h5"
 check 'nor one that is no data' says 'not an HDF5 file' train --samples 1000 -d "$folder/thesis.h5" -o "$folder/x.h5"
