@@ -196,6 +196,13 @@ DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, con
                                               const atomic_int *cancel, struct arena *arena,
                                               struct noc_latency *latency, struct dse_error *err);
 
+/* About what noc_latency_of would say, in some microseconds: the root of the sum of squares of what each port
+ * and the busiest PE need by themselves, at least its bound_cycle but for bandwidths inside the memory. Too
+ * low by up to a half, but it ranks mappings (docs/noc.md, "What to simulate"). 0: noc_latency_of would
+ * refuse the mapping. Memory from `arena`. */
+double noc_latency_guess(const struct problem *problem, const struct architecture *arch,
+                         const struct mapping *mapping, struct arena *arena);
+
 /* Metric noc_latency_cycle: noc_latency_of one execution; the limit is its `max_steps`. */
 extern const struct measure measure_noc;
 

@@ -334,6 +334,24 @@ static enum dse_status simulate(const struct noc_config *config, const struct no
     return DSE_OK;
 }
 
+double noc_latency_guess(const struct problem *problem, const struct architecture *arch,
+                         const struct mapping *mapping, struct arena *arena)
+{
+    struct noc_config config;
+    struct noc_plan plan;
+    struct dse_error ignored;
+    uint32_t noc_level;
+    if (noc_config_of(arch, &config, &noc_level, &ignored) != DSE_OK ||
+        noc_plan_init(&plan, problem, arch, mapping, noc_level, &config, arena, &ignored) != DSE_OK)
+        return 0;
+    const struct load load = load_of(&plan, plan.bound);
+    const double each[] = {load.dram_out, load.dram_in, load.buffer_out, load.buffer_in, load.pe};
+    double squares = 0;
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++)
+        squares += each[i] * each[i];
+    return fmax(sqrt(squares), load_bound(&config, &plan, &load));
+}
+
 enum dse_status noc_latency_of(const struct problem *problem, const struct architecture *arch,
                                const struct mapping *mapping, uint64_t max_steps, const atomic_int *cancel,
                                struct arena *arena, struct noc_latency *latency, struct dse_error *err)

@@ -43,6 +43,7 @@ const struct measure measure_noc = {
     .limit_standard = NOC_LATENCY_STEPS,
     .check = check,
     .compute = compute,
+    .guess = noc_latency_guess,
     .choice = "simulations",
     .choice_highest = NOC_CHOICE_MAX,
     .choice_metric = {.name = "noc_simulations",

@@ -128,12 +128,15 @@ void measure_print(const struct measure_settings *settings, struct text_buffer *
         char number[48];
         if (!(settings->what >> i & 1u))
             continue;
+        const bool limited = all[i]->limit && settings->limit[i];
         text_append(out, "%s%s", between, all[i]->group.name);
-        if (all[i]->limit && settings->limit[i])
-            text_append(out, " (at most %s %s%s)", text_thousands(settings->limit[i], number, sizeof number),
+        if (limited)
+            text_append(out, " (at most %s %s%s", text_thousands(settings->limit[i], number, sizeof number),
                         all[i]->limit_unit, settings->limit[i] == 1 ? "" : "s");
         if (chooses(settings, i))
-            text_append(out, ", %u %s a search", settings->n_choice, all[i]->choice);
+            text_append(out, "%s%u %s a search", limited ? ", " : " (", settings->n_choice, all[i]->choice);
+        if (limited || chooses(settings, i))
+            text_append(out, ")");
         between = ", ";
     }
 }

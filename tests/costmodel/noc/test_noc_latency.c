@@ -2,6 +2,7 @@
  * simulated in full, random mappings. Mappings are drawn ones of ResNet-50 and VGG-16 layers on Table V's
  * machine (strides left out). */
 #include <ctype.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,7 @@ static struct noc_latency latency_of(struct latency_case *c, uint64_t max_steps)
         fail_msg("%s", err.text);
     assert_int_equal(latency.simulated.flits_received, latency.simulated.flits_expected);
     assert_true((double)latency.cycle >= latency.bound_cycle);
+    assert_true(noc_latency_guess(&c->problem, &c->arch, &c->mapping, &c->arena) >= latency.bound_cycle);
     return latency;
 }
 
@@ -112,6 +114,14 @@ static void test_noc_latency_of_the_worked_example(void **state)
     assert_int_equal(latency.simulated.dram_link_flits_out, 94080);
     assert_int_equal(latency.simulated.flits_sent, (43904 + 6400) * 5);
     assert_true(latency.bound_cycle == 125440);
+    /* What it takes, the inputs and the same outputs, is as much as it sends; a PE's counts and packets are
+     * 18,424 cycles (tests/known/cosa_noc/worked_example.csv, actor 0). */
+    const double each[] = {32000, 94080, 125440, 125440, 18424};
+    double squares = 0;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        squares += each[i] * each[i];
+    double guess = noc_latency_guess(&c.problem, &c.arch, &c.mapping, &c.arena);
+    assert_float_equal(guess, sqrt(squares), 1e-6);
     assert_true(latency.cycle > 125440);
     c.arch.noc[NOC_SET_COMPAT] = 0; /* K2 of the weight buffers is outside the sums: 28 steps */
     latency = latency_of(&c, NOC_LATENCY_STEPS);

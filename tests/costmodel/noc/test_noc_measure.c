@@ -83,6 +83,8 @@ static void test_machine_without_a_mesh(void **state)
     /* a mapping that gets there nevertheless has no value, and is no failure */
     assert_int_equal(measure(&one, 0, NULL, &cycle, &err), DSE_OK);
     assert_true(cycle == METRIC_U64_MISSING);
+    assert_true(measure_noc.guess(&c.problem, &one, &c.mapping, &c.arena) == 0);
+    assert_true(measure_noc.guess(&c.problem, &c.arch, &c.mapping, &c.arena) > 0);
 }
 
 static void test_cancelled_simulation_says_so(void **state)
