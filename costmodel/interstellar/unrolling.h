@@ -20,8 +20,8 @@ struct unrolling {
 DSE_MUST_CHECK enum dse_status unrolling_parse(const char *text, const struct problem *problem,
                                                struct unrolling *out, struct dse_error *err);
 
-/* The name of a loop that has one iteration, as C of a depthwise layer, and so cannot be unrolled; NULL: none.
- * Owned by the problem. */
+/* The name of a loop that has one iteration, as C of a depthwise layer, and so cannot be unrolled; NULL:
+ * none. Owned by the problem. */
 const char *unrolling_lacks(const struct unrolling *unrolling, const struct problem *problem);
 
 /* Is it these loops on these sides? `swapped`: the two sides may have changed places. */

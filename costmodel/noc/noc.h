@@ -197,9 +197,9 @@ DSE_MUST_CHECK enum dse_status noc_latency_of(const struct problem *problem, con
                                               struct noc_latency *latency, struct dse_error *err);
 
 /* About what noc_latency_of would say, in some microseconds: the root of the sum of squares of what each port
- * and the busiest PE need by themselves, at least its bound_cycle but for bandwidths inside the memory. Too
- * low by up to a half, but it ranks mappings (docs/noc.md, "What to simulate"). 0: noc_latency_of would
- * refuse the mapping. Memory from `arena`. */
+ * and the busiest PE need by themselves, at least its bound_cycle but for bandwidths inside the memory. It is
+ * there to rank mappings, no more (docs/noc.md, "What to simulate"). 0: noc_latency_of would refuse the
+ * mapping. Memory from `arena`. */
 double noc_latency_guess(const struct problem *problem, const struct architecture *arch,
                          const struct mapping *mapping, struct arena *arena);
 
