@@ -3,7 +3,9 @@
  * over factor moves, trades, loop orders and bypasses until no neighbour is better. It converges: the
  * search ends when many starts in a row led to nothing better. Mappings met again cost no evaluation. Where
  * bypasses are searched too, the space is large and most of it says the same twice: fresh starts and half
- * of the others keep to its narrow part, patience is larger. */
+ * of the others keep to its narrow part. And the local optima of one search may all be caught in one place,
+ * whatever is kicked: when patience is over they are forgotten, and several searches in a row have to find
+ * nothing better. */
 #include <math.h>
 
 #include "engines/baseline/baseline.h"
@@ -15,8 +17,8 @@
 #include "engines/mapspace/mapspace_narrow.h"
 
 enum { OPTION_SAMPLES, OPTION_FRESH, OPTION_KICK, OPTION_PATIENCE, OPTION_START, OPTION_BYPASS, N_OPTION };
-/* The factor is of the patience where bypasses are searched. */
-enum { START_TRIES = 1000, STEP_BLOCKS = 1000, BYPASS_PATIENCE = 4 };
+/* So many searches in a row find nothing better before the end, where bypasses are searched. */
+enum { START_TRIES = 1000, STEP_BLOCKS = 1000, BYPASS_SEARCHES = 4 };
 /* Steps to gradient starts between two looks at the clock. */
 enum { STEP_STEPS = 4 };
 
@@ -51,7 +53,8 @@ struct state {
     struct price_memo memo;
     struct descent descent;
     struct priced_mapping now;
-    struct local_optima optima;
+    struct local_optima optima; /* of the present search */
+    double best_cost;           /* of all of them */
     uint64_t n_start, n_no_better, n_failed;
     uint64_t n_known,
         n_evaluation;  /* descents in a row that met only known mappings; evaluations before this one */
@@ -69,6 +72,7 @@ static enum dse_status descent_init_engine(void *memory, struct engine_context *
 {
     struct state *state = memory;
     state->context = context;
+    state->best_cost = INFINITY;
     state->stream = engine_context_stream(context, RANDOM_INIT);
     enum dse_status status = price_memo_new(&state->memo, context, engine_context_arena(context), err);
     if (status != DSE_OK)
@@ -208,8 +212,14 @@ static void finish(struct state *state)
     state->now.tie = state->descent.tie;
     bool any_new = engine_context_evaluations(state->context) > state->n_evaluation;
     state->n_known = any_new ? 0 : state->n_known + 1;
-    bool best = priced_insert(state->optima.point, &state->optima.n, OPTIMA_MAX, &state->now) == 0;
+    bool first = priced_insert(state->optima.point, &state->optima.n, OPTIMA_MAX, &state->now) == 0;
+    bool best = first && state->now.cost < state->best_cost;
     state->n_no_better = best ? 0 : state->n_no_better + 1;
+    if (best)
+        state->best_cost = state->now.cost;
+    uint64_t patience = (uint64_t)engine_context_option(state->context, OPTION_PATIENCE);
+    if (state->narrow && !best && state->n_no_better % patience == 0)
+        state->n_start = state->optima.n = 0;
 }
 
 static enum dse_status descent_run(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -217,7 +227,7 @@ static enum dse_status descent_run(void *memory, struct engine_context *context,
 {
     struct state *state = memory;
     (void)err;
-    double patience = engine_context_option(context, OPTION_PATIENCE) * (state->narrow ? BYPASS_PATIENCE : 1);
+    double patience = engine_context_option(context, OPTION_PATIENCE) * (state->narrow ? BYPASS_SEARCHES : 1);
     uint64_t end = engine_context_evaluations(context) + ENGINE_BATCH;
     for (uint32_t i = 0;
          i < STEP_BLOCKS && engine_context_evaluations(context) < end && engine_context_left(context) > 0;
