@@ -17,7 +17,7 @@ import paper_surface
 import paper_tools
 from mindmappings_curves import CNN, MODES, MTTKRP, PROBLEMS
 from paper_lines import Line, Panel
-from paper_tools import geomean, number, ratio, read_table, short, write_table
+from paper_tools import Missing, geomean, number, ratio, read_table, short, write_table
 
 # The methods in the order of the legend; the key is also a word of the report's rows.
 METHODS = {
@@ -45,7 +45,7 @@ def method_of(row):
 
 def searches(runs):
     """Fig. 5's runs: {mode: {method: {problem: [Run]}}}."""
-    found = {mode: {} for mode in MODES}
+    found = {mode: {method: {} for method in METHODS} for mode in MODES}
     for mode, name in zip(MODES, ("fig5_mm", "fig5_mm_mustfit")):
         found[mode].update(curves.collect(runs, name, lambda row: "mm"))
     for name in ("fig5_black", "fig5_sa"):
@@ -85,7 +85,7 @@ def fig5(runs, out, report):
     names = [str(n) if n % 250 == 0 else "" for n in places]
     rows = []
     for mode in MODES:
-        values = {PROBLEMS[problem][1]: [[curves.after(found[mode][method].get(problem), n) for n in places] for method in METHODS]
+        values = {PROBLEMS[problem][1]: [[curves.after(found[mode][method].get(problem, []), n) for n in places] for method in METHODS]
                   for problem in PROBLEMS}
         draw(os.path.join(out, "fig5" if mode == MODES[0] else "fig5_" + mode), panels_of(names, values, "evaluations"))
         for problem in PROBLEMS:
@@ -155,8 +155,8 @@ def long_searches(runs):
     for (method, _), of_method in curves.collect(runs, "fig6_sa", lambda row: (method_of(row), int(row["option.moves"]))).items():
         for problem, run_list in of_method.items():
             found.setdefault(method, {}).setdefault(problem, []).append(run_list)
-    rl = curves.collect(runs, "fig5_rl", lambda row: row["option.mode"])[MODES[0]]
-    found["rl"] = {problem: [run_list] for problem, run_list in rl.items()}
+    rl = curves.collect(runs, "fig5_rl", lambda row: row["option.mode"])
+    found["rl"] = {problem: [run_list] for problem, run_list in rl.get(MODES[0], {}).items()}
     return found
 
 
@@ -172,7 +172,9 @@ class Ended:
     def __init__(self, of_method, problems, every):
         self.ends, self.values = {}, {}
         for problem in problems:
-            run_list = of_method[problem]
+            run_list = of_method.get(problem)
+            if not run_list:
+                raise Missing("no search by Mind Mappings for %s" % problem)
             if every:  # so many steps, each priced
                 self.ends[problem] = (EVALUATIONS * curves.seconds_per_evaluation(run_list), EVALUATIONS)
             else:      # the few that are priced come at the end
@@ -198,7 +200,7 @@ class Ended:
 def seconds_in_words(value):
     for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         if value >= 0.999 * size:
-            return "%.2g %s" % (value / size, unit)
+            return "%g %s" % (float("%.2g" % (value / size)), unit)
     return "%.2g s" % value
 
 
@@ -248,7 +250,7 @@ def overtaking_rows(out, report, first, found):
     rows = []
     for group, problems in GROUPS.items():
         every = Ended(first["mm"], problems, True)
-        best = Ended({problem: found["best"][problem][0] for problem in problems}, problems, False)
+        best = Ended({problem: variants[0] for problem, variants in found["best"].items()}, problems, False)
         for method in ("random", "sa_log", "ga", "rl", "gradient", "descent"):
             rows.append([group, method, every.price(found[method]), best.price(found[method])])
             report.set("fig6", "price_%s_%s" % (group, method), rows[-1][2])

@@ -93,7 +93,8 @@ class Curves(unittest.TestCase):
         self.assertAlmostEqual(curves.overtaking(ends, values, {"x": [[slow], [self.run]]}), 10 ** -1.8)
 
     def test_prices_in_words(self):
-        self.assertEqual([paper_mindmappings.seconds_in_words(value) for value in (10.0, 0.0126, 7.94e-6, 1e-9)], ["10 s", "13 ms", "7.9 us", "1 ns"])
+        self.assertEqual([paper_mindmappings.seconds_in_words(value) for value in (10.0, 0.251, 0.0126, 7.94e-6, 1e-9)],
+                         ["10 s", "250 ms", "13 ms", "7.9 us", "1 ns"])
 
     def test_an_axis_has_few_names(self):
         self.assertEqual(paper_mindmappings.sparse([1, 2, 2, 3, 4, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13, 14])[:7], ["1", "", "", "3", "", "5", ""])
