@@ -67,10 +67,10 @@ def final(of_method, problems, mean=geomean, n=EVALUATIONS):
     return None if None in values else geomean(values)
 
 
-def panels_of(places, values, x_title, y_title="EDP / algorithmic minimum", high=100, across=4):
+def panels_of(places, values, x_title, y_title="EDP / algorithmic minimum", low=2, across=4):
     """A panel for each title of values[title][line][place], `across` in a row."""
     n_row = -(-len(values) // across)
-    return [Panel(title, places, lines, 2, high, i // across, i % across, log=True, y_ticks=EDP_TICKS,
+    return [Panel(title, places, lines, low, 100, i // across, i % across, log=True, y_ticks=[tick for tick in EDP_TICKS if tick[0] >= low],
                   x_title=x_title if i // across == n_row - 1 else "", y_title=y_title if i % across == 0 else "")
             for i, (title, lines) in enumerate(values.items())]
 
@@ -87,7 +87,7 @@ def fig5(runs, out, report):
     for mode in MODES:
         values = {PROBLEMS[problem][1]: [[curves.after(found[mode][method].get(problem, []), n) for n in places] for method in METHODS]
                   for problem in PROBLEMS}
-        draw(os.path.join(out, "fig5" if mode == MODES[0] else "fig5_" + mode), panels_of(names, values, "evaluations"))
+        draw(os.path.join(out, "fig5" if mode == MODES[0] else "fig5_" + mode), panels_of(names, values, "evaluations", low=2 if mode == MODES[0] else 5))
         for problem in PROBLEMS:
             lines = values[PROBLEMS[problem][1]]
             rows += [[mode, problem, n] + [line[i] for line in lines] for i, n in enumerate(places)]
@@ -272,10 +272,10 @@ def fig3(runs, out, report):
 
 
 def sparse(sizes):
-    """Names of sorted sizes along an axis: the first of them, and then one a tenth of the axis further at least."""
-    names, last = [""] * len(sizes), None
+    """Names of sorted sizes along an axis: the first of them, then one an eighth of the axis further at least, and none at its end."""
+    names, last, step = [""] * len(sizes), None, max(1, len(sizes) // 8)
     for i, size in enumerate(sizes):
-        if last is None or i - last >= max(1, len(sizes) // 8) and size != sizes[i - 1]:
+        if last is None or i - last >= step and i < len(sizes) - step and size != sizes[i - 1]:
             names[i], last = str(size), i
     return names
 
