@@ -53,15 +53,23 @@ static double inner_part(const struct blocking_space *space, uint32_t v, uint32_
     return sum;
 }
 
-/* At least the energy of level v and all inside it, from a node with these iterations outside and debts. */
+/* At least the energy of level v and all inside it, from a node with these iterations outside and debts: that
+ * of the best tile, wherever it comes from, and that of no more visits than the iterations outside make. Those
+ * that level 0 serves MACs without operands of their own are other iterations. */
 double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer,
                         const struct blocking_debt *debt)
 {
+    const struct blocking_space *space = search->space;
     const struct proof_level *level = &search->proof->level[v];
-    double least = INFINITY;
+    double least = INFINITY, visits = 0;
     for (uint32_t k = 0; k < level->n_order; k++)
-        least = fmin(least, level->least_key[k] + proof_outer_part(search->space, v, k, outer, debt));
-    return least;
+        least = fmin(least, level->least_key[k] + proof_outer_part(space, v, k, outer, debt));
+    if (v == 0 && !space->model.mac_holds)
+        return least;
+    for (uint32_t t = 0; t < space->model.n_tensor; t++)
+        visits += tensor_energy(space, v, t, debt, outer);
+    return fmax(least,
+                visits + (v > 0 ? proof_bound_from(search, v - 1, outer, &space->least_debt[v - 1]) : 0));
 }
 
 /* Leave out tiles that no choice for the array below level v suits. */
