@@ -53,7 +53,7 @@ static const struct engine_option option[N_OPTION] = {
     {"effort",
      "a proof looks at so many million tiles and arrays; then a local search improves what it has; 0: any "
      "number",
-     "1e6", OPTION_REAL, 4, 0, 1e9, NULL},
+     "1e6", OPTION_REAL, 6, 0, 1e9, NULL},
 };
 
 struct state {

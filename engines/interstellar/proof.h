@@ -18,6 +18,7 @@ struct way_list {
     uint32_t load;
     uint32_t n;
     struct way *way; /* (n) no other is better in everything */
+    double below_j;  /* of inner_j: all are there whose is less; INFINITY: all that can be part of the best */
 };
 
 /* What the way to a node brings along that counts further in. */

@@ -129,6 +129,7 @@ struct start {
     const struct blocking_node *node;
     double tile_word[PROBLEM_TENSOR_MAX];
     double inside_j; /* levels further in cost no less */
+    double cutoff;   /* nor are they asked for if they cost as much */
     double steps;
     bool free; /* hops in the array cost nothing */
 };
@@ -142,7 +143,7 @@ static bool find_way(struct blocking_search *search, const struct start *start, 
     const uint32_t v = start->v, n_tensor = space->model.n_tensor;
     struct blocking_node bank;
     struct inner inner = {.inner_j = 0};
-    double cutoff = v > 0 ? search->best_j - search->proof->slack_j[v - 1] : INFINITY;
+    double cutoff = start->cutoff;
     uint32_t load;
     if (start->free && list->n > 0) /* then the last is the best so far */
         cutoff = fmin(cutoff, all[list->n - 1].inner_j);
@@ -167,9 +168,10 @@ static bool find_way(struct blocking_search *search, const struct start *start, 
     return !is_beaten(list, all, way, n_tensor);
 }
 
-/* All ways on from tile i of level v through its array, with the load behind its temporal step. NULL: out of
- * memory. */
-static const struct way_list *ways_from(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t i)
+/* The ways on from tile i of level v through its array, with the load behind its temporal step, inside of
+ * which is less than below_j, and maybe others. NULL: out of memory. */
+static const struct way_list *ways_from(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t i,
+                                        double below_j)
 {
     const struct blocking_space *space = search->space;
     const struct blocking_array *array = &space->array[v];
@@ -178,21 +180,30 @@ static const struct way_list *ways_from(struct blocking_search *search, uint32_t
     struct start start = {.v = v, .load = load, .node = &proof->level[v].list.node[i]};
     while (list && list->load != load)
         list = list->next;
-    if (list)
+    if (list && list->below_j >= below_j)
         return list;
     struct way *all = malloc((array->list.n + 1) * sizeof *all);
     double outer[PROBLEM_DIM_MAX];
-    list = arena_alloc(&proof->arena, 1, sizeof *list);
+    const bool again = list != NULL;
+    if (!again)
+        list = arena_alloc(&proof->arena, 1, sizeof *list);
     proof->no_memory = proof->no_memory || !all || !list;
     if (proof->no_memory) {
         free(all);
         return NULL;
     }
     list->load = load;
+    list->n = 0;
     space_outer(space, layer_tile(&space->model, v), start.node, outer);
     space_tile_words(space, layer_tile(&space->model, v), start.node, start.tile_word);
     start.inside_j = v > 0 ? proof_bound_from(search, v - 1, outer, &space->least_debt[v - 1]) : 0;
     start.steps = steps_of_all(space, v, start.node);
+    start.cutoff = v > 0 ? search->best_j - proof->slack_j[v - 1] : INFINITY;
+    list->below_j = INFINITY;
+    if (again) /* less often */
+        below_j += below_j - start.inside_j;
+    if (below_j < start.cutoff)
+        start.cutoff = list->below_j = below_j;
     start.free = true;
     for (uint32_t t = 0; t < space->model.n_tensor; t++)
         start.free = start.free && space->model.level[v].hop_j[t] <= 0;
@@ -209,8 +220,10 @@ static const struct way_list *ways_from(struct blocking_search *search, uint32_t
     if (list->way)
         memcpy(list->way, all, list->n * sizeof *all);
     free(all);
-    list->next = *first;
-    *first = list;
+    if (!again) {
+        list->next = *first;
+        *first = list;
+    }
     return list->way ? list : NULL;
 }
 
@@ -268,7 +281,8 @@ static void try_order(struct blocking_search *search, uint32_t v, uint32_t i, ui
             *out = (struct inner){.inner_j = energy_j + inner.inner_j, .tile = i, .order = k};
         return;
     }
-    const struct way_list *ways = ways_from(search, v, load, i);
+    const struct way_list *ways = ways_from(search, v, load, i, out->inner_j - energy_j);
+    *least_j = ways ? ways->below_j : 0;
     for (uint32_t w = 0; ways && w < ways->n; w++) {
         double sum = energy_j + ways->way[w].inner_j;
         *least_j = fmin(*least_j, ways->way[w].inner_j);
@@ -288,13 +302,6 @@ void proof_try_tile(struct blocking_search *search, uint32_t v, const struct blo
     search->n_try++;
     double energy_j[BLOCKING_ORDER_MAX], count[BLOCKING_ORDER_MAX][PROBLEM_TENSOR_MAX];
     double outside[PROBLEM_DIM_MAX], inside[PROBLEM_DIM_MAX];
-    if (level->ways && isinf(space->most_cycle)) { /* most have none */
-        const struct way_list *ways = ways_from(search, v, load, i);
-        if (!ways || ways->n == 0) {
-            learn(search, v, load, i, INFINITY);
-            return;
-        }
-    }
     space_iterations(space, v, from, tile, outside, inside);
     const uint32_t n = space_level_energies(space, v, outside, inside, &search->proof->loads.load[load].debt,
                                             energy_j, count);
