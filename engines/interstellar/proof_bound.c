@@ -54,8 +54,8 @@ static double inner_part(const struct blocking_space *space, uint32_t v, uint32_
 }
 
 /* At least the energy of level v and all inside it, from a node with these iterations outside and debts: that
- * of the best tile, wherever it comes from, and that of no more visits than the iterations outside make. Those
- * that level 0 serves MACs without operands of their own are other iterations. */
+ * of the best tile, wherever it comes from, and that of no more visits than the iterations outside make.
+ * Those that level 0 serves MACs without operands of their own are other iterations. */
 double proof_bound_from(const struct blocking_search *search, uint32_t v, const double *outer,
                         const struct blocking_debt *debt)
 {
