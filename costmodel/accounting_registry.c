@@ -6,11 +6,12 @@
 #include "costmodel/fused/accounting_soma.h"
 #include "costmodel/interstellar/accounting_interstellar.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
+#include "costmodel/uop/accounting_maestro_kc.h"
 
 /* In the order help shows them. */
 static const struct accounting *const registry[] = {
     &accounting_timeloop, &accounting_interstellar, &accounting_interstellar_compat,
-    &accounting_soma,     &accounting_soma_compat,
+    &accounting_soma,     &accounting_soma_compat,  &accounting_maestro_kc,
 };
 
 enum { N_ACCOUNTING = sizeof registry / sizeof registry[0] };

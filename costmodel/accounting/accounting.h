@@ -69,6 +69,21 @@ struct point_format {
     size_t n_report;
 };
 
+/* A list of problems in a CSV file, each of which is priced by itself (`dse eval ARCH LIST.csv`). */
+struct list_format {
+    const char *name; /* what messages call a row: "uop" */
+    /* (n_column) the columns that are read, of whole numbers from 1 to 2^32 - 1; those after the first
+     * n_required may be missing, and are 1 then */
+    const char *const *column;
+    size_t n_column, n_required;
+    const struct cell_column *out; /* (n_out) of the report, behind its first: `row`, counted from 0 */
+    size_t n_out;
+    /* Append the n_out cells of one row, with `value` (n_column). Errors of the machine and of values that
+     * cannot be priced, without a place. */
+    enum dse_status (*row)(const struct architecture *arch, const uint32_t *value, struct cells *cells,
+                           struct dse_error *err);
+};
+
 /* The members behind `schedule` are those of ACCOUNTING_MAPPING, all required but where NULL is said; their
  * contracts are those of the functions of evaluator.h that call them. */
 struct accounting {
@@ -79,7 +94,9 @@ struct accounting {
      * prices every one. */
     enum dse_status (*accepts)(const struct architecture *arch, struct dse_error *err);
 
-    const struct schedule_accounting *schedule; /* those of ACCOUNTING_SCHEDULE; else NULL */
+    const struct list_format *list; /* NULL: it has none */
+    /* of ACCOUNTING_SCHEDULE where schedules are fused ones (schedule_pricer.h); else NULL */
+    const struct schedule_accounting *schedule;
 
     size_t evaluator_byte;
     /* Compile a zeroed evaluator whose accounting and problem are set; sets its machine. */

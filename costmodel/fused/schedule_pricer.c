@@ -8,8 +8,8 @@ enum dse_status schedule_pricer_new(const struct accounting *accounting, const s
                                     struct arena *arena, struct schedule_pricer **out, struct dse_error *err)
 {
     *out = NULL;
-    if (accounting->kind != ACCOUNTING_SCHEDULE)
-        return dse_fail(err, DSE_BAD_USAGE, "accounting %s prices no schedules of a network",
+    if (!accounting->schedule)
+        return dse_fail(err, DSE_BAD_USAGE, "accounting %s prices no fused schedules of a network",
                         accounting->name);
     const struct schedule_accounting *hooks = accounting->schedule;
     if (hooks->own_tiles && task->tile.cost)

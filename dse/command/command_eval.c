@@ -14,6 +14,7 @@
 #include "dse/console/report_print.h"
 #include "dse/inputs/input_mapping.h"
 #include "dse/inputs/inputs.h"
+#include "dse/report/list_eval.h"
 #include "dse/report/mapping_report.h"
 #include "dse/report/mapping_texts.h"
 #include "dse/report/schedule_input.h"
@@ -320,9 +321,47 @@ static enum dse_status check_operands(const struct cli_args *args, struct dse_er
     for (size_t i = 0; i < sizeof of_vectors / sizeof of_vectors[0]; i++)
         if (cli_has(args, of_vectors[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to --vectors", of_vectors[i]);
-    return args->n_operand == 3
-               ? DSE_OK
-               : dse_fail(err, DSE_BAD_USAGE, "eval needs ARCH PROBLEM MAPPING, or ARCH --vectors FILE");
+    return args->n_operand > 1 ? DSE_OK
+                               : dse_fail(err, DSE_BAD_USAGE,
+                                          "eval needs ARCH PROBLEM MAPPING, ARCH LIST.csv, or ARCH --vectors "
+                                          "FILE");
+}
+
+/* ARCH LIST.csv */
+static enum dse_status run_list(const struct cli_args *args, const struct console *console,
+                                const struct architecture *arch, struct dse_error *err)
+{
+    static const char *const of_lists[] = {"format", "accounting", "set", "no-fit"};
+    const struct accounting *accounting;
+    struct text_buffer out;
+    size_t format;
+    char *text;
+    for (size_t i = 0; i < args->n_value; i++) {
+        size_t k = 0;
+        while (k < sizeof of_lists / sizeof of_lists[0] &&
+               strcmp(args->value[i].option->name, of_lists[k]) != 0)
+            k++;
+        if (k == sizeof of_lists / sizeof of_lists[0])
+            return dse_fail(err, DSE_BAD_USAGE, "--%s does not go with a list (ARCH LIST.csv)",
+                            args->value[i].option->name);
+    }
+    DSE_TRY(read_format(args, &format, err));
+    DSE_TRY(list_accounting(cli_value(args, "accounting"), arch, &accounting, err));
+    struct list_request request = {.arch = arch,
+                                   .list = accounting->list,
+                                   .format = (enum report_format)format,
+                                   .path = args->operand[1]};
+    DSE_TRY(yaml_load(request.path, &text, &request.length, err));
+    const size_t mark = text_mark(text, request.length);
+    request.text = text + mark;
+    request.length -= mark;
+    text_init(&out);
+    enum dse_status status = list_eval(&request, &out, err);
+    if (status == DSE_OK)
+        fputs(out.data, console->out);
+    text_free(&out);
+    free(text);
+    return status;
 }
 
 static enum dse_status run(const struct cli_args *args, const struct console *console, struct dse_error *err)
@@ -340,6 +379,8 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(check_area(args, console, &arch, err));
     if (cli_has(args, "vectors"))
         return eval_vectors(args, console, &arch, err);
+    if (args->n_operand == 2)
+        return run_list(args, console, &arch, err);
     enum dse_status status = yaml_load(args->operand[2], &text, &length, err);
     if (status != DSE_OK && schedule_only(args))
         return status;
@@ -424,7 +465,7 @@ static bool more_options(size_t i, struct cli_option *option)
 
 const struct cli_command command_eval = {
     .name = "eval",
-    .operands = "ARCH [PROBLEM MAPPING|SCHEDULE]",
+    .operands = "ARCH [PROBLEM MAPPING|SCHEDULE] [LIST.csv]",
     .summary = "Evaluate one mapping of a layer, or one fused schedule of a network, with the cost model.",
     .help =
         "ARCH     an architecture file, native, Timeloop v3 or Interstellar, or a name of `dse list "
@@ -454,11 +495,15 @@ const struct cli_command command_eval = {
         "more steps than --noc-steps\n"
         "is simulated in part and extrapolated.\n"
         "\n"
+        "LIST.csv has a problem a line, each priced by itself: uops on a mesh of accelerators "
+        "(docs/klotski.md).\n"
+        "\n"
         "With --vectors FILE there is a row for each vector: whether it is a mapping, else why not, and its "
         "cost.\n"
         "\n"
         "  dse eval simba resnet50:conv1 conv1.yaml\n"
         "  dse eval mindmappings_banks --vectors mappings.csv --mode mustfit -f csv\n"
+        "  dse eval klotski uops.csv -f csv\n"
         "  dse eval simba resnet50:conv1 conv1.yaml --report noc\n"
         "  dse eval arch.yaml problem.yaml map.yaml --report networks --format csv\n"
         "  dse eval soma_edge resnet50_soma experiments/soma/schedules/resnet50_fused.yaml --compat\n",

@@ -1,0 +1,83 @@
+/* What a micro-operation (uop) costs on one accelerator: a tile of a convolution on an array of lanes of
+ * input channels by lanes of output channels, weights stationary (the KC-partition of NVDLA). Cycles and
+ * access counts in closed form, as MAESTRO counts them (H. Kwon et al., MICRO 2019; commit 4eb08d1): exact on
+ * all its runs that tests know with 1000 words a cycle, within 2.3 % with 128 (docs/klotski.md, "What a uop
+ * costs"). */
+#ifndef COSTMODEL_UOP_KC_COST_H
+#define COSTMODEL_UOP_KC_COST_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/byte_rate.h"
+
+/* A mesh of accelerators as an architecture says it. */
+struct kc_machine {
+    uint32_t columns, rows; /* of accelerators */
+    uint32_t c_lane, k_lane;
+    struct byte_rate delivery; /* words, not bytes, from the shared memory to the PEs */
+    struct byte_rate dram;     /* words; byte 0: not limited */
+    uint64_t sram_word;        /* usable, of one accelerator; or ARCH_UNLIMITED */
+    uint32_t word_byte;
+    double clock_hz;
+    /* of one word */
+    double mac_energy_j;
+    double l1_read_energy_j, l1_write_energy_j; /* register of a PE */
+    double l2_read_energy_j, l2_write_energy_j; /* shared memory */
+    double hop_energy_j;                        /* from accelerator to accelerator */
+    double dram_read_energy_j, dram_write_energy_j;
+};
+
+/* Outside a DRAM, then an array of accelerators, a shared memory, an array of PEs (lanes of input channels by
+ * lanes of output channels), a register in each, a MAC in each; one word for all, of whole bytes; accesses of
+ * one word; each keeps all tensors. DSE_BAD_INPUT names what does not fit. */
+DSE_MUST_CHECK enum dse_status kc_machine_of(const struct architecture *arch, struct kc_machine *machine,
+                                             struct dse_error *err);
+
+/* A tile: p x q output pixels of k channels over c input channels; height first. */
+struct kc_tile {
+    uint32_t r, s, stride_v, stride_h, p, q, c, k;
+};
+
+/* Accesses of words by tensor at the registers (l1) and the shared memory (l2), and what MAESTRO says that
+ * both must hold, in words, for double buffering. */
+#define KC_COUNT_LIST(X)                                                                                     \
+    X(input_l1_read)                                                                                         \
+    X(input_l1_write)                                                                                        \
+    X(input_l2_read)                                                                                         \
+    X(input_l2_write)                                                                                        \
+    X(filter_l1_read)                                                                                        \
+    X(filter_l1_write)                                                                                       \
+    X(filter_l2_read)                                                                                        \
+    X(filter_l2_write)                                                                                       \
+    X(output_l1_read)                                                                                        \
+    X(output_l1_write)                                                                                       \
+    X(output_l2_read)                                                                                        \
+    X(output_l2_write)                                                                                       \
+    X(l2_req)                                                                                                \
+    X(l1_req)
+
+struct kc_counts {
+#define KC_COUNT_MEMBER(NAME) uint64_t NAME;
+    KC_COUNT_LIST(KC_COUNT_MEMBER)
+#undef KC_COUNT_MEMBER
+};
+
+/* Are all sizes 1 and more, and all counts and cycles below 2^53? DSE_LIMIT says which tile is not. What
+ * follows may only be asked of such tiles. */
+DSE_MUST_CHECK enum dse_status kc_tile_check(const struct kc_machine *machine, const struct kc_tile *tile,
+                                             struct dse_error *err);
+
+uint64_t kc_macs(const struct kc_tile *tile);
+uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *tile);
+void kc_count(const struct kc_machine *machine, const struct kc_tile *tile, struct kc_counts *out);
+
+/* Joules of the accesses and MACs of `count` and `n_mac`; the parts are the sum's. */
+struct kc_energy {
+    double mac_j, l1_j, l2_j;
+};
+struct kc_energy kc_energy_of(const struct kc_machine *machine, uint64_t n_mac,
+                              const struct kc_counts *count);
+
+#endif
