@@ -1,0 +1,74 @@
+/* The uops of a network: its layers cut into tiles, and which uop waits for which, as a graph in compressed
+ * rows. A layer's tiles are counted by row, column, output channels, input channels, the last fastest;
+ * layers in their order; samples one after the other. So producers have smaller numbers.
+ * docs/klotski.md, "Which uops there are". */
+#ifndef COSTMODEL_UOP_UOP_GRAPH_H
+#define COSTMODEL_UOP_UOP_GRAPH_H
+
+#include <stdint.h>
+
+#include "costmodel/uop/uop_network.h"
+
+enum { UOP_MAX = 100000 };
+
+/* Tile sizes: output rows and columns, input and output channels. */
+struct uop_cut {
+    uint32_t h, w, ic, oc;
+};
+
+/* How the partial sums of several tiles of input channels become one. */
+enum uop_sums {
+    UOP_SUMS_ALL,    /* a reader waits for all of them and adds them up */
+    UOP_SUMS_CHAIN,  /* each waits for the one before and goes on from its sums; readers wait for the last */
+    UOP_SUMS_REDUCE, /* one more uop adds them up: it counts after the layer's others, by row, column, oc */
+};
+
+/* A layer of the graph. */
+struct uop_cut_layer {
+    struct uop_cut cut; /* clipped to the layer */
+    uint32_t n_h, n_w, n_oc, n_ic;
+    uint32_t first, n_tile, n_uop; /* in sample 0; n_uop: with those that add up */
+};
+
+struct uop {
+    uint32_t layer, sample;
+    uint64_t cycle;
+    uint64_t output_word; /* what it makes, and sends to whoever waits for it */
+};
+
+struct uop_graph {
+    const struct uop_network *network; /* borrowed */
+    enum uop_sums sums;
+    uint32_t n_sample, n_uop;
+    const struct uop_cut_layer *layer; /* (network->n_layer) */
+    const struct uop *uop;             /* (n_uop) */
+    /* (n_uop + 1) into producer and consumer; each list ascends */
+    const uint32_t *first_producer, *producer, *first_consumer, *consumer;
+};
+
+/* The cut as the layer can have it: no size above the layer's own. All are 1 at least. */
+struct uop_cut uop_cut_clip(const struct kc_tile *whole, struct uop_cut cut);
+
+/* Uops of a layer cut so, without those that add up; saturates at UINT64_MAX. */
+uint64_t uop_cut_count(const struct kc_tile *whole, struct uop_cut cut);
+
+/* Words that the largest tile needs on an accelerator: outputs, inputs with their halo, weights. */
+struct uop_need {
+    uint64_t output_word, input_word, weight_word;
+};
+struct uop_need uop_cut_need(const struct kc_tile *whole, struct uop_cut cut);
+
+/* Cut every layer (`cut`: n_layer, clipped first) for `n_sample` samples. Memory from `arena`. DSE_LIMIT:
+ * more than UOP_MAX uops, or 2^31 edges, or a tile that kc_tile_check refuses; DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status uop_graph_of(const struct uop_network *network,
+                                            const struct kc_machine *machine, const struct uop_cut *cut,
+                                            enum uop_sums sums, uint32_t n_sample, struct arena *arena,
+                                            struct uop_graph *out, struct dse_error *err);
+
+/* The place of a uop that is a tile: what it makes and sums over, as ranges. */
+struct uop_box {
+    struct uop_range row, column, oc, ic;
+};
+struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop);
+
+#endif
