@@ -1,5 +1,5 @@
-/* Cuts layers into tiles and finds who waits for whom by dividing ranges: what a tile reads is a box, the tiles
- * of a map lie on a grid. */
+/* Cuts layers into tiles and finds who waits for whom by dividing ranges: what a tile reads is a box, and the
+ * tiles of a map lie on a grid. */
 #include "costmodel/uop/uop_graph.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Tests: uop_graph.c, uop_network.c.
- * Numbers of uops and edges, latencies, work and critical path of networks cut with one size for all layers: values of an
- * independent program (Python), MAESTRO's cycles with 1000 words a cycle. Random networks: who waits for whom
- * against following every element of every map. */
+ * Numbers of uops and edges, latencies, work and critical path of networks cut with one size for all layers:
+ * values of an independent program (Python) with MAESTRO's cycles, 1000 words a cycle. Random networks: who
+ * waits for whom against following every element of every map. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -387,7 +387,7 @@ static void test_too_many_uops_are_refused(void **state)
     network_free(&network);
 }
 
-/* 3 x 3 window, stride 2: 2 x 3 outputs of 5 channels over 4 need 5 x 7 inputs of 4, and 9 x 4 x 5 weights. */
+/* Window 3 x 3, stride 2: 2 x 3 outputs of 5 channels over 4 need 5 x 7 x 4 inputs and 9 x 4 x 5 weights. */
 static void test_need_of_a_tile(void **state)
 {
     const struct kc_tile whole = {

@@ -1,0 +1,208 @@
+/* What no schedule of uops can be below. With head(u) the longest path before u and tail(u) that behind it, all
+ * uops with head at least a and tail at least b run between a and b before the end: their work over the cores,
+ * and the uops that one core must run at least, fit between the two (E. Fernandez and B. Bussell, "Bounds on the
+ * number of processors and time for multiprocessor optimal schedules", IEEE ToC 1973, for the work). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "costmodel/uop/uop_schedule.h"
+
+/* Heads that are tried, and latencies that pack; fewer where a segment is large, for all of it takes so many
+ * steps at most. Any choice is a bound. */
+enum { THRESHOLD_MAX = 256, STEP_MAX = 50000000 };
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t within(double value, uint32_t low, uint32_t high)
+{
+    return value < low ? low : value > high ? high : (uint32_t)value;
+}
+
+static uint64_t ceil_div(uint64_t n, uint64_t by)
+{
+    return n / by + (n % by != 0);
+}
+
+/* The last producer of a uop, counted from 1; 0: none. */
+static uint32_t last_producer(const struct uop_graph *graph, uint32_t u)
+{
+    const uint32_t end = graph->first_producer[u + 1];
+    return end > graph->first_producer[u] ? graph->producer[end - 1] + 1 : 0;
+}
+
+/* Of uop u, whose producers all come before `k`: does it wait for each of the `n_open` of them that nobody
+ * before `k` waits for? Then for all before `k`. */
+static bool waits_for_all(const struct uop_graph *graph, uint32_t u, uint32_t k, uint32_t n_open)
+{
+    uint32_t n = 0;
+    for (uint32_t i = graph->first_producer[u]; i < graph->first_producer[u + 1]; i++) {
+        const uint32_t p = graph->producer[i];
+        n += graph->first_consumer[p + 1] == graph->first_consumer[p] ||
+             graph->consumer[graph->first_consumer[p]] >= k;
+    }
+    return n == n_open;
+}
+
+static bool is_barrier(const struct uop_graph *graph, const uint32_t *last, uint32_t k, uint32_t n_open)
+{
+    for (uint32_t u = k; u < graph->n_uop; u++)
+        if (last[u] <= k && !waits_for_all(graph, u, k, n_open))
+            return false;
+    return true;
+}
+
+uint32_t uop_segments(const struct uop_graph *graph, struct arena *scratch, uint32_t *first)
+{
+    uint32_t *last = arena_alloc_unset(scratch, graph->n_uop, sizeof *last);
+    bool *open = arena_alloc(scratch, graph->n_uop, sizeof *open);
+    uint32_t n = 0, n_open = 0;
+    if (!last || !open)
+        return 0;
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        last[u] = last_producer(graph, u);
+    first[n++] = 0;
+    for (uint32_t k = 0; k < graph->n_uop; k++) {
+        if (k > 0 && is_barrier(graph, last, k, n_open))
+            first[n++] = k;
+        open[k] = true;
+        n_open++;
+        for (uint32_t i = graph->first_producer[k]; i < graph->first_producer[k + 1]; i++) {
+            n_open -= open[graph->producer[i]];
+            open[graph->producer[i]] = false;
+        }
+    }
+    first[n] = graph->n_uop;
+    return n;
+}
+
+struct segment {
+    const struct uop_graph *graph;
+    uint32_t first, n, n_core;
+    uint64_t *head, *tail; /* (n) */
+    struct by_tail {
+        uint64_t tail;
+        uint32_t uop;    /* counted from first */
+    } * by_tail;         /* (n) the largest tail first */
+    uint64_t *threshold; /* (n) scratch, sorted */
+};
+
+static int descending(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Longest paths inside the segment; the longest of all. */
+static uint64_t paths(struct segment *s)
+{
+    const struct uop_graph *graph = s->graph;
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t k = graph->first_producer[s->first + i]; k < graph->first_producer[s->first + i + 1];
+             k++) {
+            const uint32_t p = graph->producer[k];
+            if (p >= s->first)
+                s->head[i] = most(s->head[i], s->head[p - s->first] + graph->uop[p].cycle);
+        }
+    for (uint32_t i = s->n; i-- > 0;)
+        for (uint32_t k = graph->first_consumer[s->first + i]; k < graph->first_consumer[s->first + i + 1];
+             k++) {
+            const uint32_t c = graph->consumer[k];
+            if (c < s->first + s->n)
+                s->tail[i] = most(s->tail[i], s->tail[c - s->first] + graph->uop[c].cycle);
+        }
+    for (uint32_t i = 0; i < s->n; i++)
+        longest = most(longest, s->head[i] + graph->uop[s->first + i].cycle + s->tail[i]);
+    return longest;
+}
+
+/* Different values of n sorted ones, at most `limit` of them, evenly; to the front. */
+static uint32_t thin(uint64_t *value, uint32_t n, uint32_t limit)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || value[i] != value[kept - 1])
+            value[kept++] = value[i];
+    if (kept <= limit)
+        return kept;
+    for (uint32_t i = 0; i < limit; i++)
+        value[i] = value[(uint64_t)i * kept / limit];
+    return limit;
+}
+
+/* Uops with a head of `a` at least, and `shortest` cycles at least, by their tails. */
+static uint64_t bound_from(const struct segment *s, uint64_t a, uint64_t shortest)
+{
+    uint64_t work = 0, n = 0, bound = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const uint32_t u = s->by_tail[i].uop;
+        const uint64_t cycle = s->graph->uop[s->first + u].cycle;
+        if (s->head[u] < a || cycle < shortest)
+            continue;
+        work += cycle;
+        n++;
+        const uint64_t core = most(ceil_div(work, s->n_core), ceil_div(n, s->n_core) * shortest);
+        bound = most(bound, a + core + s->tail[u]);
+    }
+    return bound;
+}
+
+static int compare_tail(const void *a, const void *b)
+{
+    const struct by_tail *x = a, *y = b;
+    return x->tail != y->tail ? (x->tail < y->tail) - (x->tail > y->tail)
+                              : (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+static uint64_t bound_of(struct segment *s)
+{
+    const uint32_t limit = within(sqrt((double)STEP_MAX / s->n), 1, THRESHOLD_MAX);
+    uint64_t latency[THRESHOLD_MAX], bound = paths(s);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->by_tail[i] = (struct by_tail){s->tail[i], i};
+    qsort(s->by_tail, s->n, sizeof *s->by_tail, compare_tail);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->threshold[i] = s->graph->uop[s->first + i].cycle;
+    qsort(s->threshold, s->n, sizeof *s->threshold, descending);
+    const uint32_t n_latency = thin(s->threshold, s->n, limit);
+    memcpy(latency, s->threshold, n_latency * sizeof *latency);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->threshold[i] = s->head[i];
+    qsort(s->threshold, s->n, sizeof *s->threshold, descending);
+    const uint32_t n_head = thin(s->threshold, s->n, limit);
+    for (uint32_t h = 0; h < n_head; h++) {
+        bound = most(bound, bound_from(s, s->threshold[h], 0));
+        for (uint32_t l = 0; l < n_latency; l++)
+            bound = most(bound, bound_from(s, s->threshold[h], latency[l]));
+    }
+    return bound;
+}
+
+uint64_t uop_segment_bound(const struct uop_graph *graph, uint32_t first, uint32_t end, uint32_t n_core,
+                           struct arena *scratch)
+{
+    struct segment s = {.graph = graph, .first = first, .n = end - first, .n_core = n_core};
+    s.head = arena_alloc(scratch, s.n, sizeof *s.head);
+    s.tail = arena_alloc(scratch, s.n, sizeof *s.tail);
+    s.by_tail = arena_alloc_unset(scratch, s.n, sizeof *s.by_tail);
+    s.threshold = arena_alloc_unset(scratch, s.n, sizeof *s.threshold);
+    return s.threshold && s.by_tail && s.tail && s.head ? bound_of(&s) : UINT64_MAX;
+}
+
+uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena *scratch)
+{
+    uint32_t *first = arena_alloc_unset(scratch, graph->n_uop + (size_t)1, sizeof *first);
+    const uint32_t n = first ? uop_segments(graph, scratch, first) : 0;
+    uint64_t sum = n ? 0 : UINT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t bound = uop_segment_bound(graph, first[i], first[i + 1], n_core, scratch);
+        if (bound == UINT64_MAX)
+            return UINT64_MAX;
+        sum += bound;
+    }
+    return sum;
+}

@@ -1,0 +1,50 @@
+/* A schedule of uops: which core runs which, in which order; when everything happens with a network that takes
+ * no time; a checker that shares no code with that; and what no schedule can be below. docs/klotski.md. */
+#ifndef COSTMODEL_UOP_UOP_SCHEDULE_H
+#define COSTMODEL_UOP_UOP_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "costmodel/uop/uop_graph.h"
+
+struct uop_schedule {
+    uint32_t n_core;
+    const uint32_t *first; /* (n_core + 1) into order */
+    const uint32_t *order; /* (n_uop) uops of core 0 in their order, then of core 1, ... */
+};
+
+/* When each uop starts and ends; both (n_uop), the caller's. */
+struct uop_times {
+    uint64_t *start, *finish;
+    uint64_t cycle; /* the last end */
+};
+
+/* Every core runs its uops in their order, each as soon as what it needs is made; messages take no time.
+ * `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message has the circle of uops that
+ * wait for each other. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
+                                             const struct uop_schedule *schedule, struct arena *scratch,
+                                             struct uop_times *out, struct dse_error *err);
+
+/* Is every uop in the schedule once, none earlier than what it needs, and no core busy with two? On false
+ * `reason` (size bytes) says why not. */
+bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
+                     const struct uop_times *times, struct arena *scratch, char *reason, size_t size);
+
+/* Cuts of the uops (in the order of their numbers) where all that come later wait for all that come before: the
+ * least makespan is the sum of those of the segments. Writes `first` (n_uop + 1 at most): where each segment
+ * begins, and n_uop at the end; returns how many segments. Memory from `scratch`: 12 B a uop; 0 when there is
+ * none. */
+uint32_t uop_segments(const struct uop_graph *graph, struct arena *scratch, uint32_t *first);
+
+/* Cycles that no schedule of uops `first` to `end` - 1, a segment, on `n_core` cores is below: their longest
+ * path; work and packing of all those that cannot start before a time nor end later than another before the
+ * end. The uops of one kind pack: of n * m + 1 equal ones a core runs n + 1. UINT64_MAX: out of memory. */
+uint64_t uop_segment_bound(const struct uop_graph *graph, uint32_t first, uint32_t end, uint32_t n_core,
+                           struct arena *scratch);
+
+/* The sum over all segments; with UINT64_MAX as above. */
+uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena *scratch);
+
+#endif
