@@ -1,5 +1,6 @@
-/* A schedule of uops: which core runs which, in which order; when everything happens with a network that takes
- * no time; a checker that shares no code with that; and what no schedule can be below. docs/klotski.md. */
+/* A schedule of uops: which core runs which, in which order; when everything happens with a network that
+ * takes no time; a checker that shares no code with that; and what no schedule can be below.
+ * docs/klotski.md. */
 #ifndef COSTMODEL_UOP_UOP_SCHEDULE_H
 #define COSTMODEL_UOP_UOP_SCHEDULE_H
 
@@ -21,8 +22,8 @@ struct uop_times {
 };
 
 /* Every core runs its uops in their order, each as soon as what it needs is made; messages take no time.
- * `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message has the circle of uops that
- * wait for each other. DSE_NO_MEMORY. */
+ * `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message has the circle of uops
+ * that wait for each other. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
                                              const struct uop_schedule *schedule, struct arena *scratch,
                                              struct uop_times *out, struct dse_error *err);
@@ -32,10 +33,10 @@ DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
 bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
                      const struct uop_times *times, struct arena *scratch, char *reason, size_t size);
 
-/* Cuts of the uops (in the order of their numbers) where all that come later wait for all that come before: the
- * least makespan is the sum of those of the segments. Writes `first` (n_uop + 1 at most): where each segment
- * begins, and n_uop at the end; returns how many segments. Memory from `scratch`: 12 B a uop; 0 when there is
- * none. */
+/* Cuts of the uops (in the order of their numbers) where all that come later wait for all that come before:
+ * the least makespan is the sum of those of the segments. Writes `first` (n_uop + 1 at most): where each
+ * segment begins, and n_uop at the end; returns how many segments. Memory from `scratch`: 5 B a uop; 0 when
+ * there is none. */
 uint32_t uop_segments(const struct uop_graph *graph, struct arena *scratch, uint32_t *first);
 
 /* Cycles that no schedule of uops `first` to `end` - 1, a segment, on `n_core` cores is below: their longest
