@@ -1,7 +1,7 @@
 /* Graham's list scheduling of uops on equal cores, and the priorities that it takes: whenever a core is free,
- * the ready uop of the highest priority starts. Messages take no time here; which core of those free is the
- * mapping's matter (core_mapping.h). At most 2 - 1/cores times the optimum whatever the priorities (R. Graham,
- * "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 1969). */
+ * the ready uop of the highest priority starts. Messages take no time here. At most 2 - 1/cores times the
+ * optimum whatever the priorities (R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl.
+ * Math. 1969). */
 #ifndef ENGINES_KLOTSKI_LIST_SCHEDULE_H
 #define ENGINES_KLOTSKI_LIST_SCHEDULE_H
 
@@ -17,9 +17,9 @@ struct list_scheduler;
 struct list_scheduler *list_scheduler_new(const struct uop_graph *graph, uint32_t n_core,
                                           struct arena *arena);
 
-/* Schedule uops `first` to `end` - 1, whose producers outside are all done, from time 0 on. `priority` (n_uop);
- * of equal ones the smaller number comes first. Writes `start` and `core` of these uops; returns when the last
- * one ends, or UINT64_MAX as soon as that cannot be below `limit`. */
+/* Schedule uops `first` to `end` - 1, whose producers outside are all done, from time 0 on. `priority`
+ * (n_uop); of equal ones the smaller number comes first. Writes `start` and `core` of these uops; returns
+ * when the last one ends, or UINT64_MAX as soon as that cannot be below `limit`. */
 uint64_t list_schedule(struct list_scheduler *scheduler, uint32_t first, uint32_t end,
                        const uint64_t *priority, uint64_t limit, uint64_t *start, uint32_t *core);
 

@@ -1,5 +1,5 @@
-/* Perturbed list schedules of the segments that are open. A try changes the priorities that are best so far and
- * keeps them unless it is worse. */
+/* Perturbed list schedules of the segments that are open. A try changes the priorities that are best so far,
+ * and keeps them unless it is worse. */
 #include "engines/klotski/order_search.h"
 
 #include <math.h>

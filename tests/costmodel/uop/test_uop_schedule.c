@@ -13,90 +13,14 @@
 
 #include "base/random.h"
 #include "costmodel/uop/uop_schedule.h"
+#include "tests/support/uop_small.h"
 
-enum { SMALL = 9, N_CORE = 3 };
-
-/* A graph of its own arrays; producers have smaller numbers. */
-struct small {
-    struct uop_graph graph;
-    struct uop uop[SMALL];
-    uint32_t first_producer[SMALL + 1], producer[SMALL * SMALL], first_consumer[SMALL + 1],
-        consumer[SMALL * SMALL];
-    bool edge[SMALL][SMALL]; /* from, to */
-};
-
-static void small_random(struct random_stream *rng, struct small *s)
-{
-    memset(s, 0, sizeof *s);
-    const uint32_t n = 1 + random_below(rng, SMALL), density = 1 + random_below(rng, 9);
-    const uint32_t kinds = 1 + random_below(rng, 4);
-    uint32_t at = 0;
-    for (uint32_t u = 0; u < n; u++) {
-        s->uop[u].cycle = 1 + random_below(rng, kinds) * 3;
-        s->first_producer[u] = at;
-        for (uint32_t p = 0; p < u; p++)
-            if (random_below(rng, 10) < density) {
-                s->edge[p][u] = true;
-                s->producer[at++] = p;
-            }
-    }
-    s->first_producer[n] = at;
-    at = 0;
-    for (uint32_t p = 0; p < n; p++) {
-        s->first_consumer[p] = at;
-        for (uint32_t u = 0; u < n; u++)
-            if (s->edge[p][u])
-                s->consumer[at++] = u;
-    }
-    s->first_consumer[n] = at;
-    s->graph = (struct uop_graph){.n_sample = 1,
-                                  .n_uop = n,
-                                  .uop = s->uop,
-                                  .first_producer = s->first_producer,
-                                  .producer = s->producer,
-                                  .first_consumer = s->first_consumer,
-                                  .consumer = s->consumer};
-}
-
-/* The least makespan: a uop at a time, on the core that is free first, as early as it can be; over all orders
- * that is one of the best schedules. */
-static uint64_t best_of_all(const struct small *s, uint32_t done, uint64_t free_at[N_CORE], uint64_t *finish)
-{
-    uint64_t best = UINT64_MAX;
-    const uint32_t n = s->graph.n_uop;
-    if (done == (1U << n) - 1) {
-        best = 0;
-        for (uint32_t u = 0; u < n; u++)
-            best = finish[u] > best ? finish[u] : best;
-        return best;
-    }
-    for (uint32_t u = 0; u < n; u++) {
-        bool ready = !(done >> u & 1);
-        uint64_t start = 0;
-        for (uint32_t p = 0; p < u; p++)
-            if (s->edge[p][u]) {
-                ready = ready && (done >> p & 1);
-                start = finish[p] > start ? finish[p] : start;
-            }
-        if (!ready)
-            continue;
-        int core = 0;
-        for (int c = 1; c < N_CORE; c++)
-            core = free_at[c] < free_at[core] ? c : core;
-        const uint64_t before = free_at[core];
-        start = before > start ? before : start;
-        free_at[core] = finish[u] = start + s->uop[u].cycle;
-        const uint64_t cost = best_of_all(s, done | 1U << u, free_at, finish);
-        best = cost < best ? cost : best;
-        free_at[core] = before;
-    }
-    return best;
-}
+enum { N_CORE = 3 };
 
 /* Every later one has every earlier one as an ancestor. */
-static bool is_cut(const struct small *s, uint32_t k)
+static bool is_cut(const struct uop_small *s, uint32_t k)
 {
-    bool before[SMALL][SMALL];
+    bool before[UOP_SMALL_MAX][UOP_SMALL_MAX];
     const uint32_t n = s->graph.n_uop;
     memcpy(before, s->edge, sizeof before);
     for (uint32_t m = 0; m < n; m++)
@@ -118,11 +42,10 @@ static void test_bounds_and_segments_of_all_orders(void **state)
     (void)state;
     arena_init(&arena);
     for (int i = 0; i < 400; i++) {
-        struct small s;
-        uint32_t first[SMALL + 1];
-        uint64_t free_at[N_CORE] = {0}, finish[SMALL] = {0};
-        small_random(&rng, &s);
-        const uint64_t best = best_of_all(&s, 0, free_at, finish);
+        struct uop_small s;
+        uint32_t first[UOP_SMALL_MAX + 1];
+        uop_small_random(&rng, &s);
+        const uint64_t best = uop_small_best(&s, N_CORE);
         const uint64_t bound = uop_bound(&s.graph, N_CORE, &arena);
         if (bound > best)
             fail_msg("graph %d: bound %d above the best, %d", i, (int)bound, (int)best);
@@ -143,10 +66,10 @@ static void test_bounds_and_segments_of_all_orders(void **state)
 }
 
 /* A random order that the graph allows, dealt out to cores. */
-static void random_schedule(struct random_stream *rng, const struct small *s, uint32_t first[N_CORE + 1],
-                            uint32_t order[SMALL])
+static void random_schedule(struct random_stream *rng, const struct uop_small *s, uint32_t first[N_CORE + 1],
+                            uint32_t order[UOP_SMALL_MAX])
 {
-    uint32_t core[SMALL], at = 0;
+    uint32_t core[UOP_SMALL_MAX], at = 0;
     for (uint32_t u = 0; u < s->graph.n_uop; u++)
         core[u] = random_below(rng, N_CORE);
     for (uint32_t c = 0; c < N_CORE; c++) {
@@ -165,13 +88,13 @@ static void test_times_pass_the_check_and_changed_ones_do_not(void **state)
     (void)state;
     arena_init(&arena);
     for (int i = 0; i < 300; i++) {
-        struct small s;
+        struct uop_small s;
         struct dse_error err;
-        uint32_t first[N_CORE + 1], order[SMALL];
-        uint64_t start[SMALL], finish[SMALL];
+        uint32_t first[N_CORE + 1], order[UOP_SMALL_MAX];
+        uint64_t start[UOP_SMALL_MAX], finish[UOP_SMALL_MAX];
         struct uop_times times = {.start = start, .finish = finish};
         char reason[128];
-        small_random(&rng, &s);
+        uop_small_random(&rng, &s);
         random_schedule(&rng, &s, first, order);
         const struct uop_schedule schedule = {N_CORE, first, order};
         assert_int_equal(uop_run_ideal(&s.graph, &schedule, &arena, &times, &err), DSE_OK);
