@@ -11,6 +11,7 @@
 #include "engines/driver/vector_format.h"
 #include "engines/gradient/gradient_engine.h"
 #include "engines/interstellar/interstellar_engine.h"
+#include "engines/klotski/klotski_engines.h"
 #include "engines/mindmappings/mm_engines.h"
 #include "engines/mindmappings/mm_format.h"
 #include "engines/mindmappings/training/train_command.h"
@@ -20,12 +21,13 @@ static const struct engine *const registry[] = {
     &engine_random,    &engine_hybrid,       &engine_descent,    &engine_annealing,    &engine_genetic,
     &engine_gradient,  &engine_exhaustive,   &engine_cosa,       &engine_cosa_best,    &engine_unfused,
     &engine_cocco,     &engine_soma,         &engine_soma_plus,  &engine_interstellar, &engine_mindmappings,
-    &engine_mm_random, &engine_mm_annealing, &engine_mm_genetic, &engine_mm_policy,    &engine_drill,
+    &engine_mm_random, &engine_mm_annealing, &engine_mm_genetic, &engine_mm_policy,    &engine_klotski,
+    &engine_tangram,   &engine_drill,
 };
 
 static const struct engine_command *const command[] = {&engine_command_calibrate, &engine_command_train};
 
-static const struct schedule_format *const format[] = {&schedule_format_soma};
+static const struct schedule_format *const format[] = {&schedule_format_soma, &schedule_format_klotski};
 
 static const struct vector_format *const vectors[] = {&vector_format_mm};
 

@@ -2,6 +2,7 @@
  * tiles of a map lie on a grid. */
 #include "costmodel/uop/uop_graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,15 @@ struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop)
     if (uop % per_sample - layer->first >= layer->n_tile)
         box.ic = (struct uop_range){0, graph->network->layer[l].whole.c};
     return box;
+}
+
+int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size_t size)
+{
+    const uint32_t per_sample = graph->n_uop / graph->n_sample, l = graph->uop[uop].layer;
+    const char *name = graph->network->network->layer[graph->network->layer[l].of].name;
+    const uint32_t tile = uop % per_sample - graph->layer[l].first;
+    return graph->uop[uop].sample ? snprintf(text, size, "%s/%u#%u", name, tile, graph->uop[uop].sample)
+                                  : snprintf(text, size, "%s/%u", name, tile);
 }
 
 static enum dse_status cut_layers(const struct uop_network *network, const struct uop_cut *cut,

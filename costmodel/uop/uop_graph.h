@@ -5,6 +5,7 @@
 #ifndef COSTMODEL_UOP_UOP_GRAPH_H
 #define COSTMODEL_UOP_UOP_GRAPH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "costmodel/uop/uop_network.h"
@@ -70,5 +71,8 @@ struct uop_box {
     struct uop_range row, column, oc, ic;
 };
 struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop);
+
+/* "conv1_1/9", of sample 2 "conv1_1/9#2"; returns what snprintf does. */
+int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size_t size);
 
 #endif

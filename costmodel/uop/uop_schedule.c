@@ -50,15 +50,6 @@ static void ideal_done(struct ideal *run, uint32_t u)
         run->ready[run->n_ready++] = u;
 }
 
-static int print_uop(const struct uop_graph *graph, uint32_t u, char *text, size_t size)
-{
-    const uint32_t per_sample = graph->n_uop / graph->n_sample, l = graph->uop[u].layer;
-    const char *name = graph->network->network->layer[graph->network->layer[l].of].name;
-    return graph->uop[u].sample ? snprintf(text, size, "%s/%u#%u", name,
-                                           u % per_sample - graph->layer[l].first, graph->uop[u].sample)
-                                : snprintf(text, size, "%s/%u", name, u - graph->layer[l].first);
-}
-
 /* One of those that a uop that never becomes ready waits for. */
 static uint32_t waits_for(const struct ideal *run, uint32_t u)
 {
@@ -83,13 +74,13 @@ static enum dse_status fail_circle(struct ideal *run, struct dse_error *err)
         u = waits_for(run, u);
     start = u;
     do {
-        at += print_uop(run->graph, u, text + at, sizeof text - (size_t)at);
+        at += uop_name_print(run->graph, u, text + at, sizeof text - (size_t)at);
         at = at < (int)sizeof text - 80
                  ? at + snprintf(text + at, sizeof text - (size_t)at, ", which waits for ")
                  : at + snprintf(text + at, sizeof text - (size_t)at, ", ... and back to ");
         u = waits_for(run, u);
     } while (u != start && at < (int)sizeof text - 80);
-    (void)print_uop(run->graph, start, text + at, sizeof text - (size_t)at);
+    (void)uop_name_print(run->graph, start, text + at, sizeof text - (size_t)at);
     return dse_fail(err, DSE_BAD_INPUT, "the order goes in a circle: %s", text);
 }
 
@@ -120,7 +111,7 @@ enum dse_status uop_run_ideal(const struct uop_graph *graph, const struct uop_sc
 
 static bool says(char *reason, size_t size, const struct uop_graph *graph, uint32_t u, const char *what)
 {
-    int at = print_uop(graph, u, reason, size);
+    int at = uop_name_print(graph, u, reason, size);
     if (at > 0 && (size_t)at < size)
         (void)snprintf(reason + at, size - (size_t)at, " %s", what);
     return false;

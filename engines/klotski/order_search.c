@@ -78,7 +78,7 @@ static bool is_over(const struct search *s)
 {
     const atomic_int *cancel = s->settings->cancel;
     return (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) ||
-           (isfinite(s->settings->deadline_s) && clock_thread_s() >= s->settings->deadline_s);
+           (isfinite(s->settings->deadline_s) && clock_wall_s() >= s->settings->deadline_s);
 }
 
 /* Tries in proportion to what a segment is above its bound, but in each open one some. */

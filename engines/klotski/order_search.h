@@ -18,7 +18,7 @@ struct order_settings {
     uint32_t n_core;
     uint32_t n_try;           /* list schedules of changed priorities, all segments together */
     const atomic_int *cancel; /* polled between tries; may be NULL */
-    double deadline_s;        /* clock_thread_s at which tries end; INFINITY: none */
+    double deadline_s;        /* clock_wall_s at which tries end; INFINITY: none */
 };
 
 /* Start and core of each uop (n_uop), the caller's; totals. */

@@ -17,13 +17,21 @@ static void check(enum dse_status status, const struct dse_error *err)
 void schedule_run_open(struct schedule_run *run, const struct engine *engine, const char *network_path,
                        const char *capacity)
 {
+    const struct arch_override buffer = {"GBUF.capacity", capacity};
+    schedule_run_open_on(run, engine, network_path, "soma_edge", &buffer, 1);
+}
+
+void schedule_run_open_on(struct schedule_run *run, const struct engine *engine, const char *network_path,
+                          const char *machine, const struct arch_override *set, size_t n)
+{
     struct yaml_doc doc;
     struct dse_error err = {0};
-    const struct arch_override buffer = {"GBUF.capacity", capacity};
+    char path[128];
     *run = (struct schedule_run){.engine = engine};
     arena_init(&run->arena);
-    check(yaml_read(&doc, "experiments/architectures/soma_edge.yaml", &err), &err);
-    check(architecture_build(&doc, &buffer, 1, &run->arch, &err), &err);
+    (void)snprintf(path, sizeof path, "experiments/architectures/%s.yaml", machine);
+    check(yaml_read(&doc, path, &err), &err);
+    check(architecture_build(&doc, set, n, &run->arch, &err), &err);
     yaml_doc_free(&doc);
     check(network_read(network_path, &run->network, &err), &err);
     if (engine->n_option > SCHEDULE_RUN_OPTION_MAX)

@@ -1,9 +1,10 @@
-/* A run of a scheduler on the edge core of SoMa: what the engines' tests share. */
+/* A run of a scheduler: what the engines' tests share. */
 #ifndef TESTS_SUPPORT_SCHEDULE_RUN_H
 #define TESTS_SUPPORT_SCHEDULE_RUN_H
 
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/network.h"
+#include "costmodel/readers/readers.h"
 #include "engines/driver/engine.h"
 
 enum { SCHEDULE_RUN_OPTION_MAX = 64 };
@@ -23,6 +24,10 @@ struct schedule_run {
  * engine's default options. This and the next two end the program, with the message, when something fails. */
 void schedule_run_open(struct schedule_run *run, const struct engine *engine, const char *network_path,
                        const char *capacity);
+
+/* The same on experiments/architectures/MACHINE.yaml with `n` quantities set. */
+void schedule_run_open_on(struct schedule_run *run, const struct engine *engine, const char *network_path,
+                          const char *machine, const struct arch_override *set, size_t n);
 
 /* Set an option from text. */
 void schedule_run_set(struct schedule_run *run, const char *option, const char *value);

@@ -1,0 +1,348 @@
+/* Klotski (C. Bai et al., ICCAD 2023): one tile size for all layers, found by Bayesian optimisation over a grid
+ * (Algorithm 1, Eq. 3), then an order of the uops that makes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/klotski_task.h"
+#include "engines/klotski/partition.h"
+#include "engines/search/bayes.h"
+
+enum {
+    OPTION_PARTITION,
+    OPTION_H,
+    OPTION_W,
+    OPTION_IC,
+    OPTION_OC,
+    OPTION_MAX_UOPS,
+    OPTION_SEARCH,
+    OPTION_EVALUATIONS,
+    OPTION_SCORE,
+    OPTION_KAPPA,
+    OPTION_SCHEDULE,
+    OPTION_TRIES,
+    OPTION_SUMS,
+    OPTION_SRAM,
+    N_OPTION
+};
+
+enum { PARTITION_FIXED, PARTITION_SHARED };
+enum { SEARCH_BO, SEARCH_ALL, SEARCH_RANDOM };
+enum { SCORE_MAKESPAN, SCORE_ENTROPY, SCORE_ENTROPY_MEAN };
+
+enum { FIRST_POINTS = 8, BATCH = 16 };
+
+static const char *const partition_name[] = {"fixed", "shared"};
+static const char *const search_name[] = {"bo", "all", "random"};
+static const char *const score_name[] = {"makespan", "entropy", "entropy-mean"};
+static const char *const schedule_name[] = {"fifo", "list", "perturb"};
+
+#define TILE_OPTION(NAME, SENTENCE)                                                                          \
+    {                                                                                                        \
+        .name = (NAME), .sentence = (SENTENCE), .unit = "", .kind = OPTION_INTEGER, .standard = 0,           \
+        .lowest = 0, .highest = NETWORK_DIM_MAX                                                              \
+    }
+
+static const struct engine_option option[N_OPTION] = {
+    [OPTION_PARTITION] = {.name = "partition",
+                          .sentence =
+                              "tile sizes: those of h, w, ic and oc, or one for all layers that is searched",
+                          .unit = "",
+                          .kind = OPTION_CHOICE,
+                          .standard = PARTITION_SHARED,
+                          .highest = 1,
+                          .choice = partition_name},
+    [OPTION_H] = TILE_OPTION("h", "output rows of a tile with partition=fixed; 0: all"),
+    [OPTION_W] = TILE_OPTION("w", "output columns of such a tile; 0: all"),
+    [OPTION_IC] = TILE_OPTION("ic", "input channels of such a tile; 0: all"),
+    [OPTION_OC] = TILE_OPTION("oc", "output channels of such a tile; 0: all"),
+    [OPTION_MAX_UOPS] = {.name = "max_uops",
+                         .sentence = "partitions into more uops are passed over",
+                         .unit = "",
+                         .kind = OPTION_INTEGER,
+                         .standard = 1500,
+                         .lowest = 1,
+                         .highest = UOP_MAX},
+    [OPTION_SEARCH] =
+        {.name = "search",
+         .sentence = "how the tile size is searched: Bayesian optimisation, the whole grid, or at random",
+         .unit = "",
+         .kind = OPTION_CHOICE,
+         .standard = SEARCH_BO,
+         .highest = 2,
+         .choice = search_name},
+    [OPTION_EVALUATIONS] = {.name = "evaluations",
+                            .sentence = "tile sizes that are tried, but with search=all",
+                            .unit = "",
+                            .kind = OPTION_INTEGER,
+                            .standard = 50,
+                            .lowest = 1,
+                            .highest = 2000},
+    [OPTION_SCORE] = {.name = "score",
+                      .sentence =
+                          "what makes a tile size good: a short schedule; latencies of large entropy for "
+                          "the length of the schedule (Eq. 3), or for their mean",
+                      .unit = "",
+                      .kind = OPTION_CHOICE,
+                      .standard = SCORE_MAKESPAN,
+                      .highest = 2,
+                      .choice = score_name},
+    [OPTION_KAPPA] = {.name = "kappa",
+                      .sentence = "of the upper confidence bound: how much what is unknown draws the search",
+                      .unit = "",
+                      .kind = OPTION_REAL,
+                      .standard = 2,
+                      .highest = 1e3},
+    [OPTION_SCHEDULE] = {.name = "schedule",
+                         .sentence =
+                             "the order of uops: layer after layer, by the longest path behind them, or "
+                             "changed priorities besides",
+                         .unit = "",
+                         .kind = OPTION_CHOICE,
+                         .standard = ORDER_PERTURB,
+                         .highest = 2,
+                         .choice = schedule_name},
+    [OPTION_TRIES] = {.name = "tries",
+                      .sentence = "changed priorities that are tried with schedule=perturb",
+                      .unit = "",
+                      .kind = OPTION_INTEGER,
+                      .standard = 2000,
+                      .highest = 1e7},
+    [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
+    [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
+};
+
+struct state {
+    struct klotski_task task;
+    struct partition_grid grid;
+    struct bayes *bayes;
+    uint32_t *shuffled;  /* (grid.n) with search=random */
+    struct uop_cut *cut; /* (n_layer) */
+    uint32_t next, best; /* candidates */
+    double best_cost;    /* what is told to the search: less is better */
+    bool has_best, done;
+    double start_s; /* clock_wall_s */
+    struct random_stream random;
+    struct arena scratch;
+};
+
+static int value_of(const struct engine_context *context, size_t index)
+{
+    return (int)engine_context_option(context, index);
+}
+
+static void explain_empty(struct engine_context *context, const struct state *state)
+{
+    char text[200];
+    if (state->grid.n_sram == 0)
+        (void)snprintf(text, sizeof text, "no tile size of the grid fits the %s memory; try sram=output",
+                       "accelerators'");
+    else
+        (void)snprintf(text, sizeof text,
+                       "%u tile sizes fit the memory, all of which make more than max_uops = %d uops",
+                       state->grid.n_sram, value_of(context, OPTION_MAX_UOPS));
+    engine_context_explain(context, text);
+}
+
+static enum dse_status fixed_grid(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    static const size_t size[] = {OPTION_H, OPTION_W, OPTION_IC, OPTION_OC};
+    uint32_t value[4];
+    for (int i = 0; i < 4; i++) {
+        const int said = value_of(context, size[i]);
+        value[i] = said ? (uint32_t)said : UINT32_MAX;
+    }
+    state->grid = (struct partition_grid){.n = 1, .n_all = 1, .n_sram = 1};
+    state->grid.cut = arena_alloc(engine_context_arena(context), 1, sizeof *state->grid.cut);
+    DSE_TRY(arena_check(engine_context_arena(context), "a tile size", err));
+    state->grid.cut[0] = (struct uop_cut){value[0], value[1], value[2], value[3]};
+    return DSE_OK;
+}
+
+static enum dse_status init_search(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    struct arena *arena = engine_context_arena(context);
+    const struct bayes_options options = {.n_first = FIRST_POINTS,
+                                          .n_max = (uint32_t)value_of(context, OPTION_EVALUATIONS),
+                                          .acquisition = ACQUISITION_BOUND,
+                                          .kappa = engine_context_option(context, OPTION_KAPPA)};
+    if (value_of(context, OPTION_SEARCH) == SEARCH_BO)
+        return bayes_new(state->grid.at, state->grid.n, PARTITION_DIM, &options,
+                         engine_context_stream(context, RANDOM_INIT), arena, &state->bayes, err);
+    state->shuffled = arena_alloc(arena, state->grid.n, sizeof *state->shuffled);
+    DSE_TRY(arena_check(arena, "a grid of tile sizes", err));
+    for (uint32_t i = 0; i < state->grid.n; i++) {
+        const uint32_t k = random_below(&state->random, i + 1);
+        state->shuffled[i] = state->shuffled[k];
+        state->shuffled[k] = i;
+    }
+    return DSE_OK;
+}
+
+static enum dse_status init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    struct arena *arena = engine_context_arena(context);
+    arena_init(&state->scratch);
+    state->start_s = clock_wall_s();
+    state->random = engine_context_stream(context, RANDOM_MOVE);
+    DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
+    state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
+    DSE_TRY(arena_check(arena, "a partition", err));
+    if (value_of(context, OPTION_PARTITION) == PARTITION_FIXED)
+        return fixed_grid(state, context, err);
+    DSE_TRY(partition_grid_of(&state->task.network, &state->task.machine,
+                              (enum uop_sums)value_of(context, OPTION_SUMS),
+                              (enum uop_sram)value_of(context, OPTION_SRAM), state->task.batch,
+                              (uint32_t)value_of(context, OPTION_MAX_UOPS), arena, &state->grid, err));
+    return state->grid.n ? init_search(state, context, err) : DSE_OK;
+}
+
+static enum dse_status make_graph(struct state *state, const struct engine_context *context,
+                                  uint32_t candidate, struct uop_graph *graph, struct dse_error *err)
+{
+    for (uint32_t l = 0; l < state->task.network.n_layer; l++)
+        state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, state->grid.cut[candidate]);
+    return uop_graph_of(&state->task.network, &state->task.machine, state->cut,
+                        (enum uop_sums)value_of(context, OPTION_SUMS), state->task.batch, &state->scratch,
+                        graph, err);
+}
+
+/* Eq. 3 and its variants as costs; alpha is 1, as it changes no order. */
+static double cost_of(int score, const struct uop_graph *graph, uint64_t makespan)
+{
+    double sum = 0;
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        sum += (double)graph->uop[u].cycle;
+    if (score == SCORE_MAKESPAN)
+        return log((double)makespan);
+    return -partition_entropy(graph) / (score == SCORE_ENTROPY ? (double)makespan : sum / graph->n_uop);
+}
+
+/* The cost of a candidate by one list schedule. */
+static enum dse_status try_candidate(struct state *state, struct engine_context *context, uint32_t candidate,
+                                     double *cost, struct dse_error *err)
+{
+    struct uop_graph graph;
+    arena_reset(&state->scratch);
+    DSE_TRY(make_graph(state, context, candidate, &graph, err));
+    uint64_t *priority = arena_alloc(&state->scratch, graph.n_uop, sizeof *priority);
+    uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
+    uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
+    struct list_scheduler *list = list_scheduler_new(&graph, state->task.n_core, &state->scratch);
+    DSE_TRY(arena_check(&state->scratch, "a list schedule", err));
+    if (value_of(context, OPTION_SCHEDULE) == ORDER_FIFO)
+        list_fifo(0, graph.n_uop, priority);
+    else
+        list_b_level(&graph, 0, graph.n_uop, priority);
+    *cost = cost_of(value_of(context, OPTION_SCORE), &graph,
+                    list_schedule(list, 0, graph.n_uop, priority, UINT64_MAX, start, core));
+    engine_context_count(context, 1);
+    if (!state->has_best || *cost < state->best_cost) {
+        state->best = candidate;
+        state->best_cost = *cost;
+        state->has_best = true;
+    }
+    return DSE_OK;
+}
+
+/* The next candidate; grid.n: there is none. */
+static enum dse_status next_candidate(struct state *state, const struct engine_context *context,
+                                      uint32_t *candidate, struct dse_error *err)
+{
+    const uint32_t n = state->grid.n;
+    *candidate = n;
+    if (state->bayes) {
+        DSE_TRY(bayes_next(state->bayes, candidate, err));
+        *candidate = *candidate == BAYES_END ? n : *candidate;
+        return DSE_OK;
+    }
+    const bool is_random = state->shuffled && value_of(context, OPTION_SEARCH) == SEARCH_RANDOM;
+    if (state->next < n && !(is_random && state->next >= (uint32_t)value_of(context, OPTION_EVALUATIONS)))
+        *candidate = is_random ? state->shuffled[state->next] : state->next;
+    state->next++;
+    return DSE_OK;
+}
+
+/* The order of the best candidate's uops. */
+static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    const struct engine_budget *budget = &engine_context_task(context)->budget;
+    struct uop_graph graph;
+    if (!state->has_best || state->done)
+        return DSE_OK;
+    state->done = true;
+    arena_reset(&state->scratch);
+    DSE_TRY(make_graph(state, context, state->best, &graph, err));
+    struct order_found found = {.start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *found.start),
+                                .core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *found.core)};
+    DSE_TRY(arena_check(&state->scratch, "an order of uops", err));
+    const struct order_settings settings = {
+        .rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
+        .n_core = state->task.n_core,
+        .n_try = (uint32_t)value_of(context, OPTION_TRIES),
+        .cancel = budget->cancel,
+        .deadline_s = budget->max_seconds > 0 ? state->start_s + budget->max_seconds : INFINITY};
+    DSE_TRY(order_search(&graph, &settings, &state->random, &state->scratch, &found, err));
+    struct uop_plan plan = {.sums = graph.sums,
+                            .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
+                            .batch = state->task.batch,
+                            .cut = state->cut};
+    DSE_TRY(klotski_lists(found.start, found.core, graph.n_uop, state->task.n_core, &state->scratch,
+                          &plan.schedule, err));
+    return klotski_offer(context, &state->task, &plan, &state->scratch, err);
+}
+
+static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                            struct dse_error *err)
+{
+    struct state *state = memory;
+    if (state->grid.n == 0) {
+        explain_empty(context, state);
+        *stop = STOP_CONVERGED;
+        return DSE_OK;
+    }
+    for (int i = 0; i < BATCH; i++) {
+        uint32_t candidate;
+        double cost;
+        if (engine_context_left(context) == 0)
+            return DSE_OK; /* the driver says which limit it was */
+        DSE_TRY(next_candidate(state, context, &candidate, err));
+        if (candidate == state->grid.n) {
+            *stop = STOP_CONVERGED;
+            return finish(state, context, err);
+        }
+        DSE_TRY(try_candidate(state, context, candidate, &cost, err));
+        if (state->bayes)
+            DSE_TRY(bayes_tell(state->bayes, candidate, cost, err));
+    }
+    return DSE_OK;
+}
+
+static void release(void *memory)
+{
+    struct state *state = memory;
+    arena_free(&state->scratch);
+}
+
+const struct engine engine_klotski = {
+    .name = "klotski",
+    .summary = "Klotski: a network as uops of one tile size, found by Bayesian optimisation, on a mesh of "
+               "accelerators",
+    .kind = ENGINE_SCHEDULER,
+    .accounting = klotski_accountings,
+    .group = &klotski_group,
+    .option = option,
+    .n_option = N_OPTION,
+    .effort = {.fixed_s = 0.2, .evaluations = 1, .evaluation_s = 5e-4, .option = {"evaluations"}},
+    .state_byte = sizeof(struct state),
+    .init = init,
+    .step = step,
+    .finish = finish,
+    .verify = klotski_verify,
+    .free = release,
+};

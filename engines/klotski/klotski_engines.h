@@ -1,0 +1,14 @@
+/* The engines of Klotski's family. */
+#ifndef ENGINES_KLOTSKI_KLOTSKI_ENGINES_H
+#define ENGINES_KLOTSKI_KLOTSKI_ENGINES_H
+
+#include "engines/driver/engine.h"
+#include "engines/driver/schedule_format.h"
+
+extern const struct engine engine_klotski;
+extern const struct engine engine_tangram;
+
+/* The schedules that they find. */
+extern const struct schedule_format schedule_format_klotski;
+
+#endif

@@ -1,0 +1,49 @@
+/* The table of Klotski's own metrics, and what a plan's outcome is as a schedule. */
+#include "engines/klotski/klotski_metrics.h"
+
+#include <string.h>
+
+#include "costmodel/uop/accounting_maestro_kc.h"
+
+static const struct metric metric[] = {KLOTSKI_METRIC_LIST(METRIC_ROW, klotski_metrics)};
+
+const struct metric_group klotski_group = {"klotski", metric, sizeof metric / sizeof metric[0]};
+
+/* Every member is one value, in the order of the table. */
+_Static_assert(sizeof(struct klotski_metrics) ==
+                       sizeof metric / sizeof metric[0] * sizeof(union metric_value) &&
+                   sizeof metric / sizeof metric[0] <= METRIC_GROUP_MAX,
+               "the metrics fit into a schedule's own values");
+
+void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *plan,
+                         const struct kc_machine *machine, struct engine_schedule *schedule)
+{
+    struct klotski_metrics own = {
+        .n_uop = o->graph.n_uop,
+        .n_edge = o->graph.first_producer[o->graph.n_uop],
+        .work_cycle = o->work_cycle,
+        .critical_path_cycle = o->path_cycle,
+        .bound_cycle = o->bound_cycle,
+        .core_busy = o->busy_share,
+        .n_message = o->n_message,
+        .n_hop = o->n_hop,
+        .byte_hop = o->byte_hop,
+    };
+    for (uint32_t c = 0; c < plan->schedule.n_core; c++)
+        own.n_core_used += plan->schedule.first[c + 1] > plan->schedule.first[c];
+    engine_schedule_init(schedule);
+    schedule->latency_cycle = o->times.cycle;
+    schedule->latency_s = (double)o->times.cycle / machine->clock_hz;
+    schedule->energy_mac_j = o->mac_energy_j;
+    schedule->energy_buffer_j = o->buffer_energy_j;
+    schedule->energy_noc_j = o->noc_energy_j;
+    schedule->energy_dram_j = 0; /* weights and inputs are there (memory: free) */
+    schedule->energy_j = o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j;
+    schedule->utilization = o->mac_share;
+    schedule->dram_byte = 0;
+    schedule->onchip_byte = o->sram_byte;
+    schedule->n_mac = o->n_mac;
+    schedule->bound_latency_ratio = (double)o->times.cycle / (double)o->bound_cycle;
+    schedule->accounting = accounting_maestro_kc.name;
+    memcpy(schedule->own, &own, sizeof own);
+}

@@ -1,0 +1,30 @@
+/* What only schedules of uops have: columns of points beside the shared metrics. */
+#ifndef ENGINES_KLOTSKI_KLOTSKI_METRICS_H
+#define ENGINES_KLOTSKI_KLOTSKI_METRICS_H
+
+#include "engines/driver/engine_schedule.h"
+#include "engines/klotski/uop_plan.h"
+
+#define KLOTSKI_METRIC_LIST(X, S)                                                                            \
+    X(S, n_uop, U64, "1", NONE, NEITHER, "Uops")                                                             \
+    X(S, n_edge, U64, "1", NONE, NEITHER, "Pairs of uops of which one waits for the other")                  \
+    X(S, n_core_used, U64, "1", NONE, NEITHER, "Accelerators that run a uop")                                \
+    X(S, work_cycle, U64, "cycle", NONE, NEITHER, "Cycles of all uops together")                             \
+    X(S, critical_path_cycle, U64, "cycle", NONE, NEITHER, "Cycles of the longest path of uops")             \
+    X(S, bound_cycle, U64, "cycle", NONE, NEITHER, "Cycles that no schedule of these uops is below")         \
+    X(S, core_busy, F64, "1", NONE, MORE, "Share of the accelerators' time in which they run uops")          \
+    X(S, n_message, U64, "1", NONE, NEITHER, "Messages between accelerators")                                \
+    X(S, n_hop, U64, "1", NONE, LESS, "Hops of these messages")                                              \
+    X(S, byte_hop, F64, "byte", NONE, LESS, "Bytes of these messages times their hops")
+
+struct klotski_metrics {
+    KLOTSKI_METRIC_LIST(METRIC_MEMBER, klotski_metrics)
+};
+
+extern const struct metric_group klotski_group;
+
+/* Everything of an engine_schedule but its text. */
+void klotski_metrics_put(const struct uop_outcome *outcome, const struct uop_plan *plan,
+                         const struct kc_machine *machine, struct engine_schedule *schedule);
+
+#endif

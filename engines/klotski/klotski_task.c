@@ -1,0 +1,87 @@
+/* From a task to machine and network, from a plan to the driver, and from its text back. */
+#include "engines/klotski/klotski_task.h"
+
+#include <stdlib.h>
+
+#include "costmodel/uop/accounting_maestro_kc.h"
+#include "engines/klotski/klotski_metrics.h"
+
+const struct engine_accounting klotski_accountings[] = {{.accounting = &accounting_maestro_kc}, {NULL}};
+
+enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
+                                struct klotski_task *made, struct dse_error *err)
+{
+    made->batch = task->batch;
+    DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
+    made->n_core = made->machine.columns * made->machine.rows;
+    return uop_network_of(task->network, arena, &made->network, err);
+}
+
+struct started {
+    uint64_t start;
+    uint32_t core, uop;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct started *x = a, *y = b;
+    if (x->core != y->core)
+        return (x->core > y->core) - (x->core < y->core);
+    if (x->start != y->start)
+        return (x->start > y->start) - (x->start < y->start);
+    return (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+enum dse_status klotski_lists(const uint64_t *start, const uint32_t *core, uint32_t n_uop, uint32_t n_core,
+                              struct arena *arena, struct uop_schedule *schedule, struct dse_error *err)
+{
+    struct started *by = arena_alloc_unset(arena, n_uop, sizeof *by);
+    uint32_t *first = arena_alloc(arena, n_core + (size_t)1, sizeof *first);
+    uint32_t *order = arena_alloc_unset(arena, n_uop, sizeof *order);
+    DSE_TRY(arena_check(arena, "the lists of cores", err));
+    for (uint32_t u = 0; u < n_uop; u++) {
+        by[u] = (struct started){start[u], core[u], u};
+        first[core[u] + 1]++;
+    }
+    for (uint32_t c = 0; c < n_core; c++)
+        first[c + 1] += first[c];
+    qsort(by, n_uop, sizeof *by, compare);
+    for (uint32_t i = 0; i < n_uop; i++)
+        order[i] = by[i].uop;
+    *schedule = (struct uop_schedule){n_core, first, order};
+    return DSE_OK;
+}
+
+enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
+                              const struct uop_plan *plan, struct arena *scratch, struct dse_error *err)
+{
+    struct uop_outcome outcome;
+    struct engine_schedule schedule;
+    struct text_buffer text;
+    DSE_TRY(uop_plan_evaluate(&task->network, &task->machine, plan, "schedule", scratch, &outcome, err));
+    klotski_metrics_put(&outcome, plan, &task->machine, &schedule);
+    text_init(&text);
+    uop_plan_write(&outcome.graph, plan, &text);
+    schedule.text = text.data;
+    schedule.text_length = text.length;
+    enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
+                                         : engine_context_offer(context, &schedule, err);
+    text_free(&text);
+    return status;
+}
+
+enum dse_status klotski_verify(const struct engine_task *task, const struct accounting *accounting,
+                               const struct engine_schedule *found, struct arena *arena,
+                               struct engine_schedule *again, struct dse_error *err)
+{
+    struct klotski_task made;
+    struct uop_plan plan;
+    struct uop_outcome outcome;
+    (void)accounting; /* there is one */
+    DSE_TRY(klotski_task_of(task, arena, &made, err));
+    DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made.network, task->batch, arena,
+                          &plan, err));
+    DSE_TRY(uop_plan_evaluate(&made.network, &made.machine, &plan, "schedule", arena, &outcome, err));
+    klotski_metrics_put(&outcome, &plan, &made.machine, again);
+    return DSE_OK;
+}

@@ -1,0 +1,160 @@
+/* Schedules of uops as `dse eval` sees them: read, evaluated, and the reports summary, uops and edges. */
+#include <math.h>
+#include <stdio.h>
+
+#include "costmodel/uop/accounting_maestro_kc.h"
+#include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_metrics.h"
+
+enum { SHOWN_MAX = 64, NAME_MAX_BYTE = 160, LABEL = 12 };
+
+struct evaluated {
+    const struct architecture *arch;
+    struct kc_machine machine;
+    struct uop_network network;
+    struct uop_plan plan;
+    struct uop_outcome outcome;
+    uint32_t *core; /* (n_uop) */
+};
+
+static double seconds(const struct evaluated *e, uint64_t cycle)
+{
+    return (double)cycle / e->machine.clock_hz;
+}
+
+static void list_all(const struct evaluated *e, struct cells *rows)
+{
+    const struct uop_outcome *o = &e->outcome;
+    cells_list_count(rows, "cycles", o->times.cycle);
+    cells_list_real(rows, "latency_s", seconds(e, o->times.cycle));
+    cells_list_count(rows, "bound_cycles", o->bound_cycle);
+    cells_list_real(rows, "bound_latency_ratio", (double)o->times.cycle / (double)o->bound_cycle);
+    cells_list_count(rows, "uops", o->graph.n_uop);
+    cells_list_count(rows, "edges", o->graph.first_producer[o->graph.n_uop]);
+    cells_list_count(rows, "work_cycles", o->work_cycle);
+    cells_list_count(rows, "critical_path_cycles", o->path_cycle);
+    cells_list_real(rows, "core_busy", o->busy_share);
+    cells_list_real(rows, "utilization", o->mac_share);
+    cells_list_real(rows, "energy_j", o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j);
+    cells_list_real(rows, "energy_j:mac", o->mac_energy_j);
+    cells_list_real(rows, "energy_j:buffer", o->buffer_energy_j);
+    cells_list_real(rows, "energy_j:noc", o->noc_energy_j);
+    cells_list_count(rows, "messages", o->n_message);
+    cells_list_count(rows, "hops", o->n_hop);
+    cells_list_real(rows, "byte_hops", o->byte_hop);
+    cells_list_count(rows, "cores", e->plan.schedule.n_core);
+    cells_list_count(rows, "batch", e->plan.batch);
+}
+
+static enum dse_status report_summary(const void *schedule, struct report *report, struct dse_error *err)
+{
+    const struct evaluated *e = schedule;
+    const struct uop_outcome *o = &e->outcome;
+    struct text_buffer *out = &report->head;
+    char a[SHOWN_MAX], b[SHOWN_MAX];
+    (void)err;
+    cells_init(&report->rows, report_list_column, REPORT_LIST_COLUMNS);
+    list_all(e, &report->rows);
+    text_append(out, "%s, batch %u, on %s, %u accelerators\n", e->network.network->name, e->plan.batch,
+                e->arch->name, e->plan.schedule.n_core);
+    text_append(out, "  %-*s  %s (%s cycles)\n", LABEL, "latency",
+                text_si(seconds(e, o->times.cycle), "s", a, sizeof a),
+                text_thousands(o->times.cycle, b, sizeof b));
+    text_append(out, "  %-*s  %s cycles; the latency is %.3f times that\n", LABEL, "lower bound",
+                text_thousands(o->bound_cycle, a, sizeof a), (double)o->times.cycle / (double)o->bound_cycle);
+    text_append(out, "  %-*s  %u, %s cycles together, %s on the longest path\n", LABEL, "uops",
+                o->graph.n_uop, text_thousands(o->work_cycle, a, sizeof a),
+                text_thousands(o->path_cycle, b, sizeof b));
+    text_append(out, "  %-*s  run uops %.1f %% of the time; PEs do MACs %.1f %%\n", LABEL, "accelerators",
+                100 * o->busy_share, 100 * o->mac_share);
+    text_append(out, "  %-*s  %s, %s hops, %s x hops\n", LABEL, "messages",
+                text_thousands(o->n_message, a, sizeof a), text_thousands(o->n_hop, b, sizeof b),
+                text_bytes(o->byte_hop, (char[SHOWN_MAX]){0}, SHOWN_MAX));
+    text_append(out, "  %-*s  %s\n", LABEL, "energy",
+                text_si(o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j, "J", a, sizeof a));
+    return DSE_OK;
+}
+
+static const struct cell_column uop_column[] = {
+    CELL_COLUMN("uop", "uop", LOOK_TEXT),         CELL_COLUMN("core", "core", LOOK_COUNT),
+    CELL_COLUMN("start", "start", LOOK_COUNT),    CELL_COLUMN("finish", "finish", LOOK_COUNT),
+    CELL_COLUMN("latency", "cycles", LOOK_COUNT),
+};
+
+static enum dse_status report_uops(const void *schedule, struct report *report, struct dse_error *err)
+{
+    const struct evaluated *e = schedule;
+    char name[NAME_MAX_BYTE];
+    (void)err;
+    cells_init(&report->rows, uop_column, sizeof uop_column / sizeof uop_column[0]);
+    for (uint32_t u = 0; u < e->outcome.graph.n_uop; u++) {
+        (void)uop_name_print(&e->outcome.graph, u, name, sizeof name);
+        cells_text(&report->rows, name);
+        cells_count(&report->rows, e->core[u]);
+        cells_count(&report->rows, e->outcome.times.start[u]);
+        cells_count(&report->rows, e->outcome.times.finish[u]);
+        cells_count(&report->rows, e->outcome.graph.uop[u].cycle);
+    }
+    return DSE_OK;
+}
+
+static const struct cell_column edge_column[] = {
+    CELL_COLUMN("from", "from", LOOK_TEXT),
+    CELL_COLUMN("to", "to", LOOK_TEXT),
+    CELL_COLUMN("bytes", "bytes", LOOK_COUNT),
+};
+
+static enum dse_status report_edges(const void *schedule, struct report *report, struct dse_error *err)
+{
+    const struct evaluated *e = schedule;
+    const struct uop_graph *graph = &e->outcome.graph;
+    char name[NAME_MAX_BYTE];
+    (void)err;
+    cells_init(&report->rows, edge_column, sizeof edge_column / sizeof edge_column[0]);
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
+            (void)uop_name_print(graph, u, name, sizeof name);
+            cells_text(&report->rows, name);
+            (void)uop_name_print(graph, graph->consumer[k], name, sizeof name);
+            cells_text(&report->rows, name);
+            cells_count(&report->rows, graph->uop[u].output_word * e->machine.word_byte);
+        }
+    return DSE_OK;
+}
+
+static enum dse_status evaluate(const struct schedule_request *request, struct arena *arena, void **schedule,
+                                struct dse_error *err)
+{
+    struct evaluated *e = arena_alloc(arena, 1, sizeof *e);
+    DSE_TRY(arena_check(arena, "a schedule", err));
+    *schedule = e;
+    e->arch = request->arch;
+    if (request->accounting && request->accounting != &accounting_maestro_kc)
+        return dse_fail(err, DSE_BAD_INPUT, "accounting %s prices no schedules of uops, only %s does",
+                        request->accounting->name, accounting_maestro_kc.name);
+    DSE_TRY(kc_machine_of(request->arch, &e->machine, err));
+    DSE_TRY(uop_network_of(request->network, arena, &e->network, err));
+    DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, request->batch, arena,
+                          &e->plan, err));
+    DSE_TRY(uop_plan_evaluate(&e->network, &e->machine, &e->plan, request->path, arena, &e->outcome, err));
+    e->core = arena_alloc(arena, e->outcome.graph.n_uop, sizeof *e->core);
+    DSE_TRY(arena_check(arena, "a schedule", err));
+    for (uint32_t c = 0; c < e->plan.schedule.n_core; c++)
+        for (uint32_t i = e->plan.schedule.first[c]; i < e->plan.schedule.first[c + 1]; i++)
+            e->core[e->plan.schedule.order[i]] = c;
+    return DSE_OK;
+}
+
+static const struct schedule_report reports[] = {
+    {"summary", "cycles, bound, uops, use of the accelerators, messages, energy", NULL, report_summary},
+    {"uops", "when and where each uop runs", NULL, report_uops},
+    {"edges", "which uop waits for which, and the bytes between them", NULL, report_edges},
+};
+
+const struct schedule_format schedule_format_klotski = {
+    .name = "schedule of uops",
+    .key = "uops",
+    .report = reports,
+    .n_report = sizeof reports / sizeof reports[0],
+    .evaluate = evaluate,
+};

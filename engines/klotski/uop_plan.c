@@ -1,0 +1,159 @@
+/* Prices a plan: graph, times, bound, energy of MACs, memories and links. */
+#include "engines/klotski/uop_plan.h"
+
+#include <string.h>
+
+const char *const uop_sums_name[3] = {"all", "chain", "reduce"};
+const char *const uop_sram_name[3] = {"all", "output", "off"};
+
+bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct kc_machine *machine)
+{
+    if (sram == UOP_SRAM_OFF || machine->sram_word == ARCH_UNLIMITED)
+        return true;
+    if (need->output_word > machine->sram_word || sram == UOP_SRAM_OUTPUT)
+        return need->output_word <= machine->sram_word;
+    return need->input_word <= machine->sram_word && need->weight_word <= machine->sram_word &&
+           need->output_word + need->input_word + need->weight_word <= machine->sram_word;
+}
+
+static enum dse_status check_needs(const struct uop_network *network, const struct kc_machine *machine,
+                                   const struct uop_plan *plan, const char *path, struct dse_error *err)
+{
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct uop_cut cut = uop_cut_clip(&network->layer[l].whole, plan->cut[l]);
+        const struct uop_need need = uop_cut_need(&network->layer[l].whole, cut);
+        char shown[4][32];
+        if (uop_need_fits(&need, plan->sram, machine))
+            continue;
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "a uop of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
+                           "accelerator holds "
+                           "%s words (sram: %s)",
+                           network->network->layer[network->layer[l].of].name,
+                           text_thousands(need.output_word, shown[0], sizeof shown[0]),
+                           text_thousands(need.input_word, shown[1], sizeof shown[1]),
+                           text_thousands(need.weight_word, shown[2], sizeof shown[2]),
+                           text_thousands(machine->sram_word, shown[3], sizeof shown[3]),
+                           uop_sram_name[plan->sram]);
+    }
+    return DSE_OK;
+}
+
+static uint64_t longest_path(const struct uop_graph *graph, uint64_t *finish)
+{
+    uint64_t longest = 0;
+    for (uint32_t u = 0; u < graph->n_uop; u++) {
+        uint64_t start = 0;
+        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
+            start = finish[graph->producer[k]] > start ? finish[graph->producer[k]] : start;
+        finish[u] = start + graph->uop[u].cycle;
+        longest = finish[u] > longest ? finish[u] : longest;
+    }
+    return longest;
+}
+
+/* Of MACs and of both memories of the uops. One that adds up reads all parts and writes their sum. */
+static void add_computing(const struct kc_machine *machine, struct uop_outcome *out)
+{
+    const struct uop_graph *graph = &out->graph;
+    for (uint32_t u = 0; u < graph->n_uop; u++) {
+        const struct uop_cut_layer *layer = &graph->layer[graph->uop[u].layer];
+        const struct uop_box box = uop_box_of(graph, u);
+        struct kc_tile tile = graph->network->layer[graph->uop[u].layer].whole;
+        struct kc_counts count = {0};
+        uint64_t n_mac = 0;
+        if (u % (graph->n_uop / graph->n_sample) - layer->first < layer->n_tile) {
+            tile.p = box.row.end - box.row.first;
+            tile.q = box.column.end - box.column.first;
+            tile.c = box.ic.end - box.ic.first;
+            tile.k = box.oc.end - box.oc.first;
+            kc_count(machine, &tile, &count);
+            n_mac = kc_macs(&tile);
+        } else {
+            count.output_l2_read = graph->uop[u].output_word * layer->n_ic;
+            count.output_l2_write = graph->uop[u].output_word;
+        }
+        const struct kc_energy energy = kc_energy_of(machine, n_mac, &count);
+        out->n_mac += n_mac;
+        out->mac_energy_j += energy.mac_j;
+        out->buffer_energy_j += energy.l1_j + energy.l2_j;
+        out->sram_byte += machine->word_byte * ((double)count.input_l2_read + (double)count.input_l2_write +
+                                                (double)count.filter_l2_read + (double)count.filter_l2_write +
+                                                (double)count.output_l2_read + (double)count.output_l2_write);
+        out->work_cycle += graph->uop[u].cycle;
+    }
+}
+
+static uint32_t apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* One message from a uop to each other core that waits for it. `core` (n_uop), `seen` (cores): the uop + 1 that
+ * has sent there last. */
+static void add_messages(const struct kc_machine *machine, const uint32_t *core, uint32_t *seen,
+                         struct uop_outcome *out)
+{
+    const struct uop_graph *graph = &out->graph;
+    double word_hop = 0;
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
+            const uint32_t from = core[u], to = core[graph->consumer[k]];
+            if (from == to || seen[to] == u + 1)
+                continue;
+            seen[to] = u + 1;
+            const uint32_t hops = apart(from / machine->columns, to / machine->columns) +
+                                  apart(from % machine->columns, to % machine->columns);
+            out->n_message++;
+            out->n_hop += hops;
+            word_hop += (double)hops * (double)graph->uop[u].output_word;
+        }
+    out->byte_hop = word_hop * machine->word_byte;
+    out->noc_energy_j = word_hop * machine->hop_energy_j;
+}
+
+static enum dse_status add_traffic(const struct kc_machine *machine, const struct uop_plan *plan,
+                                   struct arena *arena, struct uop_outcome *out, struct dse_error *err)
+{
+    uint32_t *core = arena_alloc_unset(arena, out->graph.n_uop, sizeof *core);
+    uint32_t *seen = arena_alloc(arena, plan->schedule.n_core, sizeof *seen);
+    DSE_TRY(arena_check(arena, "the messages of a schedule", err));
+    for (uint32_t c = 0; c < plan->schedule.n_core; c++)
+        for (uint32_t i = plan->schedule.first[c]; i < plan->schedule.first[c + 1]; i++)
+            core[plan->schedule.order[i]] = c;
+    add_messages(machine, core, seen, out);
+    return DSE_OK;
+}
+
+enum dse_status uop_plan_evaluate(const struct uop_network *network, const struct kc_machine *machine,
+                                  const struct uop_plan *plan, const char *path, struct arena *arena,
+                                  struct uop_outcome *out, struct dse_error *err)
+{
+    char reason[160];
+    struct dse_error why = {0};
+    const uint32_t n_core = machine->columns * machine->rows;
+    *out = (struct uop_outcome){.n_mac = 0};
+    if (plan->schedule.n_core != n_core)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+                           "there are lists for %u cores, and the machine has %u x %u", plan->schedule.n_core,
+                           machine->columns, machine->rows);
+    DSE_TRY(check_needs(network, machine, plan, path, err));
+    DSE_TRY(uop_graph_of(network, machine, plan->cut, plan->sums, plan->batch, arena, &out->graph, err));
+    out->times.start = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.start);
+    out->times.finish = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.finish);
+    DSE_TRY(arena_check(arena, "the times of a schedule", err));
+    out->path_cycle = longest_path(&out->graph, out->times.finish);
+    out->bound_cycle = uop_bound(&out->graph, n_core, arena);
+    DSE_TRY(arena_check(arena, "the bound of a schedule", err));
+    enum dse_status status = uop_run_ideal(&out->graph, &plan->schedule, arena, &out->times, &why);
+    if (status != DSE_OK)
+        return dse_fail_at(err, status, path, 0, "%s", why.text);
+    if (!uop_times_check(&out->graph, &plan->schedule, &out->times, arena, reason, sizeof reason))
+        return dse_fail(err, DSE_INTERNAL, "the times of a schedule do not check: %s", reason);
+    add_computing(machine, out);
+    DSE_TRY(add_traffic(machine, plan, arena, out, err));
+    const double time = (double)out->times.cycle * n_core;
+    out->busy_share = (double)out->work_cycle / time;
+    out->mac_share = (double)out->n_mac / (time * machine->c_lane * machine->k_lane);
+    return DSE_OK;
+}

@@ -1,0 +1,72 @@
+/* A schedule of uops as Klotski's engines make it: the cut of every layer, and each core's list of uops; its
+ * text form (docs/klotski.md, "Schedules as text"); and what it costs on a machine, with links that take no
+ * time. */
+#ifndef ENGINES_KLOTSKI_UOP_PLAN_H
+#define ENGINES_KLOTSKI_UOP_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "costmodel/uop/uop_schedule.h"
+
+/* What must fit into an accelerator's memory for a uop to run there. */
+enum uop_sram {
+    UOP_SRAM_ALL,    /* outputs, inputs with their halo, weights */
+    UOP_SRAM_OUTPUT, /* outputs alone */
+    UOP_SRAM_OFF,    /* nothing */
+};
+
+extern const char *const uop_sums_name[3]; /* by enum uop_sums: "all", "chain", "reduce" */
+extern const char *const uop_sram_name[3]; /* "all", "output", "off" */
+
+struct uop_plan {
+    enum uop_sums sums;
+    enum uop_sram sram;
+    uint32_t batch;
+    const struct uop_cut *cut; /* (network->n_layer) */
+    struct uop_schedule schedule;
+};
+
+/* Does a tile of that need fit? */
+bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct kc_machine *machine);
+
+/* Everything that is known of one plan. */
+struct uop_outcome {
+    struct uop_graph graph;
+    struct uop_times times; /* (n_uop) */
+    uint64_t work_cycle;    /* of all uops */
+    uint64_t path_cycle;    /* longest path */
+    uint64_t bound_cycle;   /* no order or mapping of the same uops is below */
+    uint64_t n_mac;
+    double busy_share; /* of all cores' time: in which they run a uop */
+    double mac_share;  /* of all PEs' time: in which they do a MAC; the paper's hardware utilisation, read one
+                        * way or the other */
+    double mac_energy_j, buffer_energy_j, noc_energy_j;
+    double sram_byte; /* read and written at all shared memories */
+    double byte_hop;  /* a message goes to each core that waits for it once, its hops are those between
+                             * the two in the mesh */
+    uint64_t n_message, n_hop;
+};
+
+/* Cores are numbered by rows of the mesh. Memory from `arena`. DSE_BAD_INPUT, about the text `path`: a tile
+ * does not fit, the lists are not one for each core, an order goes in a circle; errors of uop_graph_of as
+ * such. DSE_INTERNAL: the checker refuses the times. */
+DSE_MUST_CHECK enum dse_status uop_plan_evaluate(const struct uop_network *network,
+                                                 const struct kc_machine *machine,
+                                                 const struct uop_plan *plan, const char *path,
+                                                 struct arena *arena, struct uop_outcome *out,
+                                                 struct dse_error *err);
+
+/* Append the text form; `graph` is the plan's. Check out->failed. */
+void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, struct text_buffer *out);
+
+/* Read it; `batch` is the one asked for. Memory from `arena`. DSE_BAD_INPUT with file and line: unknown keys,
+ * another network, a layer that is missing, twice or unknown, sizes of no tile; a uop that is missing, twice
+ * or unknown. */
+DSE_MUST_CHECK enum dse_status uop_plan_read(const char *path, const char *text, size_t length,
+                                             const struct uop_network *network, uint32_t batch,
+                                             struct arena *arena, struct uop_plan *plan,
+                                             struct dse_error *err);
+
+#endif

@@ -1,0 +1,216 @@
+/* Tests: uop_plan.c, plan_text.c, plan_format.c.
+ * A plan of two layers by hand: times, messages, energies; its text there and back; texts that are refused, with
+ * line and reason. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/readers/readers.h"
+#include "engines/klotski/uop_plan.h"
+
+static const char network_text[] =
+    "network: two\ninput: {C: 4, H: 4, W: 4}\nlayers:\n"
+    "- {name: a, type: conv, C: 4, K: 4, P: 4, Q: 4, R: 1, S: 1, from: input}\n"
+    "- {name: b, type: conv, C: 4, K: 4, P: 4, Q: 4, R: 1, S: 1, from: a}\n";
+
+/* 1 x 2 cores. A tile of 2 x 4 pixels and 4 by 4 channels: 8 pixels of 1 + ceil(8 / 128) = 2 cycles, and
+ * ceil(20 / 128) = 1 for the first: 17 cycles. */
+static const char plan_text[] =
+    "uops: 1\nnetwork: two\n"
+    "options: {sums: all, sram: all, memory: free, transport: ideal, firing: static}\n"
+    "partition:\n"
+    "- {layer: a, h: 2, w: 4, ic: 4, oc: 4}\n"
+    "- {layer: b, h: 2, w: 4, ic: 4, oc: 4}\n"
+    "cores:\n"
+    "- [a/0, b/0, b/1]\n"
+    "- [a/1]\n";
+
+struct made {
+    struct network network;
+    struct architecture arch;
+    struct kc_machine machine;
+    struct uop_network uops;
+    struct uop_plan plan;
+    struct arena arena;
+};
+
+static void make(struct made *m, const char *mesh)
+{
+    struct yaml_doc doc;
+    struct dse_error err;
+    const struct arch_override set[] = {{"Core.mesh", mesh}};
+    arena_init(&m->arena);
+    assert_int_equal(yaml_read(&doc, "experiments/architectures/klotski.yaml", &err), DSE_OK);
+    assert_int_equal(architecture_build(&doc, set, 1, &m->arch, &err), DSE_OK);
+    yaml_doc_free(&doc);
+    assert_int_equal(kc_machine_of(&m->arch, &m->machine, &err), DSE_OK);
+    assert_int_equal(network_parse("two.yaml", network_text, strlen(network_text), &m->network, &err),
+                     DSE_OK);
+    assert_int_equal(uop_network_of(&m->network, &m->arena, &m->uops, &err), DSE_OK);
+}
+
+static void unmake(struct made *m)
+{
+    arena_free(&m->arena);
+    network_free(&m->network);
+}
+
+static enum dse_status read_text(struct made *m, const char *text, uint32_t batch, struct dse_error *err)
+{
+    return uop_plan_read("plan.yaml", text, strlen(text), &m->uops, batch, &m->arena, &m->plan, err);
+}
+
+static void test_a_plan_by_hand(void **state)
+{
+    struct made m;
+    struct uop_outcome o;
+    struct dse_error err;
+    struct text_buffer text;
+    (void)state;
+    make(&m, "2x1");
+    assert_int_equal(read_text(&m, plan_text, 1, &err), DSE_OK);
+    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
+                     DSE_OK);
+    assert_int_equal(o.times.cycle, 51);
+    assert_int_equal(o.times.start[2], 17);
+    assert_int_equal(o.times.start[3], 34);
+    assert_int_equal(o.work_cycle, 68);
+    assert_int_equal(o.path_cycle, 34);
+    assert_int_equal(o.bound_cycle, 34);
+    assert_int_equal(o.n_mac, 2 * 16 * 16);
+    assert_true(fabs(o.busy_share - 68.0 / 102) < 1e-12);
+    assert_true(fabs(o.mac_share - 512.0 / (102 * 168)) < 1e-12);
+    /* a/1 sends its 32 words to core 0 for b/1, a hop away */
+    assert_int_equal(o.n_message, 1);
+    assert_int_equal(o.n_hop, 1);
+    assert_true(o.byte_hop == 128);
+    assert_true(fabs(o.noc_energy_j / (32 * 0.07e-12) - 1) < 1e-12);
+    assert_true(fabs(o.mac_energy_j / (512 * 0.15e-12) - 1) < 1e-12);
+    text_init(&text);
+    uop_plan_write(&o.graph, &m.plan, &text);
+    assert_string_equal(text.data, plan_text);
+    text_free(&text);
+    unmake(&m);
+}
+
+/* The plan's text with one piece replaced. */
+static const char *with(const char *from, const char *to, char *text, size_t size)
+{
+    const char *at = strstr(plan_text, from);
+    assert_non_null(at);
+    (void)snprintf(text, size, "%.*s%s%s", (int)(at - plan_text), plan_text, to, at + strlen(from));
+    return text;
+}
+
+static void test_bad_texts_name_line_and_reason(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        int line;
+        const char *says;
+    } row[] = {
+        {"network: two", "network: three", 2, "the schedule is for network \"three\", not two"},
+        {"sums: all", "sums: some", 3, "sums"},
+        {"memory: free", "memory: dram", 3, "memory"},
+        {"layer: b, h", "layer: c, h", 6, "network two has no layer \"c\" with MACs"},
+        {"layer: b, h", "layer: a, h", 6, "layer a stands here a second time"},
+        {"- {layer: b, h: 2, w: 4, ic: 4, oc: 4}\n", "", 5, "layer b is missing"},
+        {"h: 2", "h: 0", 5, "h"},
+        {", b/1]", "]", 8, "uop b/1 of sample 0 is on no core"},
+        {"[a/1]", "[a/0]", 9, "uop a/0 stands here a second time"},
+        {"[a/1]", "[a/2]", 9, "there is no uop a/2: layer a has tiles 0 to 1"},
+        {"[a/1]", "[c/1]", 9, "there is no uop c/1: network two has no layer \"c\""},
+        {"[a/1]", "[a]", 9, "\"a\" is no uop; write LAYER/TILE"},
+        {"[a/1]", "[a/x]", 9, "there is no uop a/x"},
+        {"[a/1]", "[a/1#1]", 9, "the batch has samples 0 to 0"},
+        {"[a/1]", "[a/4294967297]", 9, "is no uop"},
+        {"cores:\n", "cors:\n", 7, "unknown key"},
+    };
+    struct made m;
+    (void)state;
+    make(&m, "2x1");
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char text[600];
+        struct dse_error err;
+        assert_int_equal(read_text(&m, with(row[i].from, row[i].to, text, sizeof text), 1, &err),
+                         DSE_BAD_INPUT);
+        if (err.line != row[i].line || !strstr(err.text, row[i].says))
+            fail_msg("row %zu: line %d: %s", i, err.line, err.text);
+    }
+    unmake(&m);
+}
+
+static void test_bad_plans_are_refused(void **state)
+{
+    static const struct {
+        const char *mesh, *from, *to, *says;
+    } row[] = {
+        {"3x1", "network: two", "network: two", "lists for 2 cores, and the machine has 3 x 1"},
+        {"2x1", "[a/0, b/0, b/1]", "[b/0, a/0, b/1]", "b/0, which waits for a/0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct made m;
+        struct uop_outcome o;
+        struct dse_error err;
+        char text[600];
+        make(&m, row[i].mesh);
+        assert_int_equal(read_text(&m, with(row[i].from, row[i].to, text, sizeof text), 1, &err), DSE_OK);
+        assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
+                         DSE_BAD_INPUT);
+        if (!strstr(err.text, row[i].says) && !strstr(err.text, "a/0, which waits for b/0"))
+            fail_msg("row %zu: %s", i, err.text);
+        unmake(&m);
+    }
+}
+
+static void test_what_fits(void **state)
+{
+    const struct kc_machine machine = {.sram_word = 100};
+    static const struct {
+        struct uop_need need;
+        bool all, output;
+    } row[] = {{{50, 30, 20}, true, true},
+               {{50, 30, 21}, false, true},
+               {{101, 0, 0}, false, false},
+               {{1, UINT64_MAX, 1}, false, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        assert_int_equal(uop_need_fits(&row[i].need, UOP_SRAM_ALL, &machine), row[i].all);
+        assert_int_equal(uop_need_fits(&row[i].need, UOP_SRAM_OUTPUT, &machine), row[i].output);
+        assert_true(uop_need_fits(&row[i].need, UOP_SRAM_OFF, &machine));
+    }
+}
+
+static void test_samples_have_names(void **state)
+{
+    struct made m;
+    struct dse_error err;
+    struct uop_outcome o;
+    char text[600];
+    (void)state;
+    make(&m, "2x1");
+    assert_int_equal(
+        read_text(&m, with("[a/1]", "[a/1, a/0#1, a/1#1, b/0#1, b/1#1]", text, sizeof text), 2, &err),
+        DSE_OK);
+    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
+                     DSE_OK);
+    assert_int_equal(o.graph.n_uop, 8);
+    assert_int_equal(o.times.cycle, 5 * 17);
+    unmake(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_plan_by_hand),        cmocka_unit_test(test_bad_texts_name_line_and_reason),
+        cmocka_unit_test(test_bad_plans_are_refused), cmocka_unit_test(test_what_fits),
+        cmocka_unit_test(test_samples_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
