@@ -1,5 +1,5 @@
-/* Partitions that one tile size for all layers makes: Klotski's grid, clipped to each layer, of which those are
- * kept that fit the memories and make few enough uops. docs/klotski.md, "Partitions". */
+/* Partitions that one tile size for all layers makes: Klotski's grid, clipped to each layer, of which those
+ * are kept that fit the memories and make few enough uops. docs/klotski.md, "How they are scheduled". */
 #ifndef ENGINES_KLOTSKI_PARTITION_H
 #define ENGINES_KLOTSKI_PARTITION_H
 

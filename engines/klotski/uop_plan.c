@@ -89,8 +89,8 @@ static uint32_t apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* One message from a uop to each other core that waits for it. `core` (n_uop), `seen` (cores): the uop + 1 that
- * has sent there last. */
+/* One message from a uop to each other core that waits for it. `core` (n_uop), `seen` (cores): the uop + 1
+ * that has sent there last. */
 static void add_messages(const struct kc_machine *machine, const uint32_t *core, uint32_t *seen,
                          struct uop_outcome *out)
 {

@@ -1,6 +1,6 @@
 /* Tests: engine_klotski.c, engine_tangram.c, klotski_task.c, klotski_metrics.c, partition.c.
- * Cycles of whole layers by MAESTRO's sums; sizes of Klotski's grid, its best points, and how well the Bayesian
- * search finds them, by an independent program (Python); the driver checks every schedule apart. */
+ * Cycles of whole layers by MAESTRO's sums; sizes of Klotski's grid and its best points by an independent
+ * program (Python), and how well the Bayesian search finds them; the driver checks every schedule apart. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

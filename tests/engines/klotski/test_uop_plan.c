@@ -1,6 +1,6 @@
 /* Tests: uop_plan.c, plan_text.c, plan_format.c.
- * A plan of two layers by hand: times, messages, energies; its text there and back; texts that are refused, with
- * line and reason. */
+ * A plan of two layers by hand: times, messages, energies; its text there and back; texts that are refused,
+ * with line and reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
