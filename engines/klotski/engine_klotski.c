@@ -1,5 +1,5 @@
-/* Klotski (C. Bai et al., ICCAD 2023): one tile size for all layers, found by Bayesian optimisation over a grid
- * (Algorithm 1, Eq. 3), then an order of the uops that makes. */
+/* Klotski (C. Bai et al., ICCAD 2023): one tile size for all layers, found by Bayesian optimisation over a
+ * grid (Algorithm 1, Eq. 3), then an order of the uops that makes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* Klotski's first baseline, called Tangram in the paper: every layer is one uop, on the next accelerator of the
- * mesh, in zig-zag order. No search. (Of what M. Gao et al., "Tangram: Optimized coarse-grained dataflow for
- * scalable NN accelerators", ASPLOS 2019, do beyond that the baseline has nothing; it also passes over the
- * size of the memories.) */
+/* Klotski's first baseline, called Tangram in the paper: every layer is one uop, on the next accelerator of
+ * the mesh, in zig-zag order. No search. (Of what M. Gao et al., "Tangram: Optimized coarse-grained dataflow
+ * for scalable NN accelerators", ASPLOS 2019, do beyond that the baseline has nothing; it also passes over
+ * the size of the memories.) */
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
