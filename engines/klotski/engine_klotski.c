@@ -13,6 +13,7 @@
 
 enum {
     OPTION_PARTITION,
+    OPTION_PARTITION_FROM,
     OPTION_H,
     OPTION_W,
     OPTION_IC,
@@ -29,13 +30,13 @@ enum {
     N_OPTION
 };
 
-enum { PARTITION_FIXED, PARTITION_SHARED };
+enum { PARTITION_FIXED, PARTITION_SHARED, PARTITION_TARGET };
 enum { SEARCH_BO, SEARCH_ALL, SEARCH_RANDOM };
 enum { SCORE_MAKESPAN, SCORE_ENTROPY, SCORE_ENTROPY_MEAN };
 
 enum { FIRST_POINTS = 8, BATCH = 16 };
 
-static const char *const partition_name[] = {"fixed", "shared"};
+static const char *const partition_name[] = {"fixed", "shared", "target"};
 static const char *const search_name[] = {"bo", "all", "random"};
 static const char *const score_name[] = {"makespan", "entropy", "entropy-mean"};
 static const char *const schedule_name[] = {"fifo", "list", "perturb"};
@@ -48,24 +49,19 @@ static const char *const schedule_name[] = {"fifo", "list", "perturb"};
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION] = {.name = "partition",
-                          .sentence =
-                              "tile sizes: those of h, w, ic and oc, or one for all layers that is searched",
+                          .sentence = "tile sizes: those of h, w, ic and oc; one for all layers that is "
+                                      "searched; one latency that is, and in each layer the nearest tile",
                           .unit = "",
                           .kind = OPTION_CHOICE,
                           .standard = PARTITION_SHARED,
-                          .highest = 1,
+                          .highest = 2,
                           .choice = partition_name},
+    [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
     [OPTION_H] = TILE_OPTION("h", "output rows of a tile with partition=fixed; 0: all"),
     [OPTION_W] = TILE_OPTION("w", "output columns of such a tile; 0: all"),
     [OPTION_IC] = TILE_OPTION("ic", "input channels of such a tile; 0: all"),
     [OPTION_OC] = TILE_OPTION("oc", "output channels of such a tile; 0: all"),
-    [OPTION_MAX_UOPS] = {.name = "max_uops",
-                         .sentence = "partitions into more uops are passed over",
-                         .unit = "",
-                         .kind = OPTION_INTEGER,
-                         .standard = 1500,
-                         .lowest = 1,
-                         .highest = UOP_MAX},
+    [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
     [OPTION_SEARCH] =
         {.name = "search",
          .sentence = "how the tile size is searched: Bayesian optimisation, the whole grid, or at random",
@@ -138,8 +134,9 @@ static void explain_empty(struct engine_context *context, const struct state *st
 {
     char text[200];
     if (state->grid.n_sram == 0)
-        (void)snprintf(text, sizeof text, "no tile size of the grid fits the %s memory; try sram=output",
-                       "accelerators'");
+        (void)snprintf(text, sizeof text,
+                       "no tile size of the grid fits the accelerators' memory; try sram=output, or a larger "
+                       "max_uops");
     else
         (void)snprintf(text, sizeof text,
                        "%u tile sizes fit the memory, all of which make more than max_uops = %d uops",
@@ -147,7 +144,9 @@ static void explain_empty(struct engine_context *context, const struct state *st
     engine_context_explain(context, text);
 }
 
-static enum dse_status fixed_grid(struct state *state, struct engine_context *context, struct dse_error *err)
+/* One candidate: another's partition, or the tile that options say. */
+static enum dse_status fixed_grid(struct state *state, const struct engine_context *context,
+                                  const struct uop_cut *given, struct arena *arena, struct dse_error *err)
 {
     static const size_t size[] = {OPTION_H, OPTION_W, OPTION_IC, OPTION_OC};
     uint32_t value[4];
@@ -155,11 +154,34 @@ static enum dse_status fixed_grid(struct state *state, struct engine_context *co
         const int said = value_of(context, size[i]);
         value[i] = said ? (uint32_t)said : UINT32_MAX;
     }
-    state->grid = (struct partition_grid){.n = 1, .n_all = 1, .n_sram = 1};
-    state->grid.cut = arena_alloc(engine_context_arena(context), 1, sizeof *state->grid.cut);
-    DSE_TRY(arena_check(engine_context_arena(context), "a tile size", err));
+    const uint32_t n_cut = given ? state->task.network.n_layer : 1;
+    state->grid = (struct partition_grid){.n = 1, .n_cut = n_cut, .n_all = 1, .n_sram = 1};
+    state->grid.cut = arena_alloc(arena, n_cut, sizeof *state->grid.cut);
+    DSE_TRY(arena_check(arena, "a tile size", err));
     state->grid.cut[0] = (struct uop_cut){value[0], value[1], value[2], value[3]};
+    for (uint32_t l = 0; given && l < n_cut; l++)
+        state->grid.cut[l] = given[l];
     return DSE_OK;
+}
+
+/* The candidates. */
+static enum dse_status make_grid(struct state *state, struct engine_context *context, struct arena *arena,
+                                 struct dse_error *err)
+{
+    const struct tile_rules rules = {.sums = (enum uop_sums)value_of(context, OPTION_SUMS),
+                                     .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
+                                     .batch = state->task.batch,
+                                     .max_uops = (uint32_t)value_of(context, OPTION_MAX_UOPS)};
+    const struct uop_network *network = &state->task.network;
+    const struct uop_cut *given;
+    struct tile_lists lists;
+    DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &given, err));
+    if (given || value_of(context, OPTION_PARTITION) == PARTITION_FIXED)
+        return fixed_grid(state, context, given, arena, err);
+    if (value_of(context, OPTION_PARTITION) == PARTITION_SHARED)
+        return partition_grid_of(network, &state->task.machine, &rules, arena, &state->grid, err);
+    DSE_TRY(tile_lists_of_grid(network, &state->task.machine, &rules, &state->scratch, &lists, err));
+    return partition_targets_of(&lists, &rules, arena, &state->grid, err);
 }
 
 static enum dse_status init_search(struct state *state, struct engine_context *context, struct dse_error *err)
@@ -170,7 +192,7 @@ static enum dse_status init_search(struct state *state, struct engine_context *c
                                           .acquisition = ACQUISITION_BOUND,
                                           .kappa = engine_context_option(context, OPTION_KAPPA)};
     if (value_of(context, OPTION_SEARCH) == SEARCH_BO)
-        return bayes_new(state->grid.at, state->grid.n, PARTITION_DIM, &options,
+        return bayes_new(state->grid.at, state->grid.n, state->grid.dim, &options,
                          engine_context_stream(context, RANDOM_INIT), arena, &state->bayes, err);
     state->shuffled = arena_alloc(arena, state->grid.n, sizeof *state->shuffled);
     DSE_TRY(arena_check(arena, "a grid of tile sizes", err));
@@ -192,20 +214,17 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));
-    if (value_of(context, OPTION_PARTITION) == PARTITION_FIXED)
-        return fixed_grid(state, context, err);
-    DSE_TRY(partition_grid_of(&state->task.network, &state->task.machine,
-                              (enum uop_sums)value_of(context, OPTION_SUMS),
-                              (enum uop_sram)value_of(context, OPTION_SRAM), state->task.batch,
-                              (uint32_t)value_of(context, OPTION_MAX_UOPS), arena, &state->grid, err));
-    return state->grid.n ? init_search(state, context, err) : DSE_OK;
+    DSE_TRY(make_grid(state, context, arena, err));
+    return state->grid.n && state->grid.at ? init_search(state, context, err) : DSE_OK;
 }
 
 static enum dse_status make_graph(struct state *state, const struct engine_context *context,
                                   uint32_t candidate, struct uop_graph *graph, struct dse_error *err)
 {
+    const uint32_t n_cut = state->grid.n_cut;
+    const struct uop_cut *cut = &state->grid.cut[(size_t)candidate * n_cut];
     for (uint32_t l = 0; l < state->task.network.n_layer; l++)
-        state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, state->grid.cut[candidate]);
+        state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, cut[n_cut == 1 ? 0 : l]);
     return uop_graph_of(&state->task.network, &state->task.machine, state->cut,
                         (enum uop_sums)value_of(context, OPTION_SUMS), state->task.batch, &state->scratch,
                         graph, err);
@@ -341,6 +360,7 @@ const struct engine engine_klotski = {
     .effort = {.fixed_s = 0.2, .evaluations = 1, .evaluation_s = 5e-4, .option = {"evaluations"}},
     .state_byte = sizeof(struct state),
     .init = init,
+    .read_file = klotski_read_file,
     .step = step,
     .finish = finish,
     .verify = klotski_verify,

@@ -2,7 +2,9 @@
 #include "engines/klotski/klotski_task.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/yaml.h"
 #include "costmodel/uop/accounting_maestro_kc.h"
 #include "engines/klotski/klotski_metrics.h"
 
@@ -15,6 +17,51 @@ enum dse_status klotski_task_of(const struct engine_task *task, struct arena *ar
     DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
     made->n_core = made->machine.columns * made->machine.rows;
     return uop_network_of(task->network, arena, &made->network, err);
+}
+
+/* A file as it was read. */
+struct schedule_file {
+    const char *path, *text;
+    size_t length;
+};
+
+enum dse_status klotski_read_file(size_t option, const char *path, const void *bytes, size_t n_byte,
+                                  struct arena *arena, const void **content, struct dse_error *err)
+{
+    struct schedule_file *file = arena_alloc(arena, 1, sizeof *file);
+    char *name = arena_alloc(arena, strlen(path) + 1, 1), *text = arena_alloc(arena, n_byte + 1, 1);
+    struct yaml_doc doc;
+    const struct ynode *partition;
+    (void)option;
+    DSE_TRY(arena_check(arena, "a schedule of uops", err));
+    DSE_TRY(yaml_parse(&doc, path, bytes, n_byte, err));
+    const enum dse_status status =
+        yaml_require(&doc, doc.root, "a schedule of uops", "partition", &partition, err);
+    yaml_doc_free(&doc);
+    DSE_TRY(status);
+    memcpy(name, path, strlen(path));
+    if (n_byte)
+        memcpy(text, bytes, n_byte);
+    *file = (struct schedule_file){name, text, n_byte};
+    *content = file;
+    return DSE_OK;
+}
+
+enum dse_status klotski_partition_from(struct engine_context *context, size_t index,
+                                       const struct klotski_task *task, const struct uop_cut **cut,
+                                       struct dse_error *err)
+{
+    const struct schedule_file *file = engine_context_file(context, index);
+    *cut = NULL;
+    return file ? uop_partition_read(file->path, file->text, file->length, &task->network,
+                                     engine_context_arena(context), cut, err)
+                : DSE_OK;
+}
+
+uint32_t klotski_zigzag(const struct kc_machine *machine, uint32_t i)
+{
+    const uint32_t row = i / machine->columns, column = i % machine->columns;
+    return row * machine->columns + (row % 2 ? machine->columns - 1 - column : column);
 }
 
 struct started {

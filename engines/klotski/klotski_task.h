@@ -28,6 +28,32 @@ extern const struct engine_accounting klotski_accountings[];
         .kind = OPTION_CHOICE, .standard = (STANDARD), .lowest = 0, .highest = 2, .choice = uop_sram_name    \
     }
 
+#define KLOTSKI_OPTION_MAX_UOPS                                                                              \
+    {                                                                                                        \
+        .name = "max_uops", .sentence = "partitions into more uops are passed over", .unit = "",             \
+        .kind = OPTION_INTEGER, .standard = 1500, .lowest = 1, .highest = UOP_MAX                            \
+    }
+#define KLOTSKI_OPTION_PARTITION_FROM                                                                        \
+    {                                                                                                        \
+        .name = "partition_from", .sentence = "a schedule of uops whose partition is taken as it is",        \
+        .unit = "", .kind = OPTION_FILE, .standard = 0, .highest = 0x1p53                                    \
+    }
+
+/* The hook `read_file` of engines with that option: the text is kept, as the network is needed to read it.
+ * DSE_BAD_INPUT: it is no schedule of uops. */
+DSE_MUST_CHECK enum dse_status klotski_read_file(size_t option, const char *path, const void *bytes,
+                                                 size_t n_byte, struct arena *arena, const void **content,
+                                                 struct dse_error *err);
+
+/* The cuts (n_layer) of the file that option number `index` names; NULL: none is named. Errors of
+ * uop_partition_read. */
+DSE_MUST_CHECK enum dse_status klotski_partition_from(struct engine_context *context, size_t index,
+                                                      const struct klotski_task *task,
+                                                      const struct uop_cut **cut, struct dse_error *err);
+
+/* Number i of the cores: along the first row of the mesh, back along the second, and so on. */
+uint32_t klotski_zigzag(const struct kc_machine *machine, uint32_t i);
+
 /* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_of. */
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
                                                struct klotski_task *made, struct dse_error *err);

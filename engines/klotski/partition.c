@@ -1,7 +1,8 @@
-/* The grid of shared tile sizes. */
+/* The grid of shared tile sizes, and the one of target latencies. */
 #include "engines/klotski/partition.h"
 
 #include <math.h>
+#include <string.h>
 
 static const uint32_t pixels[] = {7, 14, 28, 56, 112};
 /* in lanes: few full folds cover the powers of two that networks have */
@@ -12,12 +13,21 @@ enum {
     N_PIXELS = sizeof pixels / sizeof pixels[0],
     N_C = sizeof c_folds / sizeof c_folds[0],
     N_K = sizeof k_folds / sizeof k_folds[0],
-    N_ALL = N_PIXELS * N_PIXELS * N_C * N_K
+    N_ALL = N_PIXELS * N_PIXELS * N_C * N_K,
+    N_TARGET = 256 /* of which neighbours differ by some 5 % */
 };
 
+_Static_assert((int)PARTITION_GRID_N == (int)N_ALL, "the grid is as large as its header says");
+
+struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i)
+{
+    return (struct uop_cut){pixels[i / N_K / N_C / N_PIXELS], pixels[i / N_K / N_C % N_PIXELS],
+                            c_folds[i / N_K % N_C] * machine->c_lane, k_folds[i % N_K] * machine->k_lane};
+}
+
 /* Uops of the whole network, and whether each fits. */
-static uint64_t count(const struct uop_network *network, const struct kc_machine *machine, enum uop_sums sums,
-                      enum uop_sram sram, struct uop_cut cut, bool *fits)
+static uint64_t count(const struct uop_network *network, const struct kc_machine *machine,
+                      const struct tile_rules *rules, struct uop_cut cut, bool *fits)
 {
     uint64_t n = 0;
     *fits = true;
@@ -26,10 +36,10 @@ static uint64_t count(const struct uop_network *network, const struct kc_machine
         const struct uop_cut clipped = uop_cut_clip(whole, cut);
         const struct uop_need need = uop_cut_need(whole, clipped);
         const uint64_t tiles = uop_cut_count(whole, clipped), parts = (whole->c - 1) / clipped.ic + 1;
-        *fits = *fits && uop_need_fits(&need, sram, machine);
+        *fits = *fits && uop_need_fits(&need, rules->sram, machine);
         if (tiles > UOP_MAX)
             return UINT64_MAX;
-        n += tiles + (sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
+        n += tiles + (rules->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
     }
     return n;
 }
@@ -40,22 +50,21 @@ static double share(uint32_t value, uint32_t least, uint32_t most)
 }
 
 enum dse_status partition_grid_of(const struct uop_network *network, const struct kc_machine *machine,
-                                  enum uop_sums sums, enum uop_sram sram, uint32_t batch, uint32_t max_uops,
-                                  struct arena *arena, struct partition_grid *out, struct dse_error *err)
+                                  const struct tile_rules *rules, struct arena *arena,
+                                  struct partition_grid *out, struct dse_error *err)
 {
-    *out = (struct partition_grid){.n_all = N_ALL};
+    *out = (struct partition_grid){.dim = PARTITION_DIM, .n_cut = 1, .n_all = N_ALL};
     out->cut = arena_alloc(arena, N_ALL, sizeof *out->cut);
     out->at = arena_alloc(arena, N_ALL * PARTITION_DIM, sizeof *out->at);
     DSE_TRY(arena_check(arena, "a grid of tile sizes", err));
     for (uint32_t i = 0; i < N_ALL; i++) {
         const uint32_t h = i / N_K / N_C / N_PIXELS, w = i / N_K / N_C % N_PIXELS, c = i / N_K % N_C,
                        k = i % N_K;
-        const struct uop_cut cut = {pixels[h], pixels[w], c_folds[c] * machine->c_lane,
-                                    k_folds[k] * machine->k_lane};
+        const struct uop_cut cut = partition_grid_cut(machine, i);
         bool fits;
-        const uint64_t n = count(network, machine, sums, sram, cut, &fits);
+        const uint64_t n = count(network, machine, rules, cut, &fits);
         out->n_sram += fits;
-        if (!fits || n == UINT64_MAX || n * batch > max_uops)
+        if (!fits || n == UINT64_MAX || n * rules->batch > rules->max_uops)
             continue;
         double *at = &out->at[(size_t)out->n * PARTITION_DIM];
         at[0] = share(pixels[h], pixels[0], pixels[N_PIXELS - 1]);
@@ -63,6 +72,57 @@ enum dse_status partition_grid_of(const struct uop_network *network, const struc
         at[2] = share(c_folds[c], c_folds[0], c_folds[N_C - 1]);
         at[3] = share(k_folds[k], k_folds[0], k_folds[N_K - 1]);
         out->cut[out->n++] = cut;
+    }
+    return DSE_OK;
+}
+
+uint64_t partition_target(const struct tile_lists *lists, double log_cycle, uint32_t batch,
+                          struct uop_cut *cut)
+{
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < lists->n_layer; l++) {
+        if (lists->n[l] == 0)
+            return UINT64_MAX;
+        const struct tile *tile = &lists->tile[lists->first[l] + tile_nearest(lists, l, log_cycle)];
+        cut[l] = tile->cut;
+        n += tile->n_uop;
+    }
+    return n * batch;
+}
+
+void partition_target_range(const struct tile_lists *lists, double *least, double *most)
+{
+    uint64_t low = UINT64_MAX, high = 1;
+    for (uint32_t l = 0; l < lists->n_layer; l++) {
+        if (lists->n[l] == 0)
+            continue;
+        const struct tile *tile = &lists->tile[lists->first[l]];
+        low = tile[0].cycle < low ? tile[0].cycle : low;
+        high = tile[lists->n[l] - 1].cycle > high ? tile[lists->n[l] - 1].cycle : high;
+    }
+    *least = low == UINT64_MAX ? 0 : log((double)low);
+    *most = log((double)high);
+}
+
+enum dse_status partition_targets_of(const struct tile_lists *lists, const struct tile_rules *rules,
+                                     struct arena *arena, struct partition_grid *out, struct dse_error *err)
+{
+    const uint32_t n_layer = lists->n_layer;
+    *out = (struct partition_grid){.dim = 1, .n_cut = n_layer, .n_all = N_TARGET};
+    out->cut = arena_alloc(arena, (size_t)N_TARGET * n_layer, sizeof *out->cut);
+    out->at = arena_alloc(arena, N_TARGET, sizeof *out->at);
+    DSE_TRY(arena_check(arena, "a grid of target latencies", err));
+    double least, most;
+    partition_target_range(lists, &least, &most);
+    for (uint32_t i = 0; i < N_TARGET; i++) {
+        struct uop_cut *cut = &out->cut[(size_t)out->n * n_layer];
+        const double at = (double)i / (N_TARGET - 1);
+        const uint64_t n = partition_target(lists, least + at * (most - least), rules->batch, cut);
+        out->n_sram += n != UINT64_MAX;
+        if (n == UINT64_MAX || n > rules->max_uops ||
+            (out->n && memcmp(cut, cut - n_layer, n_layer * sizeof *cut) == 0))
+            continue;
+        out->at[out->n++] = at;
     }
     return DSE_OK;
 }

@@ -1,27 +1,44 @@
-/* Partitions that one tile size for all layers makes: Klotski's grid, clipped to each layer, of which those
- * are kept that fit the memories and make few enough uops. docs/klotski.md, "How they are scheduled". */
+/* Partitions to choose from: one tile size for all layers, out of Klotski's grid, or in each layer the tile
+ * of that grid whose latency is nearest to one target. Those are kept that fit the memories and make few
+ * enough uops. docs/klotski.md, "Partitions". */
 #ifndef ENGINES_KLOTSKI_PARTITION_H
 #define ENGINES_KLOTSKI_PARTITION_H
 
-#include "engines/klotski/uop_plan.h"
+#include "engines/klotski/tile_list.h"
 
 enum { PARTITION_DIM = 4 };
 
 struct partition_grid {
-    uint32_t n;
-    struct uop_cut *cut; /* (n) */
-    double *at;          /* (n, PARTITION_DIM) where each lies between the least and the largest of each size,
+    uint32_t n, dim;     /* dim: PARTITION_DIM, or 1 of targets */
+    uint32_t n_cut;      /* cuts of a candidate: 1 for all layers, or one for each */
+    struct uop_cut *cut; /* (n, n_cut) */
+    double *at;          /* (n, dim) where each lies between the least and the largest of each size or target,
                           * 0 to 1 by their logarithms */
-    uint32_t n_all, n_sram; /* sizes of the grid, and how many of these fit the memories */
+    uint32_t n_all, n_sram; /* candidates of the grid, and how many of these fit the memories */
 };
 
-/* Sizes of the grid: output rows and columns 7 to 112, input channels in multiples of the c lanes, output
+/* Number i of the grid: output rows and columns, and channels in multiples of the lanes. */
+enum { PARTITION_GRID_N = 5 * 5 * 9 * 10 };
+struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i);
+
+/* One tile size for all layers. Sizes of the grid: output rows and columns 7 to 112, input channels in multiples of the c lanes, output
  * channels in multiples of the k lanes. Memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status partition_grid_of(const struct uop_network *network,
-                                                 const struct kc_machine *machine, enum uop_sums sums,
-                                                 enum uop_sram sram, uint32_t batch, uint32_t max_uops,
-                                                 struct arena *arena, struct partition_grid *out,
-                                                 struct dse_error *err);
+                                                 const struct kc_machine *machine,
+                                                 const struct tile_rules *rules, struct arena *arena,
+                                                 struct partition_grid *out, struct dse_error *err);
+
+/* The cuts (n_layer) of one target; how many uops they make, UINT64_MAX: some layer has no tile. */
+uint64_t partition_target(const struct tile_lists *lists, double log_cycle, uint32_t batch,
+                          struct uop_cut *cut);
+
+/* The least and the largest latency of any tile, as logarithms; both 0 where there is none. */
+void partition_target_range(const struct tile_lists *lists, double *least, double *most);
+
+/* Targets in even steps between these, each once that makes another partition. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status partition_targets_of(const struct tile_lists *lists,
+                                                    const struct tile_rules *rules, struct arena *arena,
+                                                    struct partition_grid *out, struct dse_error *err);
 
 /* The entropy of uops' latencies as shares of their sum, in nats. */
 double partition_entropy(const struct uop_graph *graph);

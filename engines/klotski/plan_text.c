@@ -225,7 +225,8 @@ static enum dse_status read_cores(struct reader *r, struct dse_error *err)
     return all_seen(r, cores, err);
 }
 
-static enum dse_status read_plan(struct reader *r, struct dse_error *err)
+/* Keys, network, partition. */
+static enum dse_status read_head(struct reader *r, struct dse_error *err)
 {
     static const char *const key[] = {"uops", "network", "options", "partition", "cores"};
     const struct ynode *root = r->doc.root, *node;
@@ -242,10 +243,27 @@ static enum dse_status read_plan(struct reader *r, struct dse_error *err)
     for (uint32_t l = 0; l < r->network->n_layer; l++)
         if (!name_table_put(&r->name, layer_name(r, l), l))
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for the names of layers");
+    return read_partition(r, err);
+}
+
+static enum dse_status read_plan(struct reader *r, struct dse_error *err)
+{
+    DSE_TRY(read_head(r, err));
     DSE_TRY(read_options(r, err));
-    DSE_TRY(read_partition(r, err));
     DSE_TRY(count_uops(r, err));
     return read_cores(r, err);
+}
+
+static enum dse_status read_text(struct reader *r, const char *path, const char *text, size_t length,
+                                 enum dse_status (*read)(struct reader *, struct dse_error *),
+                                 struct dse_error *err)
+{
+    DSE_TRY(yaml_parse(&r->doc, path, text, length, err));
+    name_table_init(&r->name);
+    const enum dse_status status = read(r, err);
+    name_table_free(&r->name);
+    yaml_doc_free(&r->doc);
+    return status;
 }
 
 enum dse_status uop_plan_read(const char *path, const char *text, size_t length,
@@ -254,10 +272,16 @@ enum dse_status uop_plan_read(const char *path, const char *text, size_t length,
 {
     struct reader r = {.network = network, .batch = batch, .arena = arena, .plan = plan};
     *plan = (struct uop_plan){.batch = batch};
-    DSE_TRY(yaml_parse(&r.doc, path, text, length, err));
-    name_table_init(&r.name);
-    enum dse_status status = read_plan(&r, err);
-    name_table_free(&r.name);
-    yaml_doc_free(&r.doc);
-    return status;
+    return read_text(&r, path, text, length, read_plan, err);
+}
+
+enum dse_status uop_partition_read(const char *path, const char *text, size_t length,
+                                   const struct uop_network *network, struct arena *arena,
+                                   const struct uop_cut **cut, struct dse_error *err)
+{
+    struct uop_plan plan = {.batch = 1};
+    struct reader r = {.network = network, .batch = 1, .arena = arena, .plan = &plan};
+    DSE_TRY(read_text(&r, path, text, length, read_head, err));
+    *cut = plan.cut;
+    return DSE_OK;
 }

@@ -1,0 +1,195 @@
+/* Klotski's second baseline, atomic dataflow without rounds: simulated annealing over a target latency, each
+ * layer taking the tile that is nearest to it, with the variance of the latencies over the layers as energy;
+ * then the order of atomic_order.h. */
+#include <math.h>
+
+#include "engines/klotski/atomic_order.h"
+#include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/klotski_task.h"
+#include "engines/klotski/partition.h"
+#include "engines/search/annealing.h"
+
+enum { OPTION_PARTITION_FROM, OPTION_MAX_UOPS, OPTION_EVALUATIONS, OPTION_SUMS, OPTION_SRAM, N_OPTION };
+
+static const struct engine_option option[N_OPTION] = {
+    [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
+    [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
+    [OPTION_EVALUATIONS] = {.name = "evaluations",
+                            .sentence = "target latencies that the annealing tries",
+                            .unit = "",
+                            .kind = OPTION_INTEGER,
+                            .standard = 50,
+                            .lowest = 1,
+                            .highest = 100000},
+    [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
+    [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
+};
+
+/* Changes of the target's logarithm, at most. */
+static const double step_share = 0.1;
+
+struct state {
+    struct klotski_task task;
+    struct tile_rules rules;
+    struct tile_lists lists;
+    double least, most;          /* of a target, logarithms */
+    double target, before, best; /* now, before the last proposal, of the least energy */
+    struct uop_cut *cut;         /* (n_layer) */
+    const struct uop_cut *given; /* another's partition */
+    bool is_empty;
+    struct annealing *walk;
+    struct arena scratch;
+};
+
+/* The variance of the layers' latencies with that target, and 1, as costs are above 0. */
+static double energy_of(const struct state *state, double target)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t l = 0; l < state->lists.n_layer; l++) {
+        const uint32_t nearest = tile_nearest(&state->lists, l, target);
+        const double cycle = (double)state->lists.tile[state->lists.first[l] + nearest].cycle;
+        sum += cycle;
+        squares += cycle * cycle;
+    }
+    const double mean = sum / state->lists.n_layer;
+    return 1 + fmax(0, squares / state->lists.n_layer - mean * mean);
+}
+
+static bool is_allowed(struct state *state, double target)
+{
+    return partition_target(&state->lists, target, state->rules.batch, state->cut) <= state->rules.max_uops;
+}
+
+static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
+{
+    struct state *state = self;
+    const double change = (2 * random_unit(stream) - 1) * step_share * (state->most - state->least);
+    const double target = fmin(fmax(state->target + change, state->least), state->most);
+    if (!is_allowed(state, target))
+        return SEARCH_INFEASIBLE;
+    state->before = state->target;
+    state->target = target;
+    *cost = energy_of(state, target);
+    return SEARCH_PRICED;
+}
+
+static void undo(void *self)
+{
+    struct state *state = self;
+    state->target = state->before;
+}
+
+static void keep(void *self)
+{
+    struct state *state = self;
+    state->best = state->target;
+}
+
+static void restore(void *self)
+{
+    struct state *state = self;
+    state->target = state->best;
+}
+
+static enum dse_status init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    struct arena *arena = engine_context_arena(context);
+    arena_init(&state->scratch);
+    DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
+    state->rules = (struct tile_rules){
+        .sums = (enum uop_sums)engine_context_option(context, OPTION_SUMS),
+        .sram = (enum uop_sram)engine_context_option(context, OPTION_SRAM),
+        .batch = state->task.batch,
+        .max_uops = (uint32_t)engine_context_option(context, OPTION_MAX_UOPS),
+    };
+    state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
+    DSE_TRY(arena_check(arena, "a partition", err));
+    DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &state->given, err));
+    if (state->given)
+        return DSE_OK;
+    DSE_TRY(tile_lists_of_grid(&state->task.network, &state->task.machine, &state->rules, arena,
+                               &state->lists, err));
+    partition_target_range(&state->lists, &state->least, &state->most);
+    state->target = state->most; /* the fewest uops */
+    state->is_empty = !is_allowed(state, state->target);
+    if (state->is_empty)
+        return DSE_OK;
+    const struct annealing_space space = {state, propose, undo, keep, restore};
+    const struct annealing_options options = {
+        .rule = ANNEALING_RATIO,
+        .n_round = (uint64_t)engine_context_option(context, OPTION_EVALUATIONS),
+        .first_temperature = 1,
+        .last_temperature = 0.05,
+        .return_share = 1};
+    return annealing_new(&space, &options, energy_of(state, state->target),
+                         engine_context_stream(context, RANDOM_MOVE), arena, &state->walk, err);
+}
+
+/* The order of the partition's uops. */
+static enum dse_status offer(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    struct uop_plan plan = {.sums = state->rules.sums,
+                            .sram = state->rules.sram,
+                            .batch = state->task.batch,
+                            .cut = state->given ? state->given : state->cut};
+    struct uop_graph graph;
+    uint64_t cycle;
+    DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, plan.cut, plan.sums, plan.batch,
+                         &state->scratch, &graph, err));
+    uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
+    uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
+    DSE_TRY(arena_check(&state->scratch, "an order of uops", err));
+    DSE_TRY(atomic_order(&graph, &state->task.machine, &state->scratch, start, core, &cycle, err));
+    DSE_TRY(
+        klotski_lists(start, core, graph.n_uop, state->task.n_core, &state->scratch, &plan.schedule, err));
+    return klotski_offer(context, &state->task, &plan, &state->scratch, err);
+}
+
+/* All rounds: fifty take microseconds. */
+static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                            struct dse_error *err)
+{
+    struct state *state = memory;
+    *stop = STOP_CONVERGED;
+    if (state->is_empty) {
+        engine_context_explain(context, "no target latency gives tiles that fit the accelerators' memory and "
+                                        "make at most max_uops uops");
+        return DSE_OK;
+    }
+    if (state->walk) {
+        while (annealing_step(state->walk, 1))
+            ;
+        engine_context_count(context, annealing_rounds(state->walk));
+        (void)is_allowed(state, state->best); /* its cuts */
+    } else {
+        engine_context_count(context, 1);
+    }
+    return offer(state, context, err);
+}
+
+static void release(void *memory)
+{
+    struct state *state = memory;
+    arena_free(&state->scratch);
+}
+
+const struct engine engine_atomic = {
+    .name = "atomic",
+    .summary =
+        "atomic dataflow without rounds: annealed tiles of like latencies, ordered by rules; Klotski's "
+        "second baseline",
+    .kind = ENGINE_SCHEDULER,
+    .accounting = klotski_accountings,
+    .group = &klotski_group,
+    .option = option,
+    .n_option = N_OPTION,
+    .effort = {.fixed_s = 1e-4},
+    .read_file = klotski_read_file,
+    .state_byte = sizeof(struct state),
+    .init = init,
+    .step = step,
+    .verify = klotski_verify,
+    .free = release,
+};

@@ -1,0 +1,219 @@
+/* Lists the tiles of each layer: by the grid, or by numbers of parts. */
+#include "engines/klotski/tile_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "engines/klotski/partition.h"
+
+struct maker {
+    const struct kc_machine *machine;
+    const struct tile_rules *rules;
+    const struct kc_tile *whole;
+    struct tile *tile; /* (n) grown; of all layers so far */
+    size_t n, capacity;
+    size_t first; /* where the layer's begin */
+};
+
+static uint32_t ceil_div(uint32_t n, uint32_t by)
+{
+    return n / by + (n % by != 0);
+}
+
+/* One or two sizes that a dimension is cut into, and how many of each. */
+struct parts {
+    uint32_t size[2], n[2];
+};
+
+static struct parts parts_of(uint32_t whole, uint32_t size)
+{
+    return (struct parts){{size, whole % size}, {whole / size, whole % size != 0}};
+}
+
+/* Cycles of all tiles: sixteen shapes at most. */
+static uint64_t work_of(const struct kc_machine *machine, const struct kc_tile *whole, struct uop_cut cut)
+{
+    const struct parts p = parts_of(whole->p, cut.h), q = parts_of(whole->q, cut.w),
+                       c = parts_of(whole->c, cut.ic), k = parts_of(whole->k, cut.oc);
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < 16; i++) {
+        const uint32_t a = i & 1, b = i >> 1 & 1, d = i >> 2 & 1, e = i >> 3;
+        const uint64_t n = (uint64_t)p.n[a] * q.n[b] * c.n[d] * k.n[e];
+        struct kc_tile tile = *whole;
+        if (n == 0)
+            continue;
+        tile.p = p.size[a];
+        tile.q = q.size[b];
+        tile.c = c.size[d];
+        tile.k = k.size[e];
+        work += n * kc_cycle(machine, &tile);
+    }
+    return work;
+}
+
+/* Adds the tile if it fits and makes few enough uops. */
+static enum dse_status add(struct maker *m, struct uop_cut cut, struct dse_error *err)
+{
+    const struct uop_need need = uop_cut_need(m->whole, cut);
+    const uint64_t tiles = uop_cut_count(m->whole, cut), parts = ceil_div(m->whole->c, cut.ic);
+    const uint64_t n = tiles + (m->rules->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
+    struct kc_tile tile = *m->whole;
+    struct dse_error too_large;
+    tile.p = cut.h;
+    tile.q = cut.w;
+    tile.c = cut.ic;
+    tile.k = cut.oc;
+    if (tiles > UOP_MAX || n * m->rules->batch > m->rules->max_uops ||
+        !uop_need_fits(&need, m->rules->sram, m->machine) ||
+        kc_tile_check(m->machine, &tile, &too_large) != DSE_OK)
+        return DSE_OK;
+    struct tile *grown = array_grow(m->tile, m->n + 1, &m->capacity, sizeof *m->tile);
+    if (!grown)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the tiles of layers");
+    m->tile = grown;
+    m->tile[m->n++] = (struct tile){cut, kc_cycle(m->machine, &tile), 0, (uint32_t)n};
+    return DSE_OK;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct tile *x = a, *y = b;
+    int order = compare_numbers(x->cycle, y->cycle);
+    order = order ? order : compare_numbers(x->n_uop, y->n_uop);
+    order = order ? order : compare_numbers(x->work, y->work);
+    order = order ? order : compare_numbers(x->cut.h, y->cut.h); /* rows apart let layers overlap */
+    order = order ? order : compare_numbers(x->cut.w, y->cut.w);
+    order = order ? order : compare_numbers(x->cut.ic, y->cut.ic);
+    return order ? order : compare_numbers(x->cut.oc, y->cut.oc);
+}
+
+static void price_and_sort(struct maker *m)
+{
+    for (size_t i = m->first; i < m->n; i++)
+        m->tile[i].work = work_of(m->machine, m->whole, m->tile[i].cut);
+    if (m->n > m->first)
+        qsort(m->tile + m->first, m->n - m->first, sizeof *m->tile, compare);
+}
+
+static enum dse_status list_grid(struct maker *m, struct dse_error *err)
+{
+    for (uint32_t i = 0; i < PARTITION_GRID_N; i++)
+        DSE_TRY(add(m, uop_cut_clip(m->whole, partition_grid_cut(m->machine, i)), err));
+    price_and_sort(m);
+    size_t n = m->first;
+    for (size_t i = m->first; i < m->n; i++)
+        if (n == m->first || m->tile[i].cycle != m->tile[n - 1].cycle)
+            m->tile[n++] = m->tile[i];
+    m->n = n;
+    return DSE_OK;
+}
+
+/* The next size below `size` that makes more parts of `whole`; 0: there is none. Multiples of `unit`. */
+static uint32_t smaller(uint32_t whole, uint32_t size, uint32_t unit)
+{
+    const uint32_t all = ceil_div(whole, unit), at = ceil_div(size, unit);
+    if (at <= 1)
+        return 0;
+    const uint32_t parts = ceil_div(all, at - 1); /* of the largest size below */
+    const uint32_t next = ceil_div(all, parts);
+    return next * unit < whole ? next * unit : whole;
+}
+
+static void keep_front(struct maker *m)
+{
+    size_t n = m->first;
+    for (size_t i = m->first; i < m->n; i++) {
+        bool is_worse = false;
+        for (size_t k = m->first; k < n && !is_worse; k++) /* whose latency is no longer */
+            is_worse = m->tile[k].n_uop <= m->tile[i].n_uop && m->tile[k].work <= m->tile[i].work;
+        if (!is_worse)
+            m->tile[n++] = m->tile[i];
+    }
+    m->n = n;
+}
+
+static enum dse_status list_parts(struct maker *m, struct dse_error *err)
+{
+    const struct kc_tile *whole = m->whole;
+    struct uop_cut cut;
+    for (cut.h = whole->p; cut.h; cut.h = smaller(whole->p, cut.h, 1))
+        for (cut.w = whole->q; cut.w; cut.w = smaller(whole->q, cut.w, 1))
+            for (cut.ic = whole->c; cut.ic; cut.ic = smaller(whole->c, cut.ic, m->machine->c_lane))
+                for (cut.oc = whole->k; cut.oc; cut.oc = smaller(whole->k, cut.oc, m->machine->k_lane))
+                    DSE_TRY(add(m, cut, err));
+    price_and_sort(m);
+    keep_front(m);
+    return DSE_OK;
+}
+
+static enum dse_status make(const struct uop_network *network, struct maker *m, struct arena *arena,
+                            enum dse_status (*list)(struct maker *, struct dse_error *),
+                            struct tile_lists *out, struct dse_error *err)
+{
+    const uint32_t n_layer = network->n_layer;
+    uint32_t *first = arena_alloc(arena, n_layer, sizeof *first);
+    uint32_t *n = arena_alloc(arena, n_layer, sizeof *n);
+    uint32_t *same = arena_alloc(arena, n_layer, sizeof *same);
+    DSE_TRY(arena_check(arena, "the tiles of layers", err));
+    for (uint32_t l = 0; l < n_layer; l++) {
+        m->whole = &network->layer[l].whole;
+        m->first = m->n;
+        for (same[l] = 0; memcmp(&network->layer[same[l]].whole, m->whole, sizeof *m->whole) != 0;)
+            same[l]++;
+        if (same[l] == l)
+            DSE_TRY(list(m, err));
+        first[l] = same[l] == l ? (uint32_t)m->first : first[same[l]];
+        n[l] = same[l] == l ? (uint32_t)(m->n - m->first) : n[same[l]];
+    }
+    struct tile *tile = arena_alloc_unset(arena, m->n + 1, sizeof *tile);
+    DSE_TRY(arena_check(arena, "the tiles of layers", err));
+    if (m->n)
+        memcpy(tile, m->tile, m->n * sizeof *tile);
+    *out = (struct tile_lists){n_layer, first, n, same, tile};
+    return DSE_OK;
+}
+
+enum dse_status tile_lists_of_grid(const struct uop_network *network, const struct kc_machine *machine,
+                                   const struct tile_rules *rules, struct arena *arena,
+                                   struct tile_lists *out, struct dse_error *err)
+{
+    struct maker m = {.machine = machine, .rules = rules};
+    const enum dse_status status = make(network, &m, arena, list_grid, out, err);
+    free(m.tile);
+    return status;
+}
+
+enum dse_status tile_lists_of_parts(const struct uop_network *network, const struct kc_machine *machine,
+                                    const struct tile_rules *rules, struct arena *arena,
+                                    struct tile_lists *out, struct dse_error *err)
+{
+    struct maker m = {.machine = machine, .rules = rules};
+    const enum dse_status status = make(network, &m, arena, list_parts, out, err);
+    free(m.tile);
+    return status;
+}
+
+uint32_t tile_nearest(const struct tile_lists *lists, uint32_t l, double log_cycle)
+{
+    const struct tile *tile = &lists->tile[lists->first[l]];
+    uint32_t low = 0, high = lists->n[l] - 1; /* the first that is no shorter than the target, or the last */
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (log((double)tile[middle].cycle) < log_cycle)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && log_cycle - log((double)tile[low - 1].cycle) <= log((double)tile[low].cycle) - log_cycle)
+        low--;
+    while (low > 0 && tile[low - 1].cycle == tile[low].cycle) /* the first of equal ones */
+        low--;
+    return low;
+}
