@@ -12,8 +12,8 @@ struct partition_grid {
     uint32_t n, dim;     /* dim: PARTITION_DIM, or 1 of targets */
     uint32_t n_cut;      /* cuts of a candidate: 1 for all layers, or one for each */
     struct uop_cut *cut; /* (n, n_cut) */
-    double *at;          /* (n, dim) where each lies between the least and the largest of each size or target,
-                          * 0 to 1 by their logarithms */
+    double *at; /* (n, dim) where each lies between the least and the largest of each size or target, 0 to 1
+                 * by their logarithms */
     uint32_t n_all, n_sram; /* candidates of the grid, and how many of these fit the memories */
 };
 
@@ -21,8 +21,8 @@ struct partition_grid {
 enum { PARTITION_GRID_N = 5 * 5 * 9 * 10 };
 struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i);
 
-/* One tile size for all layers. Sizes of the grid: output rows and columns 7 to 112, input channels in multiples of the c lanes, output
- * channels in multiples of the k lanes. Memory from `arena`. DSE_NO_MEMORY. */
+/* One tile size for all layers. Sizes of the grid: output rows and columns 7 to 112, input channels in
+ * multiples of the c lanes, output channels in multiples of the k lanes. Memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status partition_grid_of(const struct uop_network *network,
                                                  const struct kc_machine *machine,
                                                  const struct tile_rules *rules, struct arena *arena,

@@ -13,8 +13,8 @@ struct tile {
     uint32_t n_uop;     /* of a sample, with those that add up */
 };
 
-/* Tiles of layer l: tile[first[l]] to tile[first[l] + n[l] - 1], the shortest latency first, of equal ones the
- * fewest uops, then the least work. Layers of the same sizes share theirs. */
+/* Tiles of layer l: tile[first[l]] to tile[first[l] + n[l] - 1], the shortest latency first, of equal ones
+ * the fewest uops, then the least work. Layers of the same sizes share theirs. */
 struct tile_lists {
     uint32_t n_layer;
     const uint32_t *first, *n, *same; /* (n_layer); same: the first layer of the same sizes */
@@ -35,8 +35,8 @@ DSE_MUST_CHECK enum dse_status tile_lists_of_grid(const struct uop_network *netw
                                                   const struct tile_rules *rules, struct arena *arena,
                                                   struct tile_lists *out, struct dse_error *err);
 
-/* For each number of parts in each dimension the least sizes (channels: in lanes), of which those stay that no
- * other is at least as good as in latency, work and number of uops. */
+/* For each number of parts in each dimension the least sizes (channels: in lanes), of which those stay that
+ * no other is at least as good as in latency, work and number of uops. */
 DSE_MUST_CHECK enum dse_status tile_lists_of_parts(const struct uop_network *network,
                                                    const struct kc_machine *machine,
                                                    const struct tile_rules *rules, struct arena *arena,

@@ -69,8 +69,8 @@ DSE_MUST_CHECK enum dse_status uop_plan_read(const char *path, const char *text,
                                              struct arena *arena, struct uop_plan *plan,
                                              struct dse_error *err);
 
-/* Read the partition alone: the cut of each layer (n_layer), clipped to it. Memory from `arena`. DSE_BAD_INPUT
- * as above, but for options, uops and their number. */
+/* Read the partition alone: the cut of each layer (n_layer), clipped to it. Memory from `arena`.
+ * DSE_BAD_INPUT as above, but for options, uops and their number. */
 DSE_MUST_CHECK enum dse_status uop_partition_read(const char *path, const char *text, size_t length,
                                                   const struct uop_network *network, struct arena *arena,
                                                   const struct uop_cut **cut, struct dse_error *err);
