@@ -102,7 +102,7 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
         .sums = (enum uop_sums)engine_context_option(context, OPTION_SUMS),
         .sram = (enum uop_sram)engine_context_option(context, OPTION_SRAM),
         .batch = state->task.batch,
-        .max_uops = (uint32_t)engine_context_option(context, OPTION_MAX_UOPS),
+        .max_uops = klotski_most_uops(&state->task, engine_context_option(context, OPTION_MAX_UOPS)),
     };
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));

@@ -138,9 +138,11 @@ static void explain_empty(struct engine_context *context, const struct state *st
                        "no tile size of the grid fits the accelerators' memory; try sram=output, or a larger "
                        "max_uops");
     else
-        (void)snprintf(text, sizeof text,
-                       "%u tile sizes fit the memory, all of which make more than max_uops = %d uops",
-                       state->grid.n_sram, value_of(context, OPTION_MAX_UOPS));
+        (void)snprintf(
+            text, sizeof text,
+            "%u tile sizes fit the memory, all of which make more than max_uops = %d uops a sample, or "
+            "%d in all; try a larger max_uops, or another partition",
+            state->grid.n_sram, value_of(context, OPTION_MAX_UOPS), UOP_MAX);
     engine_context_explain(context, text);
 }
 
@@ -168,10 +170,11 @@ static enum dse_status fixed_grid(struct state *state, const struct engine_conte
 static enum dse_status make_grid(struct state *state, struct engine_context *context, struct arena *arena,
                                  struct dse_error *err)
 {
-    const struct tile_rules rules = {.sums = (enum uop_sums)value_of(context, OPTION_SUMS),
-                                     .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
-                                     .batch = state->task.batch,
-                                     .max_uops = (uint32_t)value_of(context, OPTION_MAX_UOPS)};
+    const struct tile_rules rules = {
+        .sums = (enum uop_sums)value_of(context, OPTION_SUMS),
+        .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
+        .batch = state->task.batch,
+        .max_uops = klotski_most_uops(&state->task, engine_context_option(context, OPTION_MAX_UOPS))};
     const struct uop_network *network = &state->task.network;
     const struct uop_cut *given;
     struct tile_lists lists;

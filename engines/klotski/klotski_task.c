@@ -10,6 +10,12 @@
 
 const struct engine_accounting klotski_accountings[] = {{.accounting = &accounting_maestro_kc}, {NULL}};
 
+uint32_t klotski_most_uops(const struct klotski_task *task, double a_sample)
+{
+    const double most = a_sample * task->batch;
+    return most < UOP_MAX ? (uint32_t)most : UOP_MAX;
+}
+
 enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
                                 struct klotski_task *made, struct dse_error *err)
 {

@@ -30,7 +30,7 @@ extern const struct engine_accounting klotski_accountings[];
 
 #define KLOTSKI_OPTION_MAX_UOPS                                                                              \
     {                                                                                                        \
-        .name = "max_uops", .sentence = "partitions into more uops are passed over", .unit = "",             \
+        .name = "max_uops", .sentence = "partitions into more uops a sample are passed over", .unit = "",    \
         .kind = OPTION_INTEGER, .standard = 1500, .lowest = 1, .highest = UOP_MAX                            \
     }
 #define KLOTSKI_OPTION_PARTITION_FROM                                                                        \
@@ -53,6 +53,9 @@ DSE_MUST_CHECK enum dse_status klotski_partition_from(struct engine_context *con
 
 /* Number i of the cores: along the first row of the mesh, back along the second, and so on. */
 uint32_t klotski_zigzag(const struct kc_machine *machine, uint32_t i);
+
+/* Most uops of a partition: those that an option allows a sample, as far as a graph can have them. */
+uint32_t klotski_most_uops(const struct klotski_task *task, double a_sample);
 
 /* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_of. */
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
