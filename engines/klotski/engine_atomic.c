@@ -152,6 +152,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
                             struct dse_error *err)
 {
     struct state *state = memory;
+    const uint64_t left = engine_context_left(context);
     *stop = STOP_CONVERGED;
     if (state->is_empty) {
         engine_context_explain(context, "no target latency gives tiles that fit the accelerators' memory and "
@@ -159,9 +160,12 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
         return DSE_OK;
     }
     if (state->walk) {
-        while (annealing_step(state->walk, 1))
-            ;
+        bool more = true;
+        while (more && annealing_rounds(state->walk) < left)
+            more = annealing_step(state->walk, 1);
         engine_context_count(context, annealing_rounds(state->walk));
+        if (more)
+            *stop = STOP_RUNNING;             /* the driver says that it was the budget */
         (void)is_allowed(state, state->best); /* its cuts */
     } else {
         engine_context_count(context, 1);

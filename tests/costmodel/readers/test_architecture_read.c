@@ -71,7 +71,7 @@ static void test_files_all_read_under_their_own_name(void **state)
         n_file++;
     }
     closedir(folder);
-    assert_int_equal(n_file, 15);
+    assert_int_equal(n_file, 16);
 }
 
 /* CoSA Table V and the authors' file: 16 PEs, 1024 MACs; instances 1024, 128, 128, 16, 1, 1 from the inside

@@ -1,4 +1,4 @@
-/* The contract of every scheduler in the registry, on a network of six layers and the edge core of SoMa.
+/* The contract of every scheduler of fused schedules, on a network of six layers and the edge core of SoMa.
  * Nothing here is a known value: an engine is compared with itself (seeds, threads, caches) and with its
  * budget. That what it finds is what it says is for the driver, which reads every answer back.
  * Tests: driver_context.c. */
@@ -65,7 +65,7 @@ static void for_each_scheduler(void (*check)(struct schedule_run *m, const struc
     const struct engine *const *all = engine_all(&n);
     for (size_t i = 0; i < n; i++) {
         struct schedule_run m;
-        if (all[i]->kind != ENGINE_SCHEDULER)
+        if (all[i]->kind != ENGINE_SCHEDULER || all[i]->group != &soma_group)
             continue;
         schedule_run_open(&m, all[i], "tests/known/soma/tiny6.yaml", capacity);
         check(&m, all[i]);
