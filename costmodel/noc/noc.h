@@ -83,6 +83,10 @@ void noc_config_init(struct noc_config *config, uint32_t pe_columns, uint32_t pe
  * packets and queues as above, NOC_COMPUTE_STATIC. For programs of one's own, not for noc_program_of. */
 void noc_config_cores(struct noc_config *config, uint32_t columns, uint32_t rows, uint32_t flit_bit);
 
+/* The same with what the architecture says of flits, packets and queues (arch->noc). */
+void noc_config_cores_of(const struct architecture *arch, uint32_t columns, uint32_t rows,
+                         struct noc_config *config);
+
 enum { NOC_ROUTER_MAX = 2048 };
 
 enum noc_operation { NOC_UNICAST, NOC_MULTICAST, NOC_COUNT };

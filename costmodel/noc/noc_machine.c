@@ -6,7 +6,7 @@
 #include "costmodel/noc/noc.h"
 
 /* Reads are asked for so far ahead that opening a row and the first data cost no bandwidth. */
-enum { READ_AHEAD = 4, BYTE_BIT = 8 };
+enum { READ_AHEAD = 4, BYTE_BIT = 8, FLIT_BIT = 64 };
 
 int noc_level_of(const struct architecture *arch)
 {
@@ -61,18 +61,30 @@ static enum dse_status apply_memory(const struct architecture *arch, struct noc_
     return DSE_OK;
 }
 
-/* Where a packet has another size the rest follows: an access holds a packet's data, a queue a packet and two
- * flits. */
+/* Where a packet has another size the rest follows: a queue holds a packet and two flits. */
+static void apply_flits(const struct architecture *arch, struct noc_config *config)
+{
+    replace(&config->flit_bit, arch->noc[NOC_SET_FLIT_BIT]);
+    replace(&config->data_flits, arch->noc[NOC_SET_DATA_FLITS]);
+    config->queue_flits = config->data_flits + 3;
+    replace(&config->queue_flits, arch->noc[NOC_SET_QUEUE_FLITS]);
+}
+
+void noc_config_cores_of(const struct architecture *arch, uint32_t columns, uint32_t rows,
+                         struct noc_config *config)
+{
+    noc_config_cores(config, columns, rows, FLIT_BIT);
+    apply_flits(arch, config);
+}
+
+/* As apply_flits, and an access of the DRAM holds a packet's data. */
 static enum dse_status apply_settings(const struct architecture *arch, struct noc_config *config,
                                       struct dse_error *err)
 {
     const uint32_t *setting = arch->noc;
     struct noc_dram *dram = &config->dram;
-    replace(&config->flit_bit, setting[NOC_SET_FLIT_BIT]);
-    replace(&config->data_flits, setting[NOC_SET_DATA_FLITS]);
+    apply_flits(arch, config);
     dram->burst_byte = config->flit_bit * config->data_flits / 8;
-    config->queue_flits = config->data_flits + 3;
-    replace(&config->queue_flits, setting[NOC_SET_QUEUE_FLITS]);
     config->compat = setting[NOC_SET_COMPAT] != 0;
     config->resend_windows = setting[NOC_SET_RESEND_WINDOWS] != 0;
     if (!config->compat)

@@ -11,10 +11,12 @@
 #include "base/status.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/byte_rate.h"
+#include "costmodel/noc/noc.h"
 
 /* A mesh of accelerators as an architecture says it. */
 struct kc_machine {
     uint32_t columns, rows; /* of accelerators */
+    struct noc_config noc;  /* the mesh between them, cores alone */
     uint32_t c_lane, k_lane;
     struct byte_rate delivery; /* words, not bytes, from the shared memory to the PEs */
     struct byte_rate dram;     /* words; byte 0: not limited */

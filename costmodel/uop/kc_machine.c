@@ -89,6 +89,9 @@ enum dse_status kc_machine_of(const struct architecture *arch, struct kc_machine
         .dram_write_energy_j = dram->update_energy_j,
     };
     DSE_TRY(read_array(arch, LEVEL_DRAM, &machine->columns, &machine->rows, err));
+    if (arch->noc[NOC_SET_COLUMNS])
+        return refuse(arch, "noc.mesh", "says another mesh than that of the accelerators; leave it out", err);
+    noc_config_cores_of(arch, machine->columns, machine->rows, &machine->noc);
     DSE_TRY(read_array(arch, LEVEL_SRAM, &machine->c_lane, &machine->k_lane, err));
     DSE_TRY(read_array(arch, LEVEL_REGISTER, &mac_x, &mac_y, err));
     if (mac_x != 1 || mac_y != 1)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -117,35 +118,64 @@ static bool says(char *reason, size_t size, const struct uop_graph *graph, uint3
     return false;
 }
 
+struct placed {
+    uint64_t start;
+    uint32_t uop;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+                                : (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+/* Core c: is none of its uops earlier than the one before it ends? In its list's order, or in that of the
+ * starts. */
+static bool check_core(const struct uop_graph *graph, const struct uop_schedule *schedule, uint32_t c,
+                       const struct uop_times *times, bool *seen, struct placed *placed, char *reason,
+                       size_t size)
+{
+    const uint32_t first = schedule->first[c], n = schedule->first[c + 1] - first;
+    uint64_t free_at = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t u = schedule->order[first + i];
+        if (u >= graph->n_uop || seen[u])
+            return u < graph->n_uop ? says(reason, size, graph, u, "is scheduled twice")
+                                    : (snprintf(reason, size, "there is no uop %u", u), false);
+        seen[u] = true;
+        placed[i] = (struct placed){times->start[u], u};
+    }
+    if (schedule->firing == UOP_DYNAMIC)
+        qsort(placed, n, sizeof *placed, by_start);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t u = placed[i].uop;
+        if (times->start[u] < free_at)
+            return says(reason, size, graph, u, "starts while its core is busy");
+        if (times->finish[u] < times->start[u] || times->finish[u] - times->start[u] < graph->uop[u].cycle)
+            return says(reason, size, graph, u, "ends too early");
+        free_at = times->finish[u];
+    }
+    return true;
+}
+
 bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
                      const struct uop_times *times, struct arena *scratch, char *reason, size_t size)
 {
     bool *seen = arena_alloc(scratch, graph->n_uop, sizeof *seen);
+    struct placed *placed = arena_alloc_unset(scratch, schedule->first[schedule->n_core], sizeof *placed);
     uint64_t last = 0;
-    if (!seen) {
+    if (!seen || !placed) {
         (void)snprintf(reason, size, "out of memory for the check of a schedule");
         return false;
     }
-    for (uint32_t c = 0; c < schedule->n_core; c++) {
-        uint64_t free_at = 0;
-        for (uint32_t i = schedule->first[c]; i < schedule->first[c + 1]; i++) {
-            const uint32_t u = schedule->order[i];
-            if (u >= graph->n_uop || seen[u])
-                return u < graph->n_uop ? says(reason, size, graph, u, "is scheduled twice")
-                                        : (snprintf(reason, size, "there is no uop %u", u), false);
-            seen[u] = true;
-            if (times->start[u] < free_at)
-                return says(reason, size, graph, u, "starts while its core is busy");
-            if (times->finish[u] < times->start[u] ||
-                times->finish[u] - times->start[u] < graph->uop[u].cycle)
-                return says(reason, size, graph, u, "ends too early");
-            free_at = times->finish[u];
-            last = later(last, free_at);
-        }
-    }
+    for (uint32_t c = 0; c < schedule->n_core; c++)
+        if (!check_core(graph, schedule, c, times, seen, placed, reason, size))
+            return false;
     for (uint32_t u = 0; u < graph->n_uop; u++) {
         if (!seen[u])
             return says(reason, size, graph, u, "is not scheduled");
+        last = later(last, times->finish[u]);
         for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
             if (times->start[u] < times->finish[graph->producer[k]])
                 return says(reason, size, graph, u, "starts before what it needs is made");

@@ -1,6 +1,6 @@
 /* A schedule of uops: which core runs which, in which order; when everything happens with a network that
- * takes no time; a checker that shares no code with that; and what no schedule can be below.
- * docs/klotski.md. */
+ * takes no time (others: uop_transport.h); a checker that shares no code with that; and what no schedule can
+ * be below. docs/klotski.md. */
 #ifndef COSTMODEL_UOP_UOP_SCHEDULE_H
 #define COSTMODEL_UOP_UOP_SCHEDULE_H
 
@@ -9,7 +9,14 @@
 
 #include "costmodel/uop/uop_graph.h"
 
+/* What a core that is free runs next. */
+enum uop_firing {
+    UOP_STATIC,  /* the next uop of its list, however long it must wait for that */
+    UOP_DYNAMIC, /* of those that have all they need the first of its list */
+};
+
 struct uop_schedule {
+    enum uop_firing firing;
     uint32_t n_core;
     const uint32_t *first; /* (n_core + 1) into order */
     const uint32_t *order; /* (n_uop) uops of core 0 in their order, then of core 1, ... */
@@ -21,15 +28,15 @@ struct uop_times {
     uint64_t cycle; /* the last end */
 };
 
-/* Every core runs its uops in their order, each as soon as what it needs is made; messages take no time.
- * `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message has the circle of uops
+/* Every core runs its uops in their order (whatever `firing` says), each as soon as what it needs is made;
+ * messages take no time. `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message has the circle of uops
  * that wait for each other. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
                                              const struct uop_schedule *schedule, struct arena *scratch,
                                              struct uop_times *out, struct dse_error *err);
 
-/* Is every uop in the schedule once, none earlier than what it needs, and no core busy with two? On false
- * `reason` (size bytes) says why not. */
+/* Is every uop in the schedule once, none earlier than what it needs, no core busy with two, and with static
+ * firing each core's order kept? On false `reason` (size bytes) says why not. */
 bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
                      const struct uop_times *times, struct arena *scratch, char *reason, size_t size);
 

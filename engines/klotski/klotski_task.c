@@ -101,7 +101,7 @@ enum dse_status klotski_lists(const uint64_t *start, const uint32_t *core, uint3
     qsort(by, n_uop, sizeof *by, compare);
     for (uint32_t i = 0; i < n_uop; i++)
         order[i] = by[i].uop;
-    *schedule = (struct uop_schedule){n_core, first, order};
+    *schedule = (struct uop_schedule){.n_core = n_core, .first = first, .order = order};
     return DSE_OK;
 }
 

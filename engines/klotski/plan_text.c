@@ -32,8 +32,9 @@ void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, 
     const struct uop_network *network = graph->network;
     text_append(out,
                 "uops: 1\nnetwork: %s\n"
-                "options: {sums: %s, sram: %s, memory: free, transport: ideal, firing: static}\npartition:\n",
-                network->network->name, uop_sums_name[plan->sums], uop_sram_name[plan->sram]);
+                "options: {sums: %s, sram: %s, memory: free, transport: %s, firing: %s}\npartition:\n",
+                network->network->name, uop_sums_name[plan->sums], uop_sram_name[plan->sram],
+                uop_transport_name[plan->transport], uop_firing_name[plan->schedule.firing]);
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct uop_cut cut = graph->layer[l].cut;
         text_append(out, "- {layer: %s, h: %u, w: %u, ic: %u, oc: %u}\n",
@@ -66,12 +67,12 @@ static const char *layer_name(const struct reader *r, uint32_t l)
 static enum dse_status read_options(struct reader *r, struct dse_error *err)
 {
     static const char *const key[] = {"sums", "sram", "memory", "transport", "firing"};
-    static const char *const memory[] = {"free"}, *const transport[] = {"ideal"},
-                             *const firing[] = {"static"};
+    static const char *const memory[] = {"free"};
     const struct {
         const char *const *choice;
         size_t n;
-    } of[] = {{uop_sums_name, 3}, {uop_sram_name, 3}, {memory, 1}, {transport, 1}, {firing, 1}};
+    } of[] = {
+        {uop_sums_name, 3}, {uop_sram_name, 3}, {memory, 1}, {uop_transport_name, 3}, {uop_firing_name, 2}};
     const struct ynode *options = yaml_find(r->doc.root, "options");
     size_t value[5] = {0};
     if (options)
@@ -83,6 +84,8 @@ static enum dse_status read_options(struct reader *r, struct dse_error *err)
     }
     r->plan->sums = (enum uop_sums)value[0];
     r->plan->sram = (enum uop_sram)value[1];
+    r->plan->transport = (enum uop_transport)value[3];
+    r->plan->schedule.firing = (enum uop_firing)value[4];
     return DSE_OK;
 }
 
@@ -221,7 +224,9 @@ static enum dse_status read_cores(struct reader *r, struct dse_error *err)
             DSE_TRY(read_uop(r, cores->item[c]->item[i], &order[n < n_uop ? n++ : 0], err));
     }
     first[cores->n_item] = n;
-    r->plan->schedule = (struct uop_schedule){(uint32_t)cores->n_item, first, order};
+    r->plan->schedule.n_core = (uint32_t)cores->n_item;
+    r->plan->schedule.first = first;
+    r->plan->schedule.order = order;
     return all_seen(r, cores, err);
 }
 

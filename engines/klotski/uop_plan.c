@@ -141,11 +141,13 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     DSE_TRY(uop_graph_of(network, machine, plan->cut, plan->sums, plan->batch, arena, &out->graph, err));
     out->times.start = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.start);
     out->times.finish = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.finish);
+    out->link = arena_alloc_unset(arena, (size_t)n_core * UOP_SIDES, sizeof *out->link);
     DSE_TRY(arena_check(arena, "the times of a schedule", err));
     out->path_cycle = longest_path(&out->graph, out->times.finish);
     out->bound_cycle = uop_bound(&out->graph, n_core, arena);
     DSE_TRY(arena_check(arena, "the bound of a schedule", err));
-    enum dse_status status = uop_run_ideal(&out->graph, &plan->schedule, arena, &out->times, &why);
+    enum dse_status status = uop_run(&out->graph, machine, &plan->schedule, plan->transport, NULL, arena,
+                                     &out->times, out->link, &why);
     if (status != DSE_OK)
         return dse_fail_at(err, status, path, 0, "%s", why.text);
     if (!uop_times_check(&out->graph, &plan->schedule, &out->times, arena, reason, sizeof reason))

@@ -1,6 +1,5 @@
 /* A schedule of uops as Klotski's engines make it: the cut of every layer, and each core's list of uops; its
- * text form (docs/klotski.md, "Schedules as text"); and what it costs on a machine, with links that take no
- * time. */
+ * text form (docs/klotski.md, "Schedules as text"); and what it costs on a machine. */
 #ifndef ENGINES_KLOTSKI_UOP_PLAN_H
 #define ENGINES_KLOTSKI_UOP_PLAN_H
 
@@ -8,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "costmodel/uop/uop_schedule.h"
+#include "costmodel/uop/uop_transport.h"
 
 /* What must fit into an accelerator's memory for a uop to run there. */
 enum uop_sram {
@@ -23,6 +22,7 @@ extern const char *const uop_sram_name[3]; /* "all", "output", "off" */
 struct uop_plan {
     enum uop_sums sums;
     enum uop_sram sram;
+    enum uop_transport transport;
     uint32_t batch;
     const struct uop_cut *cut; /* (network->n_layer) */
     struct uop_schedule schedule;
@@ -34,7 +34,8 @@ bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct
 /* Everything that is known of one plan. */
 struct uop_outcome {
     struct uop_graph graph;
-    struct uop_times times; /* (n_uop) */
+    struct uop_times times; /* (n_uop) by the plan's transport */
+    struct uop_link *link;  /* (cores * UOP_SIDES) */
     uint64_t work_cycle;    /* of all uops */
     uint64_t path_cycle;    /* longest path */
     uint64_t bound_cycle;   /* no order or mapping of the same uops is below */
@@ -50,8 +51,8 @@ struct uop_outcome {
 };
 
 /* Cores are numbered by rows of the mesh. Memory from `arena`. DSE_BAD_INPUT, about the text `path`: a tile
- * does not fit, the lists are not one for each core, an order goes in a circle; errors of uop_graph_of as
- * such. DSE_INTERNAL: the checker refuses the times. */
+ * does not fit, the lists are not one for each core, an order goes in a circle, the transport cannot hold it;
+ * errors of uop_graph_of as such. DSE_INTERNAL: the checker refuses the times. */
 DSE_MUST_CHECK enum dse_status uop_plan_evaluate(const struct uop_network *network,
                                                  const struct kc_machine *machine,
                                                  const struct uop_plan *plan, const char *path,

@@ -3,20 +3,14 @@
 
 #include <string.h>
 
-void uop_small_random(struct random_stream *rng, struct uop_small *s)
+void uop_small_link(struct uop_small *s, uint32_t n)
 {
-    memset(s, 0, sizeof *s);
-    const uint32_t n = 1 + random_below(rng, UOP_SMALL_MAX), density = 1 + random_below(rng, 9);
-    const uint32_t kinds = 1 + random_below(rng, 4);
     uint32_t at = 0;
     for (uint32_t u = 0; u < n; u++) {
-        s->uop[u].cycle = 1 + random_below(rng, kinds) * 3;
         s->first_producer[u] = at;
         for (uint32_t p = 0; p < u; p++)
-            if (random_below(rng, 10) < density) {
-                s->edge[p][u] = true;
+            if (s->edge[p][u])
                 s->producer[at++] = p;
-            }
     }
     s->first_producer[n] = at;
     at = 0;
@@ -34,6 +28,19 @@ void uop_small_random(struct random_stream *rng, struct uop_small *s)
                                   .producer = s->producer,
                                   .first_consumer = s->first_consumer,
                                   .consumer = s->consumer};
+}
+
+void uop_small_random(struct random_stream *rng, struct uop_small *s)
+{
+    memset(s, 0, sizeof *s);
+    const uint32_t n = 1 + random_below(rng, UOP_SMALL_MAX), density = 1 + random_below(rng, 9);
+    const uint32_t kinds = 1 + random_below(rng, 4);
+    for (uint32_t u = 0; u < n; u++) {
+        s->uop[u].cycle = 1 + random_below(rng, kinds) * 3;
+        for (uint32_t p = 0; p < u; p++)
+            s->edge[p][u] = random_below(rng, 10) < density;
+    }
+    uop_small_link(s, n);
 }
 
 /* The least makespan: a uop at a time, on the core that is free first, as early as it can be; over all orders

@@ -18,6 +18,9 @@ struct uop_small {
     bool edge[UOP_SMALL_MAX][UOP_SMALL_MAX]; /* from, to */
 };
 
+/* Its lists, of n uops by their edges; other members of the uops stay. */
+void uop_small_link(struct uop_small *s, uint32_t n);
+
 /* One to nine uops of one to four latencies. */
 void uop_small_random(struct random_stream *rng, struct uop_small *s);
 

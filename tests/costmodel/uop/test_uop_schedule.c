@@ -96,7 +96,7 @@ static void test_times_pass_the_check_and_changed_ones_do_not(void **state)
         char reason[128];
         uop_small_random(&rng, &s);
         random_schedule(&rng, &s, first, order);
-        const struct uop_schedule schedule = {N_CORE, first, order};
+        const struct uop_schedule schedule = {UOP_STATIC, N_CORE, first, order};
         assert_int_equal(uop_run_ideal(&s.graph, &schedule, &arena, &times, &err), DSE_OK);
         assert_true(uop_times_check(&s.graph, &schedule, &times, &arena, reason, sizeof reason));
         assert_true(times.cycle >= uop_bound(&s.graph, N_CORE, &arena));
@@ -129,7 +129,7 @@ static void test_an_order_that_goes_in_a_circle_is_named(void **state)
     static const uint32_t first[] = {0, 2, 2}, order[] = {1, 0}, twice[] = {0, 0};
     uint64_t start[2], finish[2];
     struct uop_times times = {.start = start, .finish = finish};
-    struct uop_schedule schedule = {2, first, order};
+    struct uop_schedule schedule = {UOP_STATIC, 2, first, order};
     struct network network;
     struct uop_network uops;
     struct uop_graph graph;

@@ -69,7 +69,7 @@ static void test_small_graphs(void **state)
             assert_true(found.bound_cycle <= best);
             assert_true(3 * found.cycle <= 5 * best); /* 2 - 1/3 */
             to_schedule(&s.graph, N_CORE, start, core, first, order);
-            const struct uop_schedule schedule = {N_CORE, first, order};
+            const struct uop_schedule schedule = {UOP_STATIC, N_CORE, first, order};
             struct uop_times times = {.start = start, .finish = finish, .cycle = found.cycle};
             for (uint32_t u = 0; u < s.graph.n_uop; u++)
                 finish[u] = start[u] + s.uop[u].cycle;

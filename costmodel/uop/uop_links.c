@@ -1,0 +1,216 @@
+/* Two kinds of events, in a heap: a uop ends, or has all it needs. When a message sets out, its links are
+ * taken at once for the times to come, so when it arrives is known then, and nothing happens on its way.
+ * */
+#include "costmodel/uop/uop_links.h"
+
+#include <string.h>
+
+enum { BYTE_BIT = 8 };
+
+struct event {
+    uint64_t cycle;
+    uint32_t uop;
+    bool end; /* of the uop, else it has all it needs */
+};
+
+struct run {
+    const struct uop_graph *graph;
+    const struct kc_machine *machine;
+    const struct uop_schedule *schedule;
+    struct uop_messages messages;
+    struct uop_times *times;
+    struct uop_link *link;
+    uint64_t *link_free; /* (links) the first cycle in which it is free */
+    uint64_t *ready;     /* (n_uop) when all that came so far had come */
+    uint32_t *missing;   /* (n_uop) producers */
+    uint32_t *route[2];  /* (columns + rows) */
+    struct event *event; /* heap by cycle, then uop */
+    uint32_t n_event, n_done;
+    uint32_t *waiting; /* (n_uop) core c's at first[c]: heap of the places of uops that have all they need */
+    uint32_t *n_waiting; /* (n_core) */
+    uint32_t *next;      /* (n_core) place of the next uop in a static order */
+    bool *busy;          /* (n_core) */
+};
+
+static enum dse_status run_init(struct run *run, struct arena *scratch, struct dse_error *err)
+{
+    const struct uop_graph *graph = run->graph;
+    const uint32_t n_core = run->schedule->n_core, n_uop = graph->n_uop;
+    const size_t longest = (size_t)run->machine->columns + run->machine->rows;
+    run->link_free = arena_alloc(scratch, (size_t)n_core * UOP_SIDES, sizeof *run->link_free);
+    run->ready = arena_alloc(scratch, n_uop, sizeof *run->ready);
+    run->missing = arena_alloc_unset(scratch, n_uop, sizeof *run->missing);
+    for (int k = 0; k < 2; k++)
+        run->route[k] = arena_alloc_unset(scratch, longest, sizeof *run->route[k]);
+    run->event = arena_alloc_unset(scratch, n_uop + (size_t)n_core, sizeof *run->event);
+    run->waiting = arena_alloc_unset(scratch, n_uop, sizeof *run->waiting);
+    run->n_waiting = arena_alloc(scratch, n_core, sizeof *run->n_waiting);
+    run->next = arena_alloc_unset(scratch, n_core, sizeof *run->next);
+    run->busy = arena_alloc(scratch, n_core, sizeof *run->busy);
+    DSE_TRY(arena_check(scratch, "the times of a schedule", err));
+    memcpy(run->next, run->schedule->first, n_core * sizeof *run->next);
+    for (uint32_t u = 0; u < n_uop; u++)
+        run->missing[u] = graph->first_producer[u + 1] - graph->first_producer[u];
+    return uop_messages_of(graph, run->schedule, scratch, &run->messages, err);
+}
+
+static bool event_before(const struct event *a, const struct event *b)
+{
+    return a->cycle != b->cycle ? a->cycle < b->cycle : a->uop < b->uop;
+}
+
+static void event_put(struct run *run, struct event e)
+{
+    uint32_t i = run->n_event++;
+    for (; i > 0 && event_before(&e, &run->event[(i - 1) / 2]); i = (i - 1) / 2)
+        run->event[i] = run->event[(i - 1) / 2];
+    run->event[i] = e;
+}
+
+static struct event event_take(struct run *run)
+{
+    const struct event first = run->event[0], moved = run->event[--run->n_event];
+    const uint32_t n = run->n_event;
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && event_before(&run->event[child + 1], &run->event[child]);
+        if (!event_before(&run->event[child], &moved))
+            break;
+        run->event[i] = run->event[child];
+    }
+    run->event[i] = moved;
+    return first;
+}
+
+static void waiting_put(struct run *run, uint32_t c, uint32_t place)
+{
+    uint32_t *heap = run->waiting + run->schedule->first[c], i = run->n_waiting[c]++;
+    for (; i > 0 && place < heap[(i - 1) / 2]; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = place;
+}
+
+static uint32_t waiting_take(struct run *run, uint32_t c)
+{
+    uint32_t *heap = run->waiting + run->schedule->first[c], i = 0;
+    const uint32_t n = --run->n_waiting[c], first = heap[0], moved = heap[n];
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && heap[child + 1] < heap[child];
+        if (moved <= heap[child])
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moved;
+    return first;
+}
+
+/* When the head has passed the last link. */
+static uint64_t head_end(const struct run *run, const uint32_t *route, uint32_t n, uint64_t cycle)
+{
+    for (uint32_t i = 0; i < n; i++)
+        cycle = (cycle > run->link_free[route[i]] ? cycle : run->link_free[route[i]]) + 1;
+    return cycle;
+}
+
+/* A message of uop u sets out; when it is there. */
+static uint64_t send(struct run *run, uint32_t u, uint32_t to, uint64_t cycle)
+{
+    const uint32_t flit_bit = run->machine->noc.flit_bit, from = run->messages.core[u];
+    const uint64_t byte = uop_message_byte(run->graph, run->machine, u);
+    uint64_t end[2], flits = 0;
+    uint32_t n = 0;
+    for (int k = 0; k < 2; k++) {
+        n = uop_route(run->machine, from, to, k == 0, run->route[k]);
+        end[k] = head_end(run, run->route[k], n, cycle);
+    }
+    const uint32_t *route = run->route[flit_bit && end[1] < end[0]];
+    if (flit_bit)
+        flits = (byte * BYTE_BIT + flit_bit - 1) / flit_bit;
+    for (uint32_t i = 0, k; i < n; i++) {
+        k = route[i];
+        run->link[k].byte += byte;
+        run->link[k].busy_cycle += flits;
+        if (!flit_bit)
+            continue;
+        cycle = cycle > run->link_free[k] ? cycle : run->link_free[k];
+        run->link_free[k] = cycle + flits;
+        cycle++;
+    }
+    return cycle + flits;
+}
+
+static void arrive(struct run *run, uint32_t v, uint64_t cycle)
+{
+    run->ready[v] = run->ready[v] > cycle ? run->ready[v] : cycle;
+    if (--run->missing[v] == 0)
+        event_put(run, (struct event){run->ready[v], v, false});
+}
+
+static void end_uop(struct run *run, uint32_t u, uint64_t cycle)
+{
+    const struct uop_messages *m = &run->messages;
+    const uint32_t end = run->graph->first_consumer[u + 1];
+    run->busy[m->core[u]] = false;
+    run->n_done++;
+    run->times->cycle = cycle; /* the last end is the last of these events */
+    for (uint32_t k = run->graph->first_consumer[u], next; k < end; k = next) {
+        const uint32_t to = m->core[m->consumer[k]];
+        const uint64_t there = to == m->core[u] ? cycle : send(run, u, to, cycle);
+        next = uop_messages_next(m, k, end);
+        for (uint32_t i = k; i < next; i++)
+            arrive(run, m->consumer[i], there);
+    }
+}
+
+/* The core's next uop starts, if it may. */
+static void fire(struct run *run, uint32_t c, uint64_t cycle)
+{
+    if (run->busy[c] || run->n_waiting[c] == 0 ||
+        (run->schedule->firing == UOP_STATIC && run->waiting[run->schedule->first[c]] != run->next[c]))
+        return;
+    const uint32_t u = run->schedule->order[waiting_take(run, c)];
+    run->next[c]++;
+    run->busy[c] = true;
+    run->times->start[u] = cycle;
+    run->times->finish[u] = cycle + run->graph->uop[u].cycle;
+    event_put(run, (struct event){run->times->finish[u], u, true});
+}
+
+/* All that happens in a cycle, before cores choose. Returns which cores are touched: n of them in `touched`
+ * (2 n_uop at most). */
+static uint32_t step(struct run *run, uint64_t cycle, uint32_t *touched)
+{
+    uint32_t n = 0;
+    while (run->n_event && run->event[0].cycle == cycle) {
+        const struct event e = event_take(run);
+        const uint32_t c = run->messages.core[e.uop];
+        if (e.end)
+            end_uop(run, e.uop, cycle);
+        else
+            waiting_put(run, c, run->messages.place[e.uop]);
+        touched[n++] = c;
+    }
+    return n;
+}
+
+enum dse_status uop_run_links(const struct uop_graph *graph, const struct kc_machine *machine,
+                              const struct uop_schedule *schedule, struct arena *scratch,
+                              struct uop_times *out, struct uop_link *link, struct dse_error *err)
+{
+    struct run run = {.graph = graph, .machine = machine, .schedule = schedule, .times = out, .link = link};
+    uint32_t *touched = arena_alloc_unset(scratch, 2 * (size_t)graph->n_uop, sizeof *touched);
+    DSE_TRY(run_init(&run, scratch, err));
+    memset(link, 0, (size_t)schedule->n_core * UOP_SIDES * sizeof *link);
+    out->cycle = 0;
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        if (run.missing[u] == 0)
+            event_put(&run, (struct event){0, u, false});
+    while (run.n_event) {
+        const uint64_t cycle = run.event[0].cycle;
+        const uint32_t n = step(&run, cycle, touched);
+        for (uint32_t i = 0; i < n; i++)
+            fire(&run, touched[i], cycle);
+    }
+    /* What no uop can go on from is a circle, and that names it. */
+    return run.n_done == graph->n_uop ? DSE_OK : uop_run_ideal(graph, schedule, scratch, out, err);
+}

@@ -1,0 +1,25 @@
+/* When a schedule's uops run, by any of the networks between the cores. docs/klotski.md, "Messages that
+ * take time". */
+#ifndef COSTMODEL_UOP_UOP_TRANSPORT_H
+#define COSTMODEL_UOP_UOP_TRANSPORT_H
+
+#include "costmodel/uop/uop_mesh.h"
+
+enum uop_transport {
+    UOP_IDEAL, /* messages take no time */
+    UOP_LINKS, /* uop_links.h */
+    UOP_FLITS, /* uop_flits.h */
+};
+
+extern const char *const uop_transport_name[3]; /* "ideal", "links", "flits" */
+extern const char *const uop_firing_name[2];    /* by enum uop_firing: "static", "dynamic" */
+
+/* Times, and what went over each link (cores * UOP_SIDES); nothing is busy where messages take no time.
+ * An order that goes in a circle is refused with dynamic firing, too. Errors, `cancel` and `scratch`: as
+ * uop_run_flits. */
+DSE_MUST_CHECK enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *machine,
+                                       const struct uop_schedule *schedule, enum uop_transport transport,
+                                       const atomic_int *cancel, struct arena *scratch, struct uop_times *out,
+                                       struct uop_link *link, struct dse_error *err);
+
+#endif
