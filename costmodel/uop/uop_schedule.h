@@ -29,8 +29,8 @@ struct uop_times {
 };
 
 /* Every core runs its uops in their order (whatever `firing` says), each as soon as what it needs is made;
- * messages take no time. `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message has the circle of uops
- * that wait for each other. DSE_NO_MEMORY. */
+ * messages take no time. `scratch` is reset by the caller. DSE_BAD_INPUT: no order does that; the message
+ * has the circle of uops that wait for each other. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
                                              const struct uop_schedule *schedule, struct arena *scratch,
                                              struct uop_times *out, struct dse_error *err);

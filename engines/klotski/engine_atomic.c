@@ -10,7 +10,16 @@
 #include "engines/klotski/partition.h"
 #include "engines/search/annealing.h"
 
-enum { OPTION_PARTITION_FROM, OPTION_MAX_UOPS, OPTION_EVALUATIONS, OPTION_SUMS, OPTION_SRAM, N_OPTION };
+enum {
+    OPTION_PARTITION_FROM,
+    OPTION_MAX_UOPS,
+    OPTION_EVALUATIONS,
+    OPTION_SUMS,
+    OPTION_SRAM,
+    OPTION_TRANSPORT,
+    OPTION_FIRING,
+    N_OPTION
+};
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
@@ -24,6 +33,8 @@ static const struct engine_option option[N_OPTION] = {
                             .highest = 100000},
     [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
     [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
+    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
+    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
 };
 
 /* Changes of the target's logarithm, at most. */
@@ -144,6 +155,7 @@ static enum dse_status offer(struct state *state, struct engine_context *context
     DSE_TRY(atomic_order(&graph, &state->task.machine, &state->scratch, start, core, &cycle, err));
     DSE_TRY(
         klotski_lists(start, core, graph.n_uop, state->task.n_core, &state->scratch, &plan.schedule, err));
+    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
     return klotski_offer(context, &state->task, &plan, &state->scratch, err);
 }
 

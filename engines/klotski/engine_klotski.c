@@ -27,6 +27,8 @@ enum {
     OPTION_TRIES,
     OPTION_SUMS,
     OPTION_SRAM,
+    OPTION_TRANSPORT,
+    OPTION_FIRING,
     N_OPTION
 };
 
@@ -109,6 +111,8 @@ static const struct engine_option option[N_OPTION] = {
                       .highest = 1e7},
     [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
     [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
+    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
+    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
 };
 
 struct state {
@@ -316,6 +320,7 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
                             .cut = state->cut};
     DSE_TRY(klotski_lists(found.start, found.core, graph.n_uop, state->task.n_core, &state->scratch,
                           &plan.schedule, err));
+    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
     return klotski_offer(context, &state->task, &plan, &state->scratch, err);
 }
 

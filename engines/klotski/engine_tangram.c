@@ -6,10 +6,12 @@
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 
-enum { OPTION_PARTITION_FROM, N_OPTION };
+enum { OPTION_PARTITION_FROM, OPTION_TRANSPORT, OPTION_FIRING, N_OPTION };
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
+    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
+    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
 };
 
 struct state {
@@ -50,6 +52,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
         core[u] = klotski_zigzag(&task->machine, u % task->n_core);
     }
     DSE_TRY(klotski_lists(start, core, graph.n_uop, task->n_core, &state->scratch, &plan.schedule, err));
+    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
     DSE_TRY(klotski_offer(context, task, &plan, &state->scratch, err));
     engine_context_count(context, 1);
     *stop = STOP_CONVERGED;

@@ -105,6 +105,12 @@ enum dse_status klotski_lists(const uint64_t *start, const uint32_t *core, uint3
     return DSE_OK;
 }
 
+void klotski_plan_transport(const struct engine_context *context, size_t index, struct uop_plan *plan)
+{
+    plan->transport = (enum uop_transport)engine_context_option(context, index);
+    plan->schedule.firing = (enum uop_firing)engine_context_option(context, index + 1);
+}
+
 enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
                               const struct uop_plan *plan, struct arena *scratch, struct dse_error *err)
 {

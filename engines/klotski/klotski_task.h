@@ -28,6 +28,22 @@ extern const struct engine_accounting klotski_accountings[];
         .kind = OPTION_CHOICE, .standard = (STANDARD), .lowest = 0, .highest = 2, .choice = uop_sram_name    \
     }
 
+#define KLOTSKI_OPTION_TRANSPORT                                                                             \
+    {                                                                                                        \
+        .name = "transport",                                                                                 \
+        .sentence =                                                                                          \
+            "what times have messages: none, those of the links on their way, or the simulated mesh's",      \
+        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_IDEAL, .lowest = 0, .highest = 2,                 \
+        .choice = uop_transport_name                                                                         \
+    }
+#define KLOTSKI_OPTION_FIRING                                                                                \
+    {                                                                                                        \
+        .name = "firing",                                                                                    \
+        .sentence = "what an accelerator runs next: the next uop of its list, or the first that is ready",   \
+        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_STATIC, .lowest = 0, .highest = 1,                \
+        .choice = uop_firing_name                                                                            \
+    }
+
 #define KLOTSKI_OPTION_MAX_UOPS                                                                              \
     {                                                                                                        \
         .name = "max_uops", .sentence = "partitions into more uops a sample are passed over", .unit = "",    \
@@ -56,6 +72,9 @@ uint32_t klotski_zigzag(const struct kc_machine *machine, uint32_t i);
 
 /* Most uops of a partition: those that an option allows a sample, as far as a graph can have them. */
 uint32_t klotski_most_uops(const struct klotski_task *task, double a_sample);
+
+/* What the options KLOTSKI_OPTION_TRANSPORT, number `index`, and KLOTSKI_OPTION_FIRING behind it say. */
+void klotski_plan_transport(const struct engine_context *context, size_t index, struct uop_plan *plan);
 
 /* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_of. */
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,

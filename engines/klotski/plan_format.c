@@ -1,10 +1,12 @@
-/* Schedules of uops as `dse eval` sees them: read, evaluated, and the reports summary, uops and edges. */
+/* Schedules of uops as `dse eval` sees them: read, evaluated, and the reports summary, uops, edges and links.
+ */
 #include <math.h>
 #include <stdio.h>
 
 #include "costmodel/uop/accounting_maestro_kc.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/klotski_task.h"
 
 enum { SHOWN_MAX = 64, NAME_MAX_BYTE = 160, LABEL = 12 };
 
@@ -122,6 +124,38 @@ static enum dse_status report_edges(const void *schedule, struct report *report,
     return DSE_OK;
 }
 
+static const struct cell_column link_column[] = {
+    CELL_COLUMN("from", "from", LOOK_COUNT),
+    CELL_COLUMN("to", "to", LOOK_COUNT),
+    CELL_COLUMN("bytes", "bytes", LOOK_COUNT),
+    CELL_COLUMN("busy_cycles", "busy cycles", LOOK_COUNT),
+};
+
+static enum dse_status report_links(const void *schedule, struct report *report, struct dse_error *err)
+{
+    const struct evaluated *e = schedule;
+    (void)err;
+    cells_init(&report->rows, link_column, sizeof link_column / sizeof link_column[0]);
+    for (uint32_t k = 0; k < e->plan.schedule.n_core * UOP_SIDES; k++) {
+        const uint32_t from = k / UOP_SIDES, to = uop_link_to(&e->machine, k);
+        if (from == to)
+            continue; /* the mesh ends there */
+        cells_count(&report->rows, from);
+        cells_count(&report->rows, to);
+        cells_count(&report->rows, e->outcome.link[k].byte);
+        cells_count(&report->rows, e->outcome.link[k].busy_cycle);
+    }
+    return DSE_OK;
+}
+
+enum { OPTION_TRANSPORT, OPTION_FIRING, N_OPTION };
+
+/* Not given: what the text says. */
+static const struct engine_option option[N_OPTION] = {
+    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
+    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
+};
+
 static enum dse_status evaluate(const struct schedule_request *request, struct arena *arena, void **schedule,
                                 struct dse_error *err)
 {
@@ -136,6 +170,10 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
     DSE_TRY(uop_network_of(request->network, arena, &e->network, err));
     DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, request->batch, arena,
                           &e->plan, err));
+    if (!isnan(request->option[OPTION_TRANSPORT]))
+        e->plan.transport = (enum uop_transport)request->option[OPTION_TRANSPORT];
+    if (!isnan(request->option[OPTION_FIRING]))
+        e->plan.schedule.firing = (enum uop_firing)request->option[OPTION_FIRING];
     DSE_TRY(uop_plan_evaluate(&e->network, &e->machine, &e->plan, request->path, arena, &e->outcome, err));
     e->core = arena_alloc(arena, e->outcome.graph.n_uop, sizeof *e->core);
     DSE_TRY(arena_check(arena, "a schedule", err));
@@ -149,11 +187,15 @@ static const struct schedule_report reports[] = {
     {"summary", "cycles, bound, uops, use of the accelerators, messages, energy", NULL, report_summary},
     {"uops", "when and where each uop runs", NULL, report_uops},
     {"edges", "which uop waits for which, and the bytes between them", NULL, report_edges},
+    {"links", "bytes over each link between accelerators, and cycles in which it is busy", NULL,
+     report_links},
 };
 
 const struct schedule_format schedule_format_klotski = {
     .name = "schedule of uops",
     .key = "uops",
+    .option = option,
+    .n_option = N_OPTION,
     .report = reports,
     .n_report = sizeof reports / sizeof reports[0],
     .evaluate = evaluate,

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "costmodel/readers/readers.h"
+#include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/uop_plan.h"
 
 static const char network_text[] =
@@ -169,6 +170,91 @@ static void test_bad_plans_are_refused(void **state)
     }
 }
 
+/* On core 0 a/0, then b/1, which waits for the 128 bytes of a/1 from core 1: made in cycle 17, they take a link
+ * and one flit of 512 bytes; or a packet over two idle routers, 3 x 2 + 5 cycles (docs/noc.md). With dynamic
+ * firing b/0 goes before it. */
+static void test_messages_that_take_time(void **state)
+{
+    static const struct {
+        const char *options;
+        uint64_t start[2]; /* of b/0, b/1 */
+        uint64_t busy;     /* of the link from core 1 to core 0 */
+    } row[] = {
+        {"transport: ideal, firing: static", {34, 17}, 0},
+        {"transport: links, firing: static", {36, 19}, 1},
+        {"transport: flits, firing: static", {45, 28}, 5},
+        {"transport: ideal, firing: dynamic", {34, 17}, 0},
+        {"transport: links, firing: dynamic", {17, 34}, 1},
+        {"transport: flits, firing: dynamic", {17, 34}, 5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct made m;
+        struct uop_outcome o;
+        struct dse_error err;
+        struct text_buffer text;
+        char plan[600];
+        make(&m, "2x1");
+        (void)with("transport: ideal, firing: static", row[i].options, plan, sizeof plan);
+        memcpy(strstr(plan, "b/0, b/1"), "b/1, b/0", 8);
+        assert_int_equal(read_text(&m, plan, 1, &err), DSE_OK);
+        assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
+                         DSE_OK);
+        assert_int_equal(o.times.start[2], row[i].start[0]);
+        assert_int_equal(o.times.start[3], row[i].start[1]);
+        assert_int_equal(o.link[1 * UOP_SIDES + UOP_WEST].byte, 128);
+        assert_int_equal(o.link[1 * UOP_SIDES + UOP_WEST].busy_cycle, row[i].busy);
+        text_init(&text);
+        uop_plan_write(&o.graph, &m.plan, &text);
+        assert_string_equal(text.data, plan);
+        text_free(&text);
+        unmake(&m);
+    }
+}
+
+/* `dse eval -o transport=... -o firing=...` of the text above, and the report on links. */
+static void test_options_of_the_evaluation(void **state)
+{
+    static const struct {
+        double transport, firing;
+        uint64_t links[8]; /* from, to, bytes, busy cycles */
+    } row[] = {
+        {NAN, NAN, {0, 1, 0, 0, 1, 0, 128, 0}},
+        {UOP_LINKS, NAN, {0, 1, 0, 0, 1, 0, 128, 1}},
+        {UOP_FLITS, UOP_DYNAMIC, {0, 1, 0, 0, 1, 0, 128, 5}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct made m;
+        struct dse_error err;
+        struct report report;
+        void *schedule;
+        const struct schedule_format *format = &schedule_format_klotski;
+        const double option[] = {row[i].transport, row[i].firing};
+        make(&m, "2x1");
+        const struct schedule_request request = {.arch = &m.arch,
+                                                 .network = &m.network,
+                                                 .batch = 1,
+                                                 .option = option,
+                                                 .path = "plan.yaml",
+                                                 .text = plan_text,
+                                                 .length = strlen(plan_text)};
+        assert_int_equal(format->evaluate(&request, &m.arena, &schedule, &err), DSE_OK);
+        for (size_t r = 0; r < format->n_report; r++) {
+            if (strcmp(format->report[r].name, "links") != 0)
+                continue;
+            report_init(&report, "links");
+            assert_int_equal(format->report[r].fill(schedule, &report, &err), DSE_OK);
+            assert_false(report_failed(&report));
+            assert_int_equal(report.rows.n_cell, 8);
+            for (size_t k = 0; k < 8; k++)
+                assert_int_equal(cells_at(&report.rows, k)->whole, row[i].links[k]);
+            report_free(&report);
+        }
+        unmake(&m);
+    }
+}
+
 static void test_what_fits(void **state)
 {
     const struct kc_machine machine = {.sram_word = 100};
@@ -208,9 +294,13 @@ static void test_samples_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_plan_by_hand),        cmocka_unit_test(test_bad_texts_name_line_and_reason),
-        cmocka_unit_test(test_bad_plans_are_refused), cmocka_unit_test(test_what_fits),
+        cmocka_unit_test(test_a_plan_by_hand),
+        cmocka_unit_test(test_bad_texts_name_line_and_reason),
+        cmocka_unit_test(test_bad_plans_are_refused),
+        cmocka_unit_test(test_what_fits),
         cmocka_unit_test(test_samples_have_names),
+        cmocka_unit_test(test_messages_that_take_time),
+        cmocka_unit_test(test_options_of_the_evaluation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
