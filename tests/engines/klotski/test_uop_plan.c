@@ -170,9 +170,9 @@ static void test_bad_plans_are_refused(void **state)
     }
 }
 
-/* On core 0 a/0, then b/1, which waits for the 128 bytes of a/1 from core 1: made in cycle 17, they take a link
- * and one flit of 512 bytes; or a packet over two idle routers, 3 x 2 + 5 cycles (docs/noc.md). With dynamic
- * firing b/0 goes before it. */
+/* On core 0 a/0, then b/1, which waits for the 128 bytes of a/1 from core 1: made in cycle 17, they take a
+ * link and one flit of 512 bytes; or a packet over two idle routers, 3 x 2 + 5 cycles (docs/noc.md). With
+ * dynamic firing b/0 goes before it. */
 static void test_messages_that_take_time(void **state)
 {
     static const struct {
