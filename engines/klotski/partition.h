@@ -22,7 +22,8 @@ enum { PARTITION_GRID_N = 5 * 5 * 9 * 10 };
 struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i);
 
 /* One tile size for all layers. Sizes of the grid: output rows and columns 7 to 112, input channels in
- * multiples of the c lanes, output channels in multiples of the k lanes. Memory from `arena`. DSE_NO_MEMORY. */
+ * multiples of the c lanes, output channels in multiples of the k lanes. Memory from `arena`.
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status partition_grid_of(const struct uop_network *network,
                                                  const struct kc_machine *machine,
                                                  const struct tile_rules *rules, struct arena *arena,
