@@ -1,7 +1,7 @@
 /* How far the cycles of schedules over links are from those of the cycle-exact mesh, on 60 schedules: random
- * partitions of five networks on three meshes, ordered by list scheduling, with three widths of links; and the
- * CPU seconds of one schedule of about 6,000 uops on 32 x 32 cores. Prints "name,value,unit". With an argument
- * a line for each schedule besides. */
+ * partitions of five networks on three meshes, ordered by list scheduling, with three widths of links; and
+ * the CPU seconds of one schedule of about 6,000 uops on 32 x 32 cores. Prints "name,value,unit". With an
+ * argument a line for each schedule besides. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static void close_bench(struct bench *b)
     network_free(&b->network);
 }
 
-/* The list schedule of a partition of at most `max_uops`: one of the grid at random, or, without `stream`, the
- * one with the most uops. */
+/* The list schedule of a partition of at most `max_uops`: one of the grid at random, or, without `stream`,
+ * the one with the most uops. */
 static enum dse_status schedule(struct bench *b, uint32_t max_uops, struct random_stream *stream,
                                 struct dse_error *err)
 {
