@@ -1,6 +1,6 @@
-/* Tests: uop_flits.c. Schedules by hand against the latency that docs/noc.md has for a packet: n packets
- * over h idle routers, both ends counted, take 3 h + 5 n cycles. Random ones against the checker and
- * links that take no time. */
+/* Tests: uop_flits.c.
+ * Schedules by hand against the latency that docs/noc.md has for a packet: n packets over h idle routers,
+ * both ends counted, take 3 h + 5 n cycles. Random ones against the checker and links that take no time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* Tests: uop_links.c, uop_mesh.c, uop_transport.c. Messages by hand, in the numbers of docs/klotski.md,
- * "Messages that take time": a cycle for each link and one for each flit. Random schedules against the
- * checker, against links that take no time, and chains, where nothing can be in the way, against the sum
- * of their times. */
+/* Tests: uop_links.c, uop_mesh.c, uop_transport.c.
+ * Messages by hand, in the numbers of docs/klotski.md, "Messages that take time": a cycle for each link and
+ * one for each flit. Random schedules against a plain simulation, the checker and links that take no time;
+ * chains, where nothing can be in the way, against the sum of their times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,6 +164,105 @@ static void test_routes(void **state)
     assert_int_equal(uop_link_to(&machine, 2 * UOP_SIDES + UOP_NORTH), 2);
 }
 
+/* The same rules cycle by cycle, written again from docs/klotski.md. */
+struct plain {
+    const struct uop_placed *p;
+    const uint32_t *core;
+    uint64_t link_free[UOP_PLACED_CORE_MAX][UOP_PLACED_CORE_MAX]; /* from, to a neighbour */
+    uint64_t there[UOP_SMALL_MAX][UOP_PLACED_CORE_MAX];           /* what a uop made, on a core */
+    uint64_t start[UOP_SMALL_MAX], finish[UOP_SMALL_MAX];
+};
+
+/* When a message of so many flits has come, along the row first or not; it takes the links where `taken`. */
+static uint64_t plain_send(struct plain *s, uint32_t from, uint32_t to, uint64_t cycle, uint64_t flits,
+                           bool row_first, bool taken)
+{
+    const uint32_t columns = s->p->machine.columns;
+    while (from != to) {
+        const uint32_t x = from % columns, y = from / columns, to_x = to % columns, to_y = to / columns;
+        uint32_t next;
+        if (row_first ? x != to_x : y == to_y)
+            next = to_x > x ? from + 1 : from - 1;
+        else
+            next = to_y > y ? from + columns : from - columns;
+        if (s->link_free[from][next] > cycle)
+            cycle = s->link_free[from][next];
+        if (taken)
+            s->link_free[from][next] = cycle + flits;
+        cycle++;
+        from = next;
+    }
+    return cycle + flits;
+}
+
+static void plain_end(struct plain *s, uint32_t u, uint64_t cycle)
+{
+    const uint32_t n = s->p->small.graph.n_uop, flit_byte = s->p->machine.noc.flit_bit / 8;
+    const uint64_t flits = (4 * s->p->small.uop[u].output_word + flit_byte - 1) / flit_byte;
+    for (uint32_t c = 0; c < s->p->schedule.n_core; c++) {
+        bool waits = false;
+        for (uint32_t v = 0; v < n; v++)
+            waits = waits || (s->p->small.edge[u][v] && s->core[v] == c);
+        if (c == s->core[u] || !waits) {
+            s->there[u][c] = cycle;
+            continue;
+        }
+        const bool row_first = plain_send(s, s->core[u], c, cycle, flits, true, false) <=
+                               plain_send(s, s->core[u], c, cycle, flits, false, false);
+        s->there[u][c] = plain_send(s, s->core[u], c, cycle, flits, row_first, true);
+    }
+}
+
+static void plain_fire(struct plain *s, uint32_t c, uint64_t cycle)
+{
+    const struct uop_placed *p = s->p;
+    for (uint32_t i = p->first[c]; i < p->first[c + 1]; i++)
+        if (s->start[p->order[i]] != UINT64_MAX && s->finish[p->order[i]] > cycle)
+            return; /* it is busy */
+    for (uint32_t i = p->first[c]; i < p->first[c + 1]; i++) {
+        const uint32_t u = p->order[i];
+        bool ready = true;
+        if (s->start[u] != UINT64_MAX)
+            continue;
+        for (uint32_t v = 0; v < p->small.graph.n_uop; v++)
+            ready = ready && (!p->small.edge[v][u] || s->there[v][c] <= cycle);
+        if (ready) {
+            s->start[u] = cycle;
+            s->finish[u] = cycle + p->small.uop[u].cycle;
+        }
+        if (ready || p->schedule.firing == UOP_STATIC)
+            return;
+    }
+}
+
+static void test_random_schedules_against_a_plain_simulation(void **state)
+{
+    struct random_stream rng = random_stream_make(14, 0, RANDOM_TEST);
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        struct uop_placed p;
+        uint32_t core[UOP_SMALL_MAX];
+        uop_placed_random(&rng, &p, core);
+        p.schedule.firing = i % 2 ? UOP_DYNAMIC : UOP_STATIC;
+        run(&p, UOP_LINKS);
+        struct plain s = {.p = &p, .core = core};
+        memset(s.there, 0xff, sizeof s.there);
+        memset(s.start, 0xff, sizeof s.start);
+        for (uint64_t cycle = 0; cycle <= p.times.cycle; cycle++) {
+            for (uint32_t u = 0; u < p.small.graph.n_uop; u++)
+                if (s.start[u] != UINT64_MAX && s.finish[u] == cycle)
+                    plain_end(&s, u, cycle);
+            for (uint32_t c = 0; c < p.schedule.n_core; c++)
+                plain_fire(&s, c, cycle);
+        }
+        for (uint32_t u = 0; u < p.small.graph.n_uop; u++)
+            if (s.start[u] != p.start[u] || s.finish[u] != p.finish[u])
+                fail_msg("schedule %d, uop %u: starts at %d, by the plain simulation at %d", i, u,
+                         (int)p.start[u], (int)s.start[u]);
+        arena_free(&p.arena);
+    }
+}
+
 static void test_random_schedules_by_links_and_without_time(void **state)
 {
     struct random_stream rng = random_stream_make(11, 0, RANDOM_TEST);
@@ -232,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_messages_over_one_link_follow_each_other),
         cmocka_unit_test(test_dynamic_firing_takes_what_is_ready),
         cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_random_schedules_against_a_plain_simulation),
         cmocka_unit_test(test_random_schedules_by_links_and_without_time),
         cmocka_unit_test(test_chains_take_the_sum_of_their_times),
     };
