@@ -37,13 +37,24 @@ static uint64_t first_cycle(const struct kc_machine *machine, uint64_t window, u
     return byte_rate_cycle(k * c * window + c * window, machine->delivery);
 }
 
+/* Of a pixel and a fold: the MACs of a window on one PE, after the delivery into a row of PEs, which MAESTRO
+ * does not overlap. */
+static uint64_t inner_cycle(const struct kc_machine *machine, uint64_t window, uint64_t c)
+{
+    return window + byte_rate_cycle(2 * window * c, machine->delivery);
+}
+
+uint64_t kc_pixel_cycle(const struct kc_machine *machine, const struct kc_tile *t)
+{
+    const struct folds k = folds_of(t->k, machine->k_lane), c = folds_of(t->c, machine->c_lane);
+    return k.n * c.n * inner_cycle(machine, (uint64_t)t->r * t->s, c.full);
+}
+
 uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *t)
 {
     const uint64_t window = (uint64_t)t->r * t->s;
     const struct folds k = folds_of(t->k, machine->k_lane), c = folds_of(t->c, machine->c_lane);
-    /* of a pixel and a fold: the MACs of a window on one PE, after the delivery into a row of PEs, which
-     * MAESTRO does not overlap */
-    const uint64_t inner = window + byte_rate_cycle(2 * window * c.full, machine->delivery);
+    const uint64_t inner = inner_cycle(machine, window, c.full);
     uint64_t cycle = k.n * c.n * t->p * t->q * inner + first_cycle(machine, window, k.full, c.full);
     /* the others overlap with one pixel of the fold before; four kinds of them at most */
     for (int last_k = 0; last_k < 2; last_k++)

@@ -73,6 +73,8 @@ DSE_MUST_CHECK enum dse_status kc_tile_check(const struct kc_machine *machine, c
 
 uint64_t kc_macs(const struct kc_tile *tile);
 uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *tile);
+/* Of these, for each output pixel; p x q of them are all but what comes before the first. */
+uint64_t kc_pixel_cycle(const struct kc_machine *machine, const struct kc_tile *tile);
 void kc_count(const struct kc_machine *machine, const struct kc_tile *tile, struct kc_counts *out);
 
 /* Joules of the accesses and MACs of `count` and `n_mac`; the parts are the sum's. */

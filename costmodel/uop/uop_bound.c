@@ -207,3 +207,36 @@ uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena 
     }
     return sum;
 }
+
+/* All MACs of a layer cut into `ic` input channels. With c' channels to a full fold a fold takes inner(c') cycles
+ * for each pixel, in each part of the output channels; what comes before the first pixel is left out. So work
+ * grows with no cut of pixels, and is least where output channels are cut at the lanes. */
+static uint64_t layer_work(const struct kc_machine *machine, const struct kc_tile *whole, uint32_t ic)
+{
+    const uint32_t size[2] = {ic, whole->c % ic}, n[2] = {whole->c / ic, whole->c % ic != 0};
+    uint64_t work = 0;
+    for (int i = 0; i < 2; i++) {
+        if (n[i] == 0)
+            continue;
+        struct kc_tile one = *whole;
+        one.c = size[i];
+        work += n[i] * kc_pixel_cycle(machine, &one);
+    }
+    return work * whole->p * whole->q;
+}
+
+uint64_t uop_partition_bound(const struct uop_network *network, const struct kc_machine *machine,
+                             uint32_t batch)
+{
+    uint64_t work = 0;
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct kc_tile *whole = &network->layer[l].whole;
+        uint64_t least = UINT64_MAX;
+        for (uint32_t ic = 1; ic <= whole->c; ic++) {
+            const uint64_t so = layer_work(machine, whole, ic);
+            least = so < least ? so : least;
+        }
+        work += least;
+    }
+    return ceil_div(work * batch, (uint64_t)machine->columns * machine->rows);
+}

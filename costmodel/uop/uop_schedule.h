@@ -52,6 +52,12 @@ uint32_t uop_segments(const struct uop_graph *graph, struct arena *scratch, uint
 uint64_t uop_segment_bound(const struct uop_graph *graph, uint32_t first, uint32_t end, uint32_t n_core,
                            struct arena *scratch);
 
+/* Cycles that no schedule of any partition on all cores of the machine is below: for each layer the least
+ * work of all cuts, over the cores. (The latency of a whole layer is no bound: a short last part of the input
+ * channels costs less alone.) */
+uint64_t uop_partition_bound(const struct uop_network *network, const struct kc_machine *machine,
+                             uint32_t batch);
+
 /* The sum over all segments; with UINT64_MAX as above. */
 uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena *scratch);
 

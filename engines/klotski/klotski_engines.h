@@ -8,6 +8,7 @@
 extern const struct engine engine_klotski;
 extern const struct engine engine_tangram;
 extern const struct engine engine_atomic;
+extern const struct engine engine_klotski_plus;
 
 /* The schedules that they find. */
 extern const struct schedule_format schedule_format_klotski;

@@ -24,6 +24,7 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
         .work_cycle = o->work_cycle,
         .critical_path_cycle = o->path_cycle,
         .bound_cycle = o->bound_cycle,
+        .partition_bound_cycle = uop_partition_bound(o->graph.network, machine, plan->batch),
         .core_busy = o->busy_share,
         .n_message = o->n_message,
         .n_hop = o->n_hop,

@@ -12,6 +12,8 @@
     X(S, work_cycle, U64, "cycle", NONE, NEITHER, "Cycles of all uops together")                             \
     X(S, critical_path_cycle, U64, "cycle", NONE, NEITHER, "Cycles of the longest path of uops")             \
     X(S, bound_cycle, U64, "cycle", NONE, NEITHER, "Cycles that no schedule of these uops is below")         \
+    X(S, partition_bound_cycle, U64, "cycle", NONE, NEITHER,                                                 \
+      "Cycles that no schedule of any partition is below: the least work over the accelerators")             \
     X(S, core_busy, F64, "1", NONE, MORE, "Share of the accelerators' time in which they run uops")          \
     X(S, n_message, U64, "1", NONE, NEITHER, "Messages between accelerators")                                \
     X(S, n_hop, U64, "1", NONE, LESS, "Hops of these messages")                                              \

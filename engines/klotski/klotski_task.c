@@ -111,6 +111,15 @@ void klotski_plan_transport(const struct engine_context *context, size_t index, 
     plan->schedule.firing = (enum uop_firing)engine_context_option(context, index + 1);
 }
 
+void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task)
+{
+    const struct objective *objective = &engine_context_task(context)->objective;
+    const uint64_t cycle = uop_partition_bound(&task->network, &task->machine, task->batch);
+    if (objective->energy_exponent == 0)
+        engine_context_bound(context,
+                             objective_cost_of(objective, 1, (double)cycle / task->machine.clock_hz));
+}
+
 enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
                               const struct uop_plan *plan, struct arena *scratch, struct dse_error *err)
 {

@@ -49,6 +49,11 @@ extern const struct engine_accounting klotski_accountings[];
         .name = "max_uops", .sentence = "partitions into more uops a sample are passed over", .unit = "",    \
         .kind = OPTION_INTEGER, .standard = 1500, .lowest = 1, .highest = UOP_MAX                            \
     }
+#define KLOTSKI_OPTION_TRIES(SENTENCE)                                                                       \
+    {                                                                                                        \
+        .name = "tries", .sentence = (SENTENCE), .unit = "", .kind = OPTION_INTEGER, .standard = 2000,       \
+        .highest = 1e7                                                                                       \
+    }
 #define KLOTSKI_OPTION_PARTITION_FROM                                                                        \
     {                                                                                                        \
         .name = "partition_from", .sentence = "a schedule of uops whose partition is taken as it is",        \
@@ -80,7 +85,11 @@ void klotski_plan_transport(const struct engine_context *context, size_t index, 
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
                                                struct klotski_task *made, struct dse_error *err);
 
-/* Offer a plan: evaluated, written, and a bound told. Memory from `scratch`. */
+/* Tell the driver what no schedule of any partition is below (uop_partition_bound), where the objective is the
+ * latency: of the energy no bound is known. */
+void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task);
+
+/* Offer a plan: evaluated and written. Memory from `scratch`. */
 DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
                                              const struct uop_plan *plan, struct arena *scratch,
                                              struct dse_error *err);

@@ -1,0 +1,193 @@
+/* Tests: cut_search.c, engine_klotski_plus.c.
+ * Prices against the engine klotski's, which orders the same partition by the same rule; partitions that the
+ * walk finds against the rules; known cycles of a plain local search by another program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engines/klotski/cut_search.h"
+#include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/partition.h"
+#include "tests/support/schedule_run.h"
+
+static void open_on(struct schedule_run *run, const struct engine *engine, const char *network,
+                    const char *mesh)
+{
+    const struct arch_override set = {"Core.mesh", mesh};
+    schedule_run_open_on(run, engine, network, "klotski", &set, 1);
+    run->task.objective = (struct objective){0, 1};
+}
+
+static struct klotski_metrics own_of(const struct schedule_run *run)
+{
+    struct klotski_metrics own;
+    memcpy(&own, run->result.schedule.own, sizeof own);
+    return own;
+}
+
+static uint64_t uops_of(const struct klotski_task *task, const struct uop_cut *cut, uint32_t batch)
+{
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < task->network.n_layer; l++)
+        n += uop_cut_count(&task->network.layer[l].whole, cut[l]);
+    return n * batch;
+}
+
+static void test_the_price_is_that_of_a_list_schedule(void **state)
+{
+    const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
+    struct schedule_run run;
+    struct klotski_task task;
+    struct uop_cut cut[128];
+    struct dse_error err;
+    uint64_t cycle;
+    (void)state;
+    open_on(&run, &engine_klotski, "experiments/networks/resnet50.yaml", "3x3");
+    schedule_run_set(&run, "partition", "fixed");
+    schedule_run_set(&run, "h", "14");
+    schedule_run_set(&run, "w", "14");
+    schedule_run_set(&run, "ic", "516");
+    schedule_run_set(&run, "oc", "140");
+    schedule_run_set(&run, "schedule", "list");
+    schedule_run_solve(&run);
+    assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+    for (uint32_t l = 0; l < task.network.n_layer; l++)
+        cut[l] = uop_cut_clip(&task.network.layer[l].whole, (struct uop_cut){14, 14, 516, 140});
+    struct arena scratch;
+    arena_init(&scratch);
+    assert_int_equal(cut_price(&task, &rules, cut, UINT64_MAX, &scratch, &cycle, &err), DSE_OK);
+    /* the engine orders segment by segment, so it may be shorter, by what crosses their ends: nothing here */
+    assert_int_equal(cycle, run.result.schedule.latency_cycle);
+    assert_int_equal(cut_price(&task, &rules, cut, cycle + 1, &scratch, &cycle, &err), DSE_OK);
+    assert_int_equal(cycle, run.result.schedule.latency_cycle);
+    assert_int_equal(cut_price(&task, &rules, cut, cycle, &scratch, &cycle, &err), DSE_OK);
+    assert_true(cycle == UINT64_MAX);
+    arena_free(&scratch);
+    schedule_run_close(&run);
+}
+
+/* A walk of some rounds: every best partition keeps the rules and has the price that is said. */
+static void test_the_walk_keeps_the_rules(void **state)
+{
+    struct schedule_run run;
+    struct klotski_task task;
+    struct tile_lists lists;
+    struct cut_search *search;
+    struct dse_error err;
+    struct arena scratch;
+    uint64_t start, before, cycle, again;
+    bool is_over = false;
+    (void)state;
+    open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
+    run.task.batch = 2;
+    assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+    const struct tile_rules rules = {.sram = UOP_SRAM_ALL, .batch = 2, .max_uops = 400};
+    struct uop_cut *cut = arena_alloc(&run.arena, task.network.n_layer, sizeof *cut);
+    assert_int_equal(
+        tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err), DSE_OK);
+    assert_true(partition_target(&lists, 12, 2, cut) <= 400);
+    arena_init(&scratch);
+    assert_int_equal(cut_price(&task, &rules, cut, UINT64_MAX, &scratch, &start, &err), DSE_OK);
+    assert_int_equal(cut_search_new(&task, &rules, &lists, cut, start, 600,
+                                    random_stream_make(3, 0, RANDOM_MOVE), &run.arena, &scratch, &search,
+                                    &err),
+                     DSE_OK);
+    before = start;
+    for (int i = 0; !is_over; i++) {
+        assert_true(i < 7);
+        assert_int_equal(cut_search_step(search, 100, &is_over, &err), DSE_OK);
+        const struct uop_cut *best = cut_search_best(search, &cycle);
+        assert_true(cycle <= before && uops_of(&task, best, 2) <= 400);
+        for (uint32_t l = 0; l < task.network.n_layer; l++) {
+            const struct uop_need need = uop_cut_need(&task.network.layer[l].whole, best[l]);
+            assert_true(uop_need_fits(&need, UOP_SRAM_ALL, &task.machine));
+        }
+        assert_int_equal(cut_price(&task, &rules, best, UINT64_MAX, &scratch, &again, &err), DSE_OK);
+        assert_int_equal(again, cycle);
+        before = cycle;
+    }
+    assert_true(cycle < start);
+    arena_free(&scratch);
+    schedule_run_close(&run);
+}
+
+/* 2,639,000 cycles by 6 to 15 s of local search with another program; the best shared size takes 3,077,504. */
+static void test_tile_sizes_per_layer(void **state)
+{
+    struct schedule_run run;
+    (void)state;
+    open_on(&run, &engine_klotski_plus, "experiments/networks/resnet50.yaml", "4x4");
+    schedule_run_set(&run, "evaluations", "1000");
+    schedule_run_set(&run, "tries", "200");
+    schedule_run_solve(&run);
+    const uint64_t cycle = run.result.schedule.latency_cycle;
+    assert_true(own_of(&run).n_uop <= 1500);
+    assert_true(cycle < 2750000);
+    assert_true(cycle >= own_of(&run).partition_bound_cycle);
+    assert_true(run.result.bound > 0 && run.result.cost >= run.result.bound);
+    schedule_run_solve(&run);
+    assert_int_equal(run.result.schedule.latency_cycle, cycle);
+    run.task.budget.max_evaluations = 40; /* in the middle of the starts */
+    schedule_run_solve(&run);
+    assert_true(run.result.feasible && run.result.n_evaluation <= 40);
+    schedule_run_close(&run);
+}
+
+static void test_the_partition_of_another(void **state)
+{
+    struct schedule_run run;
+    struct engine_file file;
+    struct dse_error err;
+    size_t index = 0;
+    (void)state;
+    open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
+    schedule_run_set(&run, "evaluations", "0");
+    schedule_run_set(&run, "tries", "10");
+    schedule_run_solve(&run);
+    const struct klotski_metrics own = own_of(&run);
+    const uint64_t cycle = run.result.schedule.latency_cycle;
+    const char *text = run.result.schedule.text;
+    while (strcmp(run.engine->option[index].name, "partition_from") != 0)
+        index++;
+    file.id = engine_file_id(text, strlen(text));
+    assert_int_equal(run.engine->read_file(index, "given.yaml", text, strlen(text), &run.arena, &file.content,
+                                           &err),
+                     DSE_OK);
+    run.option[index] = file.id;
+    run.task.file = &file;
+    run.task.n_file = 1;
+    schedule_run_solve(&run);
+    assert_int_equal(own_of(&run).n_uop, own.n_uop);
+    schedule_run_set(&run, "evaluations", "200");
+    schedule_run_solve(&run);
+    assert_true(run.result.schedule.latency_cycle <= cycle);
+    schedule_run_close(&run);
+}
+
+static void test_nothing_fits(void **state)
+{
+    struct schedule_run run;
+    (void)state;
+    open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
+    schedule_run_set(&run, "max_uops", "20");
+    schedule_run_solve(&run);
+    assert_false(run.result.feasible);
+    assert_non_null(strstr(run.result.reason, "max_uops"));
+    schedule_run_close(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_price_is_that_of_a_list_schedule),
+        cmocka_unit_test(test_the_walk_keeps_the_rules),
+        cmocka_unit_test(test_tile_sizes_per_layer),
+        cmocka_unit_test(test_the_partition_of_another),
+        cmocka_unit_test(test_nothing_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
