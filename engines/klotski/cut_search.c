@@ -31,8 +31,8 @@ enum dse_status cut_price(const struct klotski_task *task, const struct tile_rul
 {
     struct uop_graph graph;
     arena_reset(scratch);
-    DSE_TRY(uop_graph_of(&task->network, &task->machine, cut, rules->sums, rules->batch, scratch, &graph,
-                         err));
+    DSE_TRY(
+        uop_graph_of(&task->network, &task->machine, cut, rules->sums, rules->batch, scratch, &graph, err));
     uint64_t *priority = arena_alloc_unset(scratch, graph.n_uop, sizeof *priority);
     uint64_t *start = arena_alloc_unset(scratch, graph.n_uop, sizeof *start);
     uint32_t *core = arena_alloc_unset(scratch, graph.n_uop, sizeof *core);

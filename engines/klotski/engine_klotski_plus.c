@@ -16,6 +16,8 @@ enum {
     OPTION_TRIES,
     OPTION_SUMS,
     OPTION_SRAM,
+    OPTION_TRANSPORT,
+    OPTION_FIRING,
     N_OPTION
 };
 
@@ -23,7 +25,8 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
     [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
     [OPTION_EVALUATIONS] = {.name = "evaluations",
-                            .sentence = "partitions that the annealing tries, after those that it starts from",
+                            .sentence =
+                                "partitions that the annealing tries, after those that it starts from",
                             .unit = "",
                             .kind = OPTION_INTEGER,
                             .standard = 10000,
@@ -31,6 +34,8 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_TRIES] = KLOTSKI_OPTION_TRIES("changed priorities that are tried for the order"),
     [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
     [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
+    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
+    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
 };
 
 /* Partitions that are priced between two looks at the clock. */
@@ -130,10 +135,8 @@ static enum dse_status order_and_offer(struct state *state, struct engine_contex
                                        const struct uop_cut *cut, struct dse_error *err)
 {
     const struct engine_budget *budget = &engine_context_task(context)->budget;
-    struct uop_plan plan = {.sums = state->rules.sums,
-                            .sram = state->rules.sram,
-                            .batch = state->task.batch,
-                            .cut = cut};
+    struct uop_plan plan = {
+        .sums = state->rules.sums, .sram = state->rules.sram, .batch = state->task.batch, .cut = cut};
     struct arena *scratch = &state->scratch;
     struct uop_graph graph;
     arena_reset(scratch);
@@ -151,6 +154,7 @@ static enum dse_status order_and_offer(struct state *state, struct engine_contex
     DSE_TRY(order_search(&graph, &settings, &state->random, scratch, &found, err));
     DSE_TRY(klotski_lists(found.start, found.core, graph.n_uop, state->task.n_core, scratch, &plan.schedule,
                           err));
+    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
     return klotski_offer(context, &state->task, &plan, scratch, err);
 }
 
@@ -183,8 +187,9 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     if (state->from < N_FROM)
         return DSE_OK;
     if (!state->has_best) {
-        engine_context_explain(context, "no partition fits the accelerators' memory and makes at most max_uops "
-                                        "uops; try sram=output, or a larger max_uops");
+        engine_context_explain(context,
+                               "no partition fits the accelerators' memory and makes at most max_uops "
+                               "uops; try sram=output, or a larger max_uops");
         *stop = STOP_CONVERGED;
         return DSE_OK;
     }
@@ -215,7 +220,7 @@ const struct engine engine_klotski_plus = {
     .group = &klotski_group,
     .option = option,
     .n_option = N_OPTION,
-    .effort = {.fixed_s = 1, .evaluations = 1, .evaluation_s = 8e-4, .option = {"evaluations"}},
+    .effort = {.fixed_s = 0.5, .evaluations = 1, .evaluation_s = 6e-4, .option = {"evaluations"}},
     .read_file = klotski_read_file,
     .state_byte = sizeof(struct state),
     .init = init,

@@ -85,8 +85,8 @@ void klotski_plan_transport(const struct engine_context *context, size_t index, 
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
                                                struct klotski_task *made, struct dse_error *err);
 
-/* Tell the driver what no schedule of any partition is below (uop_partition_bound), where the objective is the
- * latency: of the energy no bound is known. */
+/* Tell the driver what no schedule of any partition is below (uop_partition_bound), where the objective is
+ * the latency: of the energy no bound is known. */
 void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task);
 
 /* Offer a plan: evaluated and written. Memory from `scratch`. */

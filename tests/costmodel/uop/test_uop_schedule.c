@@ -202,6 +202,48 @@ static void test_known_segments(void **state)
     }
 }
 
+/* All cuts of small layers: the least work of any, less what comes before the first pixels. One network of
+ * one layer each, of 12 x 14 lanes. */
+static void test_the_bound_of_all_partitions(void **state)
+{
+    static const struct kc_machine machine = {
+        .columns = 3, .rows = 1, .c_lane = 12, .k_lane = 14, .delivery = {128, 1}};
+    static const struct kc_tile row[] = {{3, 3, 1, 1, 3, 2, 40, 30},
+                                         {1, 1, 1, 1, 4, 1, 25, 14},
+                                         {5, 5, 1, 1, 1, 2, 13, 15},
+                                         {1, 1, 1, 1, 1, 1, 7, 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct kc_tile *whole = &row[i];
+        const struct uop_layer layer = {.whole = *whole};
+        const struct uop_network network = {.n_layer = 1, .layer = &layer};
+        uint64_t least = UINT64_MAX, first = 0;
+        for (uint32_t ic = 1; ic <= whole->c; ic++)
+            for (uint32_t oc = 1; oc <= whole->k; oc++)
+                for (uint32_t h = 1; h <= whole->p; h++) {
+                    uint64_t work = 0, n = 0;
+                    for (uint32_t c = 0; c < whole->c; c += ic)
+                        for (uint32_t k = 0; k < whole->k; k += oc)
+                            for (uint32_t y = 0; y < whole->p; y += h, n++) {
+                                struct kc_tile tile = *whole;
+                                tile.c = ic < whole->c - c ? ic : whole->c - c;
+                                tile.k = oc < whole->k - k ? oc : whole->k - k;
+                                tile.p = h < whole->p - y ? h : whole->p - y;
+                                work += kc_cycle(&machine, &tile);
+                            }
+                    if (work < least) {
+                        least = work;
+                        first = n * (14 * 12 + 12) * whole->r * whole->s / 128 + n;
+                    }
+                }
+        for (uint32_t batch = 1; batch < 3; batch++) {
+            const uint64_t bound = uop_partition_bound(&network, &machine, batch);
+            assert_true(bound <= (least * batch + 2) / 3);
+            assert_true(bound >= (least - first) * batch / 3);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_times_pass_the_check_and_changed_ones_do_not),
         cmocka_unit_test(test_an_order_that_goes_in_a_circle_is_named),
         cmocka_unit_test(test_known_segments),
+        cmocka_unit_test(test_the_bound_of_all_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

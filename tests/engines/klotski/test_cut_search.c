@@ -87,8 +87,8 @@ static void test_the_walk_keeps_the_rules(void **state)
     assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
     const struct tile_rules rules = {.sram = UOP_SRAM_ALL, .batch = 2, .max_uops = 400};
     struct uop_cut *cut = arena_alloc(&run.arena, task.network.n_layer, sizeof *cut);
-    assert_int_equal(
-        tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err), DSE_OK);
+    assert_int_equal(tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err),
+                     DSE_OK);
     assert_true(partition_target(&lists, 12, 2, cut) <= 400);
     arena_init(&scratch);
     assert_int_equal(cut_price(&task, &rules, cut, UINT64_MAX, &scratch, &start, &err), DSE_OK);
@@ -115,13 +115,13 @@ static void test_the_walk_keeps_the_rules(void **state)
     schedule_run_close(&run);
 }
 
-/* 2,639,000 cycles by 6 to 15 s of local search with another program; the best shared size takes 3,077,504. */
+/* 2,639,000 cycles by 6 to 15 s of local search with another program; the best shared size: 3,077,504. */
 static void test_tile_sizes_per_layer(void **state)
 {
     struct schedule_run run;
     (void)state;
     open_on(&run, &engine_klotski_plus, "experiments/networks/resnet50.yaml", "4x4");
-    schedule_run_set(&run, "evaluations", "1000");
+    schedule_run_set(&run, "evaluations", "400");
     schedule_run_set(&run, "tries", "200");
     schedule_run_solve(&run);
     const uint64_t cycle = run.result.schedule.latency_cycle;
@@ -154,9 +154,9 @@ static void test_the_partition_of_another(void **state)
     while (strcmp(run.engine->option[index].name, "partition_from") != 0)
         index++;
     file.id = engine_file_id(text, strlen(text));
-    assert_int_equal(run.engine->read_file(index, "given.yaml", text, strlen(text), &run.arena, &file.content,
-                                           &err),
-                     DSE_OK);
+    assert_int_equal(
+        run.engine->read_file(index, "given.yaml", text, strlen(text), &run.arena, &file.content, &err),
+        DSE_OK);
     run.option[index] = file.id;
     run.task.file = &file;
     run.task.n_file = 1;
