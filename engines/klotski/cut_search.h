@@ -7,16 +7,16 @@
 #include "engines/klotski/klotski_task.h"
 #include "engines/klotski/tile_list.h"
 
-/* The list schedule of that partition by b-levels: its cycles, or UINT64_MAX where they are not below `limit`.
- * `scratch` is reset. Errors of uop_graph_of; DSE_NO_MEMORY. */
+/* The list schedule of that partition by b-levels: its cycles, or UINT64_MAX where they are not below
+ * `limit`. `scratch` is reset. Errors of uop_graph_of; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cut_price(const struct klotski_task *task, const struct tile_rules *rules,
                                          const struct uop_cut *cut, uint64_t limit, struct arena *scratch,
                                          uint64_t *cycle, struct dse_error *err);
 
 struct cut_search;
 
-/* Start at `cut` (n_layer), which takes `cycle` cycles and must keep the rules. Task, rules, lists and scratch
- * are borrowed; memory from `arena`. DSE_NO_MEMORY. */
+/* Start at `cut` (n_layer), which takes `cycle` cycles and must keep the rules. Task, rules, lists and
+ * scratch are borrowed; memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cut_search_new(const struct klotski_task *task, const struct tile_rules *rules,
                                               const struct tile_lists *lists, const struct uop_cut *cut,
                                               uint64_t cycle, uint64_t n_round, struct random_stream stream,

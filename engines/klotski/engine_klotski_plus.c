@@ -1,5 +1,5 @@
-/* Klotski with a tile size for each layer: from the best size for all layers, and from the best target latency,
- * by annealing over the cuts of layers (cut_search.h); then the order of klotski. */
+/* Klotski with a tile size for each layer: from the best size for all layers or the best target latency by
+ * annealing over the cuts of layers (cut_search.h); then the order of klotski. */
 #include <math.h>
 #include <string.h>
 
