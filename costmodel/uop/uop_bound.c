@@ -208,9 +208,9 @@ uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena 
     return sum;
 }
 
-/* All MACs of a layer cut into `ic` input channels. With c' channels to a full fold a fold takes inner(c') cycles
- * for each pixel, in each part of the output channels; what comes before the first pixel is left out. So work
- * grows with no cut of pixels, and is least where output channels are cut at the lanes. */
+/* Cycles of a layer cut into `ic` input channels, without those before the first pixel of each tile. A fold of
+ * c' input channels takes as long for a pixel wherever pixels are cut, and output channels make the fewest
+ * folds where they are cut at the lanes, or not at all. */
 static uint64_t layer_work(const struct kc_machine *machine, const struct kc_tile *whole, uint32_t ic)
 {
     const uint32_t size[2] = {ic, whole->c % ic}, n[2] = {whole->c / ic, whole->c % ic != 0};
