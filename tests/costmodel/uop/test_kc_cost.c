@@ -161,6 +161,29 @@ static void test_the_shipped_machine_is_the_papers(void **state)
     assert_true(fabs(m.dram_read_energy_j - 400e-12) < 1e-20);
 }
 
+/* The mesh between them has the file's flits and packets; queues hold a packet and two flits. */
+static void test_the_mesh_is_that_of_the_file(void **state)
+{
+    static const struct arch_override set[] = {
+        {"Core.mesh", "5x2"}, {"noc.flit", "192 bit"}, {"noc.data_flits", "8"}};
+    struct architecture arch;
+    struct kc_machine m;
+    struct dse_error err;
+    (void)state;
+    read_machine(NULL, 0, &arch);
+    assert_int_equal(kc_machine_of(&arch, &m, &err), DSE_OK);
+    assert_int_equal(m.noc.flit_bit, 4096);
+    assert_int_equal(m.noc.data_flits, 4);
+    read_machine(set, 3, &arch);
+    assert_int_equal(kc_machine_of(&arch, &m, &err), DSE_OK);
+    assert_int_equal(m.noc.columns, 5);
+    assert_int_equal(m.noc.rows, 2);
+    assert_int_equal(m.noc.flit_bit, 192);
+    assert_int_equal(m.noc.data_flits, 8);
+    assert_int_equal(m.noc.queue_flits, 8 + 3);
+    assert_int_equal(m.noc.dram_port, NOC_NO_PORT);
+}
+
 static void test_other_machines_are_refused_with_what_is_wrong(void **state)
 {
     static const struct {
@@ -173,6 +196,7 @@ static void test_other_machines_are_refused_with_what_is_wrong(void **state)
         {{"SRAM.min_utilization", "0.5"}, "SRAM is one memory"},
         {{"Core.router_energy", "1 pJ"}, "DRAM has energies or latencies"},
         {{"Registers.bandwidth", "2 word/cycle"}, "Registers has a bandwidth"},
+        {{"noc.mesh", "4x4"}, "noc.mesh says another mesh than that of the accelerators"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -208,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_cycles_are_those_of_all_folds),
         cmocka_unit_test(test_energy_is_counts_times_the_files_energies),
         cmocka_unit_test(test_the_shipped_machine_is_the_papers),
+        cmocka_unit_test(test_the_mesh_is_that_of_the_file),
         cmocka_unit_test(test_other_machines_are_refused_with_what_is_wrong),
         cmocka_unit_test(test_tiles_beyond_exact_counts_are_refused),
     };
