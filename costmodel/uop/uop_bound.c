@@ -208,8 +208,8 @@ uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena 
     return sum;
 }
 
-/* Cycles of a layer cut into `ic` input channels, without those before the first pixel of each tile. A fold of
- * c' input channels takes as long for a pixel wherever pixels are cut, and output channels make the fewest
+/* Cycles of a layer cut into `ic` input channels, without those before the first pixel of each tile. A fold
+ * of some input channels takes as long for a pixel wherever pixels are cut; output channels make the fewest
  * folds where they are cut at the lanes, or not at all. */
 static uint64_t layer_work(const struct kc_machine *machine, const struct kc_tile *whole, uint32_t ic)
 {
