@@ -18,6 +18,7 @@ struct cut_search {
     const struct tile_lists *lists;
     struct arena *scratch;
     uint32_t n_layer;
+    bool by_map;
     struct uop_cut *cut, *before, *best; /* (n_layer) now, before the last move, of the fewest cycles */
     uint64_t best_cycle, last_cycle;
     struct annealing *walk;
@@ -88,20 +89,39 @@ static double change_of(struct random_stream *random)
     return exp(log(0.02) + random_unit(random) * log(100)); /* 2 % to a factor of 7 */
 }
 
+/* Gives a tile to layer l, and to those that go with it: of maps of its size, or with `all_alike` of all its
+ * sizes. */
+static void give_tile(struct cut_search *s, uint32_t l, struct uop_cut cut, bool all_alike)
+{
+    for (uint32_t i = 0; i < s->n_layer; i++) {
+        const bool same_map =
+            whole_of(s, i)->p == whole_of(s, l)->p && whole_of(s, i)->q == whole_of(s, l)->q;
+        if (i == l || (s->by_map ? same_map : all_alike && s->lists->same[i] == s->lists->same[l]))
+            s->cut[i] = uop_cut_clip(whole_of(s, i), cut);
+    }
+}
+
 /* Gives random layers larger tiles until there are few enough uops; false: there are not. */
 static bool make_room(struct cut_search *s, struct random_stream *random)
 {
-    uint64_t n = uops_of_all(s);
-    for (int i = 0; n > s->rules->max_uops && i < MAKE_ROOM_MAX; i++) {
+    for (int i = 0; uops_of_all(s) > s->rules->max_uops && i < MAKE_ROOM_MAX; i++) {
         const uint32_t l = random_below(random, s->n_layer);
         const struct uop_cut larger = other_tile(s, l, change_of(random), random);
-        const uint64_t now = uops_of(s, l, s->cut[l]), then = uops_of(s, l, larger);
-        if (then >= now)
-            continue;
-        s->cut[l] = larger;
-        n -= (now - then) * s->rules->batch;
+        if (uops_of(s, l, larger) < uops_of(s, l, s->cut[l]))
+            give_tile(s, l, larger, false);
     }
-    return n <= s->rules->max_uops;
+    return uops_of_all(s) <= s->rules->max_uops;
+}
+
+/* Tiles of a layer's list fit it; those of another layer's need not. */
+static bool all_fit(const struct cut_search *s)
+{
+    for (uint32_t l = 0; l < s->n_layer; l++) {
+        const struct uop_need need = uop_cut_need(whole_of(s, l), s->cut[l]);
+        if (!uop_need_fits(&need, s->rules->sram, &s->task->machine))
+            return false;
+    }
+    return true;
 }
 
 static bool move(struct cut_search *s, struct random_stream *random)
@@ -109,11 +129,9 @@ static bool move(struct cut_search *s, struct random_stream *random)
     const uint32_t l = random_below(random, s->n_layer);
     const bool all_alike = random_below(random, 2);
     const double change = change_of(random);
-    const struct uop_cut cut = other_tile(s, l, random_below(random, 2) ? change : -change, random);
-    for (uint32_t i = 0; i < s->n_layer; i++)
-        if (i == l || (all_alike && s->lists->same[i] == s->lists->same[l]))
-            s->cut[i] = cut;
-    return make_room(s, random) && memcmp(s->cut, s->before, s->n_layer * sizeof *s->cut) != 0;
+    give_tile(s, l, other_tile(s, l, random_below(random, 2) ? change : -change, random), all_alike);
+    return make_room(s, random) && memcmp(s->cut, s->before, s->n_layer * sizeof *s->cut) != 0 &&
+           (!s->by_map || all_fit(s));
 }
 
 static enum search_outcome propose(void *self, struct random_stream *random, double *cost)
@@ -155,8 +173,9 @@ static void restore(void *self)
 
 enum dse_status cut_search_new(const struct klotski_task *task, const struct tile_rules *rules,
                                const struct tile_lists *lists, const struct uop_cut *cut, uint64_t cycle,
-                               uint64_t n_round, struct random_stream stream, struct arena *arena,
-                               struct arena *scratch, struct cut_search **made, struct dse_error *err)
+                               bool by_map, uint64_t n_round, struct random_stream stream,
+                               struct arena *arena, struct arena *scratch, struct cut_search **made,
+                               struct dse_error *err)
 {
     const uint32_t n_layer = task->network.n_layer;
     struct cut_search *s = arena_alloc(arena, 1, sizeof *s);
@@ -167,6 +186,7 @@ enum dse_status cut_search_new(const struct klotski_task *task, const struct til
                              .lists = lists,
                              .scratch = scratch,
                              .n_layer = n_layer,
+                             .by_map = by_map,
                              .cut = cuts,
                              .before = cuts + n_layer,
                              .best = cuts + (size_t)2 * n_layer,

@@ -15,13 +15,15 @@ DSE_MUST_CHECK enum dse_status cut_price(const struct klotski_task *task, const 
 
 struct cut_search;
 
-/* Start at `cut` (n_layer), which takes `cycle` cycles and must keep the rules. Task, rules, lists and
- * scratch are borrowed; memory from `arena`. DSE_NO_MEMORY. */
+/* Start at `cut` (n_layer), which takes `cycle` cycles and must keep the rules. With `by_map` layers whose
+ * maps have one size have one tile size, clipped to each, as `cut` has. Task, rules, lists and scratch are
+ * borrowed; memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cut_search_new(const struct klotski_task *task, const struct tile_rules *rules,
                                               const struct tile_lists *lists, const struct uop_cut *cut,
-                                              uint64_t cycle, uint64_t n_round, struct random_stream stream,
-                                              struct arena *arena, struct arena *scratch,
-                                              struct cut_search **made, struct dse_error *err);
+                                              uint64_t cycle, bool by_map, uint64_t n_round,
+                                              struct random_stream stream, struct arena *arena,
+                                              struct arena *scratch, struct cut_search **made,
+                                              struct dse_error *err);
 
 /* Up to n moves; *is_over: all rounds are done. Errors of cut_price. */
 DSE_MUST_CHECK enum dse_status cut_search_step(struct cut_search *search, uint64_t n, bool *is_over,

@@ -10,6 +10,7 @@
 #include "engines/klotski/partition.h"
 
 enum {
+    OPTION_PARTITION,
     OPTION_PARTITION_FROM,
     OPTION_MAX_UOPS,
     OPTION_EVALUATIONS,
@@ -21,7 +22,18 @@ enum {
     N_OPTION
 };
 
+enum { PARTITION_GROUP, PARTITION_LAYER };
+static const char *const partition_name[] = {"group", "layer"};
+
 static const struct engine_option option[N_OPTION] = {
+    [OPTION_PARTITION] = {.name = "partition",
+                          .sentence = "tile sizes: one for all layers whose maps have one size, or one for "
+                                      "each layer",
+                          .unit = "",
+                          .kind = OPTION_CHOICE,
+                          .standard = PARTITION_LAYER,
+                          .highest = 1,
+                          .choice = partition_name},
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
     [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
     [OPTION_EVALUATIONS] = {.name = "evaluations",
@@ -78,6 +90,8 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
         return DSE_OK;
     }
     DSE_TRY(partition_grid_of(network, machine, &state->rules, arena, &state->grid[FROM_SHARED], err));
+    if (engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP)
+        return DSE_OK;
     DSE_TRY(tile_lists_of_grid(network, machine, &state->rules, &state->scratch, &of_grid, err));
     DSE_TRY(partition_targets_of(&of_grid, &state->rules, arena, &state->grid[FROM_TARGET], err));
     return partition_targets_of(&state->lists, &state->rules, arena, &state->grid[FROM_PARTS], err);
@@ -195,6 +209,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     }
     if (!state->search)
         DSE_TRY(cut_search_new(&state->task, &state->rules, &state->lists, state->best, state->best_cycle,
+                               engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP,
                                (uint64_t)engine_context_option(context, OPTION_EVALUATIONS),
                                engine_context_stream(context, RANDOM_MOVE), engine_context_arena(context),
                                &state->scratch, &state->search, err));

@@ -92,7 +92,7 @@ static void test_the_walk_keeps_the_rules(void **state)
     assert_true(partition_target(&lists, 12, 2, cut) <= 400);
     arena_init(&scratch);
     assert_int_equal(cut_price(&task, &rules, cut, UINT64_MAX, &scratch, &start, &err), DSE_OK);
-    assert_int_equal(cut_search_new(&task, &rules, &lists, cut, start, 600,
+    assert_int_equal(cut_search_new(&task, &rules, &lists, cut, start, false, 600,
                                     random_stream_make(3, 0, RANDOM_MOVE), &run.arena, &scratch, &search,
                                     &err),
                      DSE_OK);
@@ -134,6 +134,36 @@ static void test_tile_sizes_per_layer(void **state)
     run.task.budget.max_evaluations = 40; /* in the middle of the starts */
     schedule_run_solve(&run);
     assert_true(run.result.feasible && run.result.n_evaluation <= 40);
+    schedule_run_close(&run);
+}
+
+/* Between one size for all and a size for each layer; the text has the same sizes for the same maps. */
+static void test_tile_sizes_per_map(void **state)
+{
+    struct schedule_run run;
+    struct klotski_task task;
+    struct dse_error err;
+    const struct uop_cut *cut;
+    (void)state;
+    open_on(&run, &engine_klotski_plus, "experiments/networks/resnet50.yaml", "4x4");
+    schedule_run_set(&run, "partition", "group");
+    schedule_run_set(&run, "evaluations", "400");
+    schedule_run_set(&run, "tries", "200");
+    schedule_run_solve(&run);
+    assert_true(run.result.schedule.latency_cycle < 3077504);
+    assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+    assert_int_equal(uop_partition_read("found", run.result.schedule.text, run.result.schedule.text_length,
+                                        &task.network, &run.arena, &cut, &err),
+                     DSE_OK);
+    for (uint32_t l = 0; l < task.network.n_layer; l++)
+        for (uint32_t i = 0; i < l; i++) {
+            const struct kc_tile *a = &task.network.layer[l].whole, *b = &task.network.layer[i].whole;
+            if (a->p != b->p || a->q != b->q)
+                continue;
+            assert_true(cut[l].h == cut[i].h && cut[l].w == cut[i].w);
+            assert_true(cut[l].ic == cut[i].ic || cut[l].ic == a->c || cut[i].ic == b->c);
+            assert_true(cut[l].oc == cut[i].oc || cut[l].oc == a->k || cut[i].oc == b->k);
+        }
     schedule_run_close(&run);
 }
 
@@ -186,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_the_price_is_that_of_a_list_schedule),
         cmocka_unit_test(test_the_walk_keeps_the_rules),
         cmocka_unit_test(test_tile_sizes_per_layer),
+        cmocka_unit_test(test_tile_sizes_per_map),
         cmocka_unit_test(test_the_partition_of_another),
         cmocka_unit_test(test_nothing_fits),
     };
