@@ -1,6 +1,7 @@
 /* A uop is picked by looking at all layers with ready ones: a hundred or two, times the samples. */
 #include "engines/klotski/atomic_order.h"
 
+#include "engines/klotski/core_traffic.h"
 #include "engines/klotski/klotski_task.h"
 
 /* A layer of one sample. */
@@ -133,6 +134,7 @@ enum dse_status atomic_order(const struct uop_graph *graph, const struct kc_mach
     a.free_at = arena_alloc(scratch, a.n_core, sizeof *a.free_at);
     DSE_TRY(arena_check(scratch, "an order of uops", err));
     fill(&a);
+    const struct core_mesh mesh = {machine->columns, machine->rows};
     uint64_t now = 0;
     for (;;) {
         for (uint32_t c = 0; c < a.n_core && a.n_ready; c++) {
@@ -140,7 +142,7 @@ enum dse_status atomic_order(const struct uop_graph *graph, const struct kc_mach
                 continue;
             const uint32_t u = pick(&a);
             start[u] = now;
-            core[u] = klotski_zigzag(machine, c);
+            core[u] = core_zigzag(&mesh, c);
             a.running[c] = u;
             a.free_at[c] = now + graph->uop[u].cycle;
             a.n_busy++;

@@ -1,10 +1,11 @@
 /* Klotski (C. Bai et al., ICCAD 2023): one tile size for all layers, found by Bayesian optimisation over a
- * grid (Algorithm 1, Eq. 3), then an order of the uops that makes. */
+ * grid (Algorithm 1, Eq. 3), then an order of the uops that makes, then their accelerators. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "engines/klotski/core_mapping.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
@@ -25,6 +26,9 @@ enum {
     OPTION_KAPPA,
     OPTION_SCHEDULE,
     OPTION_TRIES,
+    OPTION_MAPPING,
+    OPTION_HOPS,
+    OPTION_MOVES,
     OPTION_SUMS,
     OPTION_SRAM,
     OPTION_TRANSPORT,
@@ -42,6 +46,8 @@ static const char *const partition_name[] = {"fixed", "shared", "target"};
 static const char *const search_name[] = {"bo", "all", "random"};
 static const char *const score_name[] = {"makespan", "entropy", "entropy-mean"};
 static const char *const schedule_name[] = {"fifo", "list", "perturb"};
+static const char *const mapping_name[] = {"zigzag", "sweep", "local"};
+static const char *const hops_name[] = {"bytes", "unweighted"};
 
 #define TILE_OPTION(NAME, SENTENCE)                                                                          \
     {                                                                                                        \
@@ -104,6 +110,31 @@ static const struct engine_option option[N_OPTION] = {
                          .highest = 2,
                          .choice = schedule_name},
     [OPTION_TRIES] = KLOTSKI_OPTION_TRIES("changed priorities that are tried with schedule=perturb"),
+    [OPTION_MAPPING] = {.name = "mapping",
+                        .sentence =
+                            "which accelerator runs a uop: the first that is free, the one nearest to what "
+                            "it reads, or what local search makes of that",
+                        .unit = "",
+                        .kind = OPTION_CHOICE,
+                        .standard = CORE_LOCAL,
+                        .highest = 2,
+                        .choice = mapping_name},
+    [OPTION_HOPS] = {.name = "hops",
+                     .sentence =
+                         "how hops of messages count in the mapping: times their bytes, or each as one",
+                     .unit = "",
+                     .kind = OPTION_CHOICE,
+                     .standard = 0,
+                     .highest = 1,
+                     .choice = hops_name},
+    [OPTION_MOVES] = {.name = "moves",
+                      .sentence =
+                          "exchanges between accelerators that are tried with mapping=local, for each "
+                          "uop, by annealing; and at most as many by descent after that",
+                      .unit = "",
+                      .kind = OPTION_INTEGER,
+                      .standard = 200,
+                      .highest = 1e6},
     [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
     [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
     [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
@@ -288,7 +319,21 @@ static enum dse_status next_candidate(struct state *state, const struct engine_c
     return DSE_OK;
 }
 
-/* The order of the best candidate's uops. */
+/* Cores for the starts that were found. */
+static enum dse_status map_cores(struct state *state, struct engine_context *context,
+                                 const struct uop_graph *graph, double deadline_s, struct order_found *found,
+                                 struct dse_error *err)
+{
+    const struct core_settings settings = {.rule = (enum core_rule)value_of(context, OPTION_MAPPING),
+                                           .mesh = {state->task.machine.columns, state->task.machine.rows},
+                                           .unweighted = value_of(context, OPTION_HOPS) != 0,
+                                           .n_move = (uint32_t)value_of(context, OPTION_MOVES),
+                                           .cancel = engine_context_task(context)->budget.cancel,
+                                           .deadline_s = deadline_s};
+    return core_mapping(graph, found->start, &settings, &state->random, &state->scratch, found->core, err);
+}
+
+/* The order of the best candidate's uops, and their cores. */
 static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
@@ -309,6 +354,7 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
         .cancel = budget->cancel,
         .deadline_s = budget->max_seconds > 0 ? state->start_s + budget->max_seconds : INFINITY};
     DSE_TRY(order_search(&graph, &settings, &state->random, &state->scratch, &found, err));
+    DSE_TRY(map_cores(state, context, &graph, settings.deadline_s, &found, err));
     struct uop_plan plan = {.sums = graph.sums,
                             .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
                             .batch = state->task.batch,

@@ -2,6 +2,7 @@
  * the mesh, in zig-zag order. No search. With another's partition uop after uop goes to the next one. (Of
  * what M. Gao et al., "Tangram: Optimized coarse-grained dataflow for scalable NN accelerators", ASPLOS 2019,
  * do beyond that the baseline has nothing; it also passes over the size of the memories.) */
+#include "engines/klotski/core_traffic.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
@@ -31,6 +32,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 {
     struct state *state = memory;
     const struct klotski_task *task = &state->task;
+    const struct core_mesh mesh = {task->machine.columns, task->machine.rows};
     const uint32_t n_layer = task->network.n_layer;
     struct uop_cut *whole = arena_alloc(&state->scratch, n_layer, sizeof *whole);
     struct uop_plan plan = {.sums = UOP_SUMS_ALL, .sram = UOP_SRAM_OFF, .batch = task->batch};
@@ -49,7 +51,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     DSE_TRY(arena_check(&state->scratch, "a schedule", err));
     for (uint32_t u = 0; u < graph.n_uop; u++) {
         start[u] = u; /* layer after layer */
-        core[u] = klotski_zigzag(&task->machine, u % task->n_core);
+        core[u] = core_zigzag(&mesh, u % task->n_core);
     }
     DSE_TRY(klotski_lists(start, core, graph.n_uop, task->n_core, &state->scratch, &plan.schedule, err));
     klotski_plan_transport(context, OPTION_TRANSPORT, &plan);

@@ -64,12 +64,6 @@ enum dse_status klotski_partition_from(struct engine_context *context, size_t in
                 : DSE_OK;
 }
 
-uint32_t klotski_zigzag(const struct kc_machine *machine, uint32_t i)
-{
-    const uint32_t row = i / machine->columns, column = i % machine->columns;
-    return row * machine->columns + (row % 2 ? machine->columns - 1 - column : column);
-}
-
 struct started {
     uint64_t start;
     uint32_t core, uop;

@@ -72,9 +72,6 @@ DSE_MUST_CHECK enum dse_status klotski_partition_from(struct engine_context *con
                                                       const struct klotski_task *task,
                                                       const struct uop_cut **cut, struct dse_error *err);
 
-/* Number i of the cores: along the first row of the mesh, back along the second, and so on. */
-uint32_t klotski_zigzag(const struct kc_machine *machine, uint32_t i);
-
 /* Most uops of a partition: those that an option allows a sample, as far as a graph can have them. */
 uint32_t klotski_most_uops(const struct klotski_task *task, double a_sample);
 

@@ -139,6 +139,35 @@ static void test_a_fixed_partition(void **state)
     schedule_run_close(&run);
 }
 
+/* The same cycles, and each way shorter messages than the one before; fewer hops where they alone count. */
+static void test_mappings_shorten_messages(void **state)
+{
+    static const char *const mapping[] = {"zigzag", "sweep", "local"};
+    struct schedule_run run;
+    double byte_hop = INFINITY;
+    uint64_t cycle = 0;
+    (void)state;
+    open_on(&run, &engine_klotski, NETWORK("resnet50"), "5x5", "1000 word/cycle");
+    schedule_run_set(&run, "partition", "fixed");
+    schedule_run_set(&run, "h", "14");
+    schedule_run_set(&run, "w", "14");
+    schedule_run_set(&run, "ic", "516");
+    schedule_run_set(&run, "oc", "140");
+    for (size_t i = 0; i < sizeof mapping / sizeof mapping[0]; i++) {
+        schedule_run_set(&run, "mapping", mapping[i]);
+        schedule_run_solve(&run);
+        assert_true(i == 0 || run.result.schedule.latency_cycle == cycle);
+        assert_true(own_of(&run).byte_hop < byte_hop);
+        cycle = run.result.schedule.latency_cycle;
+        byte_hop = own_of(&run).byte_hop;
+    }
+    const uint64_t n_hop = own_of(&run).n_hop;
+    schedule_run_set(&run, "hops", "unweighted");
+    schedule_run_solve(&run);
+    assert_true(own_of(&run).n_hop < n_hop && own_of(&run).byte_hop > byte_hop);
+    schedule_run_close(&run);
+}
+
 /* Never more cycles than a smaller mesh has on the same partition's bound, and less than a serial run. */
 static void test_scores_by_entropy(void **state)
 {
@@ -300,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_the_grid),
         cmocka_unit_test(test_the_best_of_the_grid),
         cmocka_unit_test(test_a_fixed_partition),
+        cmocka_unit_test(test_mappings_shorten_messages),
         cmocka_unit_test(test_scores_by_entropy),
         cmocka_unit_test(test_one_target_latency),
         cmocka_unit_test(test_partitions_of_others),
