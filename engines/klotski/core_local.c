@@ -13,6 +13,9 @@ enum { POLL_EVERY = 256, SAMPLES = 256 };
  * time whatever the schedule; descent tries none longer than LONGEST. */
 enum { USUAL = 16, LONGEST = 64 };
 
+/* One try in so many is of up to so many steps more, so that what goes well together can go together. */
+enum { WIDE_ONE_IN = 4, WIDE = 32 };
+
 /* Temperatures, in the mean change of an exchange. */
 #define HOT 0.5
 #define COLD 0.05
@@ -88,11 +91,12 @@ static double exchange(struct local *s, const struct piece *piece)
     return change;
 }
 
-/* Move a uop to another core, with all that this brings along. */
-static bool try_exchange(struct local *s, uint32_t uop, uint32_t core, uint64_t longest)
+/* Move a uop to another core, with all that this and `more` steps after its end bring along. */
+static bool try_exchange(struct local *s, uint32_t uop, uint32_t core, uint32_t more, uint64_t longest)
 {
-    const uint32_t from = s->traffic->core[uop];
-    if (core == from || !piece_of(s, from, core, s->step[uop], s->end_step[uop], longest, &s->last))
+    const uint32_t from = s->traffic->core[uop], left = s->n_step - s->end_step[uop];
+    const uint32_t end = s->end_step[uop] + (more < left ? more : left);
+    if (core == from || !piece_of(s, from, core, s->step[uop], end, longest, &s->last))
         return false;
     s->before = s->cost;
     s->cost += exchange(s, &s->last);
@@ -126,7 +130,9 @@ static enum search_outcome propose(void *self, struct random_stream *stream, dou
         return SEARCH_OVER;
     const uint64_t longest = ((uint64_t)USUAL << 32) / (random_u32(stream) + UINT64_C(1));
     const uint32_t uop = random_below(stream, s->traffic->graph->n_uop);
-    if (!try_exchange(s, uop, some_core(s, stream, uop), longest))
+    const uint32_t core = some_core(s, stream, uop);
+    const uint32_t more = random_below(stream, WIDE_ONE_IN) ? 0 : random_below(stream, WIDE);
+    if (!try_exchange(s, uop, core, more, longest))
         return SEARCH_INFEASIBLE;
     *cost = s->cost;
     return SEARCH_PRICED;
@@ -173,7 +179,7 @@ static void descend(struct local *s, uint64_t limit)
         if (i % POLL_EVERY == 0 && is_over(s))
             return;
         since++;
-        if (!try_exchange(s, (uint32_t)(i / n_core % n_uop), (uint32_t)(i % n_core), LONGEST))
+        if (!try_exchange(s, (uint32_t)(i / n_core % n_uop), (uint32_t)(i % n_core), 0, LONGEST))
             continue;
         if (s->cost < s->before)
             since = 0;

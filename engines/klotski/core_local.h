@@ -1,6 +1,6 @@
-/* Local search over mappings of uops to cores. A move takes a uop and a second core, and exchanges what the two
- * cores run during the shortest piece of time around the uop in which no uop of theirs is cut (a Kempe chain of
- * the graph of uops that overlap). So all starts stay as they are. */
+/* Local search over mappings of uops to cores. A move takes a uop and a second core, and exchanges what the
+ * two cores run during the shortest piece of time around the uop in which no uop of theirs is cut (a Kempe
+ * chain of the graph of uops that overlap). So all starts stay as they are. */
 #ifndef ENGINES_KLOTSKI_CORE_LOCAL_H
 #define ENGINES_KLOTSKI_CORE_LOCAL_H
 

@@ -11,8 +11,8 @@
 
 enum core_rule {
     CORE_ZIGZAG, /* the first core in zig-zag order that is free */
-    CORE_SWEEP, /* uops that start together: the assignment to free cores with the least cost of their inputs */
-    CORE_LOCAL, /* from there, exchange of pieces of time between two cores: annealing, then descent */
+    CORE_SWEEP,  /* uops that start together: the assignment to free cores of the least cost of inputs */
+    CORE_LOCAL,  /* from there, exchange of pieces of time between two cores: annealing, then descent */
 };
 
 struct core_settings {
@@ -24,8 +24,8 @@ struct core_settings {
     double deadline_s;        /* clock_wall_s at which exchanges end; INFINITY: none */
 };
 
-/* Give each uop its core, `core` (n_uop). `start` (n_uop) keeps the order of the graph, and never do more uops
- * run than there are cores: else DSE_INTERNAL. Draws from `random` only with CORE_LOCAL. Memory from
+/* Give each uop its core, `core` (n_uop). `start` (n_uop) keeps the order of the graph, and never do more
+ * uops run than there are cores: else DSE_INTERNAL. Draws from `random` only with CORE_LOCAL. Memory from
  * `scratch`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status core_mapping(const struct uop_graph *graph, const uint64_t *start,
                                             const struct core_settings *settings,

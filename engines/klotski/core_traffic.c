@@ -22,6 +22,7 @@ enum dse_status core_traffic_init(struct core_traffic *traffic, const struct uop
     uint32_t *hops = arena_alloc_unset(arena, (size_t)n_core * n_core, sizeof *hops);
     double *message = arena_alloc_unset(arena, graph->n_uop, sizeof *message);
     uint32_t *core = arena_alloc_unset(arena, graph->n_uop, sizeof *core);
+    uint64_t *seen = arena_alloc(arena, n_core, sizeof *seen);
     uint32_t *n_reader = arena_alloc(arena, (size_t)graph->n_uop * n_core, sizeof *n_reader);
     DSE_TRY(arena_check(arena, "a mapping of uops to cores", err));
     for (uint32_t a = 0; a < n_core; a++)
@@ -32,7 +33,7 @@ enum dse_status core_traffic_init(struct core_traffic *traffic, const struct uop
         message[u] = unweighted ? 1 : (double)graph->uop[u].output_word;
         core[u] = CORE_NONE;
     }
-    *traffic = (struct core_traffic){graph, n_core, hops, message, core, n_reader};
+    *traffic = (struct core_traffic){graph, n_core, hops, message, core, n_reader, seen, 0};
     return DSE_OK;
 }
 
@@ -74,15 +75,34 @@ void core_traffic_price(const struct core_traffic *traffic, uint32_t uop, double
     }
 }
 
+/* How many hops more a uop's messages take from another core: over all cores, or over its consumers where
+ * they are few. */
+static int64_t more_hops(struct core_traffic *traffic, uint32_t uop, uint32_t from, uint32_t to)
+{
+    const struct uop_graph *graph = traffic->graph;
+    const uint32_t *sends = readers_of(traffic, uop);
+    const uint32_t *old = hops_from(traffic, from), *new = hops_from(traffic, to);
+    const uint32_t first = graph->first_consumer[uop], end = graph->first_consumer[uop + 1];
+    int64_t hops = 0;
+    if ((end - first) * UINT64_C(4) > traffic->n_core) {
+        for (uint32_t c = 0; c < traffic->n_core; c++)
+            hops += sends[c] ? (int64_t) new[c] - old[c] : 0;
+        return hops;
+    }
+    traffic->tick++;
+    for (uint32_t k = first; k < end; k++) {
+        const uint32_t c = traffic->core[graph->consumer[k]];
+        hops += traffic->seen[c] != traffic->tick ? (int64_t) new[c] - old[c] : 0;
+        traffic->seen[c] = traffic->tick;
+    }
+    return hops;
+}
+
 double core_traffic_move(struct core_traffic *traffic, uint32_t uop, uint32_t to)
 {
     const struct uop_graph *graph = traffic->graph;
-    const uint32_t from = traffic->core[uop], *sends = readers_of(traffic, uop);
-    const uint32_t *old = hops_from(traffic, from), *new = hops_from(traffic, to);
-    int64_t hops = 0;
-    for (uint32_t c = 0; c < traffic->n_core; c++)
-        hops += sends[c] ? (int64_t) new[c] - old[c] : 0;
-    double change = traffic->message[uop] * (double)hops;
+    const uint32_t from = traffic->core[uop];
+    double change = traffic->message[uop] * (double)more_hops(traffic, uop, from, to);
     traffic->core[uop] = to;
     for (uint32_t k = graph->first_producer[uop]; k < graph->first_producer[uop + 1]; k++) {
         const uint32_t p = graph->producer[k];

@@ -1,6 +1,6 @@
-/* What a mapping of uops to cores costs in messages, kept up to date as uops move: a message from a uop to each
- * other core that waits for it, its words (or 1) times the hops between the two. As uop_plan_evaluate counts
- * byte_hop. */
+/* What a mapping of uops to cores costs in messages, kept up to date as uops move: a message from a uop to
+ * each other core that waits for it, its words (or 1) times the hops between the two. As uop_plan_evaluate
+ * counts byte_hop. */
 #ifndef ENGINES_KLOTSKI_CORE_TRAFFIC_H
 #define ENGINES_KLOTSKI_CORE_TRAFFIC_H
 
@@ -24,6 +24,7 @@ struct core_traffic {
     const double *message; /* (n_uop) what one message costs for each hop */
     uint32_t *core;        /* (n_uop) where each runs; CORE_NONE: not yet */
     uint32_t *n_reader;    /* (n_uop, n_core) consumers of a uop on a core */
+    uint64_t *seen, tick;  /* (n_core) scratch: the tick at which a core was seen */
 };
 
 /* No uop has a core yet. `unweighted`: every message costs 1 a hop. Memory from `arena`: 4 B a uop and core,

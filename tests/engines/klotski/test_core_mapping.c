@@ -1,6 +1,7 @@
 /* Tests: core_mapping.c, core_local.c, core_traffic.c.
  * Random graphs of at most seven uops on a mesh of 2 x 2: costs by plain loops over pairs, the best of all
- * mappings that keep the starts, the best of all assignments of each batch. */
+ * mappings that keep the starts, the best of all assignments of each batch. Whole networks in zig-zag order:
+ * hops by an independent program (Python). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engines/klotski/core_mapping.h"
+#include "engines/klotski/core_local.h"
 #include "engines/klotski/order_search.h"
 #include "tests/support/uop_small.h"
 
@@ -132,9 +133,59 @@ static void test_never_below_the_best_nor_above_the_sweep(void **state)
         arena_reset(&arena);
     }
     arena_free(&arena);
-    print_message("%d best, %d better than the sweep\n", n_best, n_better);
     assert_true(n_best >= N_GRAPH * 99 / 100);
     assert_true(n_better > 10);
+}
+
+/* Different starts before a time. */
+static uint32_t steps_before(const struct timed *t, uint64_t time)
+{
+    uint32_t n = 0;
+    for (uint32_t u = 0; u < t->s.graph.n_uop; u++) {
+        bool first = t->start[u] < time;
+        for (uint32_t v = 0; v < u; v++)
+            first = first && t->start[v] != t->start[u];
+        n += first;
+    }
+    return n;
+}
+
+/* From zig-zag, which leaves more to do than the sweep. */
+static void test_local_search_from_far(void **state)
+{
+    struct random_stream rng = random_stream_make(12, 0, RANDOM_TEST);
+    struct arena arena;
+    int n_best = 0, n_far = 0;
+    (void)state;
+    arena_init(&arena);
+    for (int i = 0; i < N_GRAPH; i++) {
+        struct timed t;
+        struct core_settings settings = usual;
+        struct core_traffic traffic;
+        struct dse_error err;
+        uint32_t core[UOP_SMALL_MAX], step[UOP_SMALL_MAX], end_step[UOP_SMALL_MAX];
+        make(&rng, &arena, &t);
+        settings.rule = CORE_ZIGZAG;
+        map(&t, &settings, &arena, core);
+        const double zigzag = cost_of(&t, false, core);
+        for (uint32_t u = 0; u < t.s.graph.n_uop; u++) {
+            step[u] = steps_before(&t, t.start[u]);
+            end_step[u] = steps_before(&t, t.start[u] + t.s.uop[u].cycle);
+        }
+        assert_int_equal(core_traffic_init(&traffic, &t.s.graph, &usual.mesh, false, &arena, &err), DSE_OK);
+        core_traffic_set(&traffic, core);
+        assert_int_equal(
+            core_local(&traffic, step, end_step, steps_before(&t, UINT64_MAX), &usual, &rng, &arena, &err),
+            DSE_OK);
+        check_valid(&t, traffic.core);
+        const double local = cost_of(&t, false, traffic.core), best = best_of_all(&t, false, core, 0);
+        assert_true(local <= zigzag && local >= best);
+        n_best += local <= best;
+        n_far += zigzag > best;
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    assert_true(n_best >= N_GRAPH * 99 / 100 && n_far > N_GRAPH / 4);
 }
 
 /* What the messages to uop `u` cost that earlier consumers of the same producers did not cause. */
@@ -302,14 +353,76 @@ static void test_more_uops_than_cores(void **state)
     arena_free(&arena);
 }
 
+static const struct kc_machine machine = {.c_lane = 12, .k_lane = 14, .delivery = {1000, 1}};
+
+/* The reference counts a message for each edge. */
+static void test_known_hops(void **state)
+{
+    static const struct {
+        const char *network;
+        struct uop_cut cut;
+        uint32_t side;
+        uint64_t hops;
+        double byte_hop; /* three digits */
+    } row[] = {
+        {"vgg16", {28, 28, 516, 140}, 3, 8166, 4.80e8},
+        {"resnet50", {14, 14, 516, 140}, 3, 10261, 7.64e8},
+        {"resnet50", {14, 14, 516, 140}, 5, 16661, 1.23e9},
+        {"inception_v3", {18, 18, 516, 70}, 4, 18377, 8.16e8},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct network network;
+        struct uop_network uops;
+        struct uop_graph graph;
+        struct core_traffic traffic;
+        struct arena arena;
+        struct dse_error err;
+        struct uop_cut cut[256];
+        char path[100];
+        struct random_stream random = random_stream_make(1, 0, RANDOM_MOVE);
+        const struct order_settings order = {
+            .rule = ORDER_LIST, .n_core = row[i].side * row[i].side, .deadline_s = INFINITY};
+        const struct core_settings settings = {
+            .rule = CORE_ZIGZAG, .mesh = {row[i].side, row[i].side}, .deadline_s = INFINITY};
+        arena_init(&arena);
+        (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", row[i].network);
+        assert_int_equal(network_read(path, &network, &err), DSE_OK);
+        assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
+        for (uint32_t l = 0; l < uops.n_layer; l++)
+            cut[l] = row[i].cut;
+        assert_int_equal(uop_graph_of(&uops, &machine, cut, UOP_SUMS_ALL, 1, &arena, &graph, &err), DSE_OK);
+        struct order_found found = {.start = arena_alloc(&arena, graph.n_uop, sizeof *found.start),
+                                    .core = arena_alloc(&arena, graph.n_uop, sizeof *found.core)};
+        assert_int_equal(order_search(&graph, &order, &random, &arena, &found, &err), DSE_OK);
+        assert_int_equal(core_mapping(&graph, found.start, &settings, &random, &arena, found.core, &err),
+                         DSE_OK);
+        assert_int_equal(core_traffic_init(&traffic, &graph, &settings.mesh, false, &arena, &err), DSE_OK);
+        uint64_t hops = 0, word_hops = 0;
+        for (uint32_t u = 0; u < graph.n_uop; u++)
+            for (uint32_t k = graph.first_consumer[u]; k < graph.first_consumer[u + 1]; k++) {
+                const uint32_t to = found.core[graph.consumer[k]];
+                const uint64_t h = traffic.hops[found.core[u] * traffic.n_core + to];
+                hops += h;
+                word_hops += h * graph.uop[u].output_word;
+            }
+        assert_int_equal(hops, row[i].hops);
+        assert_true(fabs(4 * (double)word_hops / row[i].byte_hop - 1) < 0.005);
+        arena_free(&arena);
+        network_free(&network);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_below_the_best_nor_above_the_sweep),
+        cmocka_unit_test(test_local_search_from_far),
         cmocka_unit_test(test_batches_of_the_sweep_are_best),
         cmocka_unit_test(test_zigzag_takes_the_first),
         cmocka_unit_test(test_moves_change_the_cost_as_counted_anew),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_known_hops),
         cmocka_unit_test(test_more_uops_than_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
