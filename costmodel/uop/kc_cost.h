@@ -1,8 +1,8 @@
 /* What a micro-operation (uop) costs on one accelerator: a tile of a convolution on an array of lanes of
  * input channels by lanes of output channels, weights stationary (the KC-partition of NVDLA). Cycles and
  * access counts in closed form, as MAESTRO counts them (H. Kwon et al., MICRO 2019; commit 4eb08d1): exact on
- * all its runs that tests know with 1000 words a cycle, within 2.3 % with 128 (docs/klotski.md, "What a uop
- * costs"). */
+ * all its runs that tests know with 1000 words a cycle, within 2.3 % with 128 (docs/klotski.md,
+ * "Cycles, accesses, energy"). */
 #ifndef COSTMODEL_UOP_KC_COST_H
 #define COSTMODEL_UOP_KC_COST_H
 

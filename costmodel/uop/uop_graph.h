@@ -1,7 +1,7 @@
 /* The uops of a network: its layers cut into tiles, and which uop waits for which, as a graph in compressed
  * rows. A layer's tiles are counted by row, column, output channels, input channels, the last fastest;
  * layers in their order; samples one after the other. So producers have smaller numbers.
- * docs/klotski.md, "Which uops there are". */
+ * docs/klotski.md, "From layers to tiles". */
 #ifndef COSTMODEL_UOP_UOP_GRAPH_H
 #define COSTMODEL_UOP_UOP_GRAPH_H
 

@@ -1,7 +1,7 @@
 /* A network as uops see it: its layers with MACs in an order that producers come first in, and which of them
  * each reads, through which pools. Pools, sums, concatenations, normalisations and activations are done on
  * the way, by whoever makes or reads a map: they are no uops and take no time. Made once per network, const
- * afterwards. docs/klotski.md, "Which uops there are". */
+ * afterwards. docs/klotski.md, "From layers to tiles". */
 #ifndef COSTMODEL_UOP_UOP_NETWORK_H
 #define COSTMODEL_UOP_UOP_NETWORK_H
 

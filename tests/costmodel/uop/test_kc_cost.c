@@ -83,7 +83,7 @@ static void test_cycles_and_counts_are_maestros(void **state)
     assert_true(worst < 0.023);
 }
 
-/* docs/klotski.md, "What a uop costs", fold by fold. */
+/* docs/klotski.md, "Cycles, accesses, energy", fold by fold. */
 static uint64_t fold_by_fold(const struct kc_machine *m, const struct kc_tile *t)
 {
     const double bandwidth = (double)m->delivery.byte / (double)m->delivery.cycle;
