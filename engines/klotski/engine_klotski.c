@@ -46,8 +46,6 @@ static const char *const partition_name[] = {"fixed", "shared", "target"};
 static const char *const search_name[] = {"bo", "all", "random"};
 static const char *const score_name[] = {"makespan", "entropy", "entropy-mean"};
 static const char *const schedule_name[] = {"fifo", "list", "perturb"};
-static const char *const mapping_name[] = {"zigzag", "sweep", "local"};
-static const char *const hops_name[] = {"bytes", "unweighted"};
 
 #define TILE_OPTION(NAME, SENTENCE)                                                                          \
     {                                                                                                        \
@@ -110,31 +108,9 @@ static const struct engine_option option[N_OPTION] = {
                          .highest = 2,
                          .choice = schedule_name},
     [OPTION_TRIES] = KLOTSKI_OPTION_TRIES("changed priorities that are tried with schedule=perturb"),
-    [OPTION_MAPPING] = {.name = "mapping",
-                        .sentence =
-                            "which accelerator runs a uop: the first that is free, the one nearest to what "
-                            "it reads, or what local search makes of that",
-                        .unit = "",
-                        .kind = OPTION_CHOICE,
-                        .standard = CORE_LOCAL,
-                        .highest = 2,
-                        .choice = mapping_name},
-    [OPTION_HOPS] = {.name = "hops",
-                     .sentence =
-                         "how hops of messages count in the mapping: times their bytes, or each as one",
-                     .unit = "",
-                     .kind = OPTION_CHOICE,
-                     .standard = 0,
-                     .highest = 1,
-                     .choice = hops_name},
-    [OPTION_MOVES] = {.name = "moves",
-                      .sentence =
-                          "exchanges between accelerators that are tried with mapping=local, for each "
-                          "uop, by annealing; and at most as many by descent after that",
-                      .unit = "",
-                      .kind = OPTION_INTEGER,
-                      .standard = 200,
-                      .highest = 1e6},
+    [OPTION_MAPPING] = KLOTSKI_OPTION_MAPPING,
+    [OPTION_HOPS] = KLOTSKI_OPTION_HOPS,
+    [OPTION_MOVES] = KLOTSKI_OPTION_MOVES,
     [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
     [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
     [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
@@ -319,50 +295,29 @@ static enum dse_status next_candidate(struct state *state, const struct engine_c
     return DSE_OK;
 }
 
-/* Cores for the starts that were found. */
-static enum dse_status map_cores(struct state *state, struct engine_context *context,
-                                 const struct uop_graph *graph, double deadline_s, struct order_found *found,
-                                 struct dse_error *err)
-{
-    const struct core_settings settings = {.rule = (enum core_rule)value_of(context, OPTION_MAPPING),
-                                           .mesh = {state->task.machine.columns, state->task.machine.rows},
-                                           .unweighted = value_of(context, OPTION_HOPS) != 0,
-                                           .n_move = (uint32_t)value_of(context, OPTION_MOVES),
-                                           .cancel = engine_context_task(context)->budget.cancel,
-                                           .deadline_s = deadline_s};
-    return core_mapping(graph, found->start, &settings, &state->random, &state->scratch, found->core, err);
-}
-
 /* The order of the best candidate's uops, and their cores. */
 static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    const struct engine_budget *budget = &engine_context_task(context)->budget;
     struct uop_graph graph;
     if (!state->has_best || state->done)
         return DSE_OK;
     state->done = true;
     arena_reset(&state->scratch);
     DSE_TRY(make_graph(state, context, state->best, &graph, err));
-    struct order_found found = {.start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *found.start),
-                                .core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *found.core)};
-    DSE_TRY(arena_check(&state->scratch, "an order of uops", err));
-    const struct order_settings settings = {
+    const struct klotski_ordering ordering = {
         .rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
-        .n_core = state->task.n_core,
         .n_try = (uint32_t)value_of(context, OPTION_TRIES),
-        .cancel = budget->cancel,
-        .deadline_s = budget->max_seconds > 0 ? state->start_s + budget->max_seconds : INFINITY};
-    DSE_TRY(order_search(&graph, &settings, &state->random, &state->scratch, &found, err));
-    DSE_TRY(map_cores(state, context, &graph, settings.deadline_s, &found, err));
+        .mapping = OPTION_MAPPING,
+        .transport = OPTION_TRANSPORT,
+        .start_s = state->start_s,
+        .random = &state->random,
+    };
     struct uop_plan plan = {.sums = graph.sums,
                             .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
                             .batch = state->task.batch,
                             .cut = state->cut};
-    DSE_TRY(klotski_lists(found.start, found.core, graph.n_uop, state->task.n_core, &state->scratch,
-                          &plan.schedule, err));
-    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
-    return klotski_offer(context, &state->task, &plan, &state->scratch, err);
+    return klotski_order_and_offer(context, &state->task, &ordering, &graph, &plan, &state->scratch, err);
 }
 
 static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,

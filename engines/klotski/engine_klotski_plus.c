@@ -15,6 +15,9 @@ enum {
     OPTION_MAX_UOPS,
     OPTION_EVALUATIONS,
     OPTION_TRIES,
+    OPTION_MAPPING,
+    OPTION_HOPS,
+    OPTION_MOVES,
     OPTION_SUMS,
     OPTION_SRAM,
     OPTION_TRANSPORT,
@@ -44,6 +47,9 @@ static const struct engine_option option[N_OPTION] = {
                             .standard = 10000,
                             .highest = 1e9},
     [OPTION_TRIES] = KLOTSKI_OPTION_TRIES("changed priorities that are tried for the order"),
+    [OPTION_MAPPING] = KLOTSKI_OPTION_MAPPING,
+    [OPTION_HOPS] = KLOTSKI_OPTION_HOPS,
+    [OPTION_MOVES] = KLOTSKI_OPTION_MOVES,
     [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
     [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
     [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
@@ -148,28 +154,21 @@ static enum dse_status try_start(struct state *state, struct engine_context *con
 static enum dse_status order_and_offer(struct state *state, struct engine_context *context,
                                        const struct uop_cut *cut, struct dse_error *err)
 {
-    const struct engine_budget *budget = &engine_context_task(context)->budget;
     struct uop_plan plan = {
         .sums = state->rules.sums, .sram = state->rules.sram, .batch = state->task.batch, .cut = cut};
-    struct arena *scratch = &state->scratch;
-    struct uop_graph graph;
-    arena_reset(scratch);
-    DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, cut, plan.sums, plan.batch, scratch,
-                         &graph, err));
-    struct order_found found = {.start = arena_alloc_unset(scratch, graph.n_uop, sizeof *found.start),
-                                .core = arena_alloc_unset(scratch, graph.n_uop, sizeof *found.core)};
-    DSE_TRY(arena_check(scratch, "an order of uops", err));
-    const struct order_settings settings = {
+    const struct klotski_ordering ordering = {
         .rule = ORDER_PERTURB,
-        .n_core = state->task.n_core,
         .n_try = (uint32_t)engine_context_option(context, OPTION_TRIES),
-        .cancel = budget->cancel,
-        .deadline_s = budget->max_seconds > 0 ? state->start_s + budget->max_seconds : INFINITY};
-    DSE_TRY(order_search(&graph, &settings, &state->random, scratch, &found, err));
-    DSE_TRY(klotski_lists(found.start, found.core, graph.n_uop, state->task.n_core, scratch, &plan.schedule,
-                          err));
-    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
-    return klotski_offer(context, &state->task, &plan, scratch, err);
+        .mapping = OPTION_MAPPING,
+        .transport = OPTION_TRANSPORT,
+        .start_s = state->start_s,
+        .random = &state->random,
+    };
+    struct uop_graph graph;
+    arena_reset(&state->scratch);
+    DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, cut, plan.sums, plan.batch,
+                         &state->scratch, &graph, err));
+    return klotski_order_and_offer(context, &state->task, &ordering, &graph, &plan, &state->scratch, err);
 }
 
 /* The best partition, and the best of one size, so that klotski is never ahead. */

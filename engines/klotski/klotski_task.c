@@ -1,6 +1,7 @@
 /* From a task to machine and network, from a plan to the driver, and from its text back. */
 #include "engines/klotski/klotski_task.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,39 @@ enum dse_status klotski_offer(struct engine_context *context, const struct klots
                                          : engine_context_offer(context, &schedule, err);
     text_free(&text);
     return status;
+}
+
+const char *const klotski_mapping_name[3] = {"zigzag", "sweep", "local"};
+const char *const klotski_hops_name[2] = {"bytes", "unweighted"};
+
+enum dse_status klotski_order_and_offer(struct engine_context *context, const struct klotski_task *task,
+                                        const struct klotski_ordering *ordering,
+                                        const struct uop_graph *graph, struct uop_plan *plan,
+                                        struct arena *scratch, struct dse_error *err)
+{
+    const struct engine_budget *budget = &engine_context_task(context)->budget;
+    const double deadline_s = budget->max_seconds > 0 ? ordering->start_s + budget->max_seconds : INFINITY;
+    const struct order_settings order = {.rule = ordering->rule,
+                                         .n_core = task->n_core,
+                                         .n_try = ordering->n_try,
+                                         .cancel = budget->cancel,
+                                         .deadline_s = deadline_s};
+    const struct core_settings cores = {
+        .rule = (enum core_rule)engine_context_option(context, ordering->mapping),
+        .mesh = {task->machine.columns, task->machine.rows},
+        .unweighted = engine_context_option(context, ordering->mapping + 1) != 0,
+        .n_move = (uint32_t)engine_context_option(context, ordering->mapping + 2),
+        .cancel = budget->cancel,
+        .deadline_s = deadline_s};
+    struct order_found found = {.start = arena_alloc_unset(scratch, graph->n_uop, sizeof *found.start),
+                                .core = arena_alloc_unset(scratch, graph->n_uop, sizeof *found.core)};
+    DSE_TRY(arena_check(scratch, "an order of uops", err));
+    DSE_TRY(order_search(graph, &order, ordering->random, scratch, &found, err));
+    DSE_TRY(core_mapping(graph, found.start, &cores, ordering->random, scratch, found.core, err));
+    DSE_TRY(
+        klotski_lists(found.start, found.core, graph->n_uop, task->n_core, scratch, &plan->schedule, err));
+    klotski_plan_transport(context, ordering->transport, plan);
+    return klotski_offer(context, task, plan, scratch, err);
 }
 
 enum dse_status klotski_verify(const struct engine_task *task, const struct accounting *accounting,

@@ -3,6 +3,7 @@
 #define ENGINES_KLOTSKI_KLOTSKI_TASK_H
 
 #include "engines/driver/driver.h"
+#include "engines/klotski/core_mapping.h"
 #include "engines/klotski/order_search.h"
 #include "engines/klotski/uop_plan.h"
 
@@ -54,6 +55,30 @@ extern const struct engine_accounting klotski_accountings[];
         .name = "tries", .sentence = (SENTENCE), .unit = "", .kind = OPTION_INTEGER, .standard = 2000,       \
         .highest = 1e7                                                                                       \
     }
+/* Three options in a row, which klotski_order_and_offer reads from the first on. */
+extern const char *const klotski_mapping_name[3], *const klotski_hops_name[2];
+#define KLOTSKI_OPTION_MAPPING                                                                               \
+    {                                                                                                        \
+        .name = "mapping",                                                                                   \
+        .sentence = "which accelerator runs a uop: the first that is free, the one nearest to what "         \
+                    "it reads, or what local search makes of that",                                          \
+        .unit = "", .kind = OPTION_CHOICE, .standard = CORE_LOCAL, .lowest = 0, .highest = 2,                \
+        .choice = klotski_mapping_name                                                                       \
+    }
+#define KLOTSKI_OPTION_HOPS                                                                                  \
+    {                                                                                                        \
+        .name = "hops",                                                                                      \
+        .sentence = "how hops of messages count in the mapping: times their bytes, or each as one",          \
+        .unit = "", .kind = OPTION_CHOICE, .standard = 0, .lowest = 0, .highest = 1,                         \
+        .choice = klotski_hops_name                                                                          \
+    }
+#define KLOTSKI_OPTION_MOVES                                                                                 \
+    {                                                                                                        \
+        .name = "moves",                                                                                     \
+        .sentence = "exchanges between accelerators that are tried with mapping=local, for each "            \
+                    "uop, by annealing; and at most as many by descent after that",                          \
+        .unit = "", .kind = OPTION_INTEGER, .standard = 200, .lowest = 0, .highest = 1e6                     \
+    }
 #define KLOTSKI_OPTION_PARTITION_FROM                                                                        \
     {                                                                                                        \
         .name = "partition_from", .sentence = "a schedule of uops whose partition is taken as it is",        \
@@ -90,6 +115,24 @@ void klotski_tell_bound(struct engine_context *context, const struct klotski_tas
 DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
                                              const struct uop_plan *plan, struct arena *scratch,
                                              struct dse_error *err);
+
+/* How the uops of a partition are ordered and dealt out to cores. */
+struct klotski_ordering {
+    enum order_rule rule;
+    uint32_t n_try;
+    size_t mapping;   /* the engine's option KLOTSKI_OPTION_MAPPING; hops and moves come after it */
+    size_t transport; /* and KLOTSKI_OPTION_TRANSPORT, before KLOTSKI_OPTION_FIRING */
+    double start_s;   /* clock_wall_s since when max_seconds count */
+    struct random_stream *random;
+};
+
+/* Order the uops of `graph`, deal them out to cores, and offer that as `plan`, whose sums, memory rule, batch
+ * and cut are set. Memory from `scratch`. Errors of order_search, core_mapping and klotski_offer. */
+DSE_MUST_CHECK enum dse_status klotski_order_and_offer(struct engine_context *context,
+                                                       const struct klotski_task *task,
+                                                       const struct klotski_ordering *ordering,
+                                                       const struct uop_graph *graph, struct uop_plan *plan,
+                                                       struct arena *scratch, struct dse_error *err);
 
 /* The lists of the cores, of what starts when on which (n_uop). Memory from `arena`. */
 DSE_MUST_CHECK enum dse_status klotski_lists(const uint64_t *start, const uint32_t *core, uint32_t n_uop,
