@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TILING_MAX = 1 << 16, LONGEST_GROUP = 24, LEAD_STEP = 8, GRAFT_GROUPS = 6 };
+enum { TILING_MAX = 1 << 16, LONGEST_GROUP = 24, LEAD_STEP = 8, GRAFT_GROUPS = 6, GATHERED = 3 };
 
 void plus_point_new(uint32_t n_layer, struct arena *arena, struct plus_point *point)
 {
@@ -95,16 +95,22 @@ static uint32_t any_divisor(struct random_stream *stream, uint32_t n)
     return divisor;
 }
 
-/* Mostly twice or half; else one more or less, three times, or a number that cuts all rows of `layer`, the
- * group's last, into equal tiles: what lies between two of those may cost more than either. */
+/* A number that cuts all rows of `layer`, a group's last, into equal tiles; too many rows: `tiling`. */
+static uint32_t equal_tiling(const struct soma_context *context, struct random_stream *stream, uint32_t layer,
+                             uint32_t tiling)
+{
+    uint64_t row = (uint64_t)context->batch * context->network->layer[layer].p;
+    return row <= TILING_MAX ? any_divisor(stream, (uint32_t)row) : tiling;
+}
+
+/* Mostly twice or half; else one more or less, three times, or a number that cuts the rows of the group's
+ * last layer into equal tiles: what lies between two of those may cost more than either. */
 static uint32_t other_tiling(const struct soma_context *context, struct random_stream *stream, uint32_t layer,
                              uint32_t tiling)
 {
     uint32_t kind = random_below(stream, 20);
-    if (kind >= 16) {
-        uint64_t row = (uint64_t)context->batch * context->network->layer[layer].p;
-        return row <= TILING_MAX ? any_divisor(stream, (uint32_t)row) : tiling;
-    }
+    if (kind >= 16)
+        return equal_tiling(context, stream, layer, tiling);
     if (kind < 7)
         return tiling < TILING_MAX ? 2 * tiling : tiling;
     if (kind < 13)
@@ -321,6 +327,68 @@ static bool move_layer(const struct soma_graph *graph, struct random_stream *str
     return true;
 }
 
+/* Whether a layer reads `source`, and all else that it reads stands before a place. `where` by layer. */
+static bool may_follow(const struct soma_graph *graph, const uint32_t *where, uint32_t layer, uint32_t source,
+                       uint32_t at)
+{
+    bool reads = false;
+    for (uint32_t o = graph->first_operand[layer]; o < graph->first_operand[layer + 1]; o++) {
+        int32_t from = graph->operand[o].source;
+        if (from >= 0 && where[from] >= at)
+            return false;
+        reads |= from == (int32_t)source;
+    }
+    return reads;
+}
+
+/* The layers from `to` to before `stop`, just put behind what they read, join its group, or make one that
+ * ends with them: alone, with that layer, or with all that its group has up to there. */
+static void gather_in(const struct soma_context *context, struct random_stream *stream,
+                      struct plus_point *point, uint32_t to, uint32_t stop, uint32_t tiling)
+{
+    uint32_t kind = random_below(stream, 4), of = random_below(stream, 4), start = kind == 0 ? to : to - 1;
+    uint32_t near = point->tiling[to - 1];
+    if (stop < point->n_layer && point->border[stop] == PLUS_NONE && kind < 3)
+        point->border[stop] = PLUS_GROUP;
+    for (uint32_t i = to; i < stop; i++) {
+        point->border[i] = PLUS_NONE;
+        point->tiling[i] = near;
+    }
+    if (kind < 2 && point->border[start] == PLUS_NONE)
+        point->border[start] = PLUS_GROUP;
+    uint32_t last = last_layer(point, to);
+    if (of == 1)
+        set_tiling(point, to, tiling);
+    else if (of == 2)
+        set_tiling(point, to, other_tiling(context, stream, last, near));
+    else if (of == 3)
+        set_tiling(point, to, equal_tiling(context, stream, last, near));
+}
+
+/* Up to three layers that read the same go behind it together. One alone may cost more there than where it
+ * stands, since what they read stays alive for the others. */
+static bool gather_readers(const struct soma_context *context, struct random_stream *stream, uint32_t *where,
+                           struct plus_point *point)
+{
+    const struct soma_graph *graph = context->graph;
+    uint32_t at = random_below(stream, point->n_layer), l = point->order[at];
+    uint32_t n_operand = graph->first_operand[l + 1] - graph->first_operand[l];
+    uint32_t most = 1 + random_below(stream, GATHERED), tiling = point->tiling[at], n = 0;
+    int32_t source =
+        n_operand > 0 ? graph->operand[graph->first_operand[l] + random_below(stream, n_operand)].source : -1;
+    if (source < 0)
+        return false;
+    for (uint32_t i = 0; i < point->n_layer; i++)
+        where[point->order[i]] = i;
+    uint32_t to = where[source] + 1;
+    for (uint32_t i = at; i < point->n_layer && n < most; i++)
+        if (may_follow(graph, where, point->order[i], (uint32_t)source, to))
+            take_out(point, i, to + n++);
+    if (n > 0)
+        gather_in(context, stream, point, to, to + n, tiling);
+    return n > 0;
+}
+
 /* A stretch of layers becomes one group with a tiling number of its own. */
 static bool make_group(const struct soma_context *context, struct random_stream *stream,
                        struct plus_point *point)
@@ -401,5 +469,7 @@ bool plus_move(const struct soma_context *context, struct random_stream *stream,
         return move_layer(context->graph, stream, where, point);
     if (kind < 24)
         return make_group(context, stream, point);
+    if (kind < 25)
+        return gather_readers(context, stream, where, point);
     return move_lead(context->graph, stream, point);
 }

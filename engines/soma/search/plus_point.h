@@ -25,8 +25,9 @@ void plus_point_lfa(const struct plus_point *point, struct soma_lfa *lfa);
 void plus_point_of(const struct soma_lfa *lfa, struct plus_point *point);
 
 /* Change the point by a random move: a tiling number, a border added, removed, shifted or turned into another
- * kind, a layer's place, with or without its group. It keeps the order valid; whether the rest is, soma_parse
- * says. False: nothing was changed. `where` (n_layer) is working memory. */
+ * kind, a layer's place, with or without its group, readers of a layer put behind it. It keeps the order
+ * valid; whether the rest is, soma_parse says. False: nothing was changed. `where` (n_layer) is working
+ * memory. */
 bool plus_move(const struct soma_context *context, struct random_stream *stream, uint32_t *where,
                struct plus_point *point);
 

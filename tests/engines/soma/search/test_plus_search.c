@@ -159,6 +159,49 @@ static void test_moves_keep_points_whole(void **state)
     }
 }
 
+/* One group of one tile, in which the value and query matrices stand far behind what they read: one move puts
+ * both there, in a group of their own with it that has more tiles, and leaves all others as they are. */
+static void test_readers_move_together(void **state)
+{
+    struct soma_case c;
+    struct soma_lfa lfa;
+    struct plus_point start, point;
+    struct random_stream stream = random_stream_make(4, 1, RANDOM_TEST);
+    uint32_t value = 0, n_found = 0;
+    (void)state;
+    soma_case_open(&c, "experiments/networks/gpt2_small_prefill512.yaml", 64 * KB);
+    uint32_t n = c.network.n_layer, *where = arena_alloc(&c.arena, n, sizeof *where);
+    plus_point_new(n, &c.arena, &start);
+    plus_point_new(n, &c.arena, &point);
+    soma_lfa_new(n, &c.arena, &lfa);
+    while (strcmp(c.network.layer[value].name, "attention_V") != 0)
+        value++;
+    assert_string_equal(c.network.layer[0].name, "norm1");
+    assert_string_equal(c.network.layer[1].name, "attention_Q");
+    for (uint32_t i = 0; i < n; i++)
+        lfa.order[i] = i == 0 || i > value ? i : i < value ? i + 1 : 1;
+    lfa.n_layer = n;
+    lfa.n_flc = lfa.tiling[0] = 1;
+    lfa.flc[0] = 0;
+    lfa.dram_cut[0] = true;
+    plus_point_of(&lfa, &start);
+    memset(start.lead, 0, n * sizeof *start.lead);
+    for (int k = 0; k < 40000; k++) {
+        plus_point_copy(&start, &point);
+        bool found = plus_move(&c.context, &stream, where, &point) && point.order[1] == value &&
+                     point.order[2] == 1 && point.border[1] == PLUS_NONE && point.border[2] == PLUS_NONE &&
+                     point.border[3] == PLUS_GROUP && point.tiling[0] > 1;
+        for (uint32_t i = 3; i < n && found; i++) {
+            assert_int_equal(point.order[i], i <= value ? i - 1 : i);
+            assert_int_equal(point.tiling[i], 1);
+            assert_true(i == 3 || point.border[i] == PLUS_NONE);
+        }
+        n_found += found;
+    }
+    assert_true(n_found > 0);
+    soma_case_close(&c);
+}
+
 /* All layers but the last as one group of one tile: 4 samples of 32 x 32 points and 32 channels are twice the
  * buffer. Twice the tiles of the layer that does not fit, again and again, make it fit; a group that fits
  * keeps its own. */
@@ -202,27 +245,45 @@ static void test_cancelled_search_is_over(void **state)
     f->search.cancel = NULL;
 }
 
-/* A donor that is far better is taken over: grafts reach what moves from this start have not reached. */
+/* What a search of few rounds finds. */
+static double short_search(struct fixture *f, uint64_t seed)
+{
+    struct plus_search *search = new_search(f, seed);
+    run(f, search, 30);
+    double cost = plus_search_cost(search);
+    plus_search_free(search);
+    return cost;
+}
+
+/* A donor of the same order that is far better is taken over: with grafts, few rounds find more. */
 static void test_donors_are_used(void **state)
 {
     struct fixture *f = *state;
-    struct plus_point donor;
-    struct plus_search *search = new_search(f, 1), *alone;
+    struct plus_point donor, point;
+    struct plus_search *search = new_search(f, 1);
+    const struct plus_options options = f->options;
+    uint32_t n = f->c.network.n_layer;
+    double with = 0, without = 0;
     run(f, search, 100);
-    plus_point_new(f->c.network.n_layer, &f->c.arena, &donor);
+    plus_point_new(n, &f->c.arena, &donor);
+    plus_point_new(n, &f->c.arena, &point);
     plus_search_point(search, &donor);
     plus_search_free(search);
-    const struct plus_options options = f->options;
+    plus_point_copy(&donor, &point);
+    for (uint32_t i = 0; i < n; i++) { /* every layer alone */
+        point.border[i] = PLUS_CUT;
+        point.tiling[i] = 16;
+    }
+    plus_point_lfa(&point, &f->start);
     f->options.n_round = 30;
-    alone = new_search(f, 9);
-    run(f, alone, 30);
-    f->options.donor = &donor;
-    f->options.n_donor = 1;
-    search = new_search(f, 9);
-    run(f, search, 30);
-    assert_true(plus_search_cost(search) < plus_search_cost(alone));
-    plus_search_free(search);
-    plus_search_free(alone);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        f->options.n_donor = 0;
+        without += short_search(f, seed);
+        f->options.donor = &donor;
+        f->options.n_donor = 1;
+        with += short_search(f, seed);
+    }
+    assert_true(with < without);
     f->options = options;
 }
 
@@ -233,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_best_is_priced_as_it_says),
         cmocka_unit_test(test_same_stream_is_the_same_search),
         cmocka_unit_test(test_moves_keep_points_whole),
+        cmocka_unit_test(test_readers_move_together),
         cmocka_unit_test(test_tiles_are_refined_where_they_do_not_fit),
         cmocka_unit_test(test_cancelled_search_is_over),
         cmocka_unit_test(test_donors_are_used),
