@@ -117,28 +117,12 @@ static enum dse_status eval_line(struct list_run *r, const char *at, size_t leng
     return r->n_field ? read_row(r, err) : read_header(r, err);
 }
 
-/* Nothing but blanks, or a comment. */
-static bool is_empty(const char *at, size_t length)
-{
-    size_t i = 0;
-    while (i < length && strchr(" \t\r", at[i]) && at[i])
-        i++;
-    return i == length || at[i] == '#';
-}
-
 static enum dse_status eval_lines(struct list_run *r, struct dse_error *err)
 {
-    const char *at = r->request->text, *end = at + r->request->length;
-    for (r->line = 1; at < end; r->line++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((stop ? stop : end) - at);
-        if (!is_empty(at, length)) {
-            while (length > 0 && at[length - 1] == '\r')
-                length--;
-            DSE_TRY(eval_line(r, at, length, err));
-        }
-        at = stop ? stop + 1 : end;
-    }
+    const char *at = r->request->text, *end = at + r->request->length, *line;
+    size_t length;
+    while ((line = csv_next_line(&at, end, &r->line, &length)) != NULL)
+        DSE_TRY(eval_line(r, line, length, err));
     return r->n_row > 0 ? DSE_OK
                         : dse_fail_at(err, DSE_BAD_INPUT, r->request->path, 0,
                                       "there is no %s in this file; write one a line, below a header",

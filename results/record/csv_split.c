@@ -83,3 +83,22 @@ enum dse_status csv_split(const char *line, size_t length, struct csv_row *row, 
         return dse_fail(err, DSE_NO_MEMORY, "out of memory while reading a line");
     return DSE_OK;
 }
+
+const char *csv_next_line(const char **at, const char *end, int *line, size_t *length)
+{
+    while (*at < end) {
+        const char *begin = *at, *stop = memchr(begin, '\n', (size_t)(end - begin));
+        size_t n = (size_t)((stop ? stop : end) - begin), blank = 0;
+        *at = stop ? stop + 1 : end;
+        ++*line;
+        while (blank < n && (begin[blank] == ' ' || begin[blank] == '\t' || begin[blank] == '\r'))
+            blank++;
+        if (blank == n || begin[blank] == '#')
+            continue;
+        while (begin[n - 1] == '\r')
+            n--;
+        *length = n;
+        return begin;
+    }
+    return NULL;
+}

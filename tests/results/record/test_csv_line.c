@@ -102,11 +102,32 @@ static void test_csv_split_reads_fields(void **state)
     text_free(&all);
 }
 
+static void test_lines_of_a_list_are_those_that_say_something(void **state)
+{
+    static const char text[] = "a,b\r\r\n\n \t\r\n# c\n  # d\n e\nlast";
+    static const struct {
+        const char *line;
+        int number;
+    } expected[] = {{"a,b", 1}, {" e", 6}, {"last", 7}};
+    const char *at = text, *end = text + strlen(text), *line;
+    size_t length, n = 0;
+    int number = 0;
+    (void)state;
+    for (; (line = csv_next_line(&at, end, &number, &length)) != NULL; n++) {
+        assert_true(n < sizeof expected / sizeof expected[0]);
+        assert_int_equal(number, expected[n].number);
+        assert_int_equal(length, strlen(expected[n].line));
+        assert_memory_equal(line, expected[n].line, length);
+    }
+    assert_int_equal(n, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_add_text_quotes_as_libcsv_does),
         cmocka_unit_test(test_csv_split_reads_fields),
+        cmocka_unit_test(test_lines_of_a_list_are_those_that_say_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
