@@ -121,6 +121,11 @@ enum dse_status klotski_offer(struct engine_context *context, const struct klots
     struct uop_outcome outcome;
     struct engine_schedule schedule;
     struct text_buffer text;
+    char reason[ENGINE_REASON_MAX];
+    if (!uop_plan_fits(&task->network, &task->machine, plan, reason, sizeof reason)) {
+        engine_context_explain(context, reason);
+        return DSE_OK;
+    }
     DSE_TRY(uop_plan_evaluate(&task->network, &task->machine, plan, "schedule", scratch, &outcome, err));
     klotski_metrics_put(&outcome, plan, &task->machine, &schedule);
     text_init(&text);

@@ -111,7 +111,7 @@ DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, s
  * the latency: of the energy no bound is known. */
 void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task);
 
-/* Offer a plan: evaluated and written. Memory from `scratch`. */
+/* Offer a plan, evaluated and written; explain it where it does not fit. Memory from `scratch`. */
 DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
                                              const struct uop_plan *plan, struct arena *scratch,
                                              struct dse_error *err);

@@ -1,6 +1,7 @@
 /* Prices a plan: graph, times, bound, energy of MACs, memories and links. */
 #include "engines/klotski/uop_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const uop_sums_name[3] = {"all", "chain", "reduce"};
@@ -16,8 +17,8 @@ bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct
            need->output_word + need->input_word + need->weight_word <= machine->sram_word;
 }
 
-static enum dse_status check_needs(const struct uop_network *network, const struct kc_machine *machine,
-                                   const struct uop_plan *plan, const char *path, struct dse_error *err)
+bool uop_plan_fits(const struct uop_network *network, const struct kc_machine *machine,
+                   const struct uop_plan *plan, char *reason, size_t size)
 {
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct uop_cut cut = uop_cut_clip(&network->layer[l].whole, plan->cut[l]);
@@ -25,18 +26,18 @@ static enum dse_status check_needs(const struct uop_network *network, const stru
         char shown[4][32];
         if (uop_need_fits(&need, plan->sram, machine))
             continue;
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
-                           "a uop of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
-                           "accelerator holds "
-                           "%s words (sram: %s)",
-                           network->network->layer[network->layer[l].of].name,
-                           text_thousands(need.output_word, shown[0], sizeof shown[0]),
-                           text_thousands(need.input_word, shown[1], sizeof shown[1]),
-                           text_thousands(need.weight_word, shown[2], sizeof shown[2]),
-                           text_thousands(machine->sram_word, shown[3], sizeof shown[3]),
-                           uop_sram_name[plan->sram]);
+        (void)snprintf(reason, size,
+                       "a uop of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
+                       "accelerator holds %s words (sram: %s)",
+                       network->network->layer[network->layer[l].of].name,
+                       text_thousands(need.output_word, shown[0], sizeof shown[0]),
+                       text_thousands(need.input_word, shown[1], sizeof shown[1]),
+                       text_thousands(need.weight_word, shown[2], sizeof shown[2]),
+                       text_thousands(machine->sram_word, shown[3], sizeof shown[3]),
+                       uop_sram_name[plan->sram]);
+        return false;
     }
-    return DSE_OK;
+    return true;
 }
 
 static uint64_t longest_path(const struct uop_graph *graph, uint64_t *finish)
@@ -129,7 +130,7 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
                                   const struct uop_plan *plan, const char *path, struct arena *arena,
                                   struct uop_outcome *out, struct dse_error *err)
 {
-    char reason[160];
+    char reason[320];
     struct dse_error why = {0};
     const uint32_t n_core = machine->columns * machine->rows;
     *out = (struct uop_outcome){.n_mac = 0};
@@ -137,7 +138,8 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
                            "there are lists for %u cores, and the machine has %u x %u", plan->schedule.n_core,
                            machine->columns, machine->rows);
-    DSE_TRY(check_needs(network, machine, plan, path, err));
+    if (!uop_plan_fits(network, machine, plan, reason, sizeof reason))
+        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "%s", reason);
     DSE_TRY(uop_graph_of(network, machine, plan->cut, plan->sums, plan->batch, arena, &out->graph, err));
     out->times.start = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.start);
     out->times.finish = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.finish);

@@ -31,6 +31,10 @@ struct uop_plan {
 /* Does a tile of that need fit? */
 bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct kc_machine *machine);
 
+/* Do all uops of the plan fit their accelerators? On false `reason` (size bytes) says which does not. */
+bool uop_plan_fits(const struct uop_network *network, const struct kc_machine *machine,
+                   const struct uop_plan *plan, char *reason, size_t size);
+
 /* Everything that is known of one plan. */
 struct uop_outcome {
     struct uop_graph graph;

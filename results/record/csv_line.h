@@ -29,8 +29,9 @@ void csv_row_free(struct csv_row *row);
 DSE_MUST_CHECK enum dse_status csv_split(const char *line, size_t length, struct csv_row *row,
                                          struct dse_error *err);
 
-/* The next line of a text for people that is neither empty nor a comment (#), from `*at` on, which goes behind
- * it; without its line break. `*line`, which begins at 0, is its number in the end. NULL: there is none. */
+/* The next line of a text for people that is neither empty nor a comment (#), from `*at` on, which goes
+ * behind it; without its line break. `*line`, which begins at 0, is its number in the end. NULL: there is
+ * none. */
 const char *csv_next_line(const char **at, const char *end, int *line, size_t *length);
 
 /* Append one field and the comma after it, quoted (csv_write) only when it must be. Line breaks become

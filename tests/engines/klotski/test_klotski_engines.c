@@ -275,6 +275,10 @@ static void test_what_cannot_be_is_said(void **state)
     schedule_run_solve(&run);
     assert_false(run.result.feasible);
     assert_non_null(strstr(run.result.reason, "max_uops = 10"));
+    schedule_run_set(&run, "partition", "fixed"); /* whole layers */
+    schedule_run_solve(&run);
+    assert_false(run.result.feasible);
+    assert_non_null(strstr(run.result.reason, "a uop of layer conv1_1 does not fit"));
     schedule_run_close(&run);
 }
 
