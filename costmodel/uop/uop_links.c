@@ -26,6 +26,7 @@ struct run {
     uint32_t *route[2];  /* (columns + rows) */
     struct event *event; /* heap by cycle, then uop */
     uint32_t n_event, n_done;
+    uint64_t arrival;  /* the last so far */
     uint32_t *waiting; /* (n_uop) core c's at first[c]: heap of the places of uops that have all they need */
     uint32_t *n_waiting; /* (n_core) */
     uint32_t *next;      /* (n_core) place of the next uop in a static order */
@@ -156,6 +157,7 @@ static void end_uop(struct run *run, uint32_t u, uint64_t cycle)
     for (uint32_t k = run->graph->first_consumer[u], next; k < end; k = next) {
         const uint32_t to = m->core[m->consumer[k]];
         const uint64_t there = to == m->core[u] ? cycle : send(run, u, to, cycle);
+        run->arrival = run->arrival > there ? run->arrival : there;
         next = uop_messages_next(m, k, end);
         for (uint32_t i = k; i < next; i++)
             arrive(run, m->consumer[i], there);
@@ -166,7 +168,7 @@ static void end_uop(struct run *run, uint32_t u, uint64_t cycle)
 static void fire(struct run *run, uint32_t c, uint64_t cycle)
 {
     if (run->busy[c] || run->n_waiting[c] == 0 ||
-        (run->schedule->firing == UOP_STATIC && run->waiting[run->schedule->first[c]] != run->next[c]))
+        (run->schedule->firing != UOP_DYNAMIC && run->waiting[run->schedule->first[c]] != run->next[c]))
         return;
     const uint32_t u = run->schedule->order[waiting_take(run, c)];
     run->next[c]++;
@@ -208,8 +210,12 @@ enum dse_status uop_run_links(const struct uop_graph *graph, const struct kc_mac
     while (run.n_event) {
         const uint64_t cycle = run.event[0].cycle;
         const uint32_t n = step(&run, cycle, touched);
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; schedule->firing != UOP_ROUNDS && i < n; i++)
             fire(&run, touched[i], cycle);
+        /* A round begins when nothing runs and all messages are there, also such as make no uop ready. */
+        const bool is_round = schedule->firing == UOP_ROUNDS && run.n_event == 0;
+        for (uint32_t c = 0; is_round && c < schedule->n_core; c++)
+            fire(&run, c, cycle > run.arrival ? cycle : run.arrival);
     }
     /* What no uop can go on from is a circle, and that names it. */
     return run.n_done == graph->n_uop ? DSE_OK : uop_run_ideal(graph, schedule, scratch, out, err);

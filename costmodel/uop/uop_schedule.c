@@ -159,6 +159,26 @@ static bool check_core(const struct uop_graph *graph, const struct uop_schedule 
     return true;
 }
 
+/* Does every uop start when none that started before it still runs? `placed` has room for all. */
+static bool check_rounds(const struct uop_graph *graph, const struct uop_times *times, struct placed *placed,
+                         char *reason, size_t size)
+{
+    uint64_t last = 0, begin = 0, end = 0; /* of the rounds before; of this one */
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        placed[u] = (struct placed){times->start[u], u};
+    qsort(placed, graph->n_uop, sizeof *placed, by_start);
+    for (uint32_t i = 0; i < graph->n_uop; i++) {
+        if (placed[i].start != begin) {
+            last = end;
+            begin = placed[i].start;
+        }
+        if (begin < last)
+            return says(reason, size, graph, placed[i].uop, "starts before the round before it has ended");
+        end = later(end, times->finish[placed[i].uop]);
+    }
+    return true;
+}
+
 bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
                      const struct uop_times *times, struct arena *scratch, char *reason, size_t size)
 {
@@ -180,6 +200,8 @@ bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *s
             if (times->start[u] < times->finish[graph->producer[k]])
                 return says(reason, size, graph, u, "starts before what it needs is made");
     }
+    if (schedule->firing == UOP_ROUNDS && !check_rounds(graph, times, placed, reason, size))
+        return false;
     if (last == times->cycle)
         return true;
     (void)snprintf(reason, size, "the last uop ends at %" PRIu64 ", not at %" PRIu64, last, times->cycle);

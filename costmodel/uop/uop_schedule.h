@@ -13,6 +13,8 @@
 enum uop_firing {
     UOP_STATIC,  /* the next uop of its list, however long it must wait for that */
     UOP_DYNAMIC, /* of those that have all they need the first of its list */
+    UOP_ROUNDS,  /* as static, but in rounds: all cores whose next uop has all it needs start it together, and
+                  * again when the last of these has ended and its messages have come */
 };
 
 struct uop_schedule {
@@ -35,8 +37,8 @@ DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
                                              const struct uop_schedule *schedule, struct arena *scratch,
                                              struct uop_times *out, struct dse_error *err);
 
-/* Is every uop in the schedule once, none earlier than what it needs, no core busy with two, and with static
- * firing each core's order kept? On false `reason` (size bytes) says why not. */
+/* Is every uop in the schedule once, none earlier than what it needs, no core busy with two, without
+ * dynamic firing each core's order kept, and in rounds none started while one of an earlier round runs? On false `reason` (size bytes) says why not. */
 bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
                      const struct uop_times *times, struct arena *scratch, char *reason, size_t size);
 

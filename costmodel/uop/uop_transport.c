@@ -5,7 +5,7 @@
 #include "costmodel/uop/uop_links.h"
 
 const char *const uop_transport_name[3] = {"ideal", "links", "flits"};
-const char *const uop_firing_name[2] = {"static", "dynamic"};
+const char *const uop_firing_name[3] = {"static", "dynamic", "rounds"};
 
 enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *machine,
                         const struct uop_schedule *schedule, enum uop_transport transport,
@@ -13,6 +13,9 @@ enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *
                         struct uop_link *link, struct dse_error *err)
 {
     struct kc_machine at = *machine;
+    if (transport == UOP_FLITS && schedule->firing == UOP_ROUNDS)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "the simulator of flits has no rounds; firing=rounds takes transport=ideal or links");
     if (transport == UOP_FLITS)
         return uop_run_flits(graph, machine, schedule, cancel, scratch, out, link, err);
     if (transport == UOP_IDEAL)

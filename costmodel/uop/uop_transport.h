@@ -12,11 +12,11 @@ enum uop_transport {
 };
 
 extern const char *const uop_transport_name[3]; /* "ideal", "links", "flits" */
-extern const char *const uop_firing_name[2];    /* by enum uop_firing: "static", "dynamic" */
+extern const char *const uop_firing_name[3];    /* by enum uop_firing: "static", "dynamic", "rounds" */
 
 /* Times, and what went over each link (cores * UOP_SIDES); nothing is busy where messages take no time.
  * An order that goes in a circle is refused with dynamic firing, too. Errors, `cancel` and `scratch`: as
- * uop_run_flits. */
+ * uop_run_flits; DSE_BAD_INPUT: rounds of flits. */
 DSE_MUST_CHECK enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *machine,
                                        const struct uop_schedule *schedule, enum uop_transport transport,
                                        const atomic_int *cancel, struct arena *scratch, struct uop_times *out,

@@ -121,7 +121,7 @@ static uint64_t advance(struct atomic *a)
     return now;
 }
 
-enum dse_status atomic_order(const struct uop_graph *graph, const struct kc_machine *machine,
+enum dse_status atomic_order(const struct uop_graph *graph, const struct kc_machine *machine, bool in_rounds,
                              struct arena *scratch, uint64_t *start, uint32_t *core, uint64_t *cycle,
                              struct dse_error *err)
 {
@@ -149,7 +149,9 @@ enum dse_status atomic_order(const struct uop_graph *graph, const struct kc_mach
         }
         if (a.n_busy == 0)
             break;
-        now = advance(&a);
+        do
+            now = advance(&a);
+        while (in_rounds && a.n_busy);
     }
     *cycle = now;
     return DSE_OK;

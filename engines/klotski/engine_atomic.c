@@ -152,7 +152,8 @@ static enum dse_status offer(struct state *state, struct engine_context *context
     uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
     uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
     DSE_TRY(arena_check(&state->scratch, "an order of uops", err));
-    DSE_TRY(atomic_order(&graph, &state->task.machine, &state->scratch, start, core, &cycle, err));
+    const bool in_rounds = engine_context_option(context, OPTION_FIRING) == UOP_ROUNDS;
+    DSE_TRY(atomic_order(&graph, &state->task.machine, in_rounds, &state->scratch, start, core, &cycle, err));
     DSE_TRY(
         klotski_lists(start, core, graph.n_uop, state->task.n_core, &state->scratch, &plan.schedule, err));
     klotski_plan_transport(context, OPTION_TRANSPORT, &plan);

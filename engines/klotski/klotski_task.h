@@ -40,8 +40,9 @@ extern const struct engine_accounting klotski_accountings[];
 #define KLOTSKI_OPTION_FIRING                                                                                \
     {                                                                                                        \
         .name = "firing",                                                                                    \
-        .sentence = "what an accelerator runs next: the next uop of its list, or the first that is ready",   \
-        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_STATIC, .lowest = 0, .highest = 1,                \
+        .sentence = "what an accelerator runs next: the next uop of its list, the first that is ready, or "  \
+                    "the next in rounds that all begin together",                                            \
+        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_STATIC, .lowest = 0, .highest = 2,                \
         .choice = uop_firing_name                                                                            \
     }
 

@@ -11,6 +11,7 @@
 #include "engines/klotski/atomic_order.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/klotski_task.h"
 #include "engines/klotski/partition.h"
 #include "tests/support/schedule_run.h"
 
@@ -59,7 +60,8 @@ static void open_graph(struct fixture *f, const char *network, const char *mesh,
     f->n_core = f->machine.columns * f->machine.rows;
     f->start = arena_alloc(arena, f->graph.n_uop, sizeof *f->start);
     f->core = arena_alloc(arena, f->graph.n_uop, sizeof *f->core);
-    assert_int_equal(atomic_order(&f->graph, &f->machine, arena, f->start, f->core, &f->cycle, &err), DSE_OK);
+    assert_int_equal(atomic_order(&f->graph, &f->machine, false, arena, f->start, f->core, &f->cycle, &err),
+                     DSE_OK);
     find_depths(f);
 }
 
@@ -130,6 +132,47 @@ static void test_every_choice_is_by_the_rules(void **state)
     schedule_run_close(&f.run);
 }
 
+/* As many uops as there are accelerators, or all that are ready; the lists run so again, and no two rounds
+ * overlap. */
+static void test_rounds_take_all_that_fit(void **state)
+{
+    struct fixture f;
+    struct dse_error err;
+    struct uop_schedule schedule;
+    char reason[128];
+    (void)state;
+    open_graph(&f, "experiments/networks/googlenet.yaml", "3x3", 2);
+    const uint32_t n = f.graph.n_uop;
+    const uint64_t dataflow = f.cycle;
+    struct uop_times times = {.start = arena_alloc(&f.run.arena, n, sizeof *times.start),
+                              .finish = arena_alloc(&f.run.arena, n, sizeof *times.finish)};
+    struct uop_link *link = arena_alloc(&f.run.arena, (size_t)f.n_core * UOP_SIDES, sizeof *link);
+    assert_int_equal(atomic_order(&f.graph, &f.machine, true, &f.run.arena, f.start, f.core, &f.cycle, &err),
+                     DSE_OK);
+    for (uint32_t u = 0; u < n; u++) {
+        uint32_t beside = 0;
+        for (uint32_t v = 0; v < n; v++)
+            beside += f.start[v] == f.start[u];
+        for (uint32_t v = 0; v < n && beside < f.n_core; v++)
+            assert_true(f.start[v] <= f.start[u] || !could_start(&f, v, f.start[u]));
+    }
+    assert_int_equal(klotski_lists(f.start, f.core, n, f.n_core, &f.run.arena, &schedule, &err), DSE_OK);
+    schedule.firing = UOP_ROUNDS;
+    assert_int_equal(
+        uop_run(&f.graph, &f.machine, &schedule, UOP_IDEAL, NULL, &f.run.arena, &times, link, &err), DSE_OK);
+    assert_memory_equal(times.start, f.start, n * sizeof *f.start);
+    assert_int_equal(times.cycle, f.cycle);
+    assert_true(f.cycle > dataflow);
+    assert_true(uop_times_check(&f.graph, &schedule, &times, &f.run.arena, reason, sizeof reason));
+    schedule.firing = UOP_STATIC; /* as soon as it can, the same lists overlap */
+    assert_int_equal(
+        uop_run(&f.graph, &f.machine, &schedule, UOP_IDEAL, NULL, &f.run.arena, &times, link, &err), DSE_OK);
+    schedule.firing = UOP_ROUNDS;
+    assert_false(uop_times_check(&f.graph, &schedule, &times, &f.run.arena, reason, sizeof reason));
+    assert_non_null(strstr(reason, "starts before the round before it has ended"));
+    schedule_run_close(&f.run);
+}
+
 /* Over the targets that are allowed the variance of the layers' latencies spans six powers of ten. */
 static double variance_of(const struct tile_lists *lists, double target)
 {
@@ -188,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_choice_is_by_the_rules),
+        cmocka_unit_test(test_rounds_take_all_that_fit),
         cmocka_unit_test(test_the_annealed_target),
         cmocka_unit_test(test_nothing_can_be_cut_so),
     };

@@ -186,6 +186,8 @@ static void test_messages_that_take_time(void **state)
         {"transport: ideal, firing: dynamic", {34, 17}, 0},
         {"transport: links, firing: dynamic", {17, 34}, 1},
         {"transport: flits, firing: dynamic", {17, 34}, 5},
+        {"transport: ideal, firing: rounds", {34, 17}, 0},
+        {"transport: links, firing: rounds", {36, 19}, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
