@@ -421,7 +421,7 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
     enum dse_status status = solve_accepts(s, arch, &err);
     if (status == DSE_OK)
         status = engine_solve(s->engine, &task, arena, &result->found, &err);
-    if (status == DSE_OK && result->found.stop == STOP_INTERRUPTED)
+    if (status == DSE_INTERRUPTED || (status == DSE_OK && result->found.stop == STOP_INTERRUPTED))
         return DSE_INTERRUPTED;
     if (status == DSE_OK && result->found.feasible)
         status = keep_schedule(result, &err);

@@ -288,7 +288,7 @@ static enum dse_status confirm_schedule(struct engine_context *context, struct d
     char text[DSE_ERROR_TEXT_MAX + DSE_ERROR_FILE_MAX + 32];
     enum dse_status status = context->engine->verify(context->task, engine_context_accounting(context), found,
                                                      context->arena, &again, &inner);
-    if (status == DSE_NO_MEMORY)
+    if (status == DSE_NO_MEMORY || (status == DSE_INTERRUPTED && is_cancelled(&context->task->budget)))
         return dse_fail(err, status, "%s", inner.text);
     if (status != DSE_OK)
         return refuse(err, "its schedule does not read back: %s", dse_error_print(&inner, text, sizeof text));

@@ -236,8 +236,8 @@ struct engine {
     enum dse_status (*finish)(void *state, struct engine_context *context, struct dse_error *err);
     /* Scheduler, required: read the text of `found` back and evaluate it by a way of its own, by the search's
      * accounting (NULL: it has none); `again` needs no text. DSE_INTERNAL when it cannot be read or is not
-     * valid. The driver compares cycles, energies and bytes; what the search has left missing of the engine's
-     * own metrics is taken from `again`. */
+     * valid; DSE_INTERRUPTED soon after the task was cancelled. The driver compares cycles, energies and
+     * bytes; what the search has left missing of the engine's own metrics is taken from `again`. */
     enum dse_status (*verify)(const struct engine_task *task, const struct accounting *accounting,
                               const struct engine_schedule *found, struct arena *arena,
                               struct engine_schedule *again, struct dse_error *err);

@@ -12,18 +12,14 @@
 
 enum {
     OPTION_PARTITION_FROM,
-    OPTION_MAX_UOPS,
     OPTION_EVALUATIONS,
-    OPTION_SUMS,
-    OPTION_SRAM,
-    OPTION_TRANSPORT,
-    OPTION_FIRING,
-    N_OPTION
+    OPTION_RULES,
+    OPTION_NETWORK = OPTION_RULES + KLOTSKI_N_RULES,
+    N_OPTION = OPTION_NETWORK + KLOTSKI_N_NETWORK
 };
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
-    [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
     [OPTION_EVALUATIONS] = {.name = "evaluations",
                             .sentence = "target latencies that the annealing tries",
                             .unit = "",
@@ -31,10 +27,8 @@ static const struct engine_option option[N_OPTION] = {
                             .standard = 50,
                             .lowest = 1,
                             .highest = 100000},
-    [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
-    [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
-    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
-    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
+    [OPTION_RULES] = KLOTSKI_OPTIONS_RULES,
+    [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
 
 /* Changes of the target's logarithm, at most. */
@@ -109,12 +103,7 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     struct arena *arena = engine_context_arena(context);
     arena_init(&state->scratch);
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
-    state->rules = (struct tile_rules){
-        .sums = (enum uop_sums)engine_context_option(context, OPTION_SUMS),
-        .sram = (enum uop_sram)engine_context_option(context, OPTION_SRAM),
-        .batch = state->task.batch,
-        .max_uops = klotski_most_uops(&state->task, engine_context_option(context, OPTION_MAX_UOPS)),
-    };
+    state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));
     DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &state->given, err));
@@ -141,10 +130,8 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
 /* The order of the partition's uops. */
 static enum dse_status offer(struct state *state, struct engine_context *context, struct dse_error *err)
 {
-    struct uop_plan plan = {.sums = state->rules.sums,
-                            .sram = state->rules.sram,
-                            .batch = state->task.batch,
-                            .cut = state->given ? state->given : state->cut};
+    struct uop_plan plan =
+        klotski_plan(context, OPTION_NETWORK, &state->rules, state->given ? state->given : state->cut);
     struct uop_graph graph;
     uint64_t cycle;
     DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, plan.cut, plan.sums, plan.batch,
@@ -152,11 +139,10 @@ static enum dse_status offer(struct state *state, struct engine_context *context
     uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
     uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
     DSE_TRY(arena_check(&state->scratch, "an order of uops", err));
-    const bool in_rounds = engine_context_option(context, OPTION_FIRING) == UOP_ROUNDS;
+    const bool in_rounds = plan.schedule.firing == UOP_ROUNDS;
     DSE_TRY(atomic_order(&graph, &state->task.machine, in_rounds, &state->scratch, start, core, &cycle, err));
     DSE_TRY(
         klotski_lists(start, core, graph.n_uop, state->task.n_core, &state->scratch, &plan.schedule, err));
-    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
     return klotski_offer(context, &state->task, &plan, &state->scratch, err);
 }
 

@@ -19,21 +19,15 @@ enum {
     OPTION_W,
     OPTION_IC,
     OPTION_OC,
-    OPTION_MAX_UOPS,
     OPTION_SEARCH,
     OPTION_EVALUATIONS,
     OPTION_SCORE,
     OPTION_KAPPA,
     OPTION_SCHEDULE,
-    OPTION_TRIES,
-    OPTION_MAPPING,
-    OPTION_HOPS,
-    OPTION_MOVES,
-    OPTION_SUMS,
-    OPTION_SRAM,
-    OPTION_TRANSPORT,
-    OPTION_FIRING,
-    N_OPTION
+    OPTION_ORDER,
+    OPTION_RULES = OPTION_ORDER + KLOTSKI_N_ORDER,
+    OPTION_NETWORK = OPTION_RULES + KLOTSKI_N_RULES,
+    N_OPTION = OPTION_NETWORK + KLOTSKI_N_NETWORK
 };
 
 enum { PARTITION_FIXED, PARTITION_SHARED, PARTITION_TARGET };
@@ -67,7 +61,6 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_W] = TILE_OPTION("w", "output columns of such a tile; 0: all"),
     [OPTION_IC] = TILE_OPTION("ic", "input channels of such a tile; 0: all"),
     [OPTION_OC] = TILE_OPTION("oc", "output channels of such a tile; 0: all"),
-    [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
     [OPTION_SEARCH] =
         {.name = "search",
          .sentence = "how the tile size is searched: Bayesian optimisation, the whole grid, or at random",
@@ -107,18 +100,14 @@ static const struct engine_option option[N_OPTION] = {
                          .standard = ORDER_PERTURB,
                          .highest = 2,
                          .choice = schedule_name},
-    [OPTION_TRIES] = KLOTSKI_OPTION_TRIES("changed priorities that are tried with schedule=perturb"),
-    [OPTION_MAPPING] = KLOTSKI_OPTION_MAPPING,
-    [OPTION_HOPS] = KLOTSKI_OPTION_HOPS,
-    [OPTION_MOVES] = KLOTSKI_OPTION_MOVES,
-    [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
-    [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
-    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
-    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
+    [OPTION_ORDER] = KLOTSKI_OPTIONS_ORDER("changed priorities that are tried with schedule=perturb"),
+    [OPTION_RULES] = KLOTSKI_OPTIONS_RULES,
+    [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
 
 struct state {
     struct klotski_task task;
+    struct tile_rules rules;
     struct partition_grid grid;
     struct bayes *bayes;
     uint32_t *shuffled;  /* (grid.n) with search=random */
@@ -148,7 +137,7 @@ static void explain_empty(struct engine_context *context, const struct state *st
             text, sizeof text,
             "%u tile sizes fit the memory, all of which make more than max_uops = %d uops a sample, or "
             "%d in all; try a larger max_uops, or another partition",
-            state->grid.n_sram, value_of(context, OPTION_MAX_UOPS), UOP_MAX);
+            state->grid.n_sram, value_of(context, OPTION_RULES + KLOTSKI_MAX_UOPS), UOP_MAX);
     engine_context_explain(context, text);
 }
 
@@ -176,11 +165,7 @@ static enum dse_status fixed_grid(struct state *state, const struct engine_conte
 static enum dse_status make_grid(struct state *state, struct engine_context *context, struct arena *arena,
                                  struct dse_error *err)
 {
-    const struct tile_rules rules = {
-        .sums = (enum uop_sums)value_of(context, OPTION_SUMS),
-        .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
-        .batch = state->task.batch,
-        .max_uops = klotski_most_uops(&state->task, engine_context_option(context, OPTION_MAX_UOPS))};
+    const struct tile_rules *rules = &state->rules;
     const struct uop_network *network = &state->task.network;
     const struct uop_cut *given;
     struct tile_lists lists;
@@ -188,9 +173,9 @@ static enum dse_status make_grid(struct state *state, struct engine_context *con
     if (given || value_of(context, OPTION_PARTITION) == PARTITION_FIXED)
         return fixed_grid(state, context, given, arena, err);
     if (value_of(context, OPTION_PARTITION) == PARTITION_SHARED)
-        return partition_grid_of(network, &state->task.machine, &rules, arena, &state->grid, err);
-    DSE_TRY(tile_lists_of_grid(network, &state->task.machine, &rules, &state->scratch, &lists, err));
-    return partition_targets_of(&lists, &rules, arena, &state->grid, err);
+        return partition_grid_of(network, &state->task.machine, rules, arena, &state->grid, err);
+    DSE_TRY(tile_lists_of_grid(network, &state->task.machine, rules, &state->scratch, &lists, err));
+    return partition_targets_of(&lists, rules, arena, &state->grid, err);
 }
 
 static enum dse_status init_search(struct state *state, struct engine_context *context, struct dse_error *err)
@@ -221,22 +206,22 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     state->start_s = clock_wall_s();
     state->random = engine_context_stream(context, RANDOM_MOVE);
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
+    state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));
     DSE_TRY(make_grid(state, context, arena, err));
     return state->grid.n && state->grid.at ? init_search(state, context, err) : DSE_OK;
 }
 
-static enum dse_status make_graph(struct state *state, const struct engine_context *context,
-                                  uint32_t candidate, struct uop_graph *graph, struct dse_error *err)
+static enum dse_status make_graph(struct state *state, uint32_t candidate, struct uop_graph *graph,
+                                  struct dse_error *err)
 {
     const uint32_t n_cut = state->grid.n_cut;
     const struct uop_cut *cut = &state->grid.cut[(size_t)candidate * n_cut];
     for (uint32_t l = 0; l < state->task.network.n_layer; l++)
         state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, cut[n_cut == 1 ? 0 : l]);
-    return uop_graph_of(&state->task.network, &state->task.machine, state->cut,
-                        (enum uop_sums)value_of(context, OPTION_SUMS), state->task.batch, &state->scratch,
-                        graph, err);
+    return uop_graph_of(&state->task.network, &state->task.machine, state->cut, state->rules.sums,
+                        state->rules.batch, &state->scratch, graph, err);
 }
 
 /* Eq. 3 and its variants as costs; alpha is 1, as it changes no order. */
@@ -256,7 +241,7 @@ static enum dse_status try_candidate(struct state *state, struct engine_context 
 {
     struct uop_graph graph;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, context, candidate, &graph, err));
+    DSE_TRY(make_graph(state, candidate, &graph, err));
     uint64_t *priority = arena_alloc(&state->scratch, graph.n_uop, sizeof *priority);
     uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
     uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
@@ -304,19 +289,14 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
         return DSE_OK;
     state->done = true;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, context, state->best, &graph, err));
+    DSE_TRY(make_graph(state, state->best, &graph, err));
     const struct klotski_ordering ordering = {
         .rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
-        .n_try = (uint32_t)value_of(context, OPTION_TRIES),
-        .mapping = OPTION_MAPPING,
-        .transport = OPTION_TRANSPORT,
+        .options = OPTION_ORDER,
         .start_s = state->start_s,
         .random = &state->random,
     };
-    struct uop_plan plan = {.sums = graph.sums,
-                            .sram = (enum uop_sram)value_of(context, OPTION_SRAM),
-                            .batch = state->task.batch,
-                            .cut = state->cut};
+    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
     return klotski_order_and_offer(context, &state->task, &ordering, &graph, &plan, &state->scratch, err);
 }
 

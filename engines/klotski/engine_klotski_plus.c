@@ -12,17 +12,11 @@
 enum {
     OPTION_PARTITION,
     OPTION_PARTITION_FROM,
-    OPTION_MAX_UOPS,
     OPTION_EVALUATIONS,
-    OPTION_TRIES,
-    OPTION_MAPPING,
-    OPTION_HOPS,
-    OPTION_MOVES,
-    OPTION_SUMS,
-    OPTION_SRAM,
-    OPTION_TRANSPORT,
-    OPTION_FIRING,
-    N_OPTION
+    OPTION_ORDER,
+    OPTION_RULES = OPTION_ORDER + KLOTSKI_N_ORDER,
+    OPTION_NETWORK = OPTION_RULES + KLOTSKI_N_RULES,
+    N_OPTION = OPTION_NETWORK + KLOTSKI_N_NETWORK
 };
 
 enum { PARTITION_GROUP, PARTITION_LAYER };
@@ -38,7 +32,6 @@ static const struct engine_option option[N_OPTION] = {
                           .highest = 1,
                           .choice = partition_name},
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
-    [OPTION_MAX_UOPS] = KLOTSKI_OPTION_MAX_UOPS,
     [OPTION_EVALUATIONS] = {.name = "evaluations",
                             .sentence =
                                 "partitions that the annealing tries, after those that it starts from",
@@ -46,14 +39,9 @@ static const struct engine_option option[N_OPTION] = {
                             .kind = OPTION_INTEGER,
                             .standard = 10000,
                             .highest = 1e9},
-    [OPTION_TRIES] = KLOTSKI_OPTION_TRIES("changed priorities that are tried for the order"),
-    [OPTION_MAPPING] = KLOTSKI_OPTION_MAPPING,
-    [OPTION_HOPS] = KLOTSKI_OPTION_HOPS,
-    [OPTION_MOVES] = KLOTSKI_OPTION_MOVES,
-    [OPTION_SUMS] = KLOTSKI_OPTION_SUMS,
-    [OPTION_SRAM] = KLOTSKI_OPTION_SRAM(UOP_SRAM_ALL),
-    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
-    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
+    [OPTION_ORDER] = KLOTSKI_OPTIONS_ORDER("changed priorities that are tried for the order"),
+    [OPTION_RULES] = KLOTSKI_OPTIONS_RULES,
+    [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
 
 /* Partitions that are priced between two looks at the clock. */
@@ -111,12 +99,7 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     state->start_s = clock_wall_s();
     state->random = engine_context_stream(context, RANDOM_INIT);
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
-    state->rules = (struct tile_rules){
-        .sums = (enum uop_sums)engine_context_option(context, OPTION_SUMS),
-        .sram = (enum uop_sram)engine_context_option(context, OPTION_SRAM),
-        .batch = state->task.batch,
-        .max_uops = klotski_most_uops(&state->task, engine_context_option(context, OPTION_MAX_UOPS)),
-    };
+    state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     const size_t n_layer = state->task.network.n_layer;
     state->cut = arena_alloc(arena, n_layer, sizeof *state->cut);
     state->best = arena_alloc(arena, n_layer, sizeof *state->best);
@@ -154,13 +137,10 @@ static enum dse_status try_start(struct state *state, struct engine_context *con
 static enum dse_status order_and_offer(struct state *state, struct engine_context *context,
                                        const struct uop_cut *cut, struct dse_error *err)
 {
-    struct uop_plan plan = {
-        .sums = state->rules.sums, .sram = state->rules.sram, .batch = state->task.batch, .cut = cut};
+    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, cut);
     const struct klotski_ordering ordering = {
         .rule = ORDER_PERTURB,
-        .n_try = (uint32_t)engine_context_option(context, OPTION_TRIES),
-        .mapping = OPTION_MAPPING,
-        .transport = OPTION_TRANSPORT,
+        .options = OPTION_ORDER,
         .start_s = state->start_s,
         .random = &state->random,
     };

@@ -7,12 +7,11 @@
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 
-enum { OPTION_PARTITION_FROM, OPTION_TRANSPORT, OPTION_FIRING, N_OPTION };
+enum { OPTION_PARTITION_FROM, OPTION_NETWORK, N_OPTION = OPTION_NETWORK + KLOTSKI_N_NETWORK };
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
-    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
-    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
+    [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
 
 struct state {
@@ -35,7 +34,8 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     const struct core_mesh mesh = {task->machine.columns, task->machine.rows};
     const uint32_t n_layer = task->network.n_layer;
     struct uop_cut *whole = arena_alloc(&state->scratch, n_layer, sizeof *whole);
-    struct uop_plan plan = {.sums = UOP_SUMS_ALL, .sram = UOP_SRAM_OFF, .batch = task->batch};
+    const struct tile_rules rules = {.sums = UOP_SUMS_ALL, .sram = UOP_SRAM_OFF, .batch = task->batch};
+    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &rules, NULL);
     struct uop_graph graph;
     DSE_TRY(arena_check(&state->scratch, "a schedule", err));
     for (uint32_t l = 0; l < n_layer; l++) {
@@ -54,7 +54,6 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
         core[u] = core_zigzag(&mesh, u % task->n_core);
     }
     DSE_TRY(klotski_lists(start, core, graph.n_uop, task->n_core, &state->scratch, &plan.schedule, err));
-    klotski_plan_transport(context, OPTION_TRANSPORT, &plan);
     DSE_TRY(klotski_offer(context, task, &plan, &state->scratch, err));
     engine_context_count(context, 1);
     *stop = STOP_CONVERGED;

@@ -11,10 +11,14 @@
 
 const struct engine_accounting klotski_accountings[] = {{.accounting = &accounting_maestro_kc}, {NULL}};
 
-uint32_t klotski_most_uops(const struct klotski_task *task, double a_sample)
+struct tile_rules klotski_rules(const struct engine_context *context, size_t first,
+                                const struct klotski_task *task)
 {
-    const double most = a_sample * task->batch;
-    return most < UOP_MAX ? (uint32_t)most : UOP_MAX;
+    const double most = engine_context_option(context, first + KLOTSKI_MAX_UOPS) * task->batch;
+    return (struct tile_rules){.sums = (enum uop_sums)engine_context_option(context, first + KLOTSKI_SUMS),
+                               .sram = (enum uop_sram)engine_context_option(context, first + KLOTSKI_SRAM),
+                               .batch = task->batch,
+                               .max_uops = most < UOP_MAX ? (uint32_t)most : UOP_MAX};
 }
 
 enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
@@ -96,14 +100,22 @@ enum dse_status klotski_lists(const uint64_t *start, const uint32_t *core, uint3
     qsort(by, n_uop, sizeof *by, compare);
     for (uint32_t i = 0; i < n_uop; i++)
         order[i] = by[i].uop;
-    *schedule = (struct uop_schedule){.n_core = n_core, .first = first, .order = order};
+    schedule->n_core = n_core;
+    schedule->first = first;
+    schedule->order = order;
     return DSE_OK;
 }
 
-void klotski_plan_transport(const struct engine_context *context, size_t index, struct uop_plan *plan)
+struct uop_plan klotski_plan(const struct engine_context *context, size_t network,
+                             const struct tile_rules *rules, const struct uop_cut *cut)
 {
-    plan->transport = (enum uop_transport)engine_context_option(context, index);
-    plan->schedule.firing = (enum uop_firing)engine_context_option(context, index + 1);
+    return (struct uop_plan){
+        .sums = rules->sums,
+        .sram = rules->sram,
+        .batch = rules->batch,
+        .cut = cut,
+        .transport = (enum uop_transport)engine_context_option(context, network + KLOTSKI_TRANSPORT),
+        .schedule.firing = (enum uop_firing)engine_context_option(context, network + KLOTSKI_FIRING)};
 }
 
 void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task)
@@ -126,14 +138,19 @@ enum dse_status klotski_offer(struct engine_context *context, const struct klots
         engine_context_explain(context, reason);
         return DSE_OK;
     }
-    DSE_TRY(uop_plan_evaluate(&task->network, &task->machine, plan, "schedule", scratch, &outcome, err));
+    enum dse_status status =
+        uop_plan_evaluate(&task->network, &task->machine, plan, "schedule",
+                          engine_context_task(context)->budget.cancel, scratch, &outcome, err);
+    if (status == DSE_INTERRUPTED)
+        return DSE_OK; /* nothing was found; the driver sees the flag */
+    DSE_TRY(status);
     klotski_metrics_put(&outcome, plan, &task->machine, &schedule);
     text_init(&text);
     uop_plan_write(&outcome.graph, plan, &text);
     schedule.text = text.data;
     schedule.text_length = text.length;
-    enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
-                                         : engine_context_offer(context, &schedule, err);
+    status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
+                         : engine_context_offer(context, &schedule, err);
     text_free(&text);
     return status;
 }
@@ -147,17 +164,19 @@ enum dse_status klotski_order_and_offer(struct engine_context *context, const st
                                         struct arena *scratch, struct dse_error *err)
 {
     const struct engine_budget *budget = &engine_context_task(context)->budget;
+    const size_t first = ordering->options;
     const double deadline_s = budget->max_seconds > 0 ? ordering->start_s + budget->max_seconds : INFINITY;
     const struct order_settings order = {.rule = ordering->rule,
                                          .n_core = task->n_core,
-                                         .n_try = ordering->n_try,
+                                         .n_try =
+                                             (uint32_t)engine_context_option(context, first + KLOTSKI_TRIES),
                                          .cancel = budget->cancel,
                                          .deadline_s = deadline_s};
     const struct core_settings cores = {
-        .rule = (enum core_rule)engine_context_option(context, ordering->mapping),
+        .rule = (enum core_rule)engine_context_option(context, first + KLOTSKI_MAPPING),
         .mesh = {task->machine.columns, task->machine.rows},
-        .unweighted = engine_context_option(context, ordering->mapping + 1) != 0,
-        .n_move = (uint32_t)engine_context_option(context, ordering->mapping + 2),
+        .unweighted = engine_context_option(context, first + KLOTSKI_HOPS) != 0,
+        .n_move = (uint32_t)engine_context_option(context, first + KLOTSKI_MOVES),
         .cancel = budget->cancel,
         .deadline_s = deadline_s};
     struct order_found found = {.start = arena_alloc_unset(scratch, graph->n_uop, sizeof *found.start),
@@ -167,7 +186,6 @@ enum dse_status klotski_order_and_offer(struct engine_context *context, const st
     DSE_TRY(core_mapping(graph, found.start, &cores, ordering->random, scratch, found.core, err));
     DSE_TRY(
         klotski_lists(found.start, found.core, graph->n_uop, task->n_core, scratch, &plan->schedule, err));
-    klotski_plan_transport(context, ordering->transport, plan);
     return klotski_offer(context, task, plan, scratch, err);
 }
 
@@ -182,7 +200,8 @@ enum dse_status klotski_verify(const struct engine_task *task, const struct acco
     DSE_TRY(klotski_task_of(task, arena, &made, err));
     DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made.network, task->batch, arena,
                           &plan, err));
-    DSE_TRY(uop_plan_evaluate(&made.network, &made.machine, &plan, "schedule", arena, &outcome, err));
+    DSE_TRY(uop_plan_evaluate(&made.network, &made.machine, &plan, "schedule", task->budget.cancel, arena,
+                              &outcome, err));
     klotski_metrics_put(&outcome, &plan, &made.machine, again);
     return DSE_OK;
 }

@@ -148,13 +148,8 @@ static enum dse_status report_links(const void *schedule, struct report *report,
     return DSE_OK;
 }
 
-enum { OPTION_TRANSPORT, OPTION_FIRING, N_OPTION };
-
 /* Not given: what the text says. */
-static const struct engine_option option[N_OPTION] = {
-    [OPTION_TRANSPORT] = KLOTSKI_OPTION_TRANSPORT,
-    [OPTION_FIRING] = KLOTSKI_OPTION_FIRING,
-};
+static const struct engine_option option[KLOTSKI_N_NETWORK] = {KLOTSKI_OPTIONS_NETWORK};
 
 static enum dse_status evaluate(const struct schedule_request *request, struct arena *arena, void **schedule,
                                 struct dse_error *err)
@@ -170,11 +165,12 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
     DSE_TRY(uop_network_of(request->network, arena, &e->network, err));
     DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, request->batch, arena,
                           &e->plan, err));
-    if (!isnan(request->option[OPTION_TRANSPORT]))
-        e->plan.transport = (enum uop_transport)request->option[OPTION_TRANSPORT];
-    if (!isnan(request->option[OPTION_FIRING]))
-        e->plan.schedule.firing = (enum uop_firing)request->option[OPTION_FIRING];
-    DSE_TRY(uop_plan_evaluate(&e->network, &e->machine, &e->plan, request->path, arena, &e->outcome, err));
+    if (!isnan(request->option[KLOTSKI_TRANSPORT]))
+        e->plan.transport = (enum uop_transport)request->option[KLOTSKI_TRANSPORT];
+    if (!isnan(request->option[KLOTSKI_FIRING]))
+        e->plan.schedule.firing = (enum uop_firing)request->option[KLOTSKI_FIRING];
+    DSE_TRY(
+        uop_plan_evaluate(&e->network, &e->machine, &e->plan, request->path, NULL, arena, &e->outcome, err));
     e->core = arena_alloc(arena, e->outcome.graph.n_uop, sizeof *e->core);
     DSE_TRY(arena_check(arena, "a schedule", err));
     for (uint32_t c = 0; c < e->plan.schedule.n_core; c++)
@@ -195,7 +191,7 @@ const struct schedule_format schedule_format_klotski = {
     .name = "schedule of uops",
     .key = "uops",
     .option = option,
-    .n_option = N_OPTION,
+    .n_option = KLOTSKI_N_NETWORK,
     .report = reports,
     .n_report = sizeof reports / sizeof reports[0],
     .evaluate = evaluate,

@@ -127,8 +127,8 @@ static enum dse_status add_traffic(const struct kc_machine *machine, const struc
 }
 
 enum dse_status uop_plan_evaluate(const struct uop_network *network, const struct kc_machine *machine,
-                                  const struct uop_plan *plan, const char *path, struct arena *arena,
-                                  struct uop_outcome *out, struct dse_error *err)
+                                  const struct uop_plan *plan, const char *path, const atomic_int *cancel,
+                                  struct arena *arena, struct uop_outcome *out, struct dse_error *err)
 {
     char reason[320];
     struct dse_error why = {0};
@@ -148,7 +148,7 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     out->path_cycle = longest_path(&out->graph, out->times.finish);
     out->bound_cycle = uop_bound(&out->graph, n_core, arena);
     DSE_TRY(arena_check(arena, "the bound of a schedule", err));
-    enum dse_status status = uop_run(&out->graph, machine, &plan->schedule, plan->transport, NULL, arena,
+    enum dse_status status = uop_run(&out->graph, machine, &plan->schedule, plan->transport, cancel, arena,
                                      &out->times, out->link, &why);
     if (status != DSE_OK)
         return dse_fail_at(err, status, path, 0, "%s", why.text);

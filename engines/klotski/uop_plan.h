@@ -3,6 +3,7 @@
 #ifndef ENGINES_KLOTSKI_UOP_PLAN_H
 #define ENGINES_KLOTSKI_UOP_PLAN_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,12 +57,13 @@ struct uop_outcome {
 
 /* Cores are numbered by rows of the mesh. Memory from `arena`. DSE_BAD_INPUT, about the text `path`: a tile
  * does not fit, the lists are not one for each core, an order goes in a circle, the transport cannot hold it;
- * errors of uop_graph_of as such. DSE_INTERNAL: the checker refuses the times. */
+ * errors of uop_graph_of as such. DSE_INTERRUPTED soon after `cancel` (may be NULL) is set. DSE_INTERNAL: the
+ * checker refuses the times. */
 DSE_MUST_CHECK enum dse_status uop_plan_evaluate(const struct uop_network *network,
                                                  const struct kc_machine *machine,
                                                  const struct uop_plan *plan, const char *path,
-                                                 struct arena *arena, struct uop_outcome *out,
-                                                 struct dse_error *err);
+                                                 const atomic_int *cancel, struct arena *arena,
+                                                 struct uop_outcome *out, struct dse_error *err);
 
 /* Append the text form; `graph` is the plan's. Check out->failed. */
 void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, struct text_buffer *out);

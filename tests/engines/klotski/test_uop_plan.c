@@ -75,7 +75,7 @@ static void test_a_plan_by_hand(void **state)
     (void)state;
     make(&m, "2x1");
     assert_int_equal(read_text(&m, plan_text, 1, &err), DSE_OK);
-    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
+    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err),
                      DSE_OK);
     assert_int_equal(o.times.cycle, 51);
     assert_int_equal(o.times.start[2], 17);
@@ -162,8 +162,9 @@ static void test_bad_plans_are_refused(void **state)
         char text[600];
         make(&m, row[i].mesh);
         assert_int_equal(read_text(&m, with(row[i].from, row[i].to, text, sizeof text), 1, &err), DSE_OK);
-        assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
-                         DSE_BAD_INPUT);
+        assert_int_equal(
+            uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err),
+            DSE_BAD_INPUT);
         if (!strstr(err.text, row[i].says) && !strstr(err.text, "a/0, which waits for b/0"))
             fail_msg("row %zu: %s", i, err.text);
         unmake(&m);
@@ -200,8 +201,8 @@ static void test_messages_that_take_time(void **state)
         (void)with("transport: ideal, firing: static", row[i].options, plan, sizeof plan);
         memcpy(strstr(plan, "b/0, b/1"), "b/1, b/0", 8);
         assert_int_equal(read_text(&m, plan, 1, &err), DSE_OK);
-        assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
-                         DSE_OK);
+        assert_int_equal(
+            uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err), DSE_OK);
         assert_int_equal(o.times.start[2], row[i].start[0]);
         assert_int_equal(o.times.start[3], row[i].start[1]);
         assert_int_equal(o.link[1 * UOP_SIDES + UOP_WEST].byte, 128);
@@ -286,7 +287,7 @@ static void test_samples_have_names(void **state)
     assert_int_equal(
         read_text(&m, with("[a/1]", "[a/1, a/0#1, a/1#1, b/0#1, b/1#1]", text, sizeof text), 2, &err),
         DSE_OK);
-    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", &m.arena, &o, &err),
+    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err),
                      DSE_OK);
     assert_int_equal(o.graph.n_uop, 8);
     assert_int_equal(o.times.cycle, 5 * 17);
