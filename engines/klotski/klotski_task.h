@@ -108,7 +108,8 @@ DSE_MUST_CHECK enum dse_status klotski_partition_from(struct engine_context *con
                                                       const struct klotski_task *task,
                                                       const struct uop_cut **cut, struct dse_error *err);
 
-/* What the run KLOTSKI_OPTIONS_RULES from number `first` on says; at most as many uops as a graph can have. */
+/* What the run KLOTSKI_OPTIONS_RULES from number `first` on says; at most as many uops as a graph can have.
+ */
 struct tile_rules klotski_rules(const struct engine_context *context, size_t first,
                                 const struct klotski_task *task);
 
@@ -146,7 +147,8 @@ DSE_MUST_CHECK enum dse_status klotski_order_and_offer(struct engine_context *co
                                                        const struct uop_graph *graph, struct uop_plan *plan,
                                                        struct arena *scratch, struct dse_error *err);
 
-/* Set the lists of the cores, of what starts when on which (n_uop); how they fire stays. Memory from `arena`. */
+/* Set the lists of the cores, of what starts when on which (n_uop); how they fire stays. Memory from
+ * `arena`. */
 DSE_MUST_CHECK enum dse_status klotski_lists(const uint64_t *start, const uint32_t *core, uint32_t n_uop,
                                              uint32_t n_core, struct arena *arena,
                                              struct uop_schedule *schedule, struct dse_error *err);
