@@ -226,6 +226,18 @@ static enum dse_status save_timeline(const struct cli_args *args, const struct s
     return timeline_write(&timeline, cli_value(args, "timeline"), err);
 }
 
+static void print_warnings(const struct console *console, const struct schedule_format *format,
+                           const void *schedule)
+{
+    struct text_buffer text;
+    text_init(&text);
+    if (format->warn)
+        format->warn(schedule, &text);
+    if (text.length)
+        cli_warn(console, text.data);
+    text_free(&text);
+}
+
 /* Print the report, and write the timeline if it is asked for: neither without the other. */
 static enum dse_status report_schedule(const struct cli_args *args, const struct console *console,
                                        const struct schedule_format *format, struct schedule_request *request,
@@ -246,8 +258,10 @@ static enum dse_status report_schedule(const struct cli_args *args, const struct
         status = report_print(&report, (enum report_format)how, &out, err);
     if (status == DSE_OK)
         status = save_timeline(args, format, schedule, arena, err);
-    if (status == DSE_OK)
+    if (status == DSE_OK) {
         fputs(out.data, console->out);
+        print_warnings(console, format, schedule);
+    }
     text_free(&out);
     report_free(&report);
     return status;

@@ -31,7 +31,7 @@ struct map_job {
     struct point_record point;
     struct layer_record *layer; /* (n_layer) */
     struct arena arena;
-    char reason[SOLVE_REASON_MAX]; /* of a scheduler */
+    struct map_found found; /* by a scheduler */
     struct mapping_texts texts;
     const struct vector_format *vectors; /* of --format vector */
     uint32_t n_no_vector;
@@ -265,15 +265,19 @@ static enum dse_status print_hint(const struct map_job *job, const struct consol
 /* A scheduler: one search of the whole network. */
 static enum dse_status schedule_all(struct map_job *job, const struct console *console, struct dse_error *err)
 {
-    struct text_buffer out;
-    text_init(&out);
-    job->point.reason = job->reason;
-    enum dse_status status =
-        map_network(&job->settings, &job->workload, &job->arch, job->n_thread, (enum map_format)job->format,
-                    &out, &job->point.outcome, job->reason, err);
-    if (status == DSE_OK && out.data)
-        fputs(out.data, console->out);
-    text_free(&out);
+    struct map_found *found = &job->found;
+    text_init(&found->out);
+    text_init(&found->warning);
+    job->point.reason = found->reason;
+    enum dse_status status = map_network(&job->settings, &job->workload, &job->arch, job->n_thread,
+                                         (enum map_format)job->format, found, err);
+    job->point.outcome = found->outcome;
+    if (status == DSE_OK && found->out.data)
+        fputs(found->out.data, console->out);
+    if (status == DSE_OK && found->warning.length)
+        cli_warn(console, found->warning.data);
+    text_free(&found->out);
+    text_free(&found->warning);
     return status;
 }
 

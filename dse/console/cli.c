@@ -272,3 +272,11 @@ int cli_report(const struct console *console, enum dse_status status, const stru
     fprintf(console->err, "dse: %s\n", dse_error_print(err, text, sizeof text));
     return status == DSE_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_BAD_USE;
 }
+
+void cli_warn(const struct console *console, const char *text)
+{
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        fprintf(console->err, "dse: warning: %.*s\n", (int)length, text);
+    }
+}

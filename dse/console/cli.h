@@ -86,4 +86,7 @@ void cli_print_help(const struct cli_command *command, FILE *out);
 /* Print "dse: file:line: text" and return the exit code of the status. */
 int cli_report(const struct console *console, enum dse_status status, const struct dse_error *err);
 
+/* Write each line of `text` to the console as a warning. */
+void cli_warn(const struct console *console, const char *text);
+
 #endif

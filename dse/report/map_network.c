@@ -101,7 +101,7 @@ static void add_search(const struct solve_settings *settings, const struct engin
 /* Evaluate the text as `dse eval` does, so that both say the same. */
 static enum dse_status report(const struct solve_settings *settings, const struct workload *workload,
                               const struct architecture *arch, const struct solve_result *result,
-                              enum map_format how, struct arena *arena, struct text_buffer *out,
+                              enum map_format how, struct arena *arena, struct map_found *to,
                               struct dse_error *err)
 {
     static const enum report_format print_as[] = {
@@ -124,7 +124,9 @@ static enum dse_status report(const struct solve_settings *settings, const struc
     enum dse_status status = format->report[0].fill(schedule, &made, err);
     add_search(settings, &result->found, &made);
     if (status == DSE_OK)
-        status = report_print(&made, print_as[how], out, err);
+        status = report_print(&made, print_as[how], &to->out, err);
+    if (status == DSE_OK && format->warn)
+        format->warn(schedule, &to->warning);
     report_free(&made);
     return status;
 }
@@ -147,8 +149,7 @@ static void put_origin(const struct solve_settings *settings, const struct workl
 
 enum dse_status map_network(const struct solve_settings *settings, const struct workload *workload,
                             const struct architecture *arch, int n_thread, enum map_format format,
-                            struct text_buffer *out, enum result_status *outcome, char *reason,
-                            struct dse_error *err)
+                            struct map_found *found, struct dse_error *err)
 {
     const struct solve_shared shared = {.n_thread = n_thread};
     struct solve_result result;
@@ -156,16 +157,16 @@ enum dse_status map_network(const struct solve_settings *settings, const struct 
     arena_init(&arena);
     enum dse_status status = solve_network(settings, workload, arch, &shared, NULL, &arena, &result);
     if (status == DSE_OK) {
-        *outcome = result.outcome;
-        (void)snprintf(reason, SOLVE_REASON_MAX, "%s", result.reason);
+        found->outcome = result.outcome;
+        (void)snprintf(found->reason, sizeof found->reason, "%s", result.reason);
     }
     if (status == DSE_OK && result.outcome == RESULT_OK && format == MAP_YAML) {
-        put_origin(settings, workload, arch, &result.found.schedule, out);
-        text_append_bytes(out, result.schedule, result.found.schedule.text_length);
+        put_origin(settings, workload, arch, &result.found.schedule, &found->out);
+        text_append_bytes(&found->out, result.schedule, result.found.schedule.text_length);
     } else if (status == DSE_OK && result.outcome == RESULT_OK)
-        status = report(settings, workload, arch, &result, format, &arena, out, err);
+        status = report(settings, workload, arch, &result, format, &arena, found, err);
     if (status == DSE_OK)
-        status = text_check(out, "the output", err);
+        status = text_check(&found->out, "the output", err);
     solve_result_clear(&result);
     arena_free(&arena);
     return status;

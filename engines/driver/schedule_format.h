@@ -60,6 +60,8 @@ struct schedule_format {
      * where. */
     enum dse_status (*evaluate)(const struct schedule_request *request, struct arena *arena, void **schedule,
                                 struct dse_error *err);
+    /* Append what is allowed but hardly meant, as a sentence a line, with file and line. NULL: nothing is. */
+    void (*warn)(const void *schedule, struct text_buffer *out);
     /* Its execution graph; texts are copied to `arena`. NULL: it has none. */
     enum dse_status (*timeline)(const void *schedule, const char *title, struct arena *arena,
                                 struct timeline *timeline, struct dse_error *err);

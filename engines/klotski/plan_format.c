@@ -12,6 +12,7 @@ enum { SHOWN_MAX = 64, NAME_MAX_BYTE = 160, LABEL = 12 };
 
 struct evaluated {
     const struct architecture *arch;
+    const char *path; /* of the text */
     struct kc_machine machine;
     struct uop_network network;
     struct uop_plan plan;
@@ -158,6 +159,7 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
     DSE_TRY(arena_check(arena, "a schedule", err));
     *schedule = e;
     e->arch = request->arch;
+    e->path = request->path;
     if (request->accounting && request->accounting != &accounting_maestro_kc)
         return dse_fail(err, DSE_BAD_INPUT, "accounting %s prices no schedules of uops, only %s does",
                         request->accounting->name, accounting_maestro_kc.name);
@@ -179,6 +181,27 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
     return DSE_OK;
 }
 
+/* Tiles that leave lanes of input channels idle, though the layer has more of these. */
+static void warn(const void *schedule, struct text_buffer *out)
+{
+    const struct evaluated *e = schedule;
+    uint32_t n = 0, first = 0;
+    for (uint32_t l = e->network.n_layer; l-- > 0;) {
+        const uint32_t ic = e->outcome.graph.layer[l].cut.ic;
+        if (ic < e->network.layer[l].whole.c && ic % e->machine.c_lane) {
+            n++;
+            first = l;
+        }
+    }
+    if (n)
+        text_append(out,
+                    "%s:%d: layer %s has tiles of %u input channels, no multiple of the %u lanes, so some of "
+                    "these are idle; %u layer%s so cut\n",
+                    e->path, e->plan.cut_line[first],
+                    e->network.network->layer[e->network.layer[first].of].name,
+                    e->outcome.graph.layer[first].cut.ic, e->machine.c_lane, n, n == 1 ? " is" : "s are");
+}
+
 static const struct schedule_report reports[] = {
     {"summary", "cycles, bound, uops, use of the accelerators, messages, energy", NULL, report_summary},
     {"uops", "when and where each uop runs", NULL, report_uops},
@@ -195,4 +218,5 @@ const struct schedule_format schedule_format_klotski = {
     .report = reports,
     .n_report = sizeof reports / sizeof reports[0],
     .evaluate = evaluate,
+    .warn = warn,
 };

@@ -55,6 +55,7 @@ struct reader {
     struct name_table name; /* of layers with MACs */
     struct uop_plan *plan;
     uint32_t *first, *n_uop; /* (n_layer) of sample 0: where uops begin, how many */
+    int *cut_line;           /* (n_layer) */
     bool *seen;              /* (all uops) */
     uint32_t per_sample;
 };
@@ -106,6 +107,7 @@ static enum dse_status read_cut(struct reader *r, const struct ynode *node, stru
     if (has[l])
         return yaml_fail(&r->doc, name_node, err, "layer %s stands here a second time", name);
     has[l] = true;
+    r->cut_line[l] = name_node->line;
     for (int i = 0; i < 4; i++) {
         DSE_TRY(yaml_require(&r->doc, node, "a layer's partition", key[i + 1], &size, err));
         DSE_TRY(yaml_u64(&r->doc, size, key[i + 1], 1, UINT32_MAX, &value[i], err));
@@ -122,6 +124,7 @@ static enum dse_status read_partition(struct reader *r, struct dse_error *err)
     const struct ynode *partition;
     struct uop_cut *cut = arena_alloc(r->arena, n_layer, sizeof *cut);
     bool *has = arena_alloc(r->arena, n_layer, sizeof *has);
+    r->cut_line = arena_alloc(r->arena, n_layer, sizeof *r->cut_line);
     DSE_TRY(arena_check(r->arena, "a partition", err));
     DSE_TRY(yaml_require(&r->doc, r->doc.root, "a schedule of uops", "partition", &partition, err));
     DSE_TRY(yaml_is_sequence(&r->doc, partition, "partition", err));
@@ -132,6 +135,7 @@ static enum dse_status read_partition(struct reader *r, struct dse_error *err)
             return yaml_fail(&r->doc, partition, err, "layer %s is missing; every layer with MACs is cut",
                              layer_name(r, l));
     r->plan->cut = cut;
+    r->plan->cut_line = r->cut_line;
     return DSE_OK;
 }
 
@@ -149,7 +153,7 @@ static enum dse_status count_uops(struct reader *r, struct dse_error *err)
         const uint64_t tiles = uop_cut_count(whole, cut), parts = (whole->c - 1) / cut.ic + 1;
         const uint64_t mine = tiles + (r->plan->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
         if (tiles > UOP_MAX || (n + mine) * r->batch > UOP_MAX)
-            return dse_fail_at(err, DSE_BAD_INPUT, r->doc.path, 0,
+            return dse_fail_at(err, DSE_BAD_INPUT, r->doc.path, r->cut_line[l],
                                "the partition makes more than %d uops, at layer %s", UOP_MAX,
                                layer_name(r, l));
         r->first[l] = (uint32_t)n;
@@ -224,6 +228,7 @@ static enum dse_status read_cores(struct reader *r, struct dse_error *err)
             DSE_TRY(read_uop(r, cores->item[c]->item[i], &order[n < n_uop ? n++ : 0], err));
     }
     first[cores->n_item] = n;
+    r->plan->cores_line = cores->line;
     r->plan->schedule.n_core = (uint32_t)cores->n_item;
     r->plan->schedule.first = first;
     r->plan->schedule.order = order;

@@ -17,27 +17,60 @@ bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct
            need->output_word + need->input_word + need->weight_word <= machine->sram_word;
 }
 
+/* The first layer whose tiles do not fit their accelerators; n_layer: all do. */
+static uint32_t first_misfit(const struct uop_network *network, const struct kc_machine *machine,
+                             const struct uop_plan *plan, struct uop_need *need)
+{
+    uint32_t l = 0;
+    for (; l < network->n_layer; l++) {
+        const struct uop_cut cut = uop_cut_clip(&network->layer[l].whole, plan->cut[l]);
+        *need = uop_cut_need(&network->layer[l].whole, cut);
+        if (!uop_need_fits(need, plan->sram, machine))
+            break;
+    }
+    return l;
+}
+
+static void say_misfit(const struct uop_network *network, const struct kc_machine *machine,
+                       const struct uop_plan *plan, uint32_t l, const struct uop_need *need, char *reason,
+                       size_t size)
+{
+    char shown[4][32];
+    (void)snprintf(reason, size,
+                   "a uop of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
+                   "accelerator holds %s words (sram: %s)",
+                   network->network->layer[network->layer[l].of].name,
+                   text_thousands(need->output_word, shown[0], sizeof shown[0]),
+                   text_thousands(need->input_word, shown[1], sizeof shown[1]),
+                   text_thousands(need->weight_word, shown[2], sizeof shown[2]),
+                   text_thousands(machine->sram_word, shown[3], sizeof shown[3]), uop_sram_name[plan->sram]);
+}
+
 bool uop_plan_fits(const struct uop_network *network, const struct kc_machine *machine,
                    const struct uop_plan *plan, char *reason, size_t size)
 {
-    for (uint32_t l = 0; l < network->n_layer; l++) {
-        const struct uop_cut cut = uop_cut_clip(&network->layer[l].whole, plan->cut[l]);
-        const struct uop_need need = uop_cut_need(&network->layer[l].whole, cut);
-        char shown[4][32];
-        if (uop_need_fits(&need, plan->sram, machine))
-            continue;
-        (void)snprintf(reason, size,
-                       "a uop of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
-                       "accelerator holds %s words (sram: %s)",
-                       network->network->layer[network->layer[l].of].name,
-                       text_thousands(need.output_word, shown[0], sizeof shown[0]),
-                       text_thousands(need.input_word, shown[1], sizeof shown[1]),
-                       text_thousands(need.weight_word, shown[2], sizeof shown[2]),
-                       text_thousands(machine->sram_word, shown[3], sizeof shown[3]),
-                       uop_sram_name[plan->sram]);
-        return false;
-    }
-    return true;
+    struct uop_need need;
+    const uint32_t l = first_misfit(network, machine, plan, &need);
+    if (l < network->n_layer)
+        say_misfit(network, machine, plan, l, &need, reason, size);
+    return l == network->n_layer;
+}
+
+/* As the machine and its memories have it; errors with the line of the text. */
+static enum dse_status check_plan(const struct uop_network *network, const struct kc_machine *machine,
+                                  const struct uop_plan *plan, const char *path, struct dse_error *err)
+{
+    char reason[320];
+    struct uop_need need;
+    if (plan->schedule.n_core != machine->columns * machine->rows)
+        return dse_fail_at(err, DSE_BAD_INPUT, path, plan->cores_line,
+                           "there are lists for %u cores, and the machine has %u x %u", plan->schedule.n_core,
+                           machine->columns, machine->rows);
+    const uint32_t l = first_misfit(network, machine, plan, &need);
+    if (l == network->n_layer)
+        return DSE_OK;
+    say_misfit(network, machine, plan, l, &need, reason, sizeof reason);
+    return dse_fail_at(err, DSE_BAD_INPUT, path, plan->cut_line ? plan->cut_line[l] : 0, "%s", reason);
 }
 
 static uint64_t longest_path(const struct uop_graph *graph, uint64_t *finish)
@@ -134,12 +167,7 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     struct dse_error why = {0};
     const uint32_t n_core = machine->columns * machine->rows;
     *out = (struct uop_outcome){.n_mac = 0};
-    if (plan->schedule.n_core != n_core)
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
-                           "there are lists for %u cores, and the machine has %u x %u", plan->schedule.n_core,
-                           machine->columns, machine->rows);
-    if (!uop_plan_fits(network, machine, plan, reason, sizeof reason))
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "%s", reason);
+    DSE_TRY(check_plan(network, machine, plan, path, err));
     DSE_TRY(uop_graph_of(network, machine, plan->cut, plan->sums, plan->batch, arena, &out->graph, err));
     out->times.start = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.start);
     out->times.finish = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.finish);
@@ -151,7 +179,7 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     enum dse_status status = uop_run(&out->graph, machine, &plan->schedule, plan->transport, cancel, arena,
                                      &out->times, out->link, &why);
     if (status != DSE_OK)
-        return dse_fail_at(err, status, path, 0, "%s", why.text);
+        return dse_fail_at(err, status, path, plan->cores_line, "%s", why.text);
     if (!uop_times_check(&out->graph, &plan->schedule, &out->times, arena, reason, sizeof reason))
         return dse_fail(err, DSE_INTERNAL, "the times of a schedule do not check: %s", reason);
     add_computing(machine, out);

@@ -27,6 +27,9 @@ struct uop_plan {
     uint32_t batch;
     const struct uop_cut *cut; /* (network->n_layer) */
     struct uop_schedule schedule;
+    /* where they stand in the text that was read, for messages; NULL and 0 without one */
+    const int *cut_line; /* (network->n_layer) */
+    int cores_line;
 };
 
 /* Does a tile of that need fit? */

@@ -149,10 +149,16 @@ static void test_bad_texts_name_line_and_reason(void **state)
 static void test_bad_plans_are_refused(void **state)
 {
     static const struct {
-        const char *mesh, *from, *to, *says;
+        const char *mesh, *from, *to;
+        uint64_t sram_word;
+        int line;
+        const char *says;
     } row[] = {
-        {"3x1", "network: two", "network: two", "lists for 2 cores, and the machine has 3 x 1"},
-        {"2x1", "[a/0, b/0, b/1]", "[b/0, a/0, b/1]", "b/0, which waits for a/0"},
+        {"3x1", "network: two", "network: two", 100, 8, "lists for 2 cores, and the machine has 3 x 1"},
+        {"2x1", "[a/0, b/0, b/1]", "[b/0, a/0, b/1]", 100, 8, "a/0, which waits for b/0"},
+        {"2x1", "network: two", "network: two", 79, 5,
+         "a uop of layer a does not fit: it has 32 outputs, 32 inputs and 16 weights, an accelerator holds "
+         "79"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -161,12 +167,13 @@ static void test_bad_plans_are_refused(void **state)
         struct dse_error err;
         char text[600];
         make(&m, row[i].mesh);
+        m.machine.sram_word = row[i].sram_word;
         assert_int_equal(read_text(&m, with(row[i].from, row[i].to, text, sizeof text), 1, &err), DSE_OK);
         assert_int_equal(
             uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err),
             DSE_BAD_INPUT);
-        if (!strstr(err.text, row[i].says) && !strstr(err.text, "a/0, which waits for b/0"))
-            fail_msg("row %zu: %s", i, err.text);
+        if (err.line != row[i].line || !strstr(err.text, row[i].says))
+            fail_msg("row %zu: line %d: %s", i, err.line, err.text);
         unmake(&m);
     }
 }
