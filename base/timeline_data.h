@@ -1,6 +1,6 @@
-/* The execution graph of a schedule as rows (docs/execution-graph.md): what the DRAM and the core array do
- * from when to when, and what the buffer holds meanwhile. results/timeline writes and reads them, engines
- * make them. */
+/* The execution graph of a schedule as rows (docs/execution-graph.md): of a fused one what the DRAM and the
+ * core array do from when to when, and what the buffer holds meanwhile; of one of uops what runs on which
+ * accelerator. results/timeline writes and reads them, engines make them. */
 #ifndef BASE_TIMELINE_DATA_H
 #define BASE_TIMELINE_DATA_H
 
@@ -44,17 +44,34 @@ struct timeline_group {
     const char *layers; /* in computing order, one blank between them */
 };
 
+/* A uop on an accelerator of a mesh; rows are by core, and of a core by start. */
+struct timeline_uop {
+    const char *uop, *layer; /* the uop as its schedule names it: "conv1/0" */
+    int64_t layer_number;    /* of those with uops, in the network's order */
+    int64_t core, start, finish;
+};
+
+enum timeline_kind {
+    TIMELINE_FUSED, /* transfers, tiles, steps and groups; no uops */
+    TIMELINE_UOPS,  /* uops alone */
+    TIMELINE_N_KIND
+};
+
+/* What one kind alone has is 0 or NULL in the other. */
 struct timeline {
+    enum timeline_kind kind;
     const char *title;                          /* of the schedule, for instance its file's name */
-    const char *network, *architecture, *rules; /* rules: "compat" or "sound" */
+    const char *network, *architecture, *rules; /* rules: "compat" or "sound"; of uops "ideal, static" etc. */
+    int64_t n_core, columns, work_cycle;        /* of uops: accelerators, those of a row, sum of latencies */
     int64_t batch, cycle, compute_cycle, dram_cycle, stall_cycle;
     int64_t buffer_byte, buffer_max_byte; /* buffer_byte: its capacity */
     double dram_byte_per_cycle, clock_hz, energy_j, buffer_average_byte;
-    size_t n_transfer, n_tile, n_group;
+    size_t n_transfer, n_tile, n_group, n_uop;
     struct timeline_transfer *transfer; /* (n_transfer) */
     struct timeline_tile *tile;         /* (n_tile) */
     struct timeline_step *step;         /* (n_tile) */
     struct timeline_group *group;       /* (n_group) */
+    struct timeline_uop *uop;           /* (n_uop) */
 };
 
 #endif

@@ -7,7 +7,7 @@
     df = dse_results.tidy("output/quickstart.h5")       # one row per point, also from the .csv
     dse_results.best("output/quickstart.h5", "edp_js", over=["GlobalBuffer.capacity_byte"])   # best buffer for each other
     dse_results.layers("output/quickstart.h5")          # per-layer metrics: the axes and `layer`
-    dse_results.timeline("graph.h5").compute            # tiles of a fused schedule (dse eval --timeline), also from .csv
+    dse_results.timeline("graph.h5").compute            # tiles of a fused schedule (dse eval --timeline), also from .csv; of uops .uops
 
 On the command line:  python3 plotting/dse_results.py FILE [METRIC]   prints a summary.
 The file format is described in docs/results.md.
@@ -63,14 +63,17 @@ TIMELINE_COLUMNS = {
     "groups": ["group", "layer_group", "cut", "tiling_number", "first_tile", "n_tile", "start_cycle", "finish_cycle",
                "layers"],
 }
-TIMELINE_TEXTS = {"kind", "layer", "source", "layers"}
+UOP_TIMELINE_COLUMNS = {"uops": ["row", "uop", "layer", "layer_number", "core", "start_cycle", "finish_cycle"]}
+TIMELINE_TEXTS = {"kind", "layer", "source", "layers", "uop"}
 
 
 class Timeline:
-    """The execution graph of a fused schedule: DataFrames `dram`, `compute`, `buffer`, `groups`; `attrs` of the HDF5 file."""
+    """The execution graph of a schedule: DataFrames `dram`, `compute`, `buffer`, `groups` of a fused one, `uops` of one of uops; `attrs` of the
+    HDF5 file."""
 
     def __init__(self, tables, attrs):
-        self.dram, self.compute, self.buffer, self.groups = (tables[name] for name in TIMELINE_COLUMNS)
+        for name, table in tables.items():
+            setattr(self, name, table)
         self.attrs = attrs
 
     def average_byte(self):
@@ -86,16 +89,18 @@ def timeline(path):
         frame, tables = pandas.read_csv(path, dtype=str, keep_default_na=False), {}
         if list(frame.columns[:2]) != ["row", "index"]:
             raise ValueError(f"{path} is not a timeline: its first columns are not row and index")
-        for name, columns in TIMELINE_COLUMNS.items():
+        forms = UOP_TIMELINE_COLUMNS if "uop" in frame.columns else TIMELINE_COLUMNS
+        for name, columns in forms.items():
             table = frame[frame["row"] == name].reset_index(drop=True)
             table = pandas.concat([table["index"].rename(columns[0]), table[columns[1:]]], axis=1)
             tables[name] = table.astype({column: "int64" for column in columns if column not in TIMELINE_TEXTS})
         return Timeline(tables, {})
     attrs = dict(_group(path).attrs)
-    if not str(attrs.get("format", "")).startswith("dse timeline"):
+    words = str(attrs.get("format", "")).split()
+    if words[:2] != ["dse", "timeline"] and words[:3] != ["dse", "uop", "timeline"]:
         raise ValueError(f"{path} is not a timeline of a schedule")
-    tables = {name: _group(path, name).to_dataframe().reset_index()[columns]
-              for name, columns in TIMELINE_COLUMNS.items()}
+    forms = UOP_TIMELINE_COLUMNS if words[1] == "uop" else TIMELINE_COLUMNS
+    tables = {name: _group(path, name).to_dataframe().reset_index()[columns] for name, columns in forms.items()}
     return Timeline(tables, attrs)
 
 

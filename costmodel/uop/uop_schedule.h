@@ -38,7 +38,8 @@ DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
                                              struct uop_times *out, struct dse_error *err);
 
 /* Is every uop in the schedule once, none earlier than what it needs, no core busy with two, without
- * dynamic firing each core's order kept, and in rounds none started while one of an earlier round runs? On false `reason` (size bytes) says why not. */
+ * dynamic firing each core's order kept, and in rounds none started while one of an earlier round runs? On
+ * false `reason` (size bytes) says why not. */
 bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *schedule,
                      const struct uop_times *times, struct arena *scratch, char *reason, size_t size);
 

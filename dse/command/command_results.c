@@ -304,12 +304,12 @@ static const struct cli_option plot_option_table[] = {
 const struct cli_command command_plot = {
     .name = "plot",
     .operands = "OUT.h5|TIMELINE.h5...|SCHEDULE...",
-    .summary = "Draw a figure of a result file, or the execution graph of fused schedules, with gnuplot.",
+    .summary = "Draw a figure of a result file, or the execution graph of schedules, with gnuplot.",
     .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification; its x and y "
             "only for "
             "the kind it is about.\n"
             "\n"
-            "Of fused schedules, or of timelines that `dse eval --timeline` wrote, the execution graphs are "
+            "Of schedules, or of timelines that `dse eval --timeline` wrote, the execution graphs are "
             "drawn one above the other\n"
             "(docs/execution-graph.md).\n"
             "\n"

@@ -1,9 +1,9 @@
-/* The order that Klotski's second baseline gives uops: list scheduling by rules instead of numbers. Whenever
- * accelerators are free, first come the remaining uops of layers in progress, then layers of the least depth,
- * then deeper ones, then the next sample; and the uops of a layer lie side by side in zig-zag order. (After
- * S. Zheng et al., "Atomic dataflow based graph-level workload orchestration for scalable DNN accelerators",
- * HPCA 2022: without its rounds as the Klotski paper has it, or with them; its search of what goes into a round
- * is not here.) */
+/* The order that Klotski's second baseline gives uops: list scheduling by rules instead of numbers.
+ * Whenever accelerators are free, first come the remaining uops of layers in progress, then layers of the
+ * least depth, then deeper ones, then the next sample; and the uops of a layer lie side by side in zig-zag
+ * order. (After S. Zheng et al., "Atomic dataflow based graph-level workload orchestration for scalable DNN
+ * accelerators", HPCA 2022: without its rounds as the Klotski paper has it, or with them; its search of
+ * what goes into a round is not here.) */
 #ifndef ENGINES_KLOTSKI_ATOMIC_ORDER_H
 #define ENGINES_KLOTSKI_ATOMIC_ORDER_H
 

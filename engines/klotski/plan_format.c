@@ -7,6 +7,7 @@
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
+#include "engines/klotski/plan_timeline.h"
 
 enum { SHOWN_MAX = 64, NAME_MAX_BYTE = 160, LABEL = 12 };
 
@@ -202,6 +203,14 @@ static void warn(const void *schedule, struct text_buffer *out)
                     e->outcome.graph.layer[first].cut.ic, e->machine.c_lane, n, n == 1 ? " is" : "s are");
 }
 
+static enum dse_status timeline_of(const void *schedule, const char *title, struct arena *arena,
+                                   struct timeline *timeline, struct dse_error *err)
+{
+    const struct evaluated *e = schedule;
+    return uop_plan_timeline(e->arch, &e->machine, &e->plan, &e->outcome, e->core, title, arena, timeline,
+                             err);
+}
+
 static const struct schedule_report reports[] = {
     {"summary", "cycles, bound, uops, use of the accelerators, messages, energy", NULL, report_summary},
     {"uops", "when and where each uop runs", NULL, report_uops},
@@ -219,4 +228,5 @@ const struct schedule_format schedule_format_klotski = {
     .n_report = sizeof reports / sizeof reports[0],
     .evaluate = evaluate,
     .warn = warn,
+    .timeline = timeline_of,
 };

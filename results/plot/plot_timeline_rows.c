@@ -1,133 +1,15 @@
-/* Transfers, tiles, stalls, buffer and groups, with labels where there is room for them. Boxes wait until
- * they are as wide as a pixel together; then one is written with the look of most of them. */
+/* Transfers, tiles, stalls, buffer and groups of fused schedules, with labels where there is room for them.
+ * */
 #include "results/plot/plot_timeline_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "results/plot/plot_data.h"
-
-static const double pixel_pt = 0.36;                /* of a PNG of 200 per inch */
-static const double letter_width = 0.78;            /* of a font's size, on average (DejaVu Sans) */
-static const double word_size = 5.5, head_size = 7; /* fonts of labels; as in timeline.gp */
+#include "results/plot/plot_timeline_boxes.h"
 
 enum { N_SHADE = 3, N_HUE = 6, WORD_MAX = 256 };
 enum dram_look { LOOK_IFMAP, LOOK_WEIGHTS, LOOK_OFMAP };
-
-static double x_of(const struct drawing *d, int64_t cycle)
-{
-    return ((double)cycle - d->low) / (d->high - d->low) * d->width;
-}
-
-/* ---- boxes ---- */
-
-enum { LANE_LOOK_MAX = 32 };
-
-/* Boxes go out as lines "x0 x1 y0 y1 look" into `out`. Lengths in points. */
-struct lane {
-    struct text_buffer *out;
-    double high; /* what lies outside of 0 .. high is cut off */
-    double y0, y1;
-    /* of narrow boxes not yet written: where they begin, and how wide each look is */
-    double from, share[LANE_LOOK_MAX];
-};
-
-static void lane_begin(struct lane *lane, double high, double y0, double y1, struct text_buffer *out)
-{
-    memset(lane, 0, sizeof *lane);
-    lane->out = out;
-    lane->high = high;
-    lane->y0 = y0;
-    lane->y1 = y1;
-}
-
-static void put_box(struct lane *lane, double x0, double x1, size_t look)
-{
-    text_append(lane->out, "%.3f %.3f %.3f %.3f %zu\n", x0, x1, lane->y0, lane->y1, look);
-}
-
-/* The narrow ones become one box, as wide as they are together, with the look of most of them. */
-static void lane_flush(struct lane *lane)
-{
-    double sum = 0;
-    size_t most = 0;
-    for (size_t i = 0; i < LANE_LOOK_MAX; i++) {
-        sum += lane->share[i];
-        if (lane->share[i] > lane->share[most])
-            most = i;
-    }
-    if (sum > 0)
-        put_box(lane, lane->from, lane->from + sum, most);
-    memset(lane->share, 0, sizeof lane->share);
-}
-
-/* Add a box behind all before it. `look` is below LANE_LOOK_MAX. */
-static void lane_add(struct lane *lane, double x0, double x1, size_t look)
-{
-    x0 = x0 < 0 ? 0 : x0;
-    x1 = x1 > lane->high ? lane->high : x1;
-    if (x1 <= x0 || look >= LANE_LOOK_MAX)
-        return;
-    if (x1 - x0 >= pixel_pt) {
-        lane_flush(lane);
-        put_box(lane, x0, x1, look);
-        lane->from = x1;
-        return;
-    }
-    if (x1 - lane->from > pixel_pt) { /* which is so for the first one, too, wherever it lies */
-        lane_flush(lane);
-        lane->from = x0;
-    }
-    lane->share[look] += x1 - x0;
-}
-
-/* ---- labels ---- */
-
-static void put_label(struct text_buffer *out, double x, double y, const char *word)
-{
-    text_append(out, "%.3f %.3f \"", x, y);
-    for (; *word; word++) {
-        char c = *word == '"' || *word == '\\' || (unsigned char)*word < ' ' ? '\'' : *word;
-        text_append_bytes(out, &c, 1);
-    }
-    text_append(out, "\"\n");
-}
-
-/* The part of a box that is seen. */
-static void clip(const struct drawing *d, double *x0, double *x1)
-{
-    *x0 = *x0 < 0 ? 0 : *x0;
-    *x1 = *x1 > d->width ? d->width : *x1;
-}
-
-static double width_of(const char *word, double size)
-{
-    return letter_width * size * (double)text_letters(word) + 1.5;
-}
-
-/* A word in the middle of a box of a row, lying or standing, when there is room. */
-static void label_box(struct drawing *d, double x0, double x1, double y0, double y1, const char *word)
-{
-    double need = width_of(word, word_size), y = d->foot + (y0 + y1) / 2;
-    clip(d, &x0, &x1);
-    if (x1 - x0 >= need)
-        put_label(&d->word, (x0 + x1) / 2, y, word);
-    else if (x1 - x0 >= word_size + 1.5 && y1 - y0 >= need)
-        put_label(&d->word_up, (x0 + x1) / 2, y, word);
-}
-
-/* The first of some words for which there is room above the rows. */
-static void label_head(struct drawing *d, double x0, double x1, double y0, double y1, const char *const *word,
-                       size_t n)
-{
-    clip(d, &x0, &x1);
-    for (size_t i = 0; i < n; i++)
-        if (x1 - x0 >= width_of(word[i], head_size)) {
-            put_label(&d->head, (x0 + x1) / 2, d->foot + (y0 + y1) / 2, word[i]);
-            return;
-        }
-}
 
 /* ---- rows ---- */
 
@@ -138,25 +20,25 @@ static enum dram_look look_of(const struct timeline_transfer *transfer)
 
 static void put_transfers(struct drawing *d, const struct timeline *t)
 {
-    struct lane lane;
-    lane_begin(&lane, d->width, d->foot + DRAM_LOW, d->foot + DRAM_HIGH, d->script);
+    struct plot_lane lane;
+    plot_lane_begin(&lane, d->width, d->foot + DRAM_LOW, d->foot + DRAM_HIGH, d->script);
     for (size_t i = 0; i < t->n_transfer; i++) {
         const struct timeline_transfer *r = &t->transfer[i];
-        double x0 = x_of(d, r->start), x1 = x_of(d, r->finish);
-        lane_add(&lane, x0, x1, look_of(r));
-        label_box(d, x0, x1, DRAM_LOW, DRAM_HIGH, r->layer);
+        double x0 = plot_x_of(d, r->start), x1 = plot_x_of(d, r->finish);
+        plot_lane_add(&lane, x0, x1, look_of(r));
+        plot_label_box(d, x0, x1, DRAM_LOW, DRAM_HIGH, r->layer);
     }
-    lane_flush(&lane);
+    plot_lane_flush(&lane);
 }
 
 /* The hue says the group; the shade tells its layers apart, counted from its first tile. */
 static void put_tiles(struct drawing *d, const struct timeline *t)
 {
-    struct lane lane;
+    struct plot_lane lane;
     const char *of_group = NULL;
     int64_t group = -1;
     size_t shade = 0;
-    lane_begin(&lane, d->width, d->foot + CORE_LOW, d->foot + CORE_HIGH, d->script);
+    plot_lane_begin(&lane, d->width, d->foot + CORE_LOW, d->foot + CORE_HIGH, d->script);
     for (size_t p = 0; p < t->n_tile; p++) {
         const struct timeline_tile *tile = &t->tile[p];
         if (tile->group != group) {
@@ -166,20 +48,21 @@ static void put_tiles(struct drawing *d, const struct timeline *t)
         } else {
             shade = strcmp(tile->layer, of_group) == 0 ? 0 : (shade + 1) % N_SHADE;
         }
-        double x0 = x_of(d, tile->start), x1 = x_of(d, tile->finish);
-        lane_add(&lane, x0, x1, (size_t)(group % N_HUE) * N_SHADE + shade);
-        label_box(d, x0, x1, CORE_LOW, CORE_HIGH, tile->layer);
+        double x0 = plot_x_of(d, tile->start), x1 = plot_x_of(d, tile->finish);
+        plot_lane_add(&lane, x0, x1, (size_t)(group % N_HUE) * N_SHADE + shade);
+        plot_label_box(d, x0, x1, CORE_LOW, CORE_HIGH, tile->layer);
     }
-    lane_flush(&lane);
+    plot_lane_flush(&lane);
 }
 
 static void put_stalls(struct drawing *d, const struct timeline *t)
 {
-    struct lane lane;
-    lane_begin(&lane, d->width, d->foot + CORE_LOW, d->foot + CORE_HIGH, d->script);
+    struct plot_lane lane;
+    plot_lane_begin(&lane, d->width, d->foot + CORE_LOW, d->foot + CORE_HIGH, d->script);
     for (size_t p = 0; p < t->n_tile; p++)
-        lane_add(&lane, x_of(d, t->tile[p].start - t->tile[p].stall), x_of(d, t->tile[p].start), 0);
-    lane_flush(&lane);
+        plot_lane_add(&lane, plot_x_of(d, t->tile[p].start - t->tile[p].stall),
+                      plot_x_of(d, t->tile[p].start), 0);
+    plot_lane_flush(&lane);
 }
 
 static int64_t step_sum(const struct timeline_step *step)
@@ -204,19 +87,19 @@ static void put_buffer(struct drawing *d, const struct timeline *t)
     const struct timeline_step *full = NULL;
     double from = 0;
     for (size_t p = 0; p < t->n_tile; p++) {
-        double x0 = x_of(d, t->step[p].start), x1 = x_of(d, t->step[p].finish);
-        clip(d, &x0, &x1);
+        double x0 = plot_x_of(d, t->step[p].start), x1 = plot_x_of(d, t->step[p].finish);
+        plot_clip(d, &x0, &x1);
         if (x1 <= x0)
             continue;
         from = full ? from : x0;
         full = !full || step_sum(&t->step[p]) > step_sum(full) ? &t->step[p] : full;
-        if (x1 - from >= pixel_pt) {
+        if (x1 - from >= PLOT_PIXEL_PT) {
             put_heights(d, from, x1, full);
             full = NULL;
         }
     }
     if (full)
-        put_heights(d, from, x_of(d, t->cycle) > d->width ? d->width : x_of(d, t->cycle), full);
+        put_heights(d, from, plot_x_of(d, t->cycle) > d->width ? d->width : plot_x_of(d, t->cycle), full);
 }
 
 /* Lines between groups: "x y0 y1 strong"; words above them. */
@@ -225,15 +108,15 @@ static void put_groups(struct drawing *d, const struct timeline *t)
     char word[WORD_MAX];
     for (size_t g = 0; g < t->n_group; g++) {
         const struct timeline_group *group = &t->group[g];
-        double x0 = x_of(d, group->start), x1 = x_of(d, group->finish);
+        double x0 = plot_x_of(d, group->start), x1 = plot_x_of(d, group->finish);
         if (x0 >= 0 && x0 <= d->width)
             text_append(d->script, "%.3f %.3f %.3f %d\n", x0, d->foot + BUFFER_LOW,
                         d->foot + (group->cut ? CUT_HIGH : TILING_HIGH), group->cut != 0);
         snprintf(word, sizeof word, "%" PRId64, group->tiling);
         const char *const words[] = {word};
-        label_head(d, x0, x1, TILING_LOW, TILING_HIGH, words, 1);
+        plot_label_head(d, x0, x1, TILING_LOW, TILING_HIGH, words, 1);
     }
-    double end = x_of(d, t->cycle);
+    double end = plot_x_of(d, t->cycle);
     if (end <= d->width)
         text_append(d->script, "%.3f %.3f %.3f 2\n", end, d->foot + BUFFER_LOW, d->foot + CUT_HIGH);
 }
@@ -243,7 +126,7 @@ static void label_layer_group(struct drawing *d, const struct timeline *t, size_
 {
     char few[32], many[WORD_MAX];
     const char *from = t->group[first].layers, *to = strrchr(t->group[past - 1].layers, ' ');
-    double x0 = x_of(d, t->group[first].start), x1 = x_of(d, t->group[past - 1].finish);
+    double x0 = plot_x_of(d, t->group[first].start), x1 = plot_x_of(d, t->group[past - 1].finish);
     to = to ? to + 1 : t->group[past - 1].layers;
     snprintf(few, sizeof few, "LG %" PRId64, t->group[first].layer_group + 1);
     int from_length = (int)strcspn(from, " ");
@@ -253,7 +136,7 @@ static void label_layer_group(struct drawing *d, const struct timeline *t, size_
         snprintf(many, sizeof many, "%s: %.*s to %.100s", few, from_length < 100 ? from_length : 100, from,
                  to);
     const char *const word[] = {many, few, few + 3};
-    label_head(d, x0, x1, CUT_LOW, CUT_HIGH, word, 3);
+    plot_label_head(d, x0, x1, CUT_LOW, CUT_HIGH, word, 3);
 }
 
 static void label_layer_groups(struct drawing *d, const struct timeline *t)
@@ -280,13 +163,6 @@ struct block {
     void (*put)(struct drawing *d, const struct timeline *t);
 };
 
-static void put_labels(struct text_buffer *script, const char *name, const struct text_buffer *line)
-{
-    text_append(script, "$%s << EOD\nNaN NaN \"\"\n%sEOD\n", name, line->data ? line->data : "");
-    if (line->failed)
-        script->failed = 1;
-}
-
 void plot_timeline_blocks(struct drawing *d)
 {
     static const struct block block[] = {{"dram", "NaN NaN NaN NaN NaN", put_transfers},
@@ -307,7 +183,7 @@ void plot_timeline_blocks(struct drawing *d)
         d->foot = plot_timeline_foot(d, p);
         label_layer_groups(d, &d->timeline[p]);
     }
-    put_labels(d->script, "word", &d->word);
-    put_labels(d->script, "word_up", &d->word_up);
-    put_labels(d->script, "head", &d->head);
+    plot_put_words(d->script, "word", &d->word);
+    plot_put_words(d->script, "word_up", &d->word_up);
+    plot_put_words(d->script, "head", &d->head);
 }

@@ -1,4 +1,5 @@
-/* The rows of an execution graph as data blocks of a script. Internal to plot_timeline. */
+/* The rows of the execution graph of a fused schedule as data blocks of a script. Internal to
+ * plot_timeline. */
 #ifndef RESULTS_PLOT_PLOT_TIMELINE_ROWS_H
 #define RESULTS_PLOT_PLOT_TIMELINE_ROWS_H
 
@@ -29,11 +30,14 @@ struct drawing {
     double low, high;                       /* cycles */
     double width, height;                   /* of the plotting area */
     double gap;                             /* between panels */
-    double top_byte;                        /* at the upper edge of the buffer row */
+    double top_byte;                        /* at the upper edge of the buffer row; of fused schedules */
     double foot;                            /* of the panel at hand */
     struct text_buffer *script;             /* borrowed */
     struct text_buffer word, word_up, head; /* labels, lines "x y word"; owned */
 };
+
+/* "4.56 ms" of 4.56e-3. */
+const char *plot_si_text(double value, const char *unit, char *buffer, size_t size);
 
 /* Height of the foot of a panel over that of the last one. */
 double plot_timeline_foot(const struct drawing *d, size_t panel);

@@ -70,7 +70,16 @@ static const struct timeline_column group_column[] = {
     WORD(timeline_group, layers, "Its layers in computing order"),
 };
 
-const struct timeline_table timeline_table[TIMELINE_N_TABLE] = {
+static const struct timeline_column uop_column[] = {
+    WORD(timeline_uop, uop, "Micro-operation"),
+    WORD(timeline_uop, layer, "Layer"),
+    WHOLE(timeline_uop, layer_number, "", "Number of the layer"),
+    WHOLE(timeline_uop, core, "", "Accelerator, counted by rows of the mesh"),
+    AS("start_cycle", timeline_uop, start, "cycle", "Start"),
+    AS("finish_cycle", timeline_uop, finish, "cycle", "Finish"),
+};
+
+static const struct timeline_table fused_table[] = {
     {"dram", "transfer", "Place in the DRAM order", transfer_column, COUNT(transfer_column),
      sizeof(struct timeline_transfer), offsetof(struct timeline, transfer),
      offsetof(struct timeline, n_transfer)},
@@ -82,29 +91,44 @@ const struct timeline_table timeline_table[TIMELINE_N_TABLE] = {
      sizeof(struct timeline_group), offsetof(struct timeline, group), offsetof(struct timeline, n_group)},
 };
 
-static const struct timeline_column attribute[] = {
-    WORD(timeline, title, ""),
-    WORD(timeline, network, ""),
-    WORD(timeline, architecture, ""),
-    WORD(timeline, rules, ""),
-    WHOLE(timeline, batch, "", ""),
-    AS("latency_cycle", timeline, cycle, "cycle", ""),
+static const struct timeline_table uop_table[] = {
+    {"uops", "row", "By accelerator, then by start", uop_column, COUNT(uop_column),
+     sizeof(struct timeline_uop), offsetof(struct timeline, uop), offsetof(struct timeline, n_uop)},
+};
+
+#define COMMON_ATTRIBUTES                                                                                    \
+    WORD(timeline, title, ""), WORD(timeline, network, ""), WORD(timeline, architecture, ""),                \
+        WORD(timeline, rules, ""), WHOLE(timeline, batch, "", ""),                                           \
+        AS("latency_cycle", timeline, cycle, "cycle", ""),                                                   \
+        {"clock_hz", TIMELINE_REAL, offsetof(struct timeline, clock_hz), "Hz", ""},                          \
+    {                                                                                                        \
+        "energy_j", TIMELINE_REAL, offsetof(struct timeline, energy_j), "J", ""                              \
+    }
+
+static const struct timeline_column fused_attribute[] = {
+    COMMON_ATTRIBUTES,
     WHOLE(timeline, compute_cycle, "cycle", ""),
     WHOLE(timeline, dram_cycle, "cycle", ""),
     WHOLE(timeline, stall_cycle, "cycle", ""),
     AS("buffer_capacity_byte", timeline, buffer_byte, "byte", ""),
     WHOLE(timeline, buffer_max_byte, "byte", ""),
     {"dram_byte_per_cycle", TIMELINE_REAL, offsetof(struct timeline, dram_byte_per_cycle), "byte", ""},
-    {"clock_hz", TIMELINE_REAL, offsetof(struct timeline, clock_hz), "Hz", ""},
-    {"energy_j", TIMELINE_REAL, offsetof(struct timeline, energy_j), "J", ""},
     {"buffer_average_byte", TIMELINE_REAL, offsetof(struct timeline, buffer_average_byte), "byte", ""},
 };
 
-const struct timeline_column *timeline_attributes(size_t *n)
-{
-    *n = COUNT(attribute);
-    return attribute;
-}
+static const struct timeline_column uop_attribute[] = {
+    COMMON_ATTRIBUTES,
+    AS("cores", timeline, n_core, "", ""),
+    AS("mesh_columns", timeline, columns, "", ""),
+    WHOLE(timeline, work_cycle, "cycle", ""),
+};
+
+const struct timeline_form timeline_form[TIMELINE_N_KIND] = {
+    [TIMELINE_FUSED] = {"dse timeline 1", fused_table, COUNT(fused_table), fused_attribute,
+                        COUNT(fused_attribute)},
+    [TIMELINE_UOPS] = {"dse uop timeline 1", uop_table, COUNT(uop_table), uop_attribute,
+                       COUNT(uop_attribute)},
+};
 
 /* ---- check ---- */
 
@@ -134,8 +158,27 @@ static enum dse_status bad_row(const char *table, size_t i, struct dse_error *er
     return dse_fail(err, DSE_BAD_INPUT, "row %zu of %s is not of a schedule", i, table);
 }
 
+/* Of uops: by core, none of which runs two at once. */
+static enum dse_status check_uops(const struct timeline *t, struct dse_error *err)
+{
+    const int64_t head[] = {t->batch, t->cycle, t->n_core, t->columns, t->work_cycle};
+    if (!counts_hold(head, COUNT(head)) || !(t->clock_hz > 0) || !(t->clock_hz < 1e18) || t->n_uop == 0 ||
+        t->n_core == 0 || t->columns == 0)
+        return dse_fail(err, DSE_BAD_INPUT, "the attributes are not those of a schedule");
+    for (size_t i = 0; i < t->n_uop; i++) {
+        const struct timeline_uop *u = &t->uop[i], *before = i > 0 ? u - 1 : NULL;
+        if (!counts_hold(&u->layer_number, 1) || u->core < 0 || u->core >= t->n_core ||
+            !times_hold(t, u->start, u->finish) || (before && before->core > u->core) ||
+            (before && before->core == u->core && before->finish > u->start))
+            return bad_row("uops", i, err);
+    }
+    return DSE_OK;
+}
+
 enum dse_status timeline_check(const struct timeline *t, struct dse_error *err)
 {
+    if (t->kind == TIMELINE_UOPS)
+        return check_uops(t, err);
     const int64_t head[] = {t->batch,       t->cycle,       t->compute_cycle,  t->dram_cycle,
                             t->stall_cycle, t->buffer_byte, t->buffer_max_byte};
     if (!counts_hold(head, COUNT(head)) || !(t->dram_byte_per_cycle > 0) || !(t->clock_hz > 0) ||
@@ -175,16 +218,16 @@ enum dse_status timeline_check(const struct timeline *t, struct dse_error *err)
 enum { CSV_COLUMN_MAX = 40 };
 
 /* The columns of all tables, each name once; returns how many. */
-static size_t csv_columns(const char *name[CSV_COLUMN_MAX])
+static size_t csv_columns(const struct timeline_form *form, const char *name[CSV_COLUMN_MAX])
 {
     size_t n = 0;
-    for (size_t t = 0; t < TIMELINE_N_TABLE; t++)
-        for (size_t c = 0; c < timeline_table[t].n_column; c++) {
+    for (size_t t = 0; t < form->n_table; t++)
+        for (size_t c = 0; c < form->table[t].n_column; c++) {
             size_t k = 0;
-            while (k < n && strcmp(name[k], timeline_table[t].column[c].name) != 0)
+            while (k < n && strcmp(name[k], form->table[t].column[c].name) != 0)
                 k++;
             if (k == n && n < CSV_COLUMN_MAX)
-                name[n++] = timeline_table[t].column[c].name;
+                name[n++] = form->table[t].column[c].name;
         }
     return n;
 }
@@ -206,14 +249,15 @@ static void csv_row(const struct timeline_table *table, size_t index, const char
 
 void timeline_csv(const struct timeline *timeline, struct text_buffer *out)
 {
+    const struct timeline_form *form = &timeline_form[timeline->kind];
     const char *name[CSV_COLUMN_MAX];
-    size_t n = csv_columns(name);
+    size_t n = csv_columns(form, name);
     text_append(out, "row,index");
     for (size_t k = 0; k < n; k++)
         text_append(out, ",%s", name[k]);
     text_append(out, "\n");
-    for (size_t t = 0; t < TIMELINE_N_TABLE; t++) {
-        const struct timeline_table *table = &timeline_table[t];
+    for (size_t t = 0; t < form->n_table; t++) {
+        const struct timeline_table *table = &form->table[t];
         const char *base = (const char *)timeline, *row;
         size_t n_row, column[CSV_COLUMN_MAX];
         memcpy(&row, base + table->rows_offset, sizeof row);

@@ -1,6 +1,5 @@
-/* The execution graph of a fused schedule as a file (docs/execution-graph.md): what the DRAM and the core
- * array do from when to when, and what the buffer holds meanwhile. As HDF5 for `dse plot` and readers of
- * arrays, as CSV for the rest. */
+/* The execution graph of a schedule as a file (docs/execution-graph.md). As HDF5 for `dse plot` and readers
+ * of arrays, as CSV for the rest. */
 #ifndef RESULTS_TIMELINE_TIMELINE_H
 #define RESULTS_TIMELINE_TIMELINE_H
 
@@ -26,7 +25,7 @@ struct timeline_column {
 
 /* A table: a group of the file, and the rows of a kind in the CSV. */
 struct timeline_table {
-    const char *name;  /* "dram", "compute", "buffer", "groups" */
+    const char *name;  /* "dram", "compute", "buffer", "groups"; "uops" */
     const char *index; /* name of its dimension, whose values are 0 .. n-1 */
     const char *index_sentence;
     const struct timeline_column *column; /* (n_column) offsets into a row */
@@ -34,14 +33,16 @@ struct timeline_table {
     size_t rows_offset, count_offset; /* of the pointer and the count in struct timeline */
 };
 
-enum { TIMELINE_N_TABLE = 4 };
+/* What files of a kind have. */
+struct timeline_form {
+    const char *format;                 /* the attribute of that name of an HDF5 file's root */
+    const struct timeline_table *table; /* (n_table) */
+    size_t n_table;
+    const struct timeline_column *attribute; /* (n_attribute) of the root, offsets into struct timeline */
+    size_t n_attribute;
+};
 
-/* What the attribute `format` of an HDF5 file's root says. */
-#define TIMELINE_FORMAT "dse timeline 1"
-
-/* (TIMELINE_N_TABLE), and the attributes of the root with their offsets into struct timeline. */
-extern const struct timeline_table timeline_table[TIMELINE_N_TABLE];
-const struct timeline_column *timeline_attributes(size_t *n);
+extern const struct timeline_form timeline_form[TIMELINE_N_KIND];
 
 /* Append the CSV: one header for all tables, the table's name in the first column, empty fields where a
  * column is another table's. Out of memory shows in out->failed. */

@@ -15,10 +15,10 @@ enum { PATH_LONGEST = 4096, CHUNK = 16384 /* values; datasets of more are compre
 
 static int put_attributes(hid_t file, const struct timeline *timeline)
 {
-    size_t n;
-    const struct timeline_column *column = timeline_attributes(&n);
-    int result = hdf5_put_text(file, "format", TIMELINE_FORMAT);
-    for (size_t i = 0; result >= 0 && i < n; i++) {
+    const struct timeline_form *form = &timeline_form[timeline->kind];
+    const struct timeline_column *column = form->attribute;
+    int result = hdf5_put_text(file, "format", form->format);
+    for (size_t i = 0; result >= 0 && i < form->n_attribute; i++) {
         const void *value = (const char *)timeline + column[i].offset;
         if (column[i].type == TIMELINE_TEXT)
             result = hdf5_put_text(file, column[i].name, *(const char *const *)value);
@@ -114,8 +114,9 @@ enum dse_status timeline_hdf5_write(const struct timeline *timeline, const char 
     DSE_TRY(hdf5_output_open(&output, temporary, err));
     hdf5_errors_catch(&errors);
     int result = put_attributes(output.file, timeline);
-    for (size_t t = 0; result >= 0 && t < TIMELINE_N_TABLE; t++)
-        result = put_table(output.file, &timeline_table[t], timeline);
+    const struct timeline_form *form = &timeline_form[timeline->kind];
+    for (size_t t = 0; result >= 0 && t < form->n_table; t++)
+        result = put_table(output.file, &form->table[t], timeline);
     enum dse_status status = hdf5_output_close(&output, err);
     hdf5_errors_silence();
     if (status == DSE_OK && result < 0)

@@ -137,16 +137,19 @@ static enum dse_status read_table(hid_t file, const struct timeline_table *table
     return status;
 }
 
-/* Whether the root says that it is a timeline. */
-static bool is_timeline(hid_t file)
+/* Of which kind of timelines the root says that it is; TIMELINE_N_KIND: of none. */
+static enum timeline_kind kind_of(hid_t file)
 {
     struct arena arena;
     const char *text = "";
+    enum timeline_kind kind = TIMELINE_FUSED;
     arena_init(&arena);
-    bool found =
-        hdf5_read_word(file, "format", &arena, &text, NULL) == DSE_OK && strcmp(text, TIMELINE_FORMAT) == 0;
+    if (hdf5_read_word(file, "format", &arena, &text, NULL) != DSE_OK)
+        text = "";
+    while (kind < TIMELINE_N_KIND && strcmp(text, timeline_form[kind].format) != 0)
+        kind++;
     arena_free(&arena);
-    return found;
+    return kind;
 }
 
 bool timeline_is_file(const char *path)
@@ -154,7 +157,7 @@ bool timeline_is_file(const char *path)
     hid_t file;
     if (hdf5_open_checked(path, "", &file, NULL) != DSE_OK)
         return false;
-    bool found = is_timeline(file);
+    bool found = kind_of(file) != TIMELINE_N_KIND;
     H5Fclose(file);
     return found;
 }
@@ -165,16 +168,18 @@ enum dse_status timeline_hdf5_read(const char *path, struct arena *arena, struct
     struct dse_error why = {0};
     enum dse_status status = DSE_OK;
     hid_t file;
-    size_t n;
-    const struct timeline_column *column = timeline_attributes(&n);
     memset(timeline, 0, sizeof *timeline);
     DSE_TRY(hdf5_open_checked(path, "`dse eval --timeline` writes it again", &file, err));
-    if (!is_timeline(file))
+    const enum timeline_kind kind = kind_of(file);
+    if (kind == TIMELINE_N_KIND)
         status = dse_fail(&why, DSE_BAD_INPUT, "not a timeline of a schedule");
-    for (size_t i = 0; status == DSE_OK && i < n; i++)
-        status = read_attribute(file, &column[i], arena, timeline, &why);
-    for (size_t t = 0; status == DSE_OK && t < TIMELINE_N_TABLE; t++)
-        status = read_table(file, &timeline_table[t], arena, timeline, &why);
+    else
+        timeline->kind = kind;
+    const struct timeline_form *form = &timeline_form[timeline->kind];
+    for (size_t i = 0; status == DSE_OK && i < form->n_attribute; i++)
+        status = read_attribute(file, &form->attribute[i], arena, timeline, &why);
+    for (size_t t = 0; status == DSE_OK && t < form->n_table; t++)
+        status = read_table(file, &form->table[t], arena, timeline, &why);
     H5Fclose(file);
     if (status == DSE_OK)
         status = timeline_check(timeline, &why);

@@ -66,6 +66,11 @@ if command -v gnuplot >/dev/null; then
     rm -f "graph's %d.svg"
     check 'again by its script' code 0 gnuplot "./graph's %d.svg.gp"
     check 'drawn by its script' test -s "graph's %d.svg"
+    check 'a schedule of uops' code 0 "$DSE" map klotski "./graph's \`touch OWNED15\`.yaml" -e klotski -f yaml
+    cp "$folder/out" "uops's \`touch OWNED17\` %d.yaml"
+    check 'its lanes' draws "graph's %d.svg" "./uops's \`touch OWNED17\` %d.yaml" --arch klotski \
+        --network "./graph's \`touch OWNED15\`.yaml" --keep-script
+    check 'show its name' grep -qF "uops's \`touch OWNED17\` %d" "graph's %d.svg"
     check 'a title of the command line' draws "a b.png" "./|touch OWNED11;#'%d.h5" --title "$hostile"
 fi
 check 'a path that is a command' code 2 "$DSE" plot "./|touch OWNED11;#'%d.h5" -o '|touch OWNED12 #.svg'

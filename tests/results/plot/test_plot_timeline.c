@@ -1,5 +1,5 @@
 /* Figures of execution graphs: what a script says, which formats come out, refusals, boxes put together.
- * Tests: plot_timeline_rows.c. */
+ * Tests: plot_timeline_boxes.c, plot_timeline_cores.c, plot_timeline_rows.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,6 +106,44 @@ static void test_narrow_boxes_are_put_together(void **state)
     free(text);
 }
 
+/* 40 cycles on 698 points, half a percent more than the end; a lane of 15 points has margins of 0.9. The
+ * first layer's uops take 10 cycles, 173.6 points: room for their names. */
+static void test_uops_lie_on_the_lanes_of_their_accelerators(void **state)
+{
+    (void)state;
+    struct sample_uops s, rounds;
+    struct dse_error err = {0};
+    const struct plot_timeline_options options = {.template_dir = template_dir, .keep_script = true};
+    char folder[512], path[600];
+    if (!gnuplot_is_there())
+        skip();
+    sample_uops_make(&s);
+    sample_uops_make(&rounds);
+    rounds.timeline.rules = "ideal, rounds";
+    rounds.timeline.title = "with `command` and \"quotes\"";
+    rounds.uop[2].layer = rounds.uop[2].uop = "EOD\n\"`date`";
+    const struct timeline both[] = {rounds.timeline, s.timeline};
+    files_folder(folder, sizeof folder);
+    if (plot_timelines(both, 2, files_path(path, sizeof path, folder, "u.svg"), &options, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    char *text = files_read(files_path(path, sizeof path, folder, "u.svg.gp"), NULL);
+    assert_non_null(strstr(text, "dse_title = 'net, batch 1, on mesh'\n"));
+    assert_non_null(strstr(text,
+                           "panel_note[2] = '40.0 ns, 40 cycles, 2.00 nJ; 3 uops fill 62.5 % of the time of "
+                           "2 accelerators; ideal, static'\n"));
+    /* the lower panel: feet at 0 and, a panel of two lanes and 48 points higher, 78 */
+    assert_non_null(strstr(text, "panel_foot[1] = 78.000\n"));
+    assert_non_null(strstr(text, "\n0.000 173.632 15.900 29.100 0\n173.632 347.264 15.900 29.100 0\n"
+                                 "173.632 694.527 0.900 14.100 3\n"));
+    /* rounds begin at 10, the end is at 40 */
+    assert_non_null(
+        strstr(text, "$line << EOD\nNaN NaN NaN NaN\n173.632 78.000 108.000 0\n694.527 78.000 108.000 1\n"
+                     "694.527 0.000 30.000 1\nEOD\n"));
+    assert_non_null(strstr(text, "\n86.816 100.500 \"a, b/0\"\n"));
+    assert_non_null(strstr(text, "\"EOD''`date`\"\n"));
+    free(text);
+}
+
 static void test_timelines_refuse_what_cannot_be_drawn(void **state)
 {
     (void)state;
@@ -117,6 +155,12 @@ static void test_timelines_refuse_what_cannot_be_drawn(void **state)
     assert_int_equal(plot_timelines(&s.timeline, 1, "t.gif", &options, &err), DSE_BAD_USAGE);
     assert_int_equal(plot_timelines(&s.timeline, 1, "t.png", &options, &err), DSE_BAD_USAGE);
     assert_non_null(strstr(err.text, "between cycle 50 and 50"));
+    struct sample_uops u;
+    sample_uops_make(&u);
+    const struct timeline both[] = {s.timeline, u.timeline};
+    options.from = 0;
+    assert_int_equal(plot_timelines(both, 2, "t.png", &options, &err), DSE_BAD_USAGE);
+    assert_non_null(strstr(err.text, "not drawn in one figure"));
 }
 
 int main(void)
@@ -124,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timelines_are_drawn_in_every_format),
         cmocka_unit_test(test_narrow_boxes_are_put_together),
+        cmocka_unit_test(test_uops_lie_on_the_lanes_of_their_accelerators),
         cmocka_unit_test(test_timelines_refuse_what_cannot_be_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

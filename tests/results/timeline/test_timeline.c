@@ -21,12 +21,12 @@ static void assert_field(const struct timeline_column *column, const void *a, co
 
 static void assert_same(const struct timeline *a, const struct timeline *b)
 {
-    size_t n;
-    const struct timeline_column *attribute = timeline_attributes(&n);
-    for (size_t i = 0; i < n; i++)
-        assert_field(&attribute[i], a, b);
-    for (size_t t = 0; t < TIMELINE_N_TABLE; t++) {
-        const struct timeline_table *table = &timeline_table[t];
+    const struct timeline_form *form = &timeline_form[a->kind];
+    assert_int_equal(a->kind, b->kind);
+    for (size_t i = 0; i < form->n_attribute; i++)
+        assert_field(&form->attribute[i], a, b);
+    for (size_t t = 0; t < form->n_table; t++) {
+        const struct timeline_table *table = &form->table[t];
         const char *rows[2];
         size_t count[2];
         for (int side = 0; side < 2; side++) {
@@ -63,6 +63,69 @@ static void test_timeline_is_read_as_it_was_written(void **state)
     assert_int_equal(timeline_hdf5_read(path, &arena, &read, &err), DSE_OK);
     assert_int_equal(read.n_transfer, 0);
     arena_free(&arena);
+}
+
+static void test_uops_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    struct sample_uops s;
+    struct timeline read;
+    struct arena arena;
+    struct text_buffer out;
+    struct dse_error err = {0};
+    char folder[512], path[600];
+    sample_uops_make(&s);
+    arena_init(&arena);
+    files_folder(folder, sizeof folder);
+    files_path(path, sizeof path, folder, "u.h5");
+    assert_int_equal(timeline_write(&s.timeline, path, &err), DSE_OK);
+    if (timeline_hdf5_read(path, &arena, &read, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    assert_same(&s.timeline, &read);
+    text_init(&out);
+    timeline_csv(&read, &out);
+    assert_string_equal(out.data,
+                        "row,index,uop,layer,layer_number,core,start_cycle,finish_cycle\n"
+                        "uops,0,\"a, b/0\",\"a, b\",0,0,0,10\nuops,1,\"a, b/1\",\"a, b\",0,0,10,20\n"
+                        "uops,2,c/0,c,1,1,10,40\n");
+    text_free(&out);
+    arena_free(&arena);
+}
+
+static void test_uops_are_checked(void **state)
+{
+    (void)state;
+    struct sample_uops s;
+    struct dse_error err = {0};
+    for (int i = 0; i < 8; i++) {
+        sample_uops_make(&s);
+        switch (i) {
+        case 1:
+            s.uop[1].start = 9;
+            break; /* while its core is busy */
+        case 2:
+            s.uop[2].finish = 41;
+            break;
+        case 3:
+            s.uop[2].core = 2;
+            break;
+        case 4:
+            s.uop[0].core = 1;
+            break; /* not by core */
+        case 5:
+            s.uop[0].layer_number = -1;
+            break;
+        case 6:
+            s.timeline.n_core = 0;
+            break;
+        case 7:
+            s.timeline.clock_hz = NAN;
+            break;
+        default:
+            break;
+        }
+        assert_int_equal(timeline_check(&s.timeline, &err), i ? DSE_BAD_INPUT : DSE_OK);
+    }
 }
 
 static void test_timeline_csv_quotes_and_leaves_empty(void **state)
@@ -200,6 +263,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timeline_is_read_as_it_was_written),
+        cmocka_unit_test(test_uops_are_read_as_they_were_written),
+        cmocka_unit_test(test_uops_are_checked),
         cmocka_unit_test(test_timeline_csv_quotes_and_leaves_empty),
         cmocka_unit_test(test_timeline_write_refuses_other_endings_and_places),
         cmocka_unit_test(test_timeline_read_refuses_what_is_none),

@@ -12,6 +12,33 @@ struct sample_timeline {
     struct timeline timeline;
 };
 
+/* Two uops of one layer on core 0, one of another on core 1. */
+struct sample_uops {
+    struct timeline_uop uop[3];
+    struct timeline timeline;
+};
+
+static inline void sample_uops_make(struct sample_uops *s)
+{
+    *s = (struct sample_uops){.uop = {{"a, b/0", "a, b", 0, 0, 0, 10},
+                                      {"a, b/1", "a, b", 0, 0, 10, 20},
+                                      {"c/0", "c", 1, 1, 10, 40}},
+                              .timeline = {.kind = TIMELINE_UOPS,
+                                           .title = "u's",
+                                           .network = "net",
+                                           .architecture = "mesh",
+                                           .rules = "ideal, static",
+                                           .n_core = 2,
+                                           .columns = 2,
+                                           .work_cycle = 50,
+                                           .batch = 1,
+                                           .cycle = 40,
+                                           .clock_hz = 1e9,
+                                           .energy_j = 2e-9,
+                                           .n_uop = 3}};
+    s->timeline.uop = s->uop;
+}
+
 static inline void sample_timeline_make(struct sample_timeline *s)
 {
     *s = (struct sample_timeline){
