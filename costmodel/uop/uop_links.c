@@ -7,6 +7,8 @@
 
 enum { BYTE_BIT = 8 };
 
+enum { ROUTER_CYCLES = 3 }; /* of a head in an idle router of the cycle-exact mesh */
+
 struct event {
     uint64_t cycle;
     uint32_t uop;
@@ -28,9 +30,11 @@ struct run {
     uint32_t n_event, n_done;
     uint64_t arrival;  /* the last so far */
     uint32_t *waiting; /* (n_uop) core c's at first[c]: heap of the places of uops that have all they need */
-    uint32_t *n_waiting; /* (n_core) */
-    uint32_t *next;      /* (n_core) place of the next uop in a static order */
-    bool *busy;          /* (n_core) */
+    uint32_t *n_waiting;          /* (n_core) */
+    uint32_t *next;               /* (n_core) place of the next uop in a static order */
+    bool *busy;                   /* (n_core) */
+    bool trees;                   /* of uop_run_trees */
+    uint64_t *out_free, *in_free; /* (n_core) with trees: when the core can send, and receive */
 };
 
 static enum dse_status run_init(struct run *run, struct arena *scratch, struct dse_error *err)
@@ -48,6 +52,8 @@ static enum dse_status run_init(struct run *run, struct arena *scratch, struct d
     run->n_waiting = arena_alloc(scratch, n_core, sizeof *run->n_waiting);
     run->next = arena_alloc_unset(scratch, n_core, sizeof *run->next);
     run->busy = arena_alloc(scratch, n_core, sizeof *run->busy);
+    run->out_free = arena_alloc(scratch, n_core, sizeof *run->out_free);
+    run->in_free = arena_alloc(scratch, n_core, sizeof *run->in_free);
     DSE_TRY(arena_check(scratch, "the times of a schedule", err));
     memcpy(run->next, run->schedule->first, n_core * sizeof *run->next);
     for (uint32_t u = 0; u < n_uop; u++)
@@ -140,6 +146,44 @@ static uint64_t send(struct run *run, uint32_t u, uint32_t to, uint64_t cycle)
     return cycle + flits;
 }
 
+/* With trees: when the message of uop u begins, so that it waits nowhere on its way. */
+static uint64_t tree_begin(struct run *run, uint32_t u, uint64_t cycle)
+{
+    const struct uop_messages *m = &run->messages;
+    const uint32_t from = m->core[u], end = run->graph->first_consumer[u + 1];
+    uint64_t begin = cycle > run->out_free[from] ? cycle : run->out_free[from];
+    for (uint32_t k = run->graph->first_consumer[u]; k < end; k = uop_messages_next(m, k, end)) {
+        const uint32_t to = m->core[m->consumer[k]];
+        const uint32_t n = to == from ? 0 : uop_route(run->machine, from, to, true, run->route[0]);
+        uint64_t free_at = n ? run->in_free[to] : 0, on_the_way = (uint64_t)n * ROUTER_CYCLES;
+        begin = free_at > begin + on_the_way ? free_at - on_the_way : begin;
+        for (uint32_t i = 0; i < n; i++) {
+            free_at = run->link_free[run->route[0][i]];
+            on_the_way = (uint64_t)i * ROUTER_CYCLES;
+            begin = free_at > begin + on_the_way ? free_at - on_the_way : begin;
+        }
+    }
+    return begin;
+}
+
+/* One branch of that, of so many flits; when it is there. */
+static uint64_t send_branch(struct run *run, uint32_t from, uint32_t to, uint64_t begin, uint64_t flits)
+{
+    const uint32_t n = uop_route(run->machine, from, to, true, run->route[0]);
+    for (uint32_t i = 0; i < n; i++)
+        run->link_free[run->route[0][i]] = begin + (uint64_t)i * ROUTER_CYCLES + flits;
+    run->out_free[from] = begin + flits;
+    run->in_free[to] = begin + (uint64_t)n * ROUTER_CYCLES + flits;
+    return run->in_free[to] + ROUTER_CYCLES;
+}
+
+static uint64_t flits_of(const struct run *run, uint32_t u)
+{
+    const uint64_t bit = uop_message_byte(run->graph, run->machine, u) * BYTE_BIT;
+    const uint64_t packet_bit = (uint64_t)run->machine->noc.data_flits * run->machine->noc.flit_bit;
+    return (bit + packet_bit - 1) / packet_bit * (run->machine->noc.data_flits + 1);
+}
+
 static void arrive(struct run *run, uint32_t v, uint64_t cycle)
 {
     run->ready[v] = run->ready[v] > cycle ? run->ready[v] : cycle;
@@ -154,9 +198,12 @@ static void end_uop(struct run *run, uint32_t u, uint64_t cycle)
     run->busy[m->core[u]] = false;
     run->n_done++;
     run->times->cycle = cycle; /* the last end is the last of these events */
+    const uint64_t begin = run->trees ? tree_begin(run, u, cycle) : 0;
     for (uint32_t k = run->graph->first_consumer[u], next; k < end; k = next) {
         const uint32_t to = m->core[m->consumer[k]];
-        const uint64_t there = to == m->core[u] ? cycle : send(run, u, to, cycle);
+        const uint64_t there = to == m->core[u] ? cycle
+                               : run->trees     ? send_branch(run, m->core[u], to, begin, flits_of(run, u))
+                                                : send(run, u, to, cycle);
         run->arrival = run->arrival > there ? run->arrival : there;
         next = uop_messages_next(m, k, end);
         for (uint32_t i = k; i < next; i++)
@@ -195,14 +242,14 @@ static uint32_t step(struct run *run, uint64_t cycle, uint32_t *touched)
     return n;
 }
 
-enum dse_status uop_run_links(const struct uop_graph *graph, const struct kc_machine *machine,
-                              const struct uop_schedule *schedule, struct arena *scratch,
-                              struct uop_times *out, struct uop_link *link, struct dse_error *err)
+/* `run` has what it is made of. */
+static enum dse_status run_all(struct run run, struct arena *scratch, struct dse_error *err)
 {
-    struct run run = {.graph = graph, .machine = machine, .schedule = schedule, .times = out, .link = link};
+    const struct uop_graph *graph = run.graph;
+    const struct uop_schedule *schedule = run.schedule;
+    struct uop_times *out = run.times;
     uint32_t *touched = arena_alloc_unset(scratch, 2 * (size_t)graph->n_uop, sizeof *touched);
     DSE_TRY(run_init(&run, scratch, err));
-    memset(link, 0, (size_t)schedule->n_core * UOP_SIDES * sizeof *link);
     out->cycle = 0;
     for (uint32_t u = 0; u < graph->n_uop; u++)
         if (run.missing[u] == 0)
@@ -219,4 +266,23 @@ enum dse_status uop_run_links(const struct uop_graph *graph, const struct kc_mac
     }
     /* What no uop can go on from is a circle, and that names it. */
     return run.n_done == graph->n_uop ? DSE_OK : uop_run_ideal(graph, schedule, scratch, out, err);
+}
+
+enum dse_status uop_run_links(const struct uop_graph *graph, const struct kc_machine *machine,
+                              const struct uop_schedule *schedule, struct arena *scratch,
+                              struct uop_times *out, struct uop_link *link, struct dse_error *err)
+{
+    memset(link, 0, (size_t)schedule->n_core * UOP_SIDES * sizeof *link);
+    return run_all(
+        (struct run){.graph = graph, .machine = machine, .schedule = schedule, .times = out, .link = link},
+        scratch, err);
+}
+
+enum dse_status uop_run_trees(const struct uop_graph *graph, const struct kc_machine *machine,
+                              const struct uop_schedule *schedule, struct arena *scratch,
+                              struct uop_times *out, struct dse_error *err)
+{
+    return run_all(
+        (struct run){.graph = graph, .machine = machine, .schedule = schedule, .times = out, .trees = true},
+        scratch, err);
 }

@@ -17,4 +17,12 @@ DSE_MUST_CHECK enum dse_status uop_run_links(const struct uop_graph *graph, cons
                                              struct uop_times *out, struct uop_link *link,
                                              struct dse_error *err);
 
+/* What uop_run_flits would say, guessed at the price of links: a multicast is a tree along rows first, in
+ * packets with heads, that waits as a whole for the link or end of it that is taken longest, and takes them
+ * until its tail has passed; of several that wait for a link the one that was sent first goes first. Exact
+ * where no messages meet. `scratch` and errors as above. */
+DSE_MUST_CHECK enum dse_status uop_run_trees(const struct uop_graph *graph, const struct kc_machine *machine,
+                                             const struct uop_schedule *schedule, struct arena *scratch,
+                                             struct uop_times *out, struct dse_error *err);
+
 #endif

@@ -24,3 +24,13 @@ enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *
         DSE_TRY(uop_run_ideal(graph, schedule, scratch, out, err));
     return uop_run_links(graph, &at, schedule, scratch, out, link, err);
 }
+
+enum dse_status uop_run_guess(const struct uop_graph *graph, const struct kc_machine *machine,
+                              const struct uop_schedule *schedule, enum uop_transport transport,
+                              struct arena *scratch, struct uop_times *out, struct uop_link *link,
+                              struct dse_error *err)
+{
+    return transport == UOP_FLITS
+               ? uop_run_trees(graph, machine, schedule, scratch, out, err)
+               : uop_run(graph, machine, schedule, transport, NULL, scratch, out, link, err);
+}

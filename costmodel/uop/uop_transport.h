@@ -22,4 +22,12 @@ DSE_MUST_CHECK enum dse_status uop_run(const struct uop_graph *graph, const stru
                                        const atomic_int *cancel, struct arena *scratch, struct uop_times *out,
                                        struct uop_link *link, struct dse_error *err);
 
+/* About that many cycles, for a search that tries many: with UOP_FLITS what uop_run_trees guesses at a
+ * hundredth of the price, else what uop_run says. `link` is used with the others only. */
+DSE_MUST_CHECK enum dse_status uop_run_guess(const struct uop_graph *graph, const struct kc_machine *machine,
+                                             const struct uop_schedule *schedule,
+                                             enum uop_transport transport, struct arena *scratch,
+                                             struct uop_times *out, struct uop_link *link,
+                                             struct dse_error *err);
+
 #endif

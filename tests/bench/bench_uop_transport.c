@@ -1,4 +1,5 @@
-/* How far the cycles of schedules over links are from those of the cycle-exact mesh, on 60 schedules: random
+/* How far the cycles of schedules over links, and by the guess that searches use, are from those of the
+ * cycle-exact mesh, on 60 schedules: random
  * partitions of five networks on three meshes, ordered by list scheduling, with three widths of links; and
  * the CPU seconds of one schedule of about 6,000 uops on 32 x 32 cores. Prints "name,value,unit". With an
  * argument a line for each schedule besides. */
@@ -88,45 +89,55 @@ static enum dse_status schedule(struct bench *b, uint32_t max_uops, struct rando
     return klotski_lists(b->times.start, core, n_uop, n_core, &b->arena, &b->schedule, err);
 }
 
-static enum dse_status cycles(struct bench *b, enum uop_transport transport, uint64_t *cycle, double *cpu_s,
-                              struct dse_error *err)
+static enum dse_status cycles(struct bench *b, enum uop_transport transport, bool guess, uint64_t *cycle,
+                              double *cpu_s, struct dse_error *err)
 {
     struct arena scratch;
     arena_init(&scratch);
     const double start_s = clock_thread_s();
-    const enum dse_status status =
-        uop_run(&b->graph, &b->machine, &b->schedule, transport, NULL, &scratch, &b->times, b->link, err);
+    const enum dse_status status = guess ? uop_run_guess(&b->graph, &b->machine, &b->schedule, transport,
+                                                         &scratch, &b->times, b->link, err)
+                                         : uop_run(&b->graph, &b->machine, &b->schedule, transport, NULL,
+                                                   &scratch, &b->times, b->link, err);
     *cpu_s = clock_thread_s() - start_s;
     *cycle = b->times.cycle;
     arena_free(&scratch);
     return status;
 }
 
-/* Relative errors of one width. */
+/* Relative errors of one width: of links, of the guess. */
 struct errors {
     double sum, sum_absolute, worst;
     uint32_t n;
 };
 
-static enum dse_status compare(struct bench *b, const char *name, struct errors *errors, bool each,
+static void add_error(struct errors *errors, uint64_t said, uint64_t flits)
+{
+    const double error = (double)said / (double)flits - 1;
+    errors->sum += error;
+    errors->sum_absolute += fabs(error);
+    errors->worst = fmax(errors->worst, fabs(error));
+    errors->n++;
+}
+
+static enum dse_status compare(struct bench *b, const char *name, struct errors errors[2][N_WIDTH], bool each,
                                struct dse_error *err)
 {
     for (int w = 0; w < N_WIDTH; w++) {
-        uint64_t ideal, links, flits;
-        double cpu_s[3];
+        uint64_t ideal, links, guess, flits;
+        double cpu_s[4];
         b->machine.noc.flit_bit = flit_bit[w];
-        DSE_TRY(cycles(b, UOP_IDEAL, &ideal, &cpu_s[0], err));
-        DSE_TRY(cycles(b, UOP_LINKS, &links, &cpu_s[1], err));
-        DSE_TRY(cycles(b, UOP_FLITS, &flits, &cpu_s[2], err));
-        const double error = (double)links / (double)flits - 1;
-        errors[w].sum += error;
-        errors[w].sum_absolute += fabs(error);
-        errors[w].worst = fmax(errors[w].worst, fabs(error));
-        errors[w].n++;
+        DSE_TRY(cycles(b, UOP_IDEAL, false, &ideal, &cpu_s[0], err));
+        DSE_TRY(cycles(b, UOP_LINKS, false, &links, &cpu_s[1], err));
+        DSE_TRY(cycles(b, UOP_FLITS, true, &guess, &cpu_s[2], err));
+        DSE_TRY(cycles(b, UOP_FLITS, false, &flits, &cpu_s[3], err));
+        add_error(&errors[0][w], links, flits);
+        add_error(&errors[1][w], guess, flits);
         if (each)
-            printf("# %s %u uops %u bit: ideal %.4g, links %.4g, flits %.4g: %+.1f %%; %.2f, %.2f s\n", name,
-                   b->graph.n_uop, flit_bit[w], (double)ideal, (double)links, (double)flits, 100 * error,
-                   cpu_s[1], cpu_s[2]);
+            printf(
+                "# %s %u uops %u bit: ideal %.4g, links %.4g, guess %.4g, flits %.4g; %.3f, %.3f, %.2f s\n",
+                name, b->graph.n_uop, flit_bit[w], (double)ideal, (double)links, (double)guess, (double)flits,
+                cpu_s[1], cpu_s[2], cpu_s[3]);
     }
     return DSE_OK;
 }
@@ -136,7 +147,8 @@ static enum dse_status sixty(bool each, struct dse_error *err)
     static const char *const network[] = {"vgg16", "vgg19", "resnet50", "googlenet", "inception_v3"};
     static const char *const mesh[] = {"3x3", "4x4", "5x5"};
     struct random_stream stream = random_stream_make(15, 0, RANDOM_TEST);
-    struct errors errors[N_WIDTH] = {{0}};
+    struct errors errors[2][N_WIDTH] = {{{0}}};
+    static const char *const what[2] = {"links", "guess"};
     for (uint32_t i = 0; i < N_CASE; i++) {
         struct bench b = {0};
         enum dse_status status = open_bench(&b, network[i % 5], mesh[i % 3], err);
@@ -147,10 +159,12 @@ static enum dse_status sixty(bool each, struct dse_error *err)
         close_bench(&b);
         DSE_TRY(status);
     }
-    for (int w = 0; w < N_WIDTH; w++) {
-        printf("uop/links-error-mean-%ubit,%.3g,1\n", flit_bit[w], errors[w].sum_absolute / errors[w].n);
-        printf("uop/links-error-signed-%ubit,%.3g,1\n", flit_bit[w], errors[w].sum / errors[w].n);
-        printf("uop/links-error-worst-%ubit,%.3g,1\n", flit_bit[w], errors[w].worst);
+    for (int i = 0; i < 2 * N_WIDTH; i++) {
+        const struct errors *e = &errors[i / N_WIDTH][i % N_WIDTH];
+        const uint32_t bit = flit_bit[i % N_WIDTH];
+        printf("uop/%s-error-mean-%ubit,%.3g,1\n", what[i / N_WIDTH], bit, e->sum_absolute / e->n);
+        printf("uop/%s-error-signed-%ubit,%.3g,1\n", what[i / N_WIDTH], bit, e->sum / e->n);
+        printf("uop/%s-error-worst-%ubit,%.3g,1\n", what[i / N_WIDTH], bit, e->worst);
     }
     return DSE_OK;
 }
@@ -164,7 +178,7 @@ static enum dse_status large(const char *network, struct dse_error *err)
     if (status == DSE_OK)
         status = schedule(&b, 6000, NULL, err);
     for (int t = UOP_LINKS; status == DSE_OK && t <= UOP_FLITS; t++) {
-        status = cycles(&b, (enum uop_transport)t, &cycle, &cpu_s, err);
+        status = cycles(&b, (enum uop_transport)t, false, &cycle, &cpu_s, err);
         if (status == DSE_OK)
             printf("uop/%s-32x32-%u-uops-%s,%.3g,s\n", network, b.graph.n_uop, uop_transport_name[t], cpu_s);
     }

@@ -1,6 +1,7 @@
 /* Tests: uop_flits.c.
  * Schedules by hand against the latency that docs/noc.md has for a packet: n packets over h idle routers,
- * both ends counted, take 3 h + 5 n cycles. Random ones against the checker and links that take no time. */
+ * both ends counted, take 3 h + 5 n cycles. Random ones against the checker and links that take no time.
+ * The guess of uop_run_trees: the same where no messages meet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 
 #include "base/random.h"
 #include "costmodel/uop/uop_flits.h"
+#include "costmodel/uop/uop_links.h"
 #include "tests/support/uop_placed.h"
 
 static enum dse_status run(struct uop_placed *p, struct dse_error *err)
@@ -42,6 +44,11 @@ static void test_a_multicast_by_hand(void **state)
     assert_int_equal(p.link[0 * UOP_SIDES + UOP_EAST].busy_cycle, 5 * 13);
     assert_int_equal(p.link[1 * UOP_SIDES + UOP_SOUTH].busy_cycle, 5 * 13);
     assert_int_equal(p.link[0 * UOP_SIDES + UOP_SOUTH].busy_cycle, 0);
+    assert_int_equal(uop_run_trees(&p.small.graph, &p.machine, &p.schedule, &p.arena, &p.times, &err),
+                     DSE_OK);
+    assert_int_equal(p.start[1], 10 + 3 * 2 + 5 * 13);
+    assert_int_equal(p.start[2], 10 + 3 * 3 + 5 * 13);
+    assert_int_equal(p.times.cycle, p.start[2] + 5 + 5);
     p.schedule.firing = UOP_DYNAMIC;
     assert_int_equal(run(&p, &err), DSE_OK);
     assert_int_equal(p.start[3], 0);
@@ -50,6 +57,35 @@ static void test_a_multicast_by_hand(void **state)
     assert_int_equal(run(&p, &err), DSE_OK);
     assert_int_equal(p.start[2], 10 + 3 * 3 + 5);
     arena_free(&p.arena);
+}
+
+/* A chain, so that no two messages are on their way: to the cycle. */
+static void test_trees_are_flits_where_no_messages_meet(void **state)
+{
+    struct random_stream rng = random_stream_make(14, 0, RANDOM_TEST);
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        struct uop_placed p;
+        struct dse_error err;
+        uint32_t core[6];
+        uint64_t start[6];
+        uop_placed_init(&p, 1 + random_below(&rng, 4), 1 + random_below(&rng, 4),
+                        64 << random_below(&rng, 3));
+        for (uint32_t u = 0; u < 6; u++) {
+            core[u] = random_below(&rng, p.machine.columns * p.machine.rows);
+            p.small.uop[u] =
+                (struct uop){.cycle = 1 + random_below(&rng, 50), .output_word = 1 + random_below(&rng, 200)};
+            if (u)
+                p.small.edge[u - 1][u] = true;
+        }
+        uop_placed_put(&p, 6, core);
+        assert_int_equal(run(&p, &err), DSE_OK);
+        memcpy(start, p.start, sizeof start);
+        assert_int_equal(uop_run_trees(&p.small.graph, &p.machine, &p.schedule, &p.arena, &p.times, &err),
+                         DSE_OK);
+        assert_memory_equal(start, p.start, sizeof start);
+        arena_free(&p.arena);
+    }
 }
 
 static void test_random_schedules_are_no_earlier_than_without_a_network(void **state)
@@ -66,6 +102,11 @@ static void test_random_schedules_are_no_earlier_than_without_a_network(void **s
         assert_int_equal(uop_run_ideal(graph, &p.schedule, &p.arena, &p.times, &err), DSE_OK);
         memcpy(start, p.start, sizeof start);
         assert_int_equal(run(&p, &err), DSE_OK);
+        for (uint32_t u = 0; u < graph->n_uop; u++)
+            assert_true(p.start[u] >= start[u]);
+        if (!uop_times_check(graph, &p.schedule, &p.times, &p.arena, reason, sizeof reason))
+            fail_msg("%s", reason);
+        assert_int_equal(uop_run_trees(graph, &p.machine, &p.schedule, &p.arena, &p.times, &err), DSE_OK);
         for (uint32_t u = 0; u < graph->n_uop; u++)
             assert_true(p.start[u] >= start[u]);
         if (!uop_times_check(graph, &p.schedule, &p.times, &p.arena, reason, sizeof reason))
@@ -131,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_multicast_by_hand),
+        cmocka_unit_test(test_trees_are_flits_where_no_messages_meet),
         cmocka_unit_test(test_random_schedules_are_no_earlier_than_without_a_network),
         cmocka_unit_test(test_what_the_simulator_cannot_hold_is_named),
     };
