@@ -69,8 +69,8 @@ static void test_trees_are_flits_where_no_messages_meet(void **state)
         struct dse_error err;
         uint32_t core[6];
         uint64_t start[6];
-        uop_placed_init(&p, 1 + random_below(&rng, 4), 1 + random_below(&rng, 4),
-                        64 << random_below(&rng, 3));
+        uop_placed_init(&p, 1 + random_below(&rng, 4), 1 + random_below(&rng, 3),
+                        64u << random_below(&rng, 3));
         for (uint32_t u = 0; u < 6; u++) {
             core[u] = random_below(&rng, p.machine.columns * p.machine.rows);
             p.small.uop[u] =
