@@ -1,5 +1,6 @@
 /* Klotski (C. Bai et al., ICCAD 2023): one tile size for all layers, found by Bayesian optimisation over a
- * grid (Algorithm 1, Eq. 3), then an order of the uops that makes, then their accelerators. */
+ * grid (Algorithm 1, Eq. 3), then an order of the uops that makes, then their accelerators. The answers for
+ * smaller meshes are tried as well (smaller_mesh.h), each by the search that it has as a task of its own. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 #include "engines/klotski/partition.h"
+#include "engines/klotski/smaller_mesh.h"
 #include "engines/search/bayes.h"
 
 enum {
@@ -23,6 +25,7 @@ enum {
     OPTION_EVALUATIONS,
     OPTION_SCORE,
     OPTION_KAPPA,
+    OPTION_SMALLER,
     OPTION_SCHEDULE,
     OPTION_ORDER,
     OPTION_RULES = OPTION_ORDER + KLOTSKI_N_ORDER,
@@ -91,6 +94,13 @@ static const struct engine_option option[N_OPTION] = {
                       .kind = OPTION_REAL,
                       .standard = 2,
                       .highest = 1e3},
+    [OPTION_SMALLER] = {.name = "smaller",
+                        .sentence = "whether the answers for all smaller meshes are tried as well, so that "
+                                    "more accelerators never take more cycles",
+                        .unit = "",
+                        .kind = OPTION_BOOL,
+                        .standard = 1,
+                        .highest = 1},
     [OPTION_SCHEDULE] = {.name = "schedule",
                          .sentence =
                              "the order of uops: layer after layer, by the longest path behind them, or "
@@ -105,19 +115,31 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
 
+/* The best order so far. */
+struct kept {
+    uint64_t cycle; /* UINT64_MAX: none */
+    uint32_t candidate;
+    struct order_found order;
+    struct random_stream random; /* as it was then */
+    struct arena arena;
+};
+
 struct state {
     struct klotski_task task;
     struct tile_rules rules;
     struct partition_grid grid;
+    uint32_t n_core; /* that are searched for: the task's, then fewer */
     struct bayes *bayes;
     uint32_t *shuffled;  /* (grid.n) with search=random */
     struct uop_cut *cut; /* (n_layer) */
     uint32_t next, best; /* candidates */
     double best_cost;    /* what is told to the search: less is better */
     bool has_best, done;
-    double start_s; /* clock_wall_s */
+    struct kept kept;
+    struct partition_load *load; /* (grid.n) of one sample; NULL: not asked for yet */
+    double start_s;              /* clock_wall_s */
     struct random_stream random;
-    struct arena scratch;
+    struct arena scratch, search; /* of a candidate; of the search for n_core */
 };
 
 static int value_of(const struct engine_context *context, size_t index)
@@ -178,18 +200,28 @@ static enum dse_status make_grid(struct state *state, struct engine_context *con
     return partition_targets_of(&lists, rules, arena, &state->grid, err);
 }
 
-static enum dse_status init_search(struct state *state, struct engine_context *context, struct dse_error *err)
+/* Begins the search for so many cores, as a task with that mesh would. */
+static enum dse_status begin(struct state *state, const struct engine_context *context, uint32_t n_core,
+                             struct dse_error *err)
 {
-    struct arena *arena = engine_context_arena(context);
     const struct bayes_options options = {.n_first = FIRST_POINTS,
                                           .n_max = (uint32_t)value_of(context, OPTION_EVALUATIONS),
                                           .acquisition = ACQUISITION_BOUND,
                                           .kappa = engine_context_option(context, OPTION_KAPPA)};
+    arena_reset(&state->search);
+    state->n_core = n_core;
+    state->random = engine_context_stream(context, RANDOM_MOVE);
+    state->next = 0;
+    state->has_best = false;
+    state->bayes = NULL;
+    state->shuffled = NULL;
+    if (!state->grid.n || !state->grid.at)
+        return DSE_OK;
     if (value_of(context, OPTION_SEARCH) == SEARCH_BO)
         return bayes_new(state->grid.at, state->grid.n, state->grid.dim, &options,
-                         engine_context_stream(context, RANDOM_INIT), arena, &state->bayes, err);
-    state->shuffled = arena_alloc(arena, state->grid.n, sizeof *state->shuffled);
-    DSE_TRY(arena_check(arena, "a grid of tile sizes", err));
+                         engine_context_stream(context, RANDOM_INIT), &state->search, &state->bayes, err);
+    state->shuffled = arena_alloc(&state->search, state->grid.n, sizeof *state->shuffled);
+    DSE_TRY(arena_check(&state->search, "a grid of tile sizes", err));
     for (uint32_t i = 0; i < state->grid.n; i++) {
         const uint32_t k = random_below(&state->random, i + 1);
         state->shuffled[i] = state->shuffled[k];
@@ -203,25 +235,27 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     struct state *state = memory;
     struct arena *arena = engine_context_arena(context);
     arena_init(&state->scratch);
+    arena_init(&state->search);
+    arena_init(&state->kept.arena);
+    state->kept.cycle = UINT64_MAX;
     state->start_s = clock_wall_s();
-    state->random = engine_context_stream(context, RANDOM_MOVE);
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
     state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));
     DSE_TRY(make_grid(state, context, arena, err));
-    return state->grid.n && state->grid.at ? init_search(state, context, err) : DSE_OK;
+    return begin(state, context, state->task.n_core, err);
 }
 
-static enum dse_status make_graph(struct state *state, uint32_t candidate, struct uop_graph *graph,
-                                  struct dse_error *err)
+static enum dse_status make_graph(struct state *state, uint32_t candidate, uint32_t batch,
+                                  struct uop_graph *graph, struct dse_error *err)
 {
     const uint32_t n_cut = state->grid.n_cut;
     const struct uop_cut *cut = &state->grid.cut[(size_t)candidate * n_cut];
     for (uint32_t l = 0; l < state->task.network.n_layer; l++)
         state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, cut[n_cut == 1 ? 0 : l]);
-    return uop_graph_of(&state->task.network, &state->task.machine, state->cut, state->rules.sums,
-                        state->rules.batch, &state->scratch, graph, err);
+    return uop_graph_of(&state->task.network, &state->task.machine, state->cut, state->rules.sums, batch,
+                        &state->scratch, graph, err);
 }
 
 /* Eq. 3 and its variants as costs; alpha is 1, as it changes no order. */
@@ -241,11 +275,11 @@ static enum dse_status try_candidate(struct state *state, struct engine_context 
 {
     struct uop_graph graph;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, candidate, &graph, err));
+    DSE_TRY(make_graph(state, candidate, state->rules.batch, &graph, err));
     uint64_t *priority = arena_alloc(&state->scratch, graph.n_uop, sizeof *priority);
     uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
     uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
-    struct list_scheduler *list = list_scheduler_new(&graph, state->task.n_core, &state->scratch);
+    struct list_scheduler *list = list_scheduler_new(&graph, state->n_core, &state->scratch);
     DSE_TRY(arena_check(&state->scratch, "a list schedule", err));
     if (value_of(context, OPTION_SCHEDULE) == ORDER_FIFO)
         list_fifo(0, graph.n_uop, priority);
@@ -280,24 +314,111 @@ static enum dse_status next_candidate(struct state *state, const struct engine_c
     return DSE_OK;
 }
 
-/* The order of the best candidate's uops, and their cores. */
+static struct klotski_ordering ordering_of(const struct engine_context *context, const struct state *state,
+                                           struct random_stream *random)
+{
+    return (struct klotski_ordering){.rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
+                                     .options = OPTION_ORDER,
+                                     .start_s = state->start_s,
+                                     .random = random};
+}
+
+/* Keeps the order found, with what is left of the random numbers. */
+static enum dse_status keep(struct state *state, const struct order_found *found, uint32_t n_uop,
+                            struct dse_error *err)
+{
+    struct kept *kept = &state->kept;
+    arena_reset(&kept->arena);
+    kept->order = *found;
+    kept->order.start = arena_alloc_unset(&kept->arena, n_uop, sizeof *kept->order.start);
+    kept->order.core = arena_alloc_unset(&kept->arena, n_uop, sizeof *kept->order.core);
+    DSE_TRY(arena_check(&kept->arena, "an order of uops", err));
+    memcpy(kept->order.start, found->start, n_uop * sizeof *found->start);
+    memcpy(kept->order.core, found->core, n_uop * sizeof *found->core);
+    kept->candidate = state->best;
+    kept->cycle = found->cycle;
+    kept->random = state->random;
+    return DSE_OK;
+}
+
+/* Orders the uops of the best candidate on the cores that were searched for, unless they cannot be faster
+ * than what there is. */
+static enum dse_status settle(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    struct uop_graph graph;
+    struct order_found found;
+    if (!state->has_best)
+        return DSE_OK;
+    state->has_best = false;
+    arena_reset(&state->scratch);
+    DSE_TRY(make_graph(state, state->best, state->rules.batch, &graph, err));
+    if (state->kept.cycle < UINT64_MAX) {
+        const uint64_t bound = uop_bound(&graph, state->n_core, &state->scratch);
+        DSE_TRY(arena_check(&state->scratch, "the bound of a schedule", err));
+        if (bound >= state->kept.cycle)
+            return DSE_OK;
+    }
+    const struct klotski_ordering ordering = ordering_of(context, state, &state->random);
+    DSE_TRY(klotski_order(context, &ordering, state->n_core, &graph, &state->scratch, &found, err));
+    return found.cycle < state->kept.cycle ? keep(state, &found, graph.n_uop, err) : DSE_OK;
+}
+
+/* What all candidates take at least. */
+static enum dse_status list_loads(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    struct arena *arena = engine_context_arena(context);
+    struct partition_load *load = arena_alloc(arena, state->grid.n, sizeof *load);
+    DSE_TRY(arena_check(arena, "the work of partitions", err));
+    for (uint32_t i = 0; i < state->grid.n; i++) {
+        struct uop_graph graph;
+        arena_reset(&state->scratch);
+        DSE_TRY(make_graph(state, i, 1, &graph, err));
+        uint64_t *path = arena_alloc(&state->scratch, graph.n_uop, sizeof *path);
+        DSE_TRY(arena_check(&state->scratch, "the work of partitions", err));
+        load[i] = partition_load_of(&graph, path);
+    }
+    state->load = load;
+    return DSE_OK;
+}
+
+/* Begins with the next smaller mesh. The fewer cores the higher the bounds, so the first mesh that cannot be
+ * faster is the last. */
+static enum dse_status go_on(struct state *state, struct engine_context *context, bool *is_over,
+                             struct dse_error *err)
+{
+    const struct core_mesh mesh = {state->task.machine.columns, state->task.machine.rows};
+    struct kc_machine machine = state->task.machine;
+    *is_over = true;
+    machine.columns = value_of(context, OPTION_SMALLER) ? smaller_mesh(&mesh, state->n_core) : 0;
+    machine.rows = 1;
+    if (!machine.columns || state->kept.cycle == UINT64_MAX ||
+        uop_partition_bound(&state->task.network, &machine, state->task.batch) >= state->kept.cycle)
+        return DSE_OK;
+    if (!state->load)
+        DSE_TRY(list_loads(state, context, err));
+    *is_over = partition_loads_bound(state->load, state->grid.n, state->task.batch, machine.columns) >=
+               state->kept.cycle;
+    return *is_over ? DSE_OK : begin(state, context, machine.columns, err);
+}
+
+/* The cores of the best order. */
 static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
     struct uop_graph graph;
-    if (!state->has_best || state->done)
+    if (state->done)
+        return DSE_OK;
+    if (state->kept.cycle == UINT64_MAX)
+        DSE_TRY(settle(state, context, err));
+    if (state->kept.cycle == UINT64_MAX)
         return DSE_OK;
     state->done = true;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, state->best, &graph, err));
-    const struct klotski_ordering ordering = {
-        .rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
-        .options = OPTION_ORDER,
-        .start_s = state->start_s,
-        .random = &state->random,
-    };
+    DSE_TRY(make_graph(state, state->kept.candidate, state->rules.batch, &graph, err));
+    const struct klotski_ordering ordering = ordering_of(context, state, &state->kept.random);
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
-    return klotski_order_and_offer(context, &state->task, &ordering, &graph, &plan, &state->scratch, err);
+    return klotski_deal_and_offer(context, &state->task, &ordering, &graph, &state->kept.order, &plan,
+                                  &state->scratch, err);
 }
 
 static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -316,8 +437,12 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
             return DSE_OK; /* the driver says which limit it was */
         DSE_TRY(next_candidate(state, context, &candidate, err));
         if (candidate == state->grid.n) {
-            *stop = STOP_CONVERGED;
-            return finish(state, context, err);
+            bool is_over;
+            DSE_TRY(settle(state, context, err));
+            DSE_TRY(go_on(state, context, &is_over, err));
+            if (is_over)
+                *stop = STOP_CONVERGED;
+            return is_over ? finish(state, context, err) : DSE_OK;
         }
         DSE_TRY(try_candidate(state, context, candidate, &cost, err));
         if (state->bayes)
@@ -330,6 +455,8 @@ static void release(void *memory)
 {
     struct state *state = memory;
     arena_free(&state->scratch);
+    arena_free(&state->search);
+    arena_free(&state->kept.arena);
 }
 
 const struct engine engine_klotski = {

@@ -158,35 +158,56 @@ enum dse_status klotski_offer(struct engine_context *context, const struct klots
 const char *const klotski_mapping_name[3] = {"zigzag", "sweep", "local"};
 const char *const klotski_hops_name[2] = {"bytes", "unweighted"};
 
-enum dse_status klotski_order_and_offer(struct engine_context *context, const struct klotski_task *task,
-                                        const struct klotski_ordering *ordering,
-                                        const struct uop_graph *graph, struct uop_plan *plan,
-                                        struct arena *scratch, struct dse_error *err)
+/* clock_wall_s at which tries end. */
+static double deadline_of(const struct engine_context *context, const struct klotski_ordering *ordering)
 {
-    const struct engine_budget *budget = &engine_context_task(context)->budget;
+    const double max_seconds = engine_context_task(context)->budget.max_seconds;
+    return max_seconds > 0 ? ordering->start_s + max_seconds : INFINITY;
+}
+
+enum dse_status klotski_order(struct engine_context *context, const struct klotski_ordering *ordering,
+                              uint32_t n_core, const struct uop_graph *graph, struct arena *scratch,
+                              struct order_found *found, struct dse_error *err)
+{
+    const struct order_settings order = {
+        .rule = ordering->rule,
+        .n_core = n_core,
+        .n_try = (uint32_t)engine_context_option(context, ordering->options + KLOTSKI_TRIES),
+        .cancel = engine_context_task(context)->budget.cancel,
+        .deadline_s = deadline_of(context, ordering)};
+    *found = (struct order_found){.start = arena_alloc_unset(scratch, graph->n_uop, sizeof *found->start),
+                                  .core = arena_alloc_unset(scratch, graph->n_uop, sizeof *found->core)};
+    DSE_TRY(arena_check(scratch, "an order of uops", err));
+    return order_search(graph, &order, ordering->random, scratch, found, err);
+}
+
+enum dse_status klotski_deal_and_offer(struct engine_context *context, const struct klotski_task *task,
+                                       const struct klotski_ordering *ordering, const struct uop_graph *graph,
+                                       const struct order_found *found, struct uop_plan *plan,
+                                       struct arena *scratch, struct dse_error *err)
+{
     const size_t first = ordering->options;
-    const double deadline_s = budget->max_seconds > 0 ? ordering->start_s + budget->max_seconds : INFINITY;
-    const struct order_settings order = {.rule = ordering->rule,
-                                         .n_core = task->n_core,
-                                         .n_try =
-                                             (uint32_t)engine_context_option(context, first + KLOTSKI_TRIES),
-                                         .cancel = budget->cancel,
-                                         .deadline_s = deadline_s};
     const struct core_settings cores = {
         .rule = (enum core_rule)engine_context_option(context, first + KLOTSKI_MAPPING),
         .mesh = {task->machine.columns, task->machine.rows},
         .unweighted = engine_context_option(context, first + KLOTSKI_HOPS) != 0,
         .n_move = (uint32_t)engine_context_option(context, first + KLOTSKI_MOVES),
-        .cancel = budget->cancel,
-        .deadline_s = deadline_s};
-    struct order_found found = {.start = arena_alloc_unset(scratch, graph->n_uop, sizeof *found.start),
-                                .core = arena_alloc_unset(scratch, graph->n_uop, sizeof *found.core)};
-    DSE_TRY(arena_check(scratch, "an order of uops", err));
-    DSE_TRY(order_search(graph, &order, ordering->random, scratch, &found, err));
-    DSE_TRY(core_mapping(graph, found.start, &cores, ordering->random, scratch, found.core, err));
+        .cancel = engine_context_task(context)->budget.cancel,
+        .deadline_s = deadline_of(context, ordering)};
+    DSE_TRY(core_mapping(graph, found->start, &cores, ordering->random, scratch, found->core, err));
     DSE_TRY(
-        klotski_lists(found.start, found.core, graph->n_uop, task->n_core, scratch, &plan->schedule, err));
+        klotski_lists(found->start, found->core, graph->n_uop, task->n_core, scratch, &plan->schedule, err));
     return klotski_offer(context, task, plan, scratch, err);
+}
+
+enum dse_status klotski_order_and_offer(struct engine_context *context, const struct klotski_task *task,
+                                        const struct klotski_ordering *ordering,
+                                        const struct uop_graph *graph, struct uop_plan *plan,
+                                        struct arena *scratch, struct dse_error *err)
+{
+    struct order_found found;
+    DSE_TRY(klotski_order(context, ordering, task->n_core, graph, scratch, &found, err));
+    return klotski_deal_and_offer(context, task, ordering, graph, &found, plan, scratch, err);
 }
 
 enum dse_status klotski_verify(const struct engine_task *task, const struct accounting *accounting,

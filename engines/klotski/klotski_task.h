@@ -139,7 +139,24 @@ struct klotski_ordering {
     struct random_stream *random;
 };
 
-/* Order the uops of `graph`, deal them out to cores, and offer that as `plan`, whose lists alone are not set.
+/* Order the uops of `graph` for `n_core` cores: the starts and cores of `found` are allocated. Memory from
+ * `scratch`. Errors of order_search. */
+DSE_MUST_CHECK enum dse_status klotski_order(struct engine_context *context,
+                                             const struct klotski_ordering *ordering, uint32_t n_core,
+                                             const struct uop_graph *graph, struct arena *scratch,
+                                             struct order_found *found, struct dse_error *err);
+
+/* Deal uops that start as `found` says out to the cores of the machine, no fewer than those they were ordered
+ * for, and offer that as `plan`, whose lists alone are not set. Memory from `scratch`. Errors of core_mapping
+ * and klotski_offer. */
+DSE_MUST_CHECK enum dse_status klotski_deal_and_offer(struct engine_context *context,
+                                                      const struct klotski_task *task,
+                                                      const struct klotski_ordering *ordering,
+                                                      const struct uop_graph *graph,
+                                                      const struct order_found *found, struct uop_plan *plan,
+                                                      struct arena *scratch, struct dse_error *err);
+
+/* Both: order the uops of `graph`, deal them out to cores, and offer that as `plan`, whose lists alone are not set.
  * Memory from `scratch`. Errors of order_search, core_mapping and klotski_offer. */
 DSE_MUST_CHECK enum dse_status klotski_order_and_offer(struct engine_context *context,
                                                        const struct klotski_task *task,

@@ -94,6 +94,7 @@ static void test_the_best_of_the_grid(void **state)
         open_on(&run, &engine_klotski, row[i].network, row[i].mesh, "1000 word/cycle");
         schedule_run_set(&run, "search", "all");
         schedule_run_set(&run, "schedule", "list");
+        schedule_run_set(&run, "smaller", "false"); /* 50 evaluations in all */
         schedule_run_solve(&run);
         assert_true(fabs((double)run.result.schedule.latency_cycle / row[i].cycle - 1) < 1e-4);
         const uint64_t all = run.result.schedule.latency_cycle;
