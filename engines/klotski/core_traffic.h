@@ -1,6 +1,6 @@
 /* What a mapping of uops to cores costs in messages, kept up to date as uops move: a message from a uop to
  * each other core that waits for it, its words (or 1) times the hops between the two. As uop_plan_evaluate
- * counts byte_hop. */
+ * counts byte_hop, but with flits. */
 #ifndef ENGINES_KLOTSKI_CORE_TRAFFIC_H
 #define ENGINES_KLOTSKI_CORE_TRAFFIC_H
 

@@ -16,8 +16,8 @@
       "Cycles that no schedule of any partition is below: the least work over the accelerators")             \
     X(S, core_busy, F64, "1", NONE, MORE, "Share of the accelerators' time in which they run uops")          \
     X(S, n_message, U64, "1", NONE, NEITHER, "Messages between accelerators")                                \
-    X(S, n_hop, U64, "1", NONE, LESS, "Hops of these messages")                                              \
-    X(S, byte_hop, F64, "byte", NONE, LESS, "Bytes of these messages times their hops")
+    X(S, n_hop, U64, "1", NONE, LESS, "Links that these messages take")                                      \
+    X(S, byte_hop, F64, "byte", NONE, LESS, "Bytes of these messages over all links")
 
 struct klotski_metrics {
     KLOTSKI_METRIC_LIST(METRIC_MEMBER, klotski_metrics)

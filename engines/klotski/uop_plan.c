@@ -118,44 +118,67 @@ static void add_computing(const struct kc_machine *machine, struct uop_outcome *
     }
 }
 
-static uint32_t apart(uint32_t a, uint32_t b)
+/* What messages have on their way: by flits one from a uop to all cores that wait for it, over the links of a
+ * tree (along rows first), else one to each of these. */
+struct traffic {
+    const struct kc_machine *machine;
+    bool is_tree;
+    uint32_t *core;   /* (n_uop) */
+    uint32_t *seen;   /* (cores) the uop + 1 that has sent there last */
+    uint32_t *passed; /* (links) the uop + 1 whose tree has it */
+    uint32_t *route;  /* (columns + rows) */
+};
+
+/* Links that the message of uop `u` to core `to` takes besides those that it has already. */
+static uint32_t new_links(struct traffic *t, uint32_t u, uint32_t to)
 {
-    return a > b ? a - b : b - a;
+    const uint32_t n = uop_route(t->machine, t->core[u], to, true, t->route);
+    uint32_t n_new = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        n_new += !t->is_tree || t->passed[t->route[i]] != u + 1;
+        t->passed[t->route[i]] = u + 1;
+    }
+    return n_new;
 }
 
-/* One message from a uop to each other core that waits for it. `core` (n_uop), `seen` (cores): the uop + 1
- * that has sent there last. */
-static void add_messages(const struct kc_machine *machine, const uint32_t *core, uint32_t *seen,
-                         struct uop_outcome *out)
+static void add_messages(struct traffic *t, struct uop_outcome *out)
 {
     const struct uop_graph *graph = &out->graph;
     double word_hop = 0;
-    for (uint32_t u = 0; u < graph->n_uop; u++)
+    for (uint32_t u = 0; u < graph->n_uop; u++) {
+        uint64_t hops = 0, n_message = 0;
         for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
-            const uint32_t from = core[u], to = core[graph->consumer[k]];
-            if (from == to || seen[to] == u + 1)
+            const uint32_t to = t->core[graph->consumer[k]];
+            if (to == t->core[u] || t->seen[to] == u + 1)
                 continue;
-            seen[to] = u + 1;
-            const uint32_t hops = apart(from / machine->columns, to / machine->columns) +
-                                  apart(from % machine->columns, to % machine->columns);
-            out->n_message++;
-            out->n_hop += hops;
-            word_hop += (double)hops * (double)graph->uop[u].output_word;
+            t->seen[to] = u + 1;
+            hops += new_links(t, u, to);
+            n_message += !t->is_tree || n_message == 0;
         }
-    out->byte_hop = word_hop * machine->word_byte;
-    out->noc_energy_j = word_hop * machine->hop_energy_j;
+        out->n_message += n_message;
+        out->n_hop += hops;
+        word_hop += (double)hops * (double)graph->uop[u].output_word;
+    }
+    out->byte_hop = word_hop * t->machine->word_byte;
+    out->noc_energy_j = word_hop * t->machine->hop_energy_j;
 }
 
 static enum dse_status add_traffic(const struct kc_machine *machine, const struct uop_plan *plan,
                                    struct arena *arena, struct uop_outcome *out, struct dse_error *err)
 {
-    uint32_t *core = arena_alloc_unset(arena, out->graph.n_uop, sizeof *core);
-    uint32_t *seen = arena_alloc(arena, plan->schedule.n_core, sizeof *seen);
+    const struct uop_schedule *schedule = &plan->schedule;
+    struct traffic t = {
+        .machine = machine,
+        .is_tree = plan->transport == UOP_FLITS,
+        .core = arena_alloc_unset(arena, out->graph.n_uop, sizeof *t.core),
+        .seen = arena_alloc(arena, schedule->n_core, sizeof *t.seen),
+        .passed = arena_alloc(arena, (size_t)schedule->n_core * UOP_SIDES, sizeof *t.passed),
+        .route = arena_alloc_unset(arena, (size_t)machine->columns + machine->rows, sizeof *t.route)};
     DSE_TRY(arena_check(arena, "the messages of a schedule", err));
-    for (uint32_t c = 0; c < plan->schedule.n_core; c++)
-        for (uint32_t i = plan->schedule.first[c]; i < plan->schedule.first[c + 1]; i++)
-            core[plan->schedule.order[i]] = c;
-    add_messages(machine, core, seen, out);
+    for (uint32_t c = 0; c < schedule->n_core; c++)
+        for (uint32_t i = schedule->first[c]; i < schedule->first[c + 1]; i++)
+            t.core[schedule->order[i]] = c;
+    add_messages(&t, out);
     return DSE_OK;
 }
 

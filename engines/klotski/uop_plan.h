@@ -53,8 +53,9 @@ struct uop_outcome {
                         * way or the other */
     double mac_energy_j, buffer_energy_j, noc_energy_j;
     double sram_byte; /* read and written at all shared memories */
-    double byte_hop;  /* a message goes to each core that waits for it once, its hops are those between
-                             * the two in the mesh */
+    /* Messages, the links they take, and the bytes over all of these. By UOP_FLITS a uop has one message to all
+     * cores that wait for it, over a tree; else one to each, the shortest way. */
+    double byte_hop;
     uint64_t n_message, n_hop;
 };
 

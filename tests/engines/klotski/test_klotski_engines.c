@@ -11,6 +11,7 @@
 
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/klotski_task.h"
 #include "engines/klotski/partition.h"
 #include "tests/support/schedule_run.h"
 
@@ -115,6 +116,44 @@ static void test_the_best_of_the_grid(void **state)
         assert_true(run.result.schedule.latency_cycle >= own_of(&run).critical_path_cycle);
         schedule_run_close(&run);
     }
+}
+
+/* All that the links carry is what messages are charged for. */
+static void test_links_carry_what_is_charged(void **state)
+{
+    static const char *const transport[] = {"ideal", "links", "flits"};
+    double byte_hop[3];
+    (void)state;
+    for (int t = 0; t < 3; t++) {
+        struct schedule_run run;
+        struct klotski_task task;
+        struct uop_plan plan;
+        struct uop_outcome o;
+        struct dse_error err;
+        double byte = 0;
+        open_on(&run, &engine_klotski, NETWORK("googlenet"), "3x4", "128 word/cycle");
+        schedule_run_set(&run, "partition", "fixed");
+        schedule_run_set(&run, "h", "14");
+        schedule_run_set(&run, "schedule", "list");
+        schedule_run_set(&run, "mapping", "sweep");
+        schedule_run_set(&run, "sram", "off");
+        schedule_run_set(&run, "transport", transport[t]);
+        schedule_run_solve(&run);
+        const struct engine_schedule *found = &run.result.schedule;
+        assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+        assert_int_equal(uop_plan_read("found", found->text, found->text_length, &task.network, 1, &run.arena,
+                                       &plan, &err),
+                         DSE_OK);
+        assert_int_equal(
+            uop_plan_evaluate(&task.network, &task.machine, &plan, "found", NULL, &run.arena, &o, &err),
+            DSE_OK);
+        for (uint32_t k = 0; k < task.n_core * UOP_SIDES; k++)
+            byte += (double)o.link[k].byte;
+        assert_true(byte == own_of(&run).byte_hop && byte > 0);
+        byte_hop[t] = byte;
+        schedule_run_close(&run);
+    }
+    assert_true(byte_hop[UOP_LINKS] == byte_hop[UOP_IDEAL] && byte_hop[UOP_FLITS] < byte_hop[UOP_IDEAL]);
 }
 
 static void test_a_fixed_partition(void **state)
@@ -334,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_the_grid),
         cmocka_unit_test(test_the_best_of_the_grid),
         cmocka_unit_test(test_a_fixed_partition),
+        cmocka_unit_test(test_links_carry_what_is_charged),
         cmocka_unit_test(test_mappings_shorten_messages),
         cmocka_unit_test(test_scores_by_entropy),
         cmocka_unit_test(test_one_target_latency),

@@ -222,6 +222,38 @@ static void test_messages_that_take_time(void **state)
     }
 }
 
+/* What a makes, 256 bytes on core 0, goes to the three others of 2 x 2: 1 + 1 + 2 links, or a tree that goes
+ * to core 3 by way of core 1, and over no link twice. */
+static void test_a_multicast_is_one_message(void **state)
+{
+    static const char text[] = "uops: 1\nnetwork: two\noptions: {transport: %s}\npartition:\n"
+                               "- {layer: a, h: 4, w: 4, ic: 4, oc: 4}\n"
+                               "- {layer: b, h: 4, w: 4, ic: 4, oc: 1}\n"
+                               "cores:\n- [a/0, b/0]\n- [b/1]\n- [b/2]\n- [b/3]\n";
+    static const uint64_t hops[] = {[UOP_IDEAL] = 4, [UOP_LINKS] = 4, [UOP_FLITS] = 3};
+    (void)state;
+    for (int t = UOP_IDEAL; t <= UOP_FLITS; t++) {
+        struct made m;
+        struct uop_outcome o;
+        struct dse_error err;
+        char plan[400];
+        uint64_t byte = 0;
+        make(&m, "2x2");
+        (void)snprintf(plan, sizeof plan, text, uop_transport_name[t]);
+        assert_int_equal(read_text(&m, plan, 1, &err), DSE_OK);
+        assert_int_equal(
+            uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err), DSE_OK);
+        assert_int_equal(o.n_message, t == UOP_FLITS ? 1 : 3);
+        assert_int_equal(o.n_hop, hops[t]);
+        assert_true(o.byte_hop == 256.0 * (double)hops[t]);
+        assert_true(fabs(o.noc_energy_j / (64 * (double)hops[t] * 0.07e-12) - 1) < 1e-12);
+        for (uint32_t k = 0; k < 4 * UOP_SIDES; k++)
+            byte += o.link[k].byte;
+        assert_int_equal(byte, 256 * hops[t]);
+        unmake(&m);
+    }
+}
+
 /* `dse eval -o transport=... -o firing=...` of the text above, and the report on links. */
 static void test_options_of_the_evaluation(void **state)
 {
@@ -311,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_samples_have_names),
         cmocka_unit_test(test_messages_that_take_time),
         cmocka_unit_test(test_options_of_the_evaluation),
+        cmocka_unit_test(test_a_multicast_is_one_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
