@@ -100,24 +100,11 @@ static int descending(const void *a, const void *b)
 /* Longest paths inside the segment; the longest of all. */
 static uint64_t paths(struct segment *s)
 {
-    const struct uop_graph *graph = s->graph;
-    uint64_t longest = 0;
+    const uint32_t end = s->first + s->n;
+    const uint64_t longest = uop_asap(s->graph, s->first, end, s->head);
+    uop_alap(s->graph, s->first, end, longest, s->tail);
     for (uint32_t i = 0; i < s->n; i++)
-        for (uint32_t k = graph->first_producer[s->first + i]; k < graph->first_producer[s->first + i + 1];
-             k++) {
-            const uint32_t p = graph->producer[k];
-            if (p >= s->first)
-                s->head[i] = most(s->head[i], s->head[p - s->first] + graph->uop[p].cycle);
-        }
-    for (uint32_t i = s->n; i-- > 0;)
-        for (uint32_t k = graph->first_consumer[s->first + i]; k < graph->first_consumer[s->first + i + 1];
-             k++) {
-            const uint32_t c = graph->consumer[k];
-            if (c < s->first + s->n)
-                s->tail[i] = most(s->tail[i], s->tail[c - s->first] + graph->uop[c].cycle);
-        }
-    for (uint32_t i = 0; i < s->n; i++)
-        longest = most(longest, s->head[i] + graph->uop[s->first + i].cycle + s->tail[i]);
+        s->tail[i] = longest - s->tail[i] - s->graph->uop[s->first + i].cycle;
     return longest;
 }
 
@@ -187,8 +174,8 @@ uint64_t uop_segment_bound(const struct uop_graph *graph, uint32_t first, uint32
                            struct arena *scratch)
 {
     struct segment s = {.graph = graph, .first = first, .n = end - first, .n_core = n_core};
-    s.head = arena_alloc(scratch, s.n, sizeof *s.head);
-    s.tail = arena_alloc(scratch, s.n, sizeof *s.tail);
+    s.head = arena_alloc_unset(scratch, s.n, sizeof *s.head);
+    s.tail = arena_alloc_unset(scratch, s.n, sizeof *s.tail);
     s.by_tail = arena_alloc_unset(scratch, s.n, sizeof *s.by_tail);
     s.threshold = arena_alloc_unset(scratch, s.n, sizeof *s.threshold);
     return s.threshold && s.by_tail && s.tail && s.head ? bound_of(&s) : UINT64_MAX;

@@ -207,3 +207,32 @@ bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *s
     (void)snprintf(reason, size, "the last uop ends at %" PRIu64 ", not at %" PRIu64, last, times->cycle);
     return false;
 }
+
+uint64_t uop_asap(const struct uop_graph *graph, uint32_t first, uint32_t end, uint64_t *asap)
+{
+    uint64_t longest = 0;
+    for (uint32_t u = first; u < end; u++) {
+        uint64_t start = 0;
+        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++) {
+            const uint32_t p = graph->producer[k];
+            if (p >= first)
+                start = later(start, asap[p - first] + graph->uop[p].cycle);
+        }
+        asap[u - first] = start;
+        longest = later(longest, start + graph->uop[u].cycle);
+    }
+    return longest;
+}
+
+void uop_alap(const struct uop_graph *graph, uint32_t first, uint32_t end, uint64_t horizon, uint64_t *alap)
+{
+    for (uint32_t u = end; u-- > first;) {
+        uint64_t finish = horizon;
+        for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
+            const uint32_t c = graph->consumer[k];
+            if (c < end && alap[c - first] < finish)
+                finish = alap[c - first];
+        }
+        alap[u - first] = finish - graph->uop[u].cycle;
+    }
+}

@@ -49,6 +49,16 @@ bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *s
  * there is none. */
 uint32_t uop_segments(const struct uop_graph *graph, struct arena *scratch, uint32_t *first);
 
+/* Earliest starts of uops `first` to `end` - 1 whose producers before them are done at 0, with a core for
+ * each: Klotski's Eq. (1). `asap` has an item for each of them. Returns when the last one ends,
+ * the longest path. */
+uint64_t uop_asap(const struct uop_graph *graph, uint32_t first, uint32_t end, uint64_t *asap);
+
+/* Latest starts with which these uops, whose consumers behind them count for nothing, end by `horizon`, at
+ * least their longest path. Eq. (2) with the uop's own latency taken off and not the consumer's, and the
+ * horizon less the uop's latency where it has no consumer: as printed it is defined by itself there. */
+void uop_alap(const struct uop_graph *graph, uint32_t first, uint32_t end, uint64_t horizon, uint64_t *alap);
+
 /* Cycles that no schedule of uops `first` to `end` - 1, a segment, on `n_core` cores is below: their longest
  * path; work and packing of all those that cannot start before a time nor end later than another before the
  * end. The uops of one kind pack: of n * m + 1 equal ones a core runs n + 1. UINT64_MAX: out of memory. */

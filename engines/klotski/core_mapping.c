@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engines/klotski/core_local.h"
+#include "engines/klotski/core_program.h"
 #include "engines/search/assignment.h"
 
 struct started {
@@ -92,14 +93,15 @@ static enum dse_status place(struct placing *m, struct dse_error *err)
     return DSE_OK;
 }
 
-/* Time in steps from start to start, and the local search over them. */
+/* Time in steps from start to start, and the local search or the programs over them. */
 static enum dse_status improve(struct placing *m, struct random_stream *random, struct arena *scratch,
-                               struct dse_error *err)
+                               struct core_programs *programs, struct dse_error *err)
 {
     const struct uop_graph *graph = m->traffic.graph;
     uint64_t *at = arena_alloc_unset(scratch, graph->n_uop, sizeof *at);
     uint32_t *step = arena_alloc_unset(scratch, graph->n_uop, sizeof *step), n_step = 0;
     uint32_t *end_step = arena_alloc_unset(scratch, graph->n_uop, sizeof *end_step);
+    uint32_t *order = arena_alloc_unset(scratch, graph->n_uop, sizeof *order);
     DSE_TRY(arena_check(scratch, "a mapping of uops to cores", err));
     for (uint32_t i = 0; i < graph->n_uop; i++) {
         if (i == 0 || m->by_start[i].start != m->by_start[i - 1].start)
@@ -118,18 +120,24 @@ static enum dse_status improve(struct placing *m, struct random_stream *random, 
         }
         end_step[u] = low;
     }
-    return core_local(&m->traffic, step, end_step, n_step, m->settings, random, scratch, err);
+    if (m->settings->rule == CORE_LOCAL)
+        return core_local(&m->traffic, step, end_step, n_step, m->settings, random, scratch, err);
+    for (uint32_t i = 0; i < graph->n_uop; i++)
+        order[i] = m->by_start[i].uop;
+    return core_program(&m->traffic, order, step, end_step, n_step, m->settings, scratch, programs, err);
 }
 
 enum dse_status core_mapping(const struct uop_graph *graph, const uint64_t *start,
                              const struct core_settings *settings, struct random_stream *random,
-                             struct arena *scratch, uint32_t *core, struct dse_error *err)
+                             struct arena *scratch, uint32_t *core, struct core_programs *programs,
+                             struct dse_error *err)
 {
     struct placing m = {.settings = settings, .start = start};
+    *programs = (struct core_programs){.n_window = 0};
     DSE_TRY(prepare(&m, graph, scratch, err));
     DSE_TRY(place(&m, err));
-    if (settings->rule == CORE_LOCAL)
-        DSE_TRY(improve(&m, random, scratch, err));
+    if (settings->rule >= CORE_LOCAL)
+        DSE_TRY(improve(&m, random, scratch, programs, err));
     for (uint32_t u = 0; u < graph->n_uop; u++)
         core[u] = m.traffic.core[u];
     return DSE_OK;

@@ -27,6 +27,8 @@ enum {
     OPTION_KAPPA,
     OPTION_SMALLER,
     OPTION_SCHEDULE,
+    OPTION_SLOTS,
+    OPTION_MAX_BINARIES,
     OPTION_ORDER,
     OPTION_RULES = OPTION_ORDER + KLOTSKI_N_ORDER,
     OPTION_NETWORK = OPTION_RULES + KLOTSKI_N_RULES,
@@ -42,7 +44,7 @@ enum { FIRST_POINTS = 8, BATCH = 16 };
 static const char *const partition_name[] = {"fixed", "shared", "target"};
 static const char *const search_name[] = {"bo", "all", "random"};
 static const char *const score_name[] = {"makespan", "entropy", "entropy-mean"};
-static const char *const schedule_name[] = {"fifo", "list", "perturb"};
+static const char *const schedule_name[] = {"fifo", "list", "perturb", "ilp", "relaxed"};
 
 #define TILE_OPTION(NAME, SENTENCE)                                                                          \
     {                                                                                                        \
@@ -102,15 +104,30 @@ static const struct engine_option option[N_OPTION] = {
                         .standard = 1,
                         .highest = 1},
     [OPTION_SCHEDULE] = {.name = "schedule",
-                         .sentence =
-                             "the order of uops: layer after layer, by the longest path behind them, or "
-                             "changed priorities besides",
+                         .sentence = "the order of uops: layer after layer, by the longest path behind them, "
+                                     "changed priorities besides, or before that programs in slots of time "
+                                     "(Eq. 18, Eq. 19)",
                          .unit = "",
                          .kind = OPTION_CHOICE,
                          .standard = ORDER_PERTURB,
-                         .highest = 2,
+                         .highest = 4,
                          .choice = schedule_name},
-    [OPTION_ORDER] = KLOTSKI_OPTIONS_ORDER("changed priorities that are tried with schedule=perturb"),
+    [OPTION_SLOTS] = {.name = "slots",
+                      .sentence = "slots into which ilp and relaxed cut the time of a segment",
+                      .unit = "",
+                      .kind = OPTION_INTEGER,
+                      .standard = 100,
+                      .lowest = 1,
+                      .highest = 10000},
+    [OPTION_MAX_BINARIES] = {.name = "max_binaries",
+                             .sentence = "binaries of a program of ilp or relaxed; larger ones are not tried",
+                             .unit = "",
+                             .kind = OPTION_INTEGER,
+                             .standard = 1000,
+                             .highest = 1e6},
+    [OPTION_ORDER] =
+        KLOTSKI_OPTIONS_ORDER("changed priorities that are tried with schedule=perturb, ilp and relaxed",
+                              "schedule=ilp, schedule=relaxed and mapping=mip"),
     [OPTION_RULES] = KLOTSKI_OPTIONS_RULES,
     [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
@@ -135,6 +152,7 @@ struct state {
     uint32_t next, best; /* candidates */
     double best_cost;    /* what is told to the search: less is better */
     bool has_best, done;
+    bool limited; /* a program ended before it was solved */
     struct kept kept;
     struct partition_load *load; /* (grid.n) of one sample; NULL: not asked for yet */
     double start_s;              /* clock_wall_s */
@@ -319,6 +337,8 @@ static struct klotski_ordering ordering_of(const struct engine_context *context,
 {
     return (struct klotski_ordering){.rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
                                      .options = OPTION_ORDER,
+                                     .n_slot = (uint32_t)value_of(context, OPTION_SLOTS),
+                                     .max_binaries = (uint32_t)value_of(context, OPTION_MAX_BINARIES),
                                      .start_s = state->start_s,
                                      .random = random};
 }
@@ -415,7 +435,8 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
     state->done = true;
     arena_reset(&state->scratch);
     DSE_TRY(make_graph(state, state->kept.candidate, state->rules.batch, &graph, err));
-    const struct klotski_ordering ordering = ordering_of(context, state, &state->kept.random);
+    struct klotski_ordering ordering = ordering_of(context, state, &state->kept.random);
+    ordering.limited = &state->limited;
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
     return klotski_deal_and_offer(context, &state->task, &ordering, &graph, &state->kept.order, &plan,
                                   &state->scratch, err);
@@ -440,9 +461,11 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
             bool is_over;
             DSE_TRY(settle(state, context, err));
             DSE_TRY(go_on(state, context, &is_over, err));
-            if (is_over)
-                *stop = STOP_CONVERGED;
-            return is_over ? finish(state, context, err) : DSE_OK;
+            if (!is_over)
+                return DSE_OK;
+            DSE_TRY(finish(state, context, err));
+            *stop = state->limited ? STOP_SOLVER_LIMIT : STOP_CONVERGED;
+            return DSE_OK;
         }
         DSE_TRY(try_candidate(state, context, candidate, &cost, err));
         if (state->bayes)
@@ -466,6 +489,7 @@ const struct engine engine_klotski = {
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
     .group = &klotski_group,
+    .remark = klotski_remark,
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 0.2, .evaluations = 1, .evaluation_s = 5e-4, .option = {"evaluations"}},

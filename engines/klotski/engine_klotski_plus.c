@@ -39,7 +39,7 @@ static const struct engine_option option[N_OPTION] = {
                             .kind = OPTION_INTEGER,
                             .standard = 10000,
                             .highest = 1e9},
-    [OPTION_ORDER] = KLOTSKI_OPTIONS_ORDER("changed priorities that are tried for the order"),
+    [OPTION_ORDER] = KLOTSKI_OPTIONS_ORDER("changed priorities that are tried for the order", "mapping=mip"),
     [OPTION_RULES] = KLOTSKI_OPTIONS_RULES,
     [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
@@ -212,6 +212,7 @@ const struct engine engine_klotski_plus = {
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
     .group = &klotski_group,
+    .remark = klotski_remark,
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 0.5, .evaluations = 1, .evaluation_s = 6e-4, .option = {"evaluations"}},

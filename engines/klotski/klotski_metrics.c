@@ -1,9 +1,12 @@
 /* The table of Klotski's own metrics, and what a plan's outcome is as a schedule. */
 #include "engines/klotski/klotski_metrics.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "costmodel/uop/accounting_maestro_kc.h"
+
+enum { LABEL = 12 };
 
 static const struct metric metric[] = {KLOTSKI_METRIC_LIST(METRIC_ROW, klotski_metrics)};
 
@@ -29,6 +32,11 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
         .n_message = o->n_message,
         .n_hop = o->n_hop,
         .byte_hop = o->byte_hop,
+        .n_program = METRIC_U64_MISSING,
+        .n_program_proved = METRIC_U64_MISSING,
+        .n_program_large = METRIC_U64_MISSING,
+        .n_window = METRIC_U64_MISSING,
+        .n_window_proved = METRIC_U64_MISSING,
     };
     for (uint32_t c = 0; c < plan->schedule.n_core; c++)
         own.n_core_used += plan->schedule.first[c + 1] > plan->schedule.first[c];
@@ -47,4 +55,34 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
     schedule->bound_latency_ratio = (double)o->times.cycle / (double)o->bound_cycle;
     schedule->accounting = accounting_maestro_kc.name;
     memcpy(schedule->own, &own, sizeof own);
+}
+
+const struct klotski_programs klotski_no_programs = {
+    METRIC_U64_MISSING, METRIC_U64_MISSING, METRIC_U64_MISSING, METRIC_U64_MISSING, METRIC_U64_MISSING};
+
+void klotski_metrics_programs(const struct klotski_programs *programs, struct engine_schedule *schedule)
+{
+    struct klotski_metrics own;
+    memcpy(&own, schedule->own, sizeof own);
+    own.n_program = programs->n_program;
+    own.n_program_proved = programs->n_program_proved;
+    own.n_program_large = programs->n_program_large;
+    own.n_window = programs->n_window;
+    own.n_window_proved = programs->n_window_proved;
+    memcpy(schedule->own, &own, sizeof own);
+}
+
+void klotski_remark(const struct engine_schedule *found, struct text_buffer *out)
+{
+    struct klotski_metrics own;
+    memcpy(&own, found->own, sizeof own);
+    if (own.n_program != METRIC_U64_MISSING)
+        text_append(out,
+                    "  %-*s  %" PRIu64 " segments above their bound: %" PRIu64 " programs solved, %" PRIu64
+                    " ended by a limit, %" PRIu64 " too large\n",
+                    LABEL, "order", own.n_program, own.n_program_proved,
+                    own.n_program - own.n_program_proved - own.n_program_large, own.n_program_large);
+    if (own.n_window != METRIC_U64_MISSING)
+        text_append(out, "  %-*s  %" PRIu64 " windows, %" PRIu64 " programs solved\n", LABEL, "cores",
+                    own.n_window, own.n_window_proved);
 }

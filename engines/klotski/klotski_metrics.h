@@ -2,6 +2,7 @@
 #ifndef ENGINES_KLOTSKI_KLOTSKI_METRICS_H
 #define ENGINES_KLOTSKI_KLOTSKI_METRICS_H
 
+#include "base/text.h"
 #include "engines/driver/engine_schedule.h"
 #include "engines/klotski/uop_plan.h"
 
@@ -17,13 +18,29 @@
     X(S, core_busy, F64, "1", NONE, MORE, "Share of the accelerators' time in which they run uops")          \
     X(S, n_message, U64, "1", NONE, NEITHER, "Messages between accelerators")                                \
     X(S, n_hop, U64, "1", NONE, LESS, "Links that these messages take")                                      \
-    X(S, byte_hop, F64, "byte", NONE, LESS, "Bytes of these messages over all links")
+    X(S, byte_hop, F64, "byte", NONE, LESS, "Bytes of these messages over all links")                        \
+    X(S, n_program, U64, "1", NONE, NEITHER,                                                                 \
+      "Segments of uops that list schedules left above their bound, with schedule=ilp or relaxed")           \
+    X(S, n_program_proved, U64, "1", NONE, NEITHER, "Of these, programs that were solved to the end")        \
+    X(S, n_program_large, U64, "1", NONE, NEITHER, "Of these, programs that were too large to be tried")     \
+    X(S, n_window, U64, "1", NONE, NEITHER, "Windows of the schedule whose cores mapping=mip was to choose") \
+    X(S, n_window_proved, U64, "1", NONE, NEITHER, "Of these, programs that were solved to the end")
 
 struct klotski_metrics {
     KLOTSKI_METRIC_LIST(METRIC_MEMBER, klotski_metrics)
 };
 
 extern const struct metric_group klotski_group;
+
+/* What mathematical programs did in a search: as in struct klotski_metrics, missing where there were none. */
+struct klotski_programs {
+    uint64_t n_program, n_program_proved, n_program_large, n_window, n_window_proved;
+};
+extern const struct klotski_programs klotski_no_programs;
+void klotski_metrics_programs(const struct klotski_programs *programs, struct engine_schedule *schedule);
+
+/* The engines' hook: the same as lines for people. */
+void klotski_remark(const struct engine_schedule *found, struct text_buffer *out);
 
 /* Everything of an engine_schedule but its text. */
 void klotski_metrics_put(const struct uop_outcome *outcome, const struct uop_plan *plan,

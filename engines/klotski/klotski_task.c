@@ -127,8 +127,9 @@ void klotski_tell_bound(struct engine_context *context, const struct klotski_tas
                              objective_cost_of(objective, 1, (double)cycle / task->machine.clock_hz));
 }
 
-enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
-                              const struct uop_plan *plan, struct arena *scratch, struct dse_error *err)
+static enum dse_status offer(struct engine_context *context, const struct klotski_task *task,
+                             const struct uop_plan *plan, const struct klotski_programs *programs,
+                             struct arena *scratch, struct dse_error *err)
 {
     struct uop_outcome outcome;
     struct engine_schedule schedule;
@@ -145,6 +146,7 @@ enum dse_status klotski_offer(struct engine_context *context, const struct klots
         return DSE_OK; /* nothing was found; the driver sees the flag */
     DSE_TRY(status);
     klotski_metrics_put(&outcome, plan, &task->machine, &schedule);
+    klotski_metrics_programs(programs, &schedule);
     text_init(&text);
     uop_plan_write(&outcome.graph, plan, &text);
     schedule.text = text.data;
@@ -155,7 +157,13 @@ enum dse_status klotski_offer(struct engine_context *context, const struct klots
     return status;
 }
 
-const char *const klotski_mapping_name[3] = {"zigzag", "sweep", "local"};
+enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
+                              const struct uop_plan *plan, struct arena *scratch, struct dse_error *err)
+{
+    return offer(context, task, plan, &klotski_no_programs, scratch, err);
+}
+
+const char *const klotski_mapping_name[4] = {"zigzag", "sweep", "local", "mip"};
 const char *const klotski_hops_name[2] = {"bytes", "unweighted"};
 
 /* clock_wall_s at which tries end. */
@@ -173,12 +181,32 @@ enum dse_status klotski_order(struct engine_context *context, const struct klots
         .rule = ordering->rule,
         .n_core = n_core,
         .n_try = (uint32_t)engine_context_option(context, ordering->options + KLOTSKI_TRIES),
+        .n_slot = ordering->n_slot,
+        .max_binaries = ordering->max_binaries,
+        .max_nodes = (uint64_t)engine_context_option(context, ordering->options + KLOTSKI_MAX_NODES),
         .cancel = engine_context_task(context)->budget.cancel,
         .deadline_s = deadline_of(context, ordering)};
     *found = (struct order_found){.start = arena_alloc_unset(scratch, graph->n_uop, sizeof *found->start),
                                   .core = arena_alloc_unset(scratch, graph->n_uop, sizeof *found->core)};
     DSE_TRY(arena_check(scratch, "an order of uops", err));
     return order_search(graph, &order, ordering->random, scratch, found, err);
+}
+
+/* Of what was asked for. */
+static struct klotski_programs programs_of(enum order_rule order, const struct order_found *found,
+                                           enum core_rule cores, const struct core_programs *placed)
+{
+    struct klotski_programs programs = klotski_no_programs;
+    if (order >= ORDER_ILP) {
+        programs.n_program = found->n_open;
+        programs.n_program_proved = found->n_proved;
+        programs.n_program_large = found->n_large;
+    }
+    if (cores == CORE_MIP) {
+        programs.n_window = placed->n_window;
+        programs.n_window_proved = placed->n_proved;
+    }
+    return programs;
 }
 
 enum dse_status klotski_deal_and_offer(struct engine_context *context, const struct klotski_task *task,
@@ -192,12 +220,17 @@ enum dse_status klotski_deal_and_offer(struct engine_context *context, const str
         .mesh = {task->machine.columns, task->machine.rows},
         .unweighted = engine_context_option(context, first + KLOTSKI_HOPS) != 0,
         .n_move = (uint32_t)engine_context_option(context, first + KLOTSKI_MOVES),
+        .max_nodes = (uint64_t)engine_context_option(context, first + KLOTSKI_MAX_NODES),
         .cancel = engine_context_task(context)->budget.cancel,
         .deadline_s = deadline_of(context, ordering)};
-    DSE_TRY(core_mapping(graph, found->start, &cores, ordering->random, scratch, found->core, err));
+    struct core_programs placed;
+    DSE_TRY(core_mapping(graph, found->start, &cores, ordering->random, scratch, found->core, &placed, err));
     DSE_TRY(
         klotski_lists(found->start, found->core, graph->n_uop, task->n_core, scratch, &plan->schedule, err));
-    return klotski_offer(context, task, plan, scratch, err);
+    const struct klotski_programs programs = programs_of(ordering->rule, found, cores.rule, &placed);
+    if (ordering->limited)
+        *ordering->limited = found->n_limited > 0 || placed.n_proved < placed.n_window;
+    return offer(context, task, plan, &programs, scratch, err);
 }
 
 enum dse_status klotski_order_and_offer(struct engine_context *context, const struct klotski_task *task,

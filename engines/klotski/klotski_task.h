@@ -57,9 +57,9 @@ enum { KLOTSKI_TRANSPORT, KLOTSKI_FIRING, KLOTSKI_N_NETWORK };
         .unit = "", .kind = OPTION_CHOICE, .standard = UOP_STATIC, .highest = 2, .choice = uop_firing_name   \
     }
 
-extern const char *const klotski_mapping_name[3], *const klotski_hops_name[2];
-enum { KLOTSKI_TRIES, KLOTSKI_MAPPING, KLOTSKI_HOPS, KLOTSKI_MOVES, KLOTSKI_N_ORDER };
-#define KLOTSKI_OPTIONS_ORDER(TRIES)                                                                         \
+extern const char *const klotski_mapping_name[4], *const klotski_hops_name[2];
+enum { KLOTSKI_TRIES, KLOTSKI_MAPPING, KLOTSKI_HOPS, KLOTSKI_MOVES, KLOTSKI_MAX_NODES, KLOTSKI_N_ORDER };
+#define KLOTSKI_OPTIONS_ORDER(TRIES, PROGRAMS)                                                               \
     {.name = "tries",                                                                                        \
      .sentence = (TRIES),                                                                                    \
      .unit = "",                                                                                             \
@@ -68,12 +68,12 @@ enum { KLOTSKI_TRIES, KLOTSKI_MAPPING, KLOTSKI_HOPS, KLOTSKI_MOVES, KLOTSKI_N_OR
      .highest = 1e7},                                                                                        \
         {.name = "mapping",                                                                                  \
          .sentence = "which accelerator runs a uop: the first that is free, the "                            \
-                     "one nearest to what it reads, or what local search makes "                             \
-                     "of that",                                                                              \
+                     "one nearest to what it reads, or what local search or "                                \
+                     "mixed-integer programs make of that",                                                  \
          .unit = "",                                                                                         \
          .kind = OPTION_CHOICE,                                                                              \
          .standard = CORE_LOCAL,                                                                             \
-         .highest = 2,                                                                                       \
+         .highest = 3,                                                                                       \
          .choice = klotski_mapping_name},                                                                    \
         {.name = "hops",                                                                                     \
          .sentence = "how hops of messages count in the mapping: times their bytes, "                        \
@@ -82,12 +82,17 @@ enum { KLOTSKI_TRIES, KLOTSKI_MAPPING, KLOTSKI_HOPS, KLOTSKI_MOVES, KLOTSKI_N_OR
          .kind = OPTION_CHOICE,                                                                              \
          .highest = 1,                                                                                       \
          .choice = klotski_hops_name},                                                                       \
+        {.name = "moves",                                                                                    \
+         .sentence = "exchanges between accelerators that are tried with "                                   \
+                     "mapping=local, for each uop, by annealing; and at most as "                            \
+                     "many by descent after that",                                                           \
+         .unit = "",                                                                                         \
+         .kind = OPTION_INTEGER,                                                                             \
+         .standard = 200,                                                                                    \
+         .highest = 1e6},                                                                                    \
     {                                                                                                        \
-        .name = "moves",                                                                                     \
-        .sentence = "exchanges between accelerators that are tried with "                                    \
-                    "mapping=local, for each uop, by annealing; and at most as "                             \
-                    "many by descent after that",                                                            \
-        .unit = "", .kind = OPTION_INTEGER, .standard = 200, .highest = 1e6                                  \
+        .name = "max_nodes", .sentence = "branch-and-bound nodes of each program of " PROGRAMS, .unit = "",  \
+        .kind = OPTION_INTEGER, .standard = 100, .lowest = 1, .highest = 1e9                                 \
     }
 
 #define KLOTSKI_OPTION_PARTITION_FROM                                                                        \
@@ -134,9 +139,11 @@ DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, con
 /* How the uops of a partition are ordered and dealt out to cores. */
 struct klotski_ordering {
     enum order_rule rule;
-    size_t options; /* number of the first row of the engine's run KLOTSKI_OPTIONS_ORDER */
-    double start_s; /* clock_wall_s since when max_seconds count */
+    size_t options;                /* number of the first row of the engine's run KLOTSKI_OPTIONS_ORDER */
+    uint32_t n_slot, max_binaries; /* as in struct order_settings */
+    double start_s;                /* clock_wall_s since when max_seconds count */
     struct random_stream *random;
+    bool *limited; /* set to whether a limit has ended a program before it was solved; may be NULL */
 };
 
 /* Order the uops of `graph` for `n_core` cores: the starts and cores of `found` are allocated. Memory from

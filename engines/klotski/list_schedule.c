@@ -1,6 +1,11 @@
 /* List scheduling with two heaps: uops that are ready, cores that are busy. */
 #include "engines/klotski/list_schedule.h"
 
+#include "costmodel/uop/uop_schedule.h"
+
+/* Later than any schedule ends. */
+#define LATEST (UINT64_MAX / 2)
+
 /* What heaps are ordered by: the least key first, then the least item. */
 struct heap_entry {
     uint64_t key;
@@ -130,17 +135,40 @@ uint64_t list_schedule(struct list_scheduler *s, uint32_t first, uint32_t end, c
     return last;
 }
 
+uint64_t list_in_turn(struct list_scheduler *s, uint32_t first, uint32_t end, const uint32_t *order,
+                      uint64_t limit, uint64_t *start, uint32_t *core)
+{
+    const struct uop_graph *graph = s->graph;
+    uint64_t last = 0;
+    s->busy.n = 0;
+    for (uint32_t c = 0; c < s->n_core; c++)
+        heap_push(&s->busy, 0, c);
+    for (uint32_t i = 0; i < end - first; i++) {
+        const uint32_t u = order[i];
+        const struct heap_entry free = heap_pop(&s->busy);
+        start[u] = free.key;
+        core[u] = free.item;
+        for (uint32_t k = graph->first_producer[u + 1]; k-- > graph->first_producer[u];) {
+            const uint32_t p = graph->producer[k];
+            if (p < first)
+                break;
+            const uint64_t made = start[p] + graph->uop[p].cycle;
+            start[u] = made > start[u] ? made : start[u];
+        }
+        const uint64_t finish = start[u] + graph->uop[u].cycle;
+        if (finish >= limit)
+            return UINT64_MAX;
+        last = finish > last ? finish : last;
+        heap_push(&s->busy, finish, free.item);
+    }
+    return last;
+}
+
 void list_b_level(const struct uop_graph *graph, uint32_t first, uint32_t end, uint64_t *priority)
 {
-    for (uint32_t u = end; u-- > first;) {
-        uint64_t behind = 0;
-        for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
-            const uint32_t v = graph->consumer[k];
-            if (v < end && priority[v] > behind)
-                behind = priority[v];
-        }
-        priority[u] = behind + graph->uop[u].cycle;
-    }
+    uop_alap(graph, first, end, LATEST, priority + first);
+    for (uint32_t u = first; u < end; u++)
+        priority[u] = LATEST - priority[u];
 }
 
 void list_fifo(uint32_t first, uint32_t end, uint64_t *priority)

@@ -23,6 +23,12 @@ struct list_scheduler *list_scheduler_new(const struct uop_graph *graph, uint32_
 uint64_t list_schedule(struct list_scheduler *scheduler, uint32_t first, uint32_t end,
                        const uint64_t *priority, uint64_t limit, uint64_t *start, uint32_t *core);
 
+/* Schedule the same uops in that order, `order` (end - first), in which producers come first: each on the
+ * core that is free first, when it is free and what the uop needs is made. What any schedule starts in that
+ * order starts here no later. Else as list_schedule. */
+uint64_t list_in_turn(struct list_scheduler *scheduler, uint32_t first, uint32_t end, const uint32_t *order,
+                      uint64_t limit, uint64_t *start, uint32_t *core);
+
 /* b-level: the longest path from the start of a uop to the end of uops `first` to `end` - 1. */
 void list_b_level(const struct uop_graph *graph, uint32_t first, uint32_t end, uint64_t *priority);
 

@@ -73,19 +73,6 @@ static enum dse_status check_plan(const struct uop_network *network, const struc
     return dse_fail_at(err, DSE_BAD_INPUT, path, plan->cut_line ? plan->cut_line[l] : 0, "%s", reason);
 }
 
-static uint64_t longest_path(const struct uop_graph *graph, uint64_t *finish)
-{
-    uint64_t longest = 0;
-    for (uint32_t u = 0; u < graph->n_uop; u++) {
-        uint64_t start = 0;
-        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
-            start = finish[graph->producer[k]] > start ? finish[graph->producer[k]] : start;
-        finish[u] = start + graph->uop[u].cycle;
-        longest = finish[u] > longest ? finish[u] : longest;
-    }
-    return longest;
-}
-
 /* Of MACs and of both memories of the uops. One that adds up reads all parts and writes their sum. */
 static void add_computing(const struct kc_machine *machine, struct uop_outcome *out)
 {
@@ -196,7 +183,7 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     out->times.finish = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.finish);
     out->link = arena_alloc_unset(arena, (size_t)n_core * UOP_SIDES, sizeof *out->link);
     DSE_TRY(arena_check(arena, "the times of a schedule", err));
-    out->path_cycle = longest_path(&out->graph, out->times.finish);
+    out->path_cycle = uop_asap(&out->graph, 0, out->graph.n_uop, out->times.start);
     out->bound_cycle = uop_bound(&out->graph, n_core, arena);
     DSE_TRY(arena_check(arena, "the bound of a schedule", err));
     enum dse_status status = uop_run(&out->graph, machine, &plan->schedule, plan->transport, cancel, arena,

@@ -43,6 +43,13 @@ void uop_small_random(struct random_stream *rng, struct uop_small *s)
     uop_small_link(s, n);
 }
 
+void uop_small_uneven(struct random_stream *rng, struct uop_small *s)
+{
+    uop_small_random(rng, s);
+    for (uint32_t u = 0; u < s->graph.n_uop; u++)
+        s->uop[u].cycle = 1 + random_below(rng, 12);
+}
+
 /* The least makespan: a uop at a time, on the core that is free first, as early as it can be; over all orders
  * that is one of the best schedules. */
 static uint64_t best_of_all(const struct uop_small *s, uint32_t n_core, uint32_t done, uint64_t *free_at,

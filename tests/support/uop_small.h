@@ -24,6 +24,9 @@ void uop_small_link(struct uop_small *s, uint32_t n);
 /* One to nine uops of one to four latencies. */
 void uop_small_random(struct random_stream *rng, struct uop_small *s);
 
+/* One to nine uops of up to 12 cycles, so that list schedules are less often the best. */
+void uop_small_uneven(struct random_stream *rng, struct uop_small *s);
+
 /* The least makespan on `n_core` cores. */
 uint64_t uop_small_best(const struct uop_small *s, uint32_t n_core);
 

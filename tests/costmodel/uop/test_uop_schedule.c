@@ -1,7 +1,7 @@
 /* Tests: uop_schedule.c, uop_bound.c.
- * Random graphs of at most nine uops on three cores: bounds against the best of all orders, segments against
- * their definition, times against the checker; segments and bounds of larger graphs by an independent program
- * (Python). */
+ * Random graphs of at most nine uops on three cores: bounds against the best of all orders, segments and
+ * windows against their definition, times against the checker; segments and bounds of larger graphs by an
+ * independent program (tests/support/uop_known.h). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "costmodel/uop/uop_schedule.h"
+#include "tests/support/uop_known.h"
 #include "tests/support/uop_small.h"
 
 enum { N_CORE = 3 };
@@ -156,50 +157,74 @@ static void test_an_order_that_goes_in_a_circle_is_named(void **state)
 
 static void test_known_segments(void **state)
 {
-    static const struct kc_machine machine = {.c_lane = 12, .k_lane = 14, .delivery = {1000, 1}};
-    static const struct {
-        const char *network;
-        struct uop_cut cut;
-        uint32_t n_segment;
-        double bound[3]; /* 9, 16, 25 cores, to four digits: by work alone, so no more than ours */
-    } row[] = {
-        {"vgg16", {28, 28, 516, 140}, 10, {1.973e7, 1.779e7, 1.738e7}},
-        {"vgg16", {14, 14, 264, 140}, 1, {1.273e7, 7.723e6, 5.466e6}},
-        {"vgg16", {28, 28, 264, 70}, 4, {1.274e7, 7.876e6, 6.981e6}},
-        {"resnet50", {14, 14, 516, 140}, 19, {8.010e6, 7.279e6, 7.108e6}},
-        {"resnet50", {14, 14, 264, 70}, 14, {5.166e6, 3.661e6, 3.248e6}},
-        {"resnet50", {7, 7, 2048, 266}, 14, {6.989e6, 5.852e6, 5.490e6}},
-        {"resnet152", {14, 14, 516, 140}, 83, {3.041e7, 2.957e7, 2.940e7}},
-        {"inception_v3", {18, 18, 516, 70}, 1, {6.479e6, 5.887e6, 5.636e6}},
-    };
-    static const uint32_t n_core[] = {9, 16, 25};
     (void)state;
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        struct network network;
-        struct uop_network uops;
-        struct uop_graph graph;
-        struct uop_cut cut[256];
-        struct arena arena;
-        struct dse_error err;
-        char path[128];
-        (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", row[i].network);
-        assert_int_equal(network_read(path, &network, &err), DSE_OK);
-        arena_init(&arena);
-        assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
-        for (uint32_t l = 0; l < uops.n_layer; l++)
-            cut[l] = row[i].cut;
-        assert_int_equal(uop_graph_of(&uops, &machine, cut, UOP_SUMS_ALL, 1, &arena, &graph, &err), DSE_OK);
-        uint32_t *first = arena_alloc(&arena, graph.n_uop + 1, sizeof *first);
-        assert_int_equal(uop_segments(&graph, &arena, first), row[i].n_segment);
+    for (size_t i = 0; i < UOP_KNOWN_N; i++) {
+        const struct uop_known_row *row = &uop_known_row[i];
+        struct uop_known known;
+        uop_known_open(row->network, row->cut, &known);
+        uint32_t *first = arena_alloc(&known.arena, known.graph.n_uop + 1, sizeof *first);
+        assert_int_equal(uop_segments(&known.graph, &known.arena, first), row->n_segment);
         for (int k = 0; k < 3; k++) {
-            const double bound = (double)uop_bound(&graph, n_core[k], &arena);
-            if (bound < row[i].bound[k] * 0.9995 || bound > row[i].bound[k] * 1.25)
-                fail_msg("%s, row %zu, %u cores: %g, by work %g", row[i].network, i, n_core[k], bound,
-                         row[i].bound[k]);
+            const double bound = (double)uop_bound(&known.graph, uop_known_core[k], &known.arena);
+            if (bound < row->bound[k] * 0.9995 || bound > row->bound[k] * 1.25)
+                fail_msg("%s, row %zu, %u cores: %g, by work %g", row->network, i, uop_known_core[k], bound,
+                         row->bound[k]);
         }
-        arena_free(&arena);
-        network_free(&network);
+        uop_known_close(&known);
     }
+}
+
+/* Eq. (2) by its meaning: all start at their latest, keep the order and the horizon, and none can start
+ * later. With the horizon of the longest path somebody has no choice. */
+static void test_windows_of_starts(void **state)
+{
+    struct random_stream rng = random_stream_make(13, 0, RANDOM_TEST);
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct uop_small s;
+        uint64_t asap[UOP_SMALL_MAX], alap[UOP_SMALL_MAX], last = 0;
+        uint32_t n_critical = 0;
+        uop_small_random(&rng, &s);
+        const uint32_t n = s.graph.n_uop, more = random_below(&rng, 3);
+        const uint64_t longest = uop_asap(&s.graph, 0, n, asap), horizon = longest + more;
+        uop_alap(&s.graph, 0, n, horizon, alap);
+        for (uint32_t u = 0; u < n; u++) {
+            uint64_t earliest = 0, latest = horizon;
+            for (uint32_t v = 0; v < n; v++) {
+                if (s.edge[v][u] && asap[v] + s.uop[v].cycle > earliest)
+                    earliest = asap[v] + s.uop[v].cycle;
+                if (s.edge[u][v] && alap[v] < latest)
+                    latest = alap[v];
+            }
+            assert_int_equal(asap[u], earliest);
+            assert_int_equal(alap[u] + s.uop[u].cycle, latest);
+            last = asap[u] + s.uop[u].cycle > last ? asap[u] + s.uop[u].cycle : last;
+            n_critical += alap[u] == asap[u] + more;
+        }
+        assert_int_equal(longest, last);
+        assert_true(n_critical > 0);
+    }
+}
+
+/* 3 cycles, then 5, by 10: printed, Eq. (2) has the first one start at 5 - 5 = 0, and it can at 2. */
+static void test_windows_of_two(void **state)
+{
+    struct uop_small s;
+    uint64_t asap[2], alap[2];
+    (void)state;
+    memset(&s, 0, sizeof s);
+    s.edge[0][1] = true;
+    s.uop[0].cycle = 3;
+    s.uop[1].cycle = 5;
+    uop_small_link(&s, 2);
+    assert_int_equal(uop_asap(&s.graph, 0, 2, asap), 8);
+    uop_alap(&s.graph, 0, 2, 10, alap);
+    assert_true(asap[0] == 0 && asap[1] == 3 && alap[0] == 2 && alap[1] == 5);
+    /* of the second alone */
+    assert_int_equal(uop_asap(&s.graph, 1, 2, asap), 5);
+    assert_int_equal(asap[0], 0);
+    uop_alap(&s.graph, 0, 1, 10, alap);
+    assert_int_equal(alap[0], 7);
 }
 
 /* All cuts of small layers: the least work of any, less what comes before the first pixels. One network of
@@ -251,6 +276,8 @@ int main(void)
         cmocka_unit_test(test_times_pass_the_check_and_changed_ones_do_not),
         cmocka_unit_test(test_an_order_that_goes_in_a_circle_is_named),
         cmocka_unit_test(test_known_segments),
+        cmocka_unit_test(test_windows_of_starts),
+        cmocka_unit_test(test_windows_of_two),
         cmocka_unit_test(test_the_bound_of_all_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

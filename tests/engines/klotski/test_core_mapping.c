@@ -1,7 +1,7 @@
-/* Tests: core_mapping.c, core_local.c, core_traffic.c.
+/* Tests: core_mapping.c, core_local.c, core_program.c, core_traffic.c.
  * Random graphs of at most seven uops on a mesh of 2 x 2: costs by plain loops over pairs, the best of all
  * mappings that keep the starts, the best of all assignments of each batch. Whole networks in zig-zag order:
- * hops by an independent program (Python). */
+ * hops by an independent program (tests/support/uop_known.h). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 
 #include "engines/klotski/core_local.h"
 #include "engines/klotski/order_search.h"
+#include "tests/support/uop_known.h"
 #include "tests/support/uop_small.h"
 
 enum { SIDE = 2, N_CORE = SIDE * SIDE, SMALL = 7, N_GRAPH = 250 };
@@ -41,13 +42,15 @@ static void make(struct random_stream *rng, struct arena *arena, struct timed *t
     assert_int_equal(order_search(&t->s.graph, &order, rng, arena, &found, &err), DSE_OK);
 }
 
-static void map(const struct timed *t, const struct core_settings *settings, struct arena *arena,
-                uint32_t *core)
+static struct core_programs map(const struct timed *t, const struct core_settings *settings,
+                                struct arena *arena, uint32_t *core)
 {
     struct random_stream random = random_stream_make(1, 0, RANDOM_MOVE);
+    struct core_programs programs;
     struct dse_error err;
-    if (core_mapping(&t->s.graph, t->start, settings, &random, arena, core, &err) != DSE_OK)
+    if (core_mapping(&t->s.graph, t->start, settings, &random, arena, core, &programs, &err) != DSE_OK)
         fail_msg("%s", err.text);
+    return programs;
 }
 
 static uint32_t hops(uint32_t a, uint32_t b)
@@ -121,7 +124,7 @@ static void test_never_below_the_best_nor_above_the_sweep(void **state)
         make(&rng, &arena, &t);
         settings.unweighted = i % 2;
         for (settings.rule = CORE_ZIGZAG; settings.rule <= CORE_LOCAL; settings.rule++) {
-            map(&t, &settings, &arena, core);
+            (void)map(&t, &settings, &arena, core);
             check_valid(&t, core);
             cost[settings.rule] = cost_of(&t, settings.unweighted, core);
         }
@@ -166,7 +169,7 @@ static void test_local_search_from_far(void **state)
         uint32_t core[UOP_SMALL_MAX], step[UOP_SMALL_MAX], end_step[UOP_SMALL_MAX];
         make(&rng, &arena, &t);
         settings.rule = CORE_ZIGZAG;
-        map(&t, &settings, &arena, core);
+        (void)map(&t, &settings, &arena, core);
         const double zigzag = cost_of(&t, false, core);
         for (uint32_t u = 0; u < t.s.graph.n_uop; u++) {
             step[u] = steps_before(&t, t.start[u]);
@@ -236,7 +239,7 @@ static void test_batches_of_the_sweep_are_best(void **state)
         uint32_t core[UOP_SMALL_MAX];
         double total = 0;
         make(&rng, &arena, &t);
-        map(&t, &settings, &arena, core);
+        (void)map(&t, &settings, &arena, core);
         for (uint32_t u = 0; u < t.s.graph.n_uop; u++) {
             double batch = 0;
             total += receives(&t, core, u);
@@ -264,7 +267,7 @@ static void test_zigzag_takes_the_first(void **state)
         struct timed t;
         uint32_t core[UOP_SMALL_MAX];
         make(&rng, &arena, &t);
-        map(&t, &settings, &arena, core);
+        (void)map(&t, &settings, &arena, core);
         for (uint32_t u = 0; u < t.s.graph.n_uop; u++)
             for (uint32_t k = 0; k < N_CORE && way[k] != core[u]; k++) {
                 bool taken = false;
@@ -316,15 +319,18 @@ static void test_limits(void **state)
     arena_init(&arena);
     for (int i = 0; i < N_GRAPH; i++) {
         struct timed t;
-        uint32_t core[4][UOP_SMALL_MAX];
-        struct core_settings settings[4] = {usual, usual, usual, usual};
+        uint32_t core[5][UOP_SMALL_MAX];
+        struct core_settings settings[5] = {usual, usual, usual, usual, usual};
         make(&rng, &arena, &t);
         settings[1].cancel = &cancel;
         settings[2].rule = CORE_SWEEP;
-        for (int k = 0; k < 4; k++)
-            map(&t, &settings[k], &arena, core[k]);
+        settings[4].rule = CORE_MIP;
+        settings[4].cancel = &cancel;
+        for (int k = 0; k < 5; k++)
+            (void)map(&t, &settings[k], &arena, core[k]);
         assert_memory_equal(core[0], core[3], t.s.graph.n_uop * sizeof core[0][0]); /* the same again */
         assert_memory_equal(core[1], core[2], t.s.graph.n_uop * sizeof core[0][0]); /* cancelled at once */
+        assert_memory_equal(core[4], core[2], t.s.graph.n_uop * sizeof core[0][0]);
         arena_reset(&arena);
     }
     arena_free(&arena);
@@ -335,6 +341,7 @@ static void test_more_uops_than_cores(void **state)
     struct timed t = {.s = {.graph = {.n_sample = 1, .n_uop = 2}}};
     struct core_settings settings = usual;
     struct random_stream random = random_stream_make(1, 0, RANDOM_MOVE);
+    struct core_programs programs;
     struct arena arena;
     struct dse_error err;
     uint32_t core[2];
@@ -346,71 +353,101 @@ static void test_more_uops_than_cores(void **state)
     t.s.uop[0].cycle = t.s.uop[1].cycle = 3;
     settings.mesh = (struct core_mesh){1, 1};
     t.start[1] = 2;
-    assert_int_equal(core_mapping(&t.s.graph, t.start, &settings, &random, &arena, core, &err), DSE_INTERNAL);
+    assert_int_equal(core_mapping(&t.s.graph, t.start, &settings, &random, &arena, core, &programs, &err),
+                     DSE_INTERNAL);
     t.start[1] = 3;
-    assert_int_equal(core_mapping(&t.s.graph, t.start, &settings, &random, &arena, core, &err), DSE_OK);
+    assert_int_equal(core_mapping(&t.s.graph, t.start, &settings, &random, &arena, core, &programs, &err),
+                     DSE_OK);
     assert_true(core[0] == 0 && core[1] == 0);
     arena_free(&arena);
 }
-
-static const struct kc_machine machine = {.c_lane = 12, .k_lane = 14, .delivery = {1000, 1}};
 
 /* The reference counts a message for each edge. */
 static void test_known_hops(void **state)
 {
     static const struct {
-        const char *network;
-        struct uop_cut cut;
+        size_t known; /* row */
         uint32_t side;
         uint64_t hops;
         double byte_hop; /* three digits */
-    } row[] = {
-        {"vgg16", {28, 28, 516, 140}, 3, 8166, 4.80e8},
-        {"resnet50", {14, 14, 516, 140}, 3, 10261, 7.64e8},
-        {"resnet50", {14, 14, 516, 140}, 5, 16661, 1.23e9},
-        {"inception_v3", {18, 18, 516, 70}, 4, 18377, 8.16e8},
-    };
+    } row[] = {{0, 3, 8166, 4.80e8}, {3, 3, 10261, 7.64e8}, {3, 5, 16661, 1.23e9}, {7, 4, 18377, 8.16e8}};
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        struct network network;
-        struct uop_network uops;
-        struct uop_graph graph;
+        const struct uop_known_row *known_row = &uop_known_row[row[i].known];
+        struct uop_known known;
         struct core_traffic traffic;
-        struct arena arena;
+        struct core_programs programs;
         struct dse_error err;
-        struct uop_cut cut[256];
-        char path[100];
         struct random_stream random = random_stream_make(1, 0, RANDOM_MOVE);
         const struct order_settings order = {
             .rule = ORDER_LIST, .n_core = row[i].side * row[i].side, .deadline_s = INFINITY};
         const struct core_settings settings = {
             .rule = CORE_ZIGZAG, .mesh = {row[i].side, row[i].side}, .deadline_s = INFINITY};
-        arena_init(&arena);
-        (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", row[i].network);
-        assert_int_equal(network_read(path, &network, &err), DSE_OK);
-        assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
-        for (uint32_t l = 0; l < uops.n_layer; l++)
-            cut[l] = row[i].cut;
-        assert_int_equal(uop_graph_of(&uops, &machine, cut, UOP_SUMS_ALL, 1, &arena, &graph, &err), DSE_OK);
-        struct order_found found = {.start = arena_alloc(&arena, graph.n_uop, sizeof *found.start),
-                                    .core = arena_alloc(&arena, graph.n_uop, sizeof *found.core)};
-        assert_int_equal(order_search(&graph, &order, &random, &arena, &found, &err), DSE_OK);
-        assert_int_equal(core_mapping(&graph, found.start, &settings, &random, &arena, found.core, &err),
-                         DSE_OK);
-        assert_int_equal(core_traffic_init(&traffic, &graph, &settings.mesh, false, &arena, &err), DSE_OK);
+        uop_known_open(known_row->network, known_row->cut, &known);
+        const struct uop_graph *graph = &known.graph;
+        struct arena *arena = &known.arena;
+        struct order_found found = {.start = arena_alloc(arena, graph->n_uop, sizeof *found.start),
+                                    .core = arena_alloc(arena, graph->n_uop, sizeof *found.core)};
+        assert_int_equal(order_search(graph, &order, &random, arena, &found, &err), DSE_OK);
+        assert_int_equal(
+            core_mapping(graph, found.start, &settings, &random, arena, found.core, &programs, &err), DSE_OK);
+        assert_int_equal(core_traffic_init(&traffic, graph, &settings.mesh, false, arena, &err), DSE_OK);
         uint64_t hops = 0, word_hops = 0;
-        for (uint32_t u = 0; u < graph.n_uop; u++)
-            for (uint32_t k = graph.first_consumer[u]; k < graph.first_consumer[u + 1]; k++) {
-                const uint32_t to = found.core[graph.consumer[k]];
+        for (uint32_t u = 0; u < graph->n_uop; u++)
+            for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
+                const uint32_t to = found.core[graph->consumer[k]];
                 const uint64_t h = traffic.hops[found.core[u] * traffic.n_core + to];
                 hops += h;
-                word_hops += h * graph.uop[u].output_word;
+                word_hops += h * graph->uop[u].output_word;
             }
         assert_int_equal(hops, row[i].hops);
         assert_true(fabs(4 * (double)word_hops / row[i].byte_hop - 1) < 0.005);
-        arena_free(&arena);
-        network_free(&network);
+        uop_known_close(&known);
     }
+}
+
+/* Windows have as many uops as there are cores. Where each uop sends to one at most, a window that is the
+ * whole graph is priced as it is, and its program finds the best of all. */
+static void test_programs(void **state)
+{
+    struct random_stream rng = random_stream_make(14, 0, RANDOM_TEST);
+    struct core_settings settings = usual;
+    struct arena arena;
+    int n_best = 0, n_better = 0, n_whole = 0;
+    (void)state;
+    arena_init(&arena);
+    for (int i = 0; i < N_GRAPH; i++) {
+        struct timed t;
+        uint32_t core[UOP_SMALL_MAX], all[UOP_SMALL_MAX];
+        struct core_programs programs;
+        make(&rng, &arena, &t);
+        for (uint32_t u = 0; i % 2 && u < t.s.graph.n_uop; u++)
+            for (uint32_t v = u + 1, n = 0; v < t.s.graph.n_uop; v++) {
+                n += t.s.edge[u][v];
+                t.s.edge[u][v] = t.s.edge[u][v] && n == 1;
+            }
+        uop_small_link(&t.s, t.s.graph.n_uop);
+        settings.unweighted = i / 2 % 2;
+        settings.rule = CORE_SWEEP;
+        (void)map(&t, &settings, &arena, core);
+        const double sweep = cost_of(&t, settings.unweighted, core);
+        settings.rule = CORE_MIP;
+        programs = map(&t, &settings, &arena, core);
+        check_valid(&t, core);
+        const double mip = cost_of(&t, settings.unweighted, core);
+        const double best = best_of_all(&t, settings.unweighted, all, 0);
+        assert_true(programs.n_proved == programs.n_window && programs.n_window > 0);
+        assert_true(best <= mip && mip <= sweep);
+        n_better += mip < sweep;
+        n_best += mip <= best;
+        if (i % 2 && t.s.graph.n_uop <= N_CORE) {
+            assert_true(mip <= best);
+            n_whole++;
+        }
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    assert_true(n_best >= N_GRAPH * 9 / 10 && n_better > 10 && n_whole > 20);
 }
 
 int main(void)
@@ -423,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_moves_change_the_cost_as_counted_anew),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_known_hops),
+        cmocka_unit_test(test_programs),
         cmocka_unit_test(test_more_uops_than_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
