@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "costmodel/uop/uop_way.h"
+
 enum { BYTE_BIT = 8 };
 
 enum { ROUTER_CYCLES = 3 }; /* of a head in an idle router of the cycle-exact mesh */
@@ -21,11 +23,9 @@ struct run {
     const struct uop_schedule *schedule;
     struct uop_messages messages;
     struct uop_times *times;
-    struct uop_link *link;
-    uint64_t *link_free; /* (links) the first cycle in which it is free */
+    struct uop_way way;
     uint64_t *ready;     /* (n_uop) when all that came so far had come */
     uint32_t *missing;   /* (n_uop) producers */
-    uint32_t *route[2];  /* (columns + rows) */
     struct event *event; /* heap by cycle, then uop */
     uint32_t n_event, n_done;
     uint64_t arrival;  /* the last so far */
@@ -37,16 +37,14 @@ struct run {
     uint64_t *out_free, *in_free; /* (n_core) with trees: when the core can send, and receive */
 };
 
-static enum dse_status run_init(struct run *run, struct arena *scratch, struct dse_error *err)
+static enum dse_status run_init(struct run *run, struct arena *scratch, struct uop_link *link,
+                                struct dse_error *err)
 {
     const struct uop_graph *graph = run->graph;
     const uint32_t n_core = run->schedule->n_core, n_uop = graph->n_uop;
-    const size_t longest = (size_t)run->machine->columns + run->machine->rows;
-    run->link_free = arena_alloc(scratch, (size_t)n_core * UOP_SIDES, sizeof *run->link_free);
+    uop_way_init(run->machine, scratch, link, &run->way);
     run->ready = arena_alloc(scratch, n_uop, sizeof *run->ready);
     run->missing = arena_alloc_unset(scratch, n_uop, sizeof *run->missing);
-    for (int k = 0; k < 2; k++)
-        run->route[k] = arena_alloc_unset(scratch, longest, sizeof *run->route[k]);
     run->event = arena_alloc_unset(scratch, n_uop + (size_t)n_core, sizeof *run->event);
     run->waiting = arena_alloc_unset(scratch, n_uop, sizeof *run->waiting);
     run->n_waiting = arena_alloc(scratch, n_core, sizeof *run->n_waiting);
@@ -111,41 +109,6 @@ static uint32_t waiting_take(struct run *run, uint32_t c)
     return first;
 }
 
-/* When the head has passed the last link. */
-static uint64_t head_end(const struct run *run, const uint32_t *route, uint32_t n, uint64_t cycle)
-{
-    for (uint32_t i = 0; i < n; i++)
-        cycle = (cycle > run->link_free[route[i]] ? cycle : run->link_free[route[i]]) + 1;
-    return cycle;
-}
-
-/* A message of uop u sets out; when it is there. */
-static uint64_t send(struct run *run, uint32_t u, uint32_t to, uint64_t cycle)
-{
-    const uint32_t flit_bit = run->machine->noc.flit_bit, from = run->messages.core[u];
-    const uint64_t byte = uop_message_byte(run->graph, run->machine, u);
-    uint64_t end[2], flits = 0;
-    uint32_t n = 0;
-    for (int k = 0; k < 2; k++) {
-        n = uop_route(run->machine, from, to, k == 0, run->route[k]);
-        end[k] = head_end(run, run->route[k], n, cycle);
-    }
-    const uint32_t *route = run->route[flit_bit && end[1] < end[0]];
-    if (flit_bit)
-        flits = (byte * BYTE_BIT + flit_bit - 1) / flit_bit;
-    for (uint32_t i = 0, k; i < n; i++) {
-        k = route[i];
-        run->link[k].byte += byte;
-        run->link[k].busy_cycle += flits;
-        if (!flit_bit)
-            continue;
-        cycle = cycle > run->link_free[k] ? cycle : run->link_free[k];
-        run->link_free[k] = cycle + flits;
-        cycle++;
-    }
-    return cycle + flits;
-}
-
 /* With trees: when the message of uop u begins, so that it waits nowhere on its way. */
 static uint64_t tree_begin(struct run *run, uint32_t u, uint64_t cycle)
 {
@@ -154,11 +117,11 @@ static uint64_t tree_begin(struct run *run, uint32_t u, uint64_t cycle)
     uint64_t begin = cycle > run->out_free[from] ? cycle : run->out_free[from];
     for (uint32_t k = run->graph->first_consumer[u]; k < end; k = uop_messages_next(m, k, end)) {
         const uint32_t to = m->core[m->consumer[k]];
-        const uint32_t n = to == from ? 0 : uop_route(run->machine, from, to, true, run->route[0]);
+        const uint32_t n = to == from ? 0 : uop_route(run->machine, from, to, true, run->way.route[0]);
         uint64_t free_at = n ? run->in_free[to] : 0, on_the_way = (uint64_t)n * ROUTER_CYCLES;
         begin = free_at > begin + on_the_way ? free_at - on_the_way : begin;
         for (uint32_t i = 0; i < n; i++) {
-            free_at = run->link_free[run->route[0][i]];
+            free_at = run->way.free[run->way.route[0][i]];
             on_the_way = (uint64_t)i * ROUTER_CYCLES;
             begin = free_at > begin + on_the_way ? free_at - on_the_way : begin;
         }
@@ -169,9 +132,9 @@ static uint64_t tree_begin(struct run *run, uint32_t u, uint64_t cycle)
 /* One branch of that, of so many flits; when it is there. */
 static uint64_t send_branch(struct run *run, uint32_t from, uint32_t to, uint64_t begin, uint64_t flits)
 {
-    const uint32_t n = uop_route(run->machine, from, to, true, run->route[0]);
+    const uint32_t n = uop_route(run->machine, from, to, true, run->way.route[0]);
     for (uint32_t i = 0; i < n; i++)
-        run->link_free[run->route[0][i]] = begin + (uint64_t)i * ROUTER_CYCLES + flits;
+        run->way.free[run->way.route[0][i]] = begin + (uint64_t)i * ROUTER_CYCLES + flits;
     run->out_free[from] = begin + flits;
     run->in_free[to] = begin + (uint64_t)n * ROUTER_CYCLES + flits;
     return run->in_free[to] + ROUTER_CYCLES;
@@ -194,16 +157,17 @@ static void arrive(struct run *run, uint32_t v, uint64_t cycle)
 static void end_uop(struct run *run, uint32_t u, uint64_t cycle)
 {
     const struct uop_messages *m = &run->messages;
-    const uint32_t end = run->graph->first_consumer[u + 1];
-    run->busy[m->core[u]] = false;
+    const uint32_t end = run->graph->first_consumer[u + 1], from = m->core[u];
+    const uint64_t byte = uop_message_byte(run->graph, run->machine, u);
+    run->busy[from] = false;
     run->n_done++;
     run->times->cycle = cycle; /* the last end is the last of these events */
     const uint64_t begin = run->trees ? tree_begin(run, u, cycle) : 0;
     for (uint32_t k = run->graph->first_consumer[u], next; k < end; k = next) {
         const uint32_t to = m->core[m->consumer[k]];
-        const uint64_t there = to == m->core[u] ? cycle
-                               : run->trees     ? send_branch(run, m->core[u], to, begin, flits_of(run, u))
-                                                : send(run, u, to, cycle);
+        const uint64_t there = to == from   ? cycle
+                               : run->trees ? send_branch(run, from, to, begin, flits_of(run, u))
+                                            : uop_way_send(&run->way, from, to, byte, cycle);
         run->arrival = run->arrival > there ? run->arrival : there;
         next = uop_messages_next(m, k, end);
         for (uint32_t i = k; i < next; i++)
@@ -243,14 +207,16 @@ static uint32_t step(struct run *run, uint64_t cycle, uint32_t *touched)
 }
 
 /* `run` has what it is made of. */
-static enum dse_status run_all(struct run run, struct arena *scratch, struct dse_error *err)
+static enum dse_status run_all(struct run run, struct arena *scratch, struct uop_link *link,
+                               struct dse_error *err)
 {
     const struct uop_graph *graph = run.graph;
     const struct uop_schedule *schedule = run.schedule;
     struct uop_times *out = run.times;
     uint32_t *touched = arena_alloc_unset(scratch, 2 * (size_t)graph->n_uop, sizeof *touched);
-    DSE_TRY(run_init(&run, scratch, err));
+    DSE_TRY(run_init(&run, scratch, link, err));
     out->cycle = 0;
+    out->dram = (struct uop_dram_use){0};
     for (uint32_t u = 0; u < graph->n_uop; u++)
         if (run.missing[u] == 0)
             event_put(&run, (struct event){0, u, false});
@@ -272,10 +238,8 @@ enum dse_status uop_run_links(const struct uop_graph *graph, const struct kc_mac
                               const struct uop_schedule *schedule, struct arena *scratch,
                               struct uop_times *out, struct uop_link *link, struct dse_error *err)
 {
-    memset(link, 0, (size_t)schedule->n_core * UOP_SIDES * sizeof *link);
-    return run_all(
-        (struct run){.graph = graph, .machine = machine, .schedule = schedule, .times = out, .link = link},
-        scratch, err);
+    return run_all((struct run){.graph = graph, .machine = machine, .schedule = schedule, .times = out},
+                   scratch, link, err);
 }
 
 enum dse_status uop_run_trees(const struct uop_graph *graph, const struct kc_machine *machine,
@@ -284,5 +248,5 @@ enum dse_status uop_run_trees(const struct uop_graph *graph, const struct kc_mac
 {
     return run_all(
         (struct run){.graph = graph, .machine = machine, .schedule = schedule, .times = out, .trees = true},
-        scratch, err);
+        scratch, NULL, err);
 }

@@ -13,7 +13,7 @@ enum uop_side { UOP_EAST, UOP_SOUTH, UOP_WEST, UOP_NORTH, UOP_SIDES };
 /* What went over a directed link: that of core c to the neighbour at a side is number c * UOP_SIDES +
  * side. */
 struct uop_link {
-    uint64_t byte, busy_cycle;
+    uint64_t n_message, byte, busy_cycle;
 };
 
 /* The core that a link leads to; the core itself where the mesh ends. */

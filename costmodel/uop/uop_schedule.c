@@ -91,6 +91,7 @@ enum dse_status uop_run_ideal(const struct uop_graph *graph, const struct uop_sc
     struct ideal run;
     DSE_TRY(ideal_init(graph, schedule, scratch, &run, err));
     out->cycle = 0;
+    out->dram = (struct uop_dram_use){0};
     memset(out->start, 0, graph->n_uop * sizeof *out->start);
     while (run.n_ready) {
         const uint32_t u = run.ready[--run.n_ready];
@@ -184,7 +185,7 @@ bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *s
 {
     bool *seen = arena_alloc(scratch, graph->n_uop, sizeof *seen);
     struct placed *placed = arena_alloc_unset(scratch, schedule->first[schedule->n_core], sizeof *placed);
-    uint64_t last = 0;
+    uint64_t last = times->dram.cycle;
     if (!seen || !placed) {
         (void)snprintf(reason, size, "out of memory for the check of a schedule");
         return false;
@@ -204,7 +205,7 @@ bool uop_times_check(const struct uop_graph *graph, const struct uop_schedule *s
         return false;
     if (last == times->cycle)
         return true;
-    (void)snprintf(reason, size, "the last uop ends at %" PRIu64 ", not at %" PRIu64, last, times->cycle);
+    (void)snprintf(reason, size, "the last end is at %" PRIu64 ", not at %" PRIu64, last, times->cycle);
     return false;
 }
 

@@ -24,10 +24,20 @@ struct uop_schedule {
     const uint32_t *order; /* (n_uop) uops of core 0 in their order, then of core 1, ... */
 };
 
+/* What passes between DRAM and mesh, and the messages of a run whose memory is not free; else 0. */
+struct uop_dram_use {
+    uint64_t read_word, written_word;
+    uint64_t spilled_word; /* of the written ones those that are no results of the network */
+    uint64_t cycle;        /* the end of the last write */
+    uint64_t busy_cycle;
+    uint64_t n_message; /* between cores and along the rows to and from the DRAM */
+};
+
 /* When each uop starts and ends; both (n_uop), the caller's. */
 struct uop_times {
     uint64_t *start, *finish;
-    uint64_t cycle; /* the last end */
+    uint64_t cycle; /* the last end, of a uop or of a write to the DRAM */
+    struct uop_dram_use dram;
 };
 
 /* Every core runs its uops in their order (whatever `firing` says), each as soon as what it needs is made;

@@ -3,6 +3,9 @@
 #ifndef COSTMODEL_UOP_UOP_TRANSPORT_H
 #define COSTMODEL_UOP_UOP_TRANSPORT_H
 
+#include <stdatomic.h>
+
+#include "costmodel/uop/uop_memory.h"
 #include "costmodel/uop/uop_mesh.h"
 
 enum uop_transport {
@@ -11,22 +14,37 @@ enum uop_transport {
     UOP_FLITS, /* uop_flits.h */
 };
 
+enum uop_memory {
+    UOP_FREE, /* weights and inputs are there, everything fits */
+    UOP_DRAM, /* uop_memory.h */
+};
+
 extern const char *const uop_transport_name[3]; /* "ideal", "links", "flits" */
+extern const char *const uop_memory_name[2];    /* "free", "dram" */
 extern const char *const uop_firing_name[3];    /* by enum uop_firing: "static", "dynamic", "rounds" */
+
+/* How a schedule is run. */
+struct uop_setting {
+    enum uop_transport transport;
+    enum uop_memory memory;
+    enum uop_sram sram;       /* with UOP_DRAM: what takes room */
+    const atomic_int *cancel; /* may be NULL */
+};
 
 /* Times, and what went over each link (cores * UOP_SIDES); nothing is busy where messages take no time.
  * An order that goes in a circle is refused with dynamic firing, too. Errors, `cancel` and `scratch`: as
- * uop_run_flits; DSE_BAD_INPUT: rounds of flits. */
+ * uop_run_flits and uop_memory_plan; DSE_BAD_INPUT: rounds of flits; a DRAM without a static order. */
 DSE_MUST_CHECK enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *machine,
-                                       const struct uop_schedule *schedule, enum uop_transport transport,
-                                       const atomic_int *cancel, struct arena *scratch, struct uop_times *out,
-                                       struct uop_link *link, struct dse_error *err);
+                                       const struct uop_schedule *schedule, const struct uop_setting *setting,
+                                       struct arena *scratch, struct uop_times *out, struct uop_link *link,
+                                       struct dse_error *err);
 
 /* About that many cycles, for a search that tries many: with UOP_FLITS what uop_run_trees guesses at a
- * hundredth of the price, else what uop_run says. `link` is used with the others only. */
+ * hundredth of the price, or with a DRAM what UOP_LINKS takes; else what uop_run says. `link` is used but
+ * with the first. */
 DSE_MUST_CHECK enum dse_status uop_run_guess(const struct uop_graph *graph, const struct kc_machine *machine,
                                              const struct uop_schedule *schedule,
-                                             enum uop_transport transport, struct arena *scratch,
+                                             const struct uop_setting *setting, struct arena *scratch,
                                              struct uop_times *out, struct uop_link *link,
                                              struct dse_error *err);
 

@@ -105,7 +105,8 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     state->best = arena_alloc(arena, n_layer, sizeof *state->best);
     state->shared = arena_alloc(arena, n_layer, sizeof *state->shared);
     DSE_TRY(arena_check(arena, "a partition", err));
-    klotski_tell_bound(context, &state->task);
+    klotski_tell_bound(context, &state->task,
+                       (enum uop_memory)engine_context_option(context, OPTION_NETWORK + KLOTSKI_MEMORY));
     return make_starts(state, context, err);
 }
 

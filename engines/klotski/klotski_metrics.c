@@ -27,7 +27,7 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
         .work_cycle = o->work_cycle,
         .critical_path_cycle = o->path_cycle,
         .bound_cycle = o->bound_cycle,
-        .partition_bound_cycle = uop_partition_bound(o->graph.network, machine, plan->batch),
+        .partition_bound_cycle = o->partition_bound_cycle,
         .core_busy = o->busy_share,
         .n_message = o->n_message,
         .n_hop = o->n_hop,
@@ -37,6 +37,9 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
         .n_program_large = METRIC_U64_MISSING,
         .n_window = METRIC_U64_MISSING,
         .n_window_proved = METRIC_U64_MISSING,
+        .dram_read_byte = o->dram_read_byte,
+        .dram_written_byte = o->dram_written_byte,
+        .spilled_byte = o->spilled_byte,
     };
     for (uint32_t c = 0; c < plan->schedule.n_core; c++)
         own.n_core_used += plan->schedule.first[c + 1] > plan->schedule.first[c];
@@ -46,10 +49,10 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
     schedule->energy_mac_j = o->mac_energy_j;
     schedule->energy_buffer_j = o->buffer_energy_j;
     schedule->energy_noc_j = o->noc_energy_j;
-    schedule->energy_dram_j = 0; /* weights and inputs are there (memory: free) */
-    schedule->energy_j = o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j;
+    schedule->energy_dram_j = o->dram_energy_j;
+    schedule->energy_j = o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j + o->dram_energy_j;
     schedule->utilization = o->mac_share;
-    schedule->dram_byte = 0;
+    schedule->dram_byte = (double)o->dram_read_byte + (double)o->dram_written_byte;
     schedule->onchip_byte = o->sram_byte;
     schedule->n_mac = o->n_mac;
     schedule->bound_latency_ratio = (double)o->times.cycle / (double)o->bound_cycle;

@@ -16,9 +16,12 @@
     X(S, partition_bound_cycle, U64, "cycle", NONE, NEITHER,                                                 \
       "Cycles that no schedule of any partition is below: the least work over the accelerators")             \
     X(S, core_busy, F64, "1", NONE, MORE, "Share of the accelerators' time in which they run uops")          \
-    X(S, n_message, U64, "1", NONE, NEITHER, "Messages between accelerators")                                \
+    X(S, n_message, U64, "1", NONE, NEITHER, "Messages between accelerators, and between them and the DRAM") \
     X(S, n_hop, U64, "1", NONE, LESS, "Links that these messages take")                                      \
     X(S, byte_hop, F64, "byte", NONE, LESS, "Bytes of these messages over all links")                        \
+    X(S, dram_read_byte, U64, "byte", NONE, LESS, "Bytes read from the DRAM")                                \
+    X(S, dram_written_byte, U64, "byte", NONE, LESS, "Bytes written to the DRAM")                            \
+    X(S, spilled_byte, U64, "byte", NONE, LESS, "Of these what is no result of the network")                 \
     X(S, n_program, U64, "1", NONE, NEITHER,                                                                 \
       "Segments of uops that list schedules left above their bound, with schedule=ilp or relaxed")           \
     X(S, n_program_proved, U64, "1", NONE, NEITHER, "Of these, programs that were solved to the end")        \

@@ -115,13 +115,16 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
         .batch = rules->batch,
         .cut = cut,
         .transport = (enum uop_transport)engine_context_option(context, network + KLOTSKI_TRANSPORT),
-        .schedule.firing = (enum uop_firing)engine_context_option(context, network + KLOTSKI_FIRING)};
+        .schedule.firing = (enum uop_firing)engine_context_option(context, network + KLOTSKI_FIRING),
+        .memory = (enum uop_memory)engine_context_option(context, network + KLOTSKI_MEMORY)};
 }
 
-void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task)
+void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task,
+                        enum uop_memory memory)
 {
     const struct objective *objective = &engine_context_task(context)->objective;
-    const uint64_t cycle = uop_partition_bound(&task->network, &task->machine, task->batch);
+    const uint64_t cycle = (memory == UOP_DRAM ? uop_memory_partition_bound : uop_partition_bound)(
+        &task->network, &task->machine, task->batch);
     if (objective->energy_exponent == 0)
         engine_context_bound(context,
                              objective_cost_of(objective, 1, (double)cycle / task->machine.clock_hz));

@@ -39,7 +39,7 @@ enum { KLOTSKI_MAX_UOPS, KLOTSKI_SUMS, KLOTSKI_SRAM, KLOTSKI_N_RULES };
         .kind = OPTION_CHOICE, .standard = UOP_SRAM_ALL, .highest = 2, .choice = uop_sram_name               \
     }
 
-enum { KLOTSKI_TRANSPORT, KLOTSKI_FIRING, KLOTSKI_N_NETWORK };
+enum { KLOTSKI_TRANSPORT, KLOTSKI_FIRING, KLOTSKI_MEMORY, KLOTSKI_N_NETWORK };
 #define KLOTSKI_OPTIONS_NETWORK                                                                              \
     {.name = "transport",                                                                                    \
      .sentence = "what times have messages: none, those of the links on "                                    \
@@ -49,12 +49,20 @@ enum { KLOTSKI_TRANSPORT, KLOTSKI_FIRING, KLOTSKI_N_NETWORK };
      .standard = UOP_IDEAL,                                                                                  \
      .highest = 2,                                                                                           \
      .choice = uop_transport_name},                                                                          \
+        {.name = "firing",                                                                                   \
+         .sentence = "what an accelerator runs next: the next uop of its list, "                             \
+                     "the first that is ready, or the next in rounds that all begin "                        \
+                     "together",                                                                             \
+         .unit = "",                                                                                         \
+         .kind = OPTION_CHOICE,                                                                              \
+         .standard = UOP_STATIC,                                                                             \
+         .highest = 2,                                                                                       \
+         .choice = uop_firing_name},                                                                         \
     {                                                                                                        \
-        .name = "firing",                                                                                    \
-        .sentence = "what an accelerator runs next: the next uop of its list, "                              \
-                    "the first that is ready, or the next in rounds that all begin "                         \
-                    "together",                                                                              \
-        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_STATIC, .highest = 2, .choice = uop_firing_name   \
+        .name = "memory",                                                                                    \
+        .sentence = "whether weights and inputs are there from the start and maps always fit, or come from " \
+                    "the DRAM and go there",                                                                 \
+        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_FREE, .highest = 1, .choice = uop_memory_name     \
     }
 
 extern const char *const klotski_mapping_name[4], *const klotski_hops_name[2];
@@ -127,9 +135,10 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
                                                struct klotski_task *made, struct dse_error *err);
 
-/* Tell the driver what no schedule of any partition is below (uop_partition_bound), where the objective is
- * the latency: of the energy no bound is known. */
-void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task);
+/* Tell the driver what no schedule of any partition is below (uop_partition_bound or, with a DRAM,
+ * uop_memory_partition_bound), where the objective is the latency: of the energy no bound is known. */
+void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task,
+                        enum uop_memory memory);
 
 /* Offer a plan, evaluated and written; explain it where it does not fit. Memory from `scratch`. */
 DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,

@@ -26,6 +26,11 @@ static double seconds(const struct evaluated *e, uint64_t cycle)
     return (double)cycle / e->machine.clock_hz;
 }
 
+static double energy_of(const struct uop_outcome *o)
+{
+    return o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j + o->dram_energy_j;
+}
+
 static void list_all(const struct evaluated *e, struct cells *rows)
 {
     const struct uop_outcome *o = &e->outcome;
@@ -39,13 +44,17 @@ static void list_all(const struct evaluated *e, struct cells *rows)
     cells_list_count(rows, "critical_path_cycles", o->path_cycle);
     cells_list_real(rows, "core_busy", o->busy_share);
     cells_list_real(rows, "utilization", o->mac_share);
-    cells_list_real(rows, "energy_j", o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j);
+    cells_list_real(rows, "energy_j", energy_of(o));
     cells_list_real(rows, "energy_j:mac", o->mac_energy_j);
     cells_list_real(rows, "energy_j:buffer", o->buffer_energy_j);
     cells_list_real(rows, "energy_j:noc", o->noc_energy_j);
+    cells_list_real(rows, "energy_j:dram", o->dram_energy_j);
     cells_list_count(rows, "messages", o->n_message);
     cells_list_count(rows, "hops", o->n_hop);
     cells_list_real(rows, "byte_hops", o->byte_hop);
+    cells_list_count(rows, "dram_read_bytes", o->dram_read_byte);
+    cells_list_count(rows, "dram_written_bytes", o->dram_written_byte);
+    cells_list_count(rows, "spilled_bytes", o->spilled_byte);
     cells_list_count(rows, "cores", e->plan.schedule.n_core);
     cells_list_count(rows, "batch", e->plan.batch);
 }
@@ -74,8 +83,13 @@ static enum dse_status report_summary(const void *schedule, struct report *repor
     text_append(out, "  %-*s  %s, %s hops, %s x hops\n", LABEL, "messages",
                 text_thousands(o->n_message, a, sizeof a), text_thousands(o->n_hop, b, sizeof b),
                 text_bytes(o->byte_hop, (char[SHOWN_MAX]){0}, SHOWN_MAX));
-    text_append(out, "  %-*s  %s\n", LABEL, "energy",
-                text_si(o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j, "J", a, sizeof a));
+    if (e->plan.memory == UOP_DRAM)
+        text_append(out, "  %-*s  %s read, %s written, %s of them spilled; busy %.1f %% of the time\n", LABEL,
+                    "DRAM", text_bytes((double)o->dram_read_byte, a, sizeof a),
+                    text_bytes((double)o->dram_written_byte, b, sizeof b),
+                    text_bytes((double)o->spilled_byte, (char[SHOWN_MAX]){0}, SHOWN_MAX),
+                    100 * (double)o->times.dram.busy_cycle / (double)o->times.cycle);
+    text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(energy_of(o), "J", a, sizeof a));
     return DSE_OK;
 }
 
@@ -172,6 +186,8 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
         e->plan.transport = (enum uop_transport)request->option[KLOTSKI_TRANSPORT];
     if (!isnan(request->option[KLOTSKI_FIRING]))
         e->plan.schedule.firing = (enum uop_firing)request->option[KLOTSKI_FIRING];
+    if (!isnan(request->option[KLOTSKI_MEMORY]))
+        e->plan.memory = (enum uop_memory)request->option[KLOTSKI_MEMORY];
     DSE_TRY(
         uop_plan_evaluate(&e->network, &e->machine, &e->plan, request->path, NULL, arena, &e->outcome, err));
     e->core = arena_alloc(arena, e->outcome.graph.n_uop, sizeof *e->core);

@@ -32,9 +32,10 @@ void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, 
     const struct uop_network *network = graph->network;
     text_append(out,
                 "uops: 1\nnetwork: %s\n"
-                "options: {sums: %s, sram: %s, memory: free, transport: %s, firing: %s}\npartition:\n",
+                "options: {sums: %s, sram: %s, memory: %s, transport: %s, firing: %s}\npartition:\n",
                 network->network->name, uop_sums_name[plan->sums], uop_sram_name[plan->sram],
-                uop_transport_name[plan->transport], uop_firing_name[plan->schedule.firing]);
+                uop_memory_name[plan->memory], uop_transport_name[plan->transport],
+                uop_firing_name[plan->schedule.firing]);
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct uop_cut cut = graph->layer[l].cut;
         text_append(out, "- {layer: %s, h: %u, w: %u, ic: %u, oc: %u}\n",
@@ -68,12 +69,14 @@ static const char *layer_name(const struct reader *r, uint32_t l)
 static enum dse_status read_options(struct reader *r, struct dse_error *err)
 {
     static const char *const key[] = {"sums", "sram", "memory", "transport", "firing"};
-    static const char *const memory[] = {"free"};
     const struct {
         const char *const *choice;
         size_t n;
-    } of[] = {
-        {uop_sums_name, 3}, {uop_sram_name, 3}, {memory, 1}, {uop_transport_name, 3}, {uop_firing_name, 3}};
+    } of[] = {{uop_sums_name, 3},
+              {uop_sram_name, 3},
+              {uop_memory_name, 2},
+              {uop_transport_name, 3},
+              {uop_firing_name, 3}};
     const struct ynode *options = yaml_find(r->doc.root, "options");
     size_t value[5] = {0};
     if (options)
@@ -85,6 +88,7 @@ static enum dse_status read_options(struct reader *r, struct dse_error *err)
     }
     r->plan->sums = (enum uop_sums)value[0];
     r->plan->sram = (enum uop_sram)value[1];
+    r->plan->memory = (enum uop_memory)value[2];
     r->plan->transport = (enum uop_transport)value[3];
     r->plan->schedule.firing = (enum uop_firing)value[4];
     return DSE_OK;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 const char *const uop_sums_name[3] = {"all", "chain", "reduce"};
-const char *const uop_sram_name[3] = {"all", "output", "off"};
 
 bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct kc_machine *machine)
 {
@@ -169,6 +168,40 @@ static enum dse_status add_traffic(const struct kc_machine *machine, const struc
     return DSE_OK;
 }
 
+static enum dse_status find_bounds(const struct kc_machine *machine, const struct uop_plan *plan,
+                                   struct arena *arena, struct uop_outcome *out, struct dse_error *err)
+{
+    const struct uop_network *network = out->graph.network;
+    struct uop_needs needs;
+    if (plan->memory == UOP_FREE) {
+        out->bound_cycle = uop_bound(&out->graph, machine->columns * machine->rows, arena);
+        out->partition_bound_cycle = uop_partition_bound(network, machine, plan->batch);
+    } else {
+        DSE_TRY(uop_needs_of(&out->graph, machine, plan->sram, arena, &needs, err));
+        out->bound_cycle = uop_memory_bound(&out->graph, &needs, machine, arena);
+        out->partition_bound_cycle = uop_memory_partition_bound(network, machine, plan->batch);
+    }
+    return arena_check(arena, "the bound of a schedule", err);
+}
+
+static void add_dram(const struct kc_machine *machine, const struct uop_dram_use *use,
+                     struct uop_outcome *out)
+{
+    out->n_message = use->n_message;
+    for (uint32_t k = 0; k < machine->columns * machine->rows * UOP_SIDES; k++) {
+        if (uop_link_to(machine, k) == k / UOP_SIDES)
+            continue; /* the mesh ends there */
+        out->n_hop += out->link[k].n_message;
+        out->byte_hop += (double)out->link[k].byte;
+    }
+    out->noc_energy_j = out->byte_hop / machine->word_byte * machine->hop_energy_j;
+    out->dram_read_byte = use->read_word * machine->word_byte;
+    out->dram_written_byte = use->written_word * machine->word_byte;
+    out->spilled_byte = use->spilled_word * machine->word_byte;
+    out->dram_energy_j = (double)use->read_word * machine->dram_read_energy_j +
+                         (double)use->written_word * machine->dram_write_energy_j;
+}
+
 enum dse_status uop_plan_evaluate(const struct uop_network *network, const struct kc_machine *machine,
                                   const struct uop_plan *plan, const char *path, const atomic_int *cancel,
                                   struct arena *arena, struct uop_outcome *out, struct dse_error *err)
@@ -184,16 +217,19 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     out->link = arena_alloc_unset(arena, (size_t)n_core * UOP_SIDES, sizeof *out->link);
     DSE_TRY(arena_check(arena, "the times of a schedule", err));
     out->path_cycle = uop_asap(&out->graph, 0, out->graph.n_uop, out->times.start);
-    out->bound_cycle = uop_bound(&out->graph, n_core, arena);
-    DSE_TRY(arena_check(arena, "the bound of a schedule", err));
-    enum dse_status status = uop_run(&out->graph, machine, &plan->schedule, plan->transport, cancel, arena,
-                                     &out->times, out->link, &why);
+    DSE_TRY(find_bounds(machine, plan, arena, out, err));
+    const struct uop_setting setting = {plan->transport, plan->memory, plan->sram, cancel};
+    enum dse_status status =
+        uop_run(&out->graph, machine, &plan->schedule, &setting, arena, &out->times, out->link, &why);
     if (status != DSE_OK)
         return dse_fail_at(err, status, path, plan->cores_line, "%s", why.text);
     if (!uop_times_check(&out->graph, &plan->schedule, &out->times, arena, reason, sizeof reason))
         return dse_fail(err, DSE_INTERNAL, "the times of a schedule do not check: %s", reason);
     add_computing(machine, out);
-    DSE_TRY(add_traffic(machine, plan, arena, out, err));
+    if (plan->memory == UOP_DRAM)
+        add_dram(machine, &out->times.dram, out);
+    else
+        DSE_TRY(add_traffic(machine, plan, arena, out, err));
     const double time = (double)out->times.cycle * n_core;
     out->busy_share = (double)out->work_cycle / time;
     out->mac_share = (double)out->n_mac / (time * machine->c_lane * machine->k_lane);

@@ -10,20 +10,13 @@
 #include "base/text.h"
 #include "costmodel/uop/uop_transport.h"
 
-/* What must fit into an accelerator's memory for a uop to run there. */
-enum uop_sram {
-    UOP_SRAM_ALL,    /* outputs, inputs with their halo, weights */
-    UOP_SRAM_OUTPUT, /* outputs alone */
-    UOP_SRAM_OFF,    /* nothing */
-};
-
 extern const char *const uop_sums_name[3]; /* by enum uop_sums: "all", "chain", "reduce" */
-extern const char *const uop_sram_name[3]; /* "all", "output", "off" */
 
 struct uop_plan {
     enum uop_sums sums;
     enum uop_sram sram;
     enum uop_transport transport;
+    enum uop_memory memory;
     uint32_t batch;
     const struct uop_cut *cut; /* (network->n_layer) */
     struct uop_schedule schedule;
@@ -42,20 +35,23 @@ bool uop_plan_fits(const struct uop_network *network, const struct kc_machine *m
 /* Everything that is known of one plan. */
 struct uop_outcome {
     struct uop_graph graph;
-    struct uop_times times; /* (n_uop) by the plan's transport */
-    struct uop_link *link;  /* (cores * UOP_SIDES) */
-    uint64_t work_cycle;    /* of all uops */
-    uint64_t path_cycle;    /* longest path */
-    uint64_t bound_cycle;   /* no order or mapping of the same uops is below */
+    struct uop_times times;         /* (n_uop) by the plan's transport */
+    struct uop_link *link;          /* (cores * UOP_SIDES) */
+    uint64_t work_cycle;            /* of all uops */
+    uint64_t path_cycle;            /* longest path */
+    uint64_t bound_cycle;           /* no order or mapping of the same uops is below */
+    uint64_t partition_bound_cycle; /* no schedule of any partition is */
     uint64_t n_mac;
     double busy_share; /* of all cores' time: in which they run a uop */
     double mac_share;  /* of all PEs' time: in which they do a MAC; the paper's hardware utilisation, read one
                         * way or the other */
-    double mac_energy_j, buffer_energy_j, noc_energy_j;
+    double mac_energy_j, buffer_energy_j, noc_energy_j, dram_energy_j;
     double sram_byte; /* read and written at all shared memories */
     /* Messages, the links they take, and the bytes over all of these. By UOP_FLITS a uop has one message to all
-     * cores that wait for it, over a tree; else one to each, the shortest way. */
+     * cores that wait for it, over a tree; else one to each, the shortest way. With UOP_DRAM also what passes
+     * along rows to and from the DRAM. */
     double byte_hop;
+    uint64_t dram_read_byte, dram_written_byte, spilled_byte;
     uint64_t n_message, n_hop;
 };
 

@@ -95,10 +95,9 @@ static enum dse_status cycles(struct bench *b, enum uop_transport transport, boo
     struct arena scratch;
     arena_init(&scratch);
     const double start_s = clock_thread_s();
-    const enum dse_status status = guess ? uop_run_guess(&b->graph, &b->machine, &b->schedule, transport,
-                                                         &scratch, &b->times, b->link, err)
-                                         : uop_run(&b->graph, &b->machine, &b->schedule, transport, NULL,
-                                                   &scratch, &b->times, b->link, err);
+    const struct uop_setting setting = {.transport = transport};
+    const enum dse_status status = (guess ? uop_run_guess : uop_run)(
+        &b->graph, &b->machine, &b->schedule, &setting, &scratch, &b->times, b->link, err);
     *cpu_s = clock_thread_s() - start_s;
     *cycle = b->times.cycle;
     arena_free(&scratch);

@@ -25,8 +25,8 @@ static void run(struct uop_placed *p, enum uop_transport transport)
     char reason[128];
     struct dse_error err;
     const struct uop_graph *graph = &p->small.graph;
-    if (uop_run(graph, &p->machine, &p->schedule, transport, NULL, &p->arena, &p->times, p->link, &err) !=
-        DSE_OK)
+    if (uop_run(graph, &p->machine, &p->schedule, &(struct uop_setting){.transport = transport}, &p->arena,
+                &p->times, p->link, &err) != DSE_OK)
         fail_msg("%s", err.text);
     if (!uop_times_check(graph, &p->schedule, &p->times, &p->arena, reason, sizeof reason))
         fail_msg("%s", reason);

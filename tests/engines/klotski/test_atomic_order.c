@@ -158,15 +158,17 @@ static void test_rounds_take_all_that_fit(void **state)
     }
     assert_int_equal(klotski_lists(f.start, f.core, n, f.n_core, &f.run.arena, &schedule, &err), DSE_OK);
     schedule.firing = UOP_ROUNDS;
-    assert_int_equal(
-        uop_run(&f.graph, &f.machine, &schedule, UOP_IDEAL, NULL, &f.run.arena, &times, link, &err), DSE_OK);
+    assert_int_equal(uop_run(&f.graph, &f.machine, &schedule, &(struct uop_setting){.transport = UOP_IDEAL},
+                             &f.run.arena, &times, link, &err),
+                     DSE_OK);
     assert_memory_equal(times.start, f.start, n * sizeof *f.start);
     assert_int_equal(times.cycle, f.cycle);
     assert_true(f.cycle > dataflow);
     assert_true(uop_times_check(&f.graph, &schedule, &times, &f.run.arena, reason, sizeof reason));
     schedule.firing = UOP_STATIC; /* as soon as it can, the same lists overlap */
-    assert_int_equal(
-        uop_run(&f.graph, &f.machine, &schedule, UOP_IDEAL, NULL, &f.run.arena, &times, link, &err), DSE_OK);
+    assert_int_equal(uop_run(&f.graph, &f.machine, &schedule, &(struct uop_setting){.transport = UOP_IDEAL},
+                             &f.run.arena, &times, link, &err),
+                     DSE_OK);
     schedule.firing = UOP_ROUNDS;
     assert_false(uop_times_check(&f.graph, &schedule, &times, &f.run.arena, reason, sizeof reason));
     assert_non_null(strstr(reason, "starts before the round before it has ended"));

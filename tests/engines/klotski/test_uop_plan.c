@@ -117,7 +117,7 @@ static void test_bad_texts_name_line_and_reason(void **state)
     } row[] = {
         {"network: two", "network: three", 2, "the schedule is for network \"three\", not two"},
         {"sums: all", "sums: some", 3, "sums"},
-        {"memory: free", "memory: dram", 3, "memory"},
+        {"memory: free", "memory: disk", 3, "memory"},
         {"layer: b, h", "layer: c, h", 6, "network two has no layer \"c\" with MACs"},
         {"layer: b, h", "layer: a, h", 6, "layer a stands here a second time"},
         {"- {layer: b, h: 2, w: 4, ic: 4, oc: 4}\n", "", 5, "layer b is missing"},

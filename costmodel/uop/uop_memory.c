@@ -1,0 +1,570 @@
+/* Walks the uops in the order of their starts without a network and with free memory. At each turn it knows
+ * what every core holds: items with the place of their next use there. What does not fit goes by Belady's
+ * rule. Where an item may come early is looked up in the most that each earlier turn holds. */
+#include "costmodel/uop/uop_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Pairs of numbers, grown. */
+struct pairs {
+    struct pair {
+        uint32_t of, is;
+    } * at;
+    size_t n, capacity;
+};
+
+/* An item in a core's memory. */
+struct held {
+    uint32_t item;
+    uint32_t use;  /* the next on this core, or UOP_NONE */
+    uint32_t owed; /* where the item was made: other cores that lack it */
+    uint32_t end;  /* without either: the place at which it must be gone */
+    uint32_t here; /* the step by which it is there */
+    uint32_t goes; /* in `leave`: the last step that takes it away, or UOP_NONE */
+    uint32_t before, behind;
+};
+
+struct plan {
+    const struct uop_graph *graph;
+    const struct uop_needs *needs;
+    const struct uop_schedule *schedule;
+    struct uop_messages messages;
+    /* uses: of uop u first its items out of the DRAM, then its producers, from first_use(u) on */
+    uint32_t *use_uop, *next_use; /* (uses) whose; the same item's next on this core */
+    uint32_t *use_held;           /* (uses) in `held`: there for that use, or UOP_NONE */
+    struct held *held;            /* (n_held) grown; free ones by `behind` */
+    size_t n_held, held_capacity;
+    uint32_t free_held;
+    uint32_t *head;             /* (n_core) a core's first in `held` */
+    uint32_t *turn;             /* (n_core) the place of its next uop */
+    uint64_t *used;             /* (n_core) words at that turn */
+    uint64_t *most;             /* (n_uop, by place) the most words of a turn */
+    uint32_t *run;              /* (n_uop) its step, or UOP_NONE */
+    uint32_t *rank;             /* (n_uop) when its turn is */
+    uint32_t *reader, *reading; /* consumers as in the graph, each list by rank; (n_uop) the next of them */
+    uint32_t *made;             /* (n_uop) in `held`: the output where it was made, or UOP_NONE */
+    uint32_t *send;             /* (n_uop) the last such step, or UOP_NONE */
+    uint32_t *read, *write;     /* (n_item) the last such step, or UOP_NONE */
+    uint32_t *leaving;          /* (n_uop, by place) the last in `leave`, whose room is free from there on */
+    struct pairs leave;         /* the one before in a list, step */
+    struct pairs to, wait;      /* step, core; step, step */
+    struct uop_step *step;      /* grown */
+    size_t n_step, step_capacity;
+    enum dse_status status;
+    struct dse_error *err;
+};
+
+/* ---- lists that grow; the first failure is kept ---- */
+
+static void fail_memory(struct plan *p)
+{
+    if (p->status == DSE_OK)
+        p->status = dse_fail(p->err, DSE_NO_MEMORY, "out of memory for the plan of a memory");
+}
+
+static void put(struct plan *p, struct pairs *pairs, uint32_t of, uint32_t is)
+{
+    struct pair *grown = array_grow(pairs->at, pairs->n + 1, &pairs->capacity, sizeof *pairs->at);
+    if (!grown) {
+        fail_memory(p);
+        return;
+    }
+    pairs->at = grown;
+    pairs->at[pairs->n++] = (struct pair){of, is};
+}
+
+static uint32_t put_step(struct plan *p, struct uop_step step)
+{
+    struct uop_step *grown = array_grow(p->step, p->n_step + 1, &p->step_capacity, sizeof *p->step);
+    if (!grown || p->n_step >= UOP_NONE - 1) {
+        p->step = grown ? grown : p->step;
+        fail_memory(p);
+        return 0;
+    }
+    p->step = grown;
+    p->step[p->n_step] = step;
+    return (uint32_t)p->n_step++;
+}
+
+static void wait_for(struct plan *p, uint32_t step, uint32_t on)
+{
+    if (on != UOP_NONE)
+        put(p, &p->wait, step, on);
+}
+
+/* ---- uses ---- */
+
+static uint32_t first_use(const struct plan *p, uint32_t u)
+{
+    return p->needs->first[u] + p->graph->first_producer[u];
+}
+
+static uint32_t item_of(const struct plan *p, uint32_t u, uint32_t k)
+{
+    const uint32_t n_own = p->needs->first[u + 1] - p->needs->first[u];
+    return k < n_own ? p->needs->item[p->needs->first[u] + k]
+                     : p->graph->producer[p->graph->first_producer[u] + k - n_own];
+}
+
+/* The use of producer `u`'s output by one of its consumers. */
+static uint32_t use_of(const struct plan *p, uint32_t u, uint32_t consumer)
+{
+    const uint32_t n_own = p->needs->first[consumer + 1] - p->needs->first[consumer];
+    uint32_t low = p->graph->first_producer[consumer], high = p->graph->first_producer[consumer + 1];
+    while (low + 1 < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->graph->producer[middle] <= u)
+            low = middle;
+        else
+            high = middle;
+    }
+    return first_use(p, consumer) + n_own + low - p->graph->first_producer[consumer];
+}
+
+static uint32_t place_of_use(const struct plan *p, uint32_t use)
+{
+    return use == UOP_NONE ? UOP_NONE : p->messages.place[p->use_uop[use]];
+}
+
+/* From each core's last uop back. `last` (n_item) and `seen` (n_item). */
+static void find_next_uses(struct plan *p, uint32_t *last, uint32_t *seen)
+{
+    for (uint32_t c = 0; c < p->schedule->n_core; c++)
+        for (uint32_t i = p->schedule->first[c + 1]; i-- > p->schedule->first[c];) {
+            const uint32_t u = p->schedule->order[i], first = first_use(p, u);
+            for (uint32_t k = 0; k < first_use(p, u + 1) - first; k++) {
+                const uint32_t item = item_of(p, u, k);
+                p->use_uop[first + k] = u;
+                p->next_use[first + k] = seen[item] == c + 1 ? last[item] : UOP_NONE;
+                p->use_held[first + k] = UOP_NONE;
+                seen[item] = c + 1;
+                last[item] = first + k;
+            }
+        }
+}
+
+/* ---- what a core holds ---- */
+
+static uint32_t hold(struct plan *p, uint32_t core, struct held held)
+{
+    uint32_t h = p->free_held;
+    if (h != UOP_NONE) {
+        p->free_held = p->held[h].behind;
+    } else {
+        struct held *grown = array_grow(p->held, p->n_held + 1, &p->held_capacity, sizeof *p->held);
+        if (!grown) {
+            fail_memory(p);
+            return UOP_NONE;
+        }
+        p->held = grown;
+        h = (uint32_t)p->n_held++;
+    }
+    held.before = UOP_NONE;
+    held.behind = p->head[core];
+    if (held.behind != UOP_NONE)
+        p->held[held.behind].before = h;
+    p->head[core] = h;
+    p->held[h] = held;
+    if (held.use != UOP_NONE)
+        p->use_held[held.use] = h;
+    return h;
+}
+
+/* One more step takes it away. */
+static void take_away(struct plan *p, uint32_t h, uint32_t step)
+{
+    put(p, &p->leave, p->held[h].goes, step);
+    p->held[h].goes = (uint32_t)p->leave.n - 1;
+}
+
+/* Its room is free from `place` of that core on, when what takes it away is done. */
+static void drop(struct plan *p, uint32_t core, uint32_t h, uint32_t place)
+{
+    const struct held *held = &p->held[h];
+    for (uint32_t i = held->goes, next; i != UOP_NONE; i = next) {
+        next = p->leave.at[i].of;
+        p->leave.at[i].of = p->leaving[place];
+        p->leaving[place] = i;
+    }
+    if (held->use != UOP_NONE)
+        p->use_held[held->use] = UOP_NONE;
+    if (held->item < p->graph->n_uop && p->made[held->item] == h)
+        p->made[held->item] = UOP_NONE;
+    if (held->before == UOP_NONE)
+        p->head[core] = held->behind;
+    else
+        p->held[held->before].behind = held->behind;
+    if (held->behind != UOP_NONE)
+        p->held[held->behind].before = held->before;
+    p->held[h].behind = p->free_held;
+    p->free_held = h;
+}
+
+static uint32_t write_item(struct plan *p, uint32_t core, uint32_t item, uint32_t here)
+{
+    const struct uop_step step = {
+        .kind = UOP_WRITE, .item = item, .core = core, .word = p->needs->word[item]};
+    p->write[item] = put_step(p, step);
+    wait_for(p, p->write[item], here);
+    return p->write[item];
+}
+
+/* Words of it beside those that the uop of that turn takes itself. */
+static uint64_t beside(const struct plan *p, const struct held *held, uint32_t place)
+{
+    const bool is_own = held->item >= p->graph->n_uop && place_of_use(p, held->use) == place;
+    return is_own ? 0 : p->needs->held[held->item];
+}
+
+/* The rank of who uses it next: on its core, or, where it was made, anywhere as long as a core lacks it. */
+static uint32_t next_rank(struct plan *p, const struct held *held, uint32_t now)
+{
+    uint32_t rank = held->use == UOP_NONE ? UOP_NONE : p->rank[p->use_uop[held->use]];
+    if (held->owed == 0)
+        return rank;
+    uint32_t *reading = &p->reading[held->item];
+    while (p->rank[p->reader[*reading]] < now)
+        ++*reading;
+    return p->rank[p->reader[*reading]] < rank ? p->rank[p->reader[*reading]] : rank;
+}
+
+/* Of what takes room at that turn of the core, what is used last; of several the largest number. */
+static uint32_t last_used(struct plan *p, uint32_t core, uint32_t place, uint32_t now)
+{
+    uint32_t found = UOP_NONE, at = 0;
+    for (uint32_t h = p->head[core]; h != UOP_NONE; h = p->held[h].behind) {
+        const uint32_t rank = next_rank(p, &p->held[h], now);
+        if (beside(p, &p->held[h], place) == 0)
+            continue;
+        if (found == UOP_NONE || rank > at || (rank == at && p->held[h].item > p->held[found].item)) {
+            found = h;
+            at = rank;
+        }
+    }
+    return found;
+}
+
+/* Room for others from that turn of the core on. What is still needed, is in no DRAM and no more where it was
+ * made is written. No other core is added to the step that brought it, as that one cannot bring it again. */
+static void evict(struct plan *p, uint32_t core, uint32_t h, uint32_t place)
+{
+    const struct held held = p->held[h];
+    const bool is_output = held.item < p->graph->n_uop;
+    const uint32_t made = is_output ? p->made[held.item] : UOP_NONE;
+    p->used[core] -= beside(p, &held, place);
+    if (is_output && made != UOP_NONE && made != h)
+        p->held[made].owed++;
+    else if (is_output && (held.use != UOP_NONE || held.owed > 0) && p->write[held.item] == UOP_NONE)
+        take_away(p, h, write_item(p, core, held.item, held.here));
+    if (is_output && p->send[held.item] == held.here)
+        p->send[held.item] = UOP_NONE;
+    if (p->read[held.item] == held.here)
+        p->read[held.item] = UOP_NONE;
+    drop(p, core, h, place);
+}
+
+/* The next turn of a core: what is no more needed goes, then what does not fit. */
+static void begin_turn(struct plan *p, uint32_t core, uint32_t place, uint32_t now)
+{
+    const uint64_t capacity = p->needs->capacity_word;
+    p->turn[core] = place;
+    if (place == p->schedule->first[core + 1])
+        return;
+    p->used[core] = p->needs->room[p->schedule->order[place]];
+    for (uint32_t h = p->head[core], next; h != UOP_NONE; h = next) {
+        next = p->held[h].behind;
+        if (p->held[h].use == UOP_NONE && p->held[h].owed == 0 && p->held[h].end <= place)
+            drop(p, core, h, place);
+        else
+            p->used[core] += beside(p, &p->held[h], place);
+    }
+    while (p->used[core] > capacity)
+        evict(p, core, last_used(p, core, place, now), place);
+    p->most[place] = p->used[core];
+}
+
+/* ---- when things may come ---- */
+
+/* The first place from which on a core has room for an item until its turn `place`; it is taken. An output
+ * need not come before it is made. */
+static uint32_t earliest(struct plan *p, uint32_t core, uint32_t place, uint32_t item)
+{
+    const uint64_t word = p->needs->held[item];
+    const uint32_t made = item < p->graph->n_uop ? p->rank[item] : 0;
+    uint32_t at = place;
+    while (at > p->schedule->first[core] && place - at < UOP_AHEAD_MAX &&
+           p->rank[p->schedule->order[at - 1]] >= made && word <= p->needs->capacity_word - p->most[at - 1])
+        at--;
+    for (uint32_t i = at; i < place; i++)
+        p->most[i] += word;
+    return at;
+}
+
+/* The step waits until what that place of a core has free is free, as far as earlier steps make it so. */
+static void wait_for_room(struct plan *p, uint32_t step, uint32_t core, uint32_t place)
+{
+    if (place > p->schedule->first[core])
+        wait_for(p, step, p->run[p->schedule->order[place - 1]]);
+    for (uint32_t i = p->leaving[place]; i != UOP_NONE; i = p->leave.at[i].of)
+        if (p->leave.at[i].is < step)
+            wait_for(p, step, p->leave.at[i].is);
+}
+
+/* ---- a uop ---- */
+
+/* Can that step bring its item to one more core? Only if all that makes its room there is before it. */
+static bool can_join(const struct plan *p, uint32_t step, uint32_t core, uint32_t place)
+{
+    return step != UOP_NONE &&
+           (place == p->schedule->first[core] || p->run[p->schedule->order[place - 1]] < step);
+}
+
+/* An output that is still where it was made. */
+static uint32_t send_item(struct plan *p, uint32_t item)
+{
+    const struct uop_step step = {
+        .kind = UOP_SEND, .item = item, .core = p->messages.core[item], .word = p->needs->word[item]};
+    p->send[item] = put_step(p, step);
+    wait_for(p, p->send[item], p->run[item]);
+    take_away(p, p->made[item], p->send[item]);
+    return p->send[item];
+}
+
+static uint32_t read_item(struct plan *p, uint32_t item)
+{
+    const struct uop_step step = {.kind = UOP_READ, .item = item, .word = p->needs->word[item]};
+    p->read[item] = put_step(p, step);
+    wait_for(p, p->read[item], p->write[item]);
+    return p->read[item];
+}
+
+/* The step that brings an item to a core for its turn `place`: one that there is, a message, or a read. */
+static uint32_t bring(struct plan *p, uint32_t item, uint32_t core, uint32_t place)
+{
+    const uint32_t from = earliest(p, core, place, item), n_uop = p->graph->n_uop;
+    const uint32_t made = item < n_uop ? p->made[item] : UOP_NONE;
+    uint32_t step;
+    if (item < n_uop && can_join(p, p->send[item], core, from))
+        step = p->send[item];
+    else if (can_join(p, p->read[item], core, from))
+        step = p->read[item];
+    else
+        step = made != UOP_NONE ? send_item(p, item) : read_item(p, item);
+    if (made != UOP_NONE && --p->held[made].owed == 0)
+        p->held[made].end = p->turn[p->messages.core[item]] + 2;
+    put(p, &p->to, step, core);
+    wait_for_room(p, step, core, from);
+    return step;
+}
+
+/* Those that are not there are read, then it runs. */
+static void run_uop(struct plan *p, uint32_t u, uint32_t core, uint32_t place)
+{
+    const uint32_t first = first_use(p, u), end = first_use(p, u + 1);
+    const struct uop_step step = {.kind = UOP_RUN, .item = u, .core = core};
+    for (uint32_t k = first; k < end; k++)
+        if (p->use_held[k] == UOP_NONE) {
+            const uint32_t item = item_of(p, u, k - first), here = bring(p, item, core, place);
+            (void)hold(p, core, (struct held){.item = item, .use = k, .here = here, .goes = UOP_NONE});
+        }
+    p->run[u] = put_step(p, step);
+    wait_for_room(p, p->run[u], core, place);
+    for (uint32_t k = first; k < end && p->status == DSE_OK; k++) {
+        struct held *held = &p->held[p->use_held[k]];
+        wait_for(p, p->run[u], held->here);
+        held->use = p->next_use[k];
+        held->end = place + 1;
+        if (held->use != UOP_NONE)
+            p->use_held[held->use] = p->use_held[k];
+    }
+}
+
+/* A uop's turn, and what becomes of its output. */
+static void walk(struct plan *p, uint32_t u)
+{
+    const struct uop_messages *m = &p->messages;
+    const uint32_t core = m->core[u], place = m->place[u], end = p->graph->first_consumer[u + 1];
+    struct held made = {.item = u, .use = UOP_NONE, .end = place + 2, .goes = UOP_NONE};
+    run_uop(p, u, core, place);
+    if (p->status != DSE_OK)
+        return;
+    for (uint32_t k = p->graph->first_consumer[u]; k < end; k = uop_messages_next(m, k, end)) {
+        if (m->core[m->consumer[k]] == core)
+            made.use = use_of(p, u, m->consumer[k]);
+        else
+            made.owed++;
+    }
+    made.here = p->run[u];
+    p->made[u] = hold(p, core, made);
+    if (p->needs->is_result[u] && p->status == DSE_OK)
+        take_away(p, p->made[u], write_item(p, core, u, p->run[u]));
+    if (p->status == DSE_OK)
+        begin_turn(p, core, place + 1, p->rank[u] + 1);
+}
+
+/* ---- all of it ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The second numbers of pairs, by the first: `first` (n + 1) into `list`. */
+static void gather(const struct pairs *pairs, uint32_t n, uint32_t *first, uint32_t *list)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        first[pairs->at[i].of + 1]++;
+    for (uint32_t i = 0; i < n; i++)
+        first[i + 1] += first[i];
+    for (size_t i = pairs->n; i-- > 0;)
+        list[--first[pairs->at[i].of + 1]] = pairs->at[i].is;
+    /* each first[i + 1] is now where list i begins */
+    for (uint32_t i = 0; i < n; i++)
+        first[i] = first[i + 1];
+    first[n] = (uint32_t)pairs->n;
+}
+
+static enum dse_status finish(const struct plan *p, struct arena *arena, struct uop_steps *out,
+                              struct dse_error *err)
+{
+    const uint32_t n = (uint32_t)p->n_step;
+    uint32_t *first_to = arena_alloc(arena, n + (size_t)1, sizeof *first_to);
+    out->n_step = n;
+    out->step = arena_alloc_unset(arena, n, sizeof *out->step);
+    out->to = arena_alloc_unset(arena, p->to.n + 1, sizeof *out->to);
+    out->first_wait = arena_alloc(arena, n + (size_t)1, sizeof *out->first_wait);
+    out->wait = arena_alloc_unset(arena, p->wait.n + 1, sizeof *out->wait);
+    DSE_TRY(arena_check(arena, "the plan of a memory", err));
+    if (p->wait.n >= UOP_NONE || p->to.n >= UOP_NONE)
+        return dse_fail(err, DSE_LIMIT, "the plan of a memory with more than 2^32 waits");
+    memcpy(out->step, p->step, n * sizeof *out->step);
+    gather(&p->wait, n, out->first_wait, out->wait);
+    gather(&p->to, n, first_to, out->to);
+    for (uint32_t i = 0; i < n; i++) {
+        out->step[i].first_to = first_to[i];
+        out->step[i].n_to = first_to[i + 1] - first_to[i];
+        qsort(out->to + first_to[i], out->step[i].n_to, sizeof *out->to, compare);
+    }
+    return DSE_OK;
+}
+
+static enum dse_status plan_init(struct plan *p, struct arena *scratch, struct dse_error *err)
+{
+    const uint32_t n_uop = p->graph->n_uop, n_item = p->needs->n_item, n_core = p->schedule->n_core;
+    const size_t n_use = first_use(p, n_uop);
+    uint32_t *last = arena_alloc_unset(scratch, n_item, sizeof *last);
+    uint32_t *seen = arena_alloc(scratch, n_item, sizeof *seen);
+    p->use_uop = arena_alloc_unset(scratch, n_use + 1, sizeof *p->use_uop);
+    p->next_use = arena_alloc_unset(scratch, n_use + 1, sizeof *p->next_use);
+    p->use_held = arena_alloc_unset(scratch, n_use + 1, sizeof *p->use_held);
+    p->head = arena_alloc_unset(scratch, n_core, sizeof *p->head);
+    p->turn = arena_alloc_unset(scratch, n_core, sizeof *p->turn);
+    p->used = arena_alloc(scratch, n_core, sizeof *p->used);
+    p->most = arena_alloc(scratch, n_uop, sizeof *p->most);
+    p->run = arena_alloc_unset(scratch, n_uop, sizeof *p->run);
+    p->read = arena_alloc_unset(scratch, n_item, sizeof *p->read);
+    p->write = arena_alloc_unset(scratch, n_item, sizeof *p->write);
+    p->leaving = arena_alloc_unset(scratch, n_uop, sizeof *p->leaving);
+    p->rank = arena_alloc_unset(scratch, n_uop, sizeof *p->rank);
+    p->reader = arena_alloc_unset(scratch, p->graph->first_consumer[n_uop] + (size_t)1, sizeof *p->reader);
+    p->reading = arena_alloc_unset(scratch, n_uop, sizeof *p->reading);
+    p->made = arena_alloc_unset(scratch, n_uop, sizeof *p->made);
+    p->send = arena_alloc_unset(scratch, n_uop, sizeof *p->send);
+    DSE_TRY(arena_check(scratch, "the plan of a memory", err));
+    DSE_TRY(uop_messages_of(p->graph, p->schedule, scratch, &p->messages, err));
+    memset(p->head, 0xff, n_core * sizeof *p->head);
+    memset(p->run, 0xff, n_uop * sizeof *p->run);
+    memset(p->made, 0xff, n_uop * sizeof *p->made);
+    memset(p->send, 0xff, n_uop * sizeof *p->send);
+    memset(p->read, 0xff, n_item * sizeof *p->read);
+    memset(p->write, 0xff, n_item * sizeof *p->write);
+    memset(p->leaving, 0xff, n_uop * sizeof *p->leaving);
+    find_next_uses(p, last, seen);
+    return DSE_OK;
+}
+
+struct started {
+    uint64_t start;
+    uint32_t uop;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct started *x = a, *y = b;
+    return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+                                : (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+/* Uops by their starts without a network and with free memory: producers first, lists in order. */
+static enum dse_status order_of(const struct plan *p, struct arena *scratch, struct started **made,
+                                struct dse_error *err)
+{
+    const uint32_t n_uop = p->graph->n_uop;
+    struct uop_times times = {.start = arena_alloc_unset(scratch, n_uop, sizeof *times.start),
+                              .finish = arena_alloc_unset(scratch, n_uop, sizeof *times.finish)};
+    *made = arena_alloc_unset(scratch, n_uop, sizeof **made);
+    DSE_TRY(arena_check(scratch, "the plan of a memory", err));
+    DSE_TRY(uop_run_ideal(p->graph, p->schedule, scratch, &times, err));
+    for (uint32_t u = 0; u < n_uop; u++)
+        (*made)[u] = (struct started){times.start[u], u};
+    qsort(*made, n_uop, sizeof **made, by_start);
+    return DSE_OK;
+}
+
+/* Ranks, and consumers by them. */
+static void rank_uops(struct plan *p, const struct started *order)
+{
+    const struct uop_graph *graph = p->graph;
+    memcpy(p->reading, graph->first_consumer, graph->n_uop * sizeof *p->reading);
+    for (uint32_t i = 0; i < graph->n_uop; i++) {
+        const uint32_t u = order[i].uop;
+        p->rank[u] = i;
+        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
+            p->reader[p->reading[graph->producer[k]]++] = u;
+    }
+    memcpy(p->reading, graph->first_consumer, graph->n_uop * sizeof *p->reading);
+}
+
+static enum dse_status check_room(const struct plan *p, struct dse_error *err)
+{
+    for (uint32_t u = 0; u < p->graph->n_uop; u++)
+        if (p->needs->room[u] > p->needs->capacity_word) {
+            char name[160];
+            (void)uop_name_print(p->graph, u, name, sizeof name);
+            return dse_fail(err, DSE_BAD_INPUT, "uop %s needs more room than an accelerator has", name);
+        }
+    return DSE_OK;
+}
+
+static enum dse_status plan_all(struct plan *p, struct arena *scratch, struct uop_steps *out,
+                                struct dse_error *err)
+{
+    struct started *order;
+    DSE_TRY(check_room(p, err));
+    DSE_TRY(order_of(p, scratch, &order, err));
+    DSE_TRY(plan_init(p, scratch, err));
+    rank_uops(p, order);
+    for (uint32_t c = 0; c < p->schedule->n_core; c++)
+        begin_turn(p, c, p->schedule->first[c], 0);
+    for (uint32_t i = 0; i < p->graph->n_uop && p->status == DSE_OK; i++)
+        walk(p, order[i].uop);
+    return p->status == DSE_OK ? finish(p, scratch, out, err) : p->status;
+}
+
+enum dse_status uop_memory_plan(const struct uop_graph *graph, const struct uop_needs *needs,
+                                const struct uop_schedule *schedule, struct arena *scratch,
+                                struct uop_steps *out, struct dse_error *err)
+{
+    struct plan p = {.graph = graph, .needs = needs, .schedule = schedule, .free_held = UOP_NONE, .err = err};
+    const enum dse_status status = plan_all(&p, scratch, out, err);
+    free(p.held);
+    free(p.leave.at);
+    free(p.to.at);
+    free(p.wait.at);
+    free(p.step);
+    return status;
+}

@@ -1,0 +1,182 @@
+/* Tiles of weights are counted by layer, output channels, input channels; tiles of inputs by layer, source,
+ * sample, and then as tiles of outputs, without output channels. */
+#include "costmodel/uop/uop_needs.h"
+
+const char *const uop_sram_name[3] = {"all", "output", "off"};
+
+static uint64_t length(struct uop_range range)
+{
+    return range.end > range.first ? range.end - range.first : 0;
+}
+
+static uint64_t volume(const struct uop_box *box, const struct kc_tile *whole)
+{
+    return whole->r * (uint64_t)whole->s * length(box->ic) * length(box->oc);
+}
+
+/* Words of a network input that a tile reads: its windows, seen through the pools on the way. */
+static uint64_t input_word(const struct uop_network *network, const struct uop_layer *of,
+                           const struct uop_source *source, const struct uop_box *box)
+{
+    const uint32_t channels = network->network->input[-1 - source->layer].c;
+    struct uop_range row = uop_slide_range(&of->v, box->row), column = uop_slide_range(&of->h, box->column);
+    const uint32_t last = source->channel + channels;
+    const struct uop_range channel = {box->ic.first > source->channel ? box->ic.first : source->channel,
+                                      box->ic.end < last ? box->ic.end : last};
+    for (int32_t i = source->pool; i >= 0; i = network->pool[i].next) {
+        row = uop_slide_range(&network->pool[i].v, row);
+        column = uop_slide_range(&network->pool[i].h, column);
+    }
+    return length(row) * length(column) * length(channel);
+}
+
+struct builder {
+    const struct uop_graph *graph;
+    uint32_t per_sample;
+    uint32_t *weights; /* (n_layer) number of the first tile of weights */
+    uint32_t *inputs;  /* (sources) of the first tile of that input; only those of the network */
+    uint32_t n_item, n_use;
+    uint32_t *first, *item;
+    uint64_t *word, *held, *room;
+    bool *is_result;
+};
+
+/* Numbers for tiles; how often uops use them, at most. */
+static void number(struct builder *b)
+{
+    const struct uop_graph *graph = b->graph;
+    b->n_item = graph->n_uop;
+    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+        b->weights[l] = b->n_item;
+        b->n_item += graph->layer[l].n_oc * graph->layer[l].n_ic;
+        b->n_use += graph->layer[l].n_tile * graph->n_sample;
+    }
+    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+        const struct uop_layer *of = &graph->network->layer[l];
+        for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
+            if (graph->network->source[i].layer >= 0)
+                continue;
+            b->inputs[i] = b->n_item;
+            b->n_item += graph->layer[l].n_tile / graph->layer[l].n_oc * graph->n_sample;
+            b->n_use += graph->layer[l].n_tile * graph->n_sample;
+        }
+    }
+}
+
+static void use(struct builder *b, uint32_t item, uint64_t word)
+{
+    b->word[item] = word;
+    b->item[b->n_use++] = item;
+}
+
+/* Tile `t` of its layer: its weights, and what it reads of the network's inputs. */
+static void use_tile(struct builder *b, uint32_t u, uint32_t t, const struct uop_box *box)
+{
+    const struct uop_graph *graph = b->graph;
+    const uint32_t l = graph->uop[u].layer;
+    const struct uop_layer *of = &graph->network->layer[l];
+    const struct uop_cut_layer *layer = &graph->layer[l];
+    const uint32_t ic = t % layer->n_ic, oc = t / layer->n_ic % layer->n_oc;
+    const uint32_t place = t / layer->n_ic / layer->n_oc, n_place = layer->n_tile / layer->n_oc;
+    const struct kc_tile *whole = &of->whole;
+    const struct uop_cut cut = {(uint32_t)length(box->row), (uint32_t)length(box->column),
+                                (uint32_t)length(box->ic), (uint32_t)length(box->oc)};
+    const struct uop_need need = uop_cut_need(whole, cut);
+    use(b, b->weights[l] + oc * layer->n_ic + ic, volume(box, whole));
+    b->room[u] += need.input_word + need.weight_word;
+    for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
+        const struct uop_source *source = &graph->network->source[i];
+        const uint64_t word = source->layer < 0 ? input_word(graph->network, of, source, box) : 0;
+        if (word)
+            use(b, b->inputs[i] + graph->uop[u].sample * n_place + place * layer->n_ic + ic, word);
+    }
+}
+
+/* Is this tile's, or sum's, output the whole one that readers of its layer take? */
+static bool is_last_part(const struct uop_graph *graph, const struct uop_cut_layer *layer, uint32_t t)
+{
+    if (graph->sums == UOP_SUMS_REDUCE && layer->n_ic > 1)
+        return t >= layer->n_tile;
+    return graph->sums != UOP_SUMS_CHAIN || t % layer->n_ic == layer->n_ic - 1;
+}
+
+static void fill(struct builder *b, enum uop_sram sram, const bool *is_read)
+{
+    const struct uop_graph *graph = b->graph;
+    b->n_use = 0;
+    for (uint32_t u = 0; u < graph->n_uop; u++) {
+        const struct uop *uop = &graph->uop[u];
+        const struct uop_cut_layer *layer = &graph->layer[uop->layer];
+        const uint32_t t = u % b->per_sample - layer->first;
+        const struct uop_box box = uop_box_of(graph, u);
+        b->first[u] = b->n_use;
+        b->word[u] = uop->output_word;
+        b->room[u] = 0;
+        if (t < layer->n_tile)
+            use_tile(b, u, t, &box);
+        if (sram != UOP_SRAM_ALL)
+            b->room[u] = 0;
+        b->room[u] += sram == UOP_SRAM_OFF ? 0 : uop->output_word;
+        b->is_result[u] = !is_read[uop->layer] && is_last_part(graph, layer, t);
+    }
+    b->first[graph->n_uop] = b->n_use;
+    for (uint32_t i = 0; i < b->n_item; i++)
+        b->held[i] = sram == UOP_SRAM_OFF || (sram == UOP_SRAM_OUTPUT && i >= graph->n_uop) ? 0 : b->word[i];
+}
+
+enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_machine *machine,
+                             enum uop_sram sram, struct arena *arena, struct uop_needs *out,
+                             struct dse_error *err)
+{
+    const struct uop_network *network = graph->network;
+    uint32_t n_source = 0;
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const uint32_t end = network->layer[l].first_source + network->layer[l].n_source;
+        n_source = end > n_source ? end : n_source;
+    }
+    struct builder b = {.graph = graph, .per_sample = graph->n_uop / graph->n_sample};
+    b.weights = arena_alloc_unset(arena, network->n_layer, sizeof *b.weights);
+    b.inputs = arena_alloc_unset(arena, n_source + (size_t)1, sizeof *b.inputs);
+    bool *is_read = arena_alloc(arena, network->n_layer, sizeof *is_read);
+    DSE_TRY(arena_check(arena, "what uops need", err));
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        is_read[l] = uop_is_read(network, l);
+    number(&b);
+    b.first = arena_alloc_unset(arena, graph->n_uop + (size_t)1, sizeof *b.first);
+    b.item = arena_alloc_unset(arena, b.n_use + (size_t)1, sizeof *b.item);
+    b.word = arena_alloc(arena, b.n_item, sizeof *b.word);
+    b.held = arena_alloc_unset(arena, b.n_item, sizeof *b.held);
+    b.room = arena_alloc_unset(arena, graph->n_uop, sizeof *b.room);
+    b.is_result = arena_alloc_unset(arena, graph->n_uop, sizeof *b.is_result);
+    DSE_TRY(arena_check(arena, "what uops need", err));
+    fill(&b, sram, is_read);
+    *out = (struct uop_needs){
+        .n_item = b.n_item,
+        .word = b.word,
+        .held = b.held,
+        .first = b.first,
+        .item = b.item,
+        .room = b.room,
+        .is_result = b.is_result,
+        .capacity_word =
+            sram == UOP_SRAM_OFF || machine->sram_word == ARCH_UNLIMITED ? UINT64_MAX : machine->sram_word,
+    };
+    return DSE_OK;
+}
+
+bool uop_is_read(const struct uop_network *network, uint32_t layer)
+{
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        for (uint32_t i = 0; i < network->layer[l].n_source; i++)
+            if (network->source[network->layer[l].first_source + i].layer == (int32_t)layer)
+                return true;
+    return false;
+}
+
+uint64_t uop_input_word(const struct uop_network *network, const struct uop_layer *layer,
+                        const struct uop_source *source)
+{
+    const struct kc_tile *whole = &layer->whole;
+    return input_word(network, layer, source,
+                      &(struct uop_box){{0, whole->p}, {0, whole->q}, {0, whole->k}, {0, whole->c}});
+}
