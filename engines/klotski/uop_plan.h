@@ -47,9 +47,9 @@ struct uop_outcome {
                         * way or the other */
     double mac_energy_j, buffer_energy_j, noc_energy_j, dram_energy_j;
     double sram_byte; /* read and written at all shared memories */
-    /* Messages, the links they take, and the bytes over all of these. By UOP_FLITS a uop has one message to all
-     * cores that wait for it, over a tree; else one to each, the shortest way. With UOP_DRAM also what passes
-     * along rows to and from the DRAM. */
+    /* Messages, the links they take, and the bytes over all of these. By UOP_FLITS a uop has one message to
+     * all cores that wait for it, over a tree; else one to each, the shortest way. With UOP_DRAM also what
+     * passes along rows to and from the DRAM. */
     double byte_hop;
     uint64_t dram_read_byte, dram_written_byte, spilled_byte;
     uint64_t n_message, n_hop;

@@ -73,8 +73,8 @@ static uint32_t find(const struct fed *f, enum uop_step_kind kind, uint32_t item
     return 0;
 }
 
-/* Core 0 runs a, then b, which reads a's output; core 1 runs c. a and c read tile v, b reads w; both 10 words,
- * the DRAM brings a word a cycle. Outputs are 4 words; b's and c's are results. */
+/* Core 0 runs a, then b, which reads a's output; core 1 runs c. a and c read tile v, b reads w; both 10
+ * words, the DRAM brings a word a cycle. Outputs are 4 words; b's and c's are results. */
 static void by_hand(struct fed *f, uint64_t capacity)
 {
     static const uint32_t core[] = {0, 0, 1}, uses[] = {1, 2, 1};
