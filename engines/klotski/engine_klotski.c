@@ -442,6 +442,15 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
                                   &state->scratch, err);
 }
 
+/* What the clock has cut short is not the same on another machine. */
+static enum engine_stop how_it_ended(const struct engine_context *context, const struct state *state)
+{
+    const double max_seconds = engine_context_task(context)->budget.max_seconds;
+    if (max_seconds > 0 && clock_wall_s() - state->start_s >= max_seconds)
+        return STOP_MAX_SECONDS;
+    return state->limited ? STOP_SOLVER_LIMIT : STOP_CONVERGED;
+}
+
 static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,
                             struct dse_error *err)
 {
@@ -464,7 +473,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
             if (!is_over)
                 return DSE_OK;
             DSE_TRY(finish(state, context, err));
-            *stop = state->limited ? STOP_SOLVER_LIMIT : STOP_CONVERGED;
+            *stop = how_it_ended(context, state);
             return DSE_OK;
         }
         DSE_TRY(try_candidate(state, context, candidate, &cost, err));

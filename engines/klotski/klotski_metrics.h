@@ -24,7 +24,8 @@
     X(S, spilled_byte, U64, "byte", NONE, LESS, "Of these what is no result of the network")                 \
     X(S, n_program, U64, "1", NONE, NEITHER,                                                                 \
       "Segments of uops that list schedules left above their bound, with schedule=ilp or relaxed")           \
-    X(S, n_program_proved, U64, "1", NONE, NEITHER, "Of these, programs that were solved to the end")        \
+    X(S, n_program_proved, U64, "1", NONE, NEITHER,                                                          \
+      "Of these, those for whose program it is proved that nothing is shorter in slots")                     \
     X(S, n_program_large, U64, "1", NONE, NEITHER, "Of these, programs that were too large to be tried")     \
     X(S, n_window, U64, "1", NONE, NEITHER, "Windows of the schedule whose cores mapping=mip was to choose") \
     X(S, n_window_proved, U64, "1", NONE, NEITHER, "Of these, programs that were solved to the end")

@@ -17,7 +17,7 @@ struct slot_settings {
 };
 
 enum slot_end {
-    SLOT_PROVED,  /* nothing in slots is shorter than `horizon` */
+    SLOT_PROVED,  /* nothing in slots is shorter than `horizon`: solved, or `horizon` is a bound */
     SLOT_LIMITED, /* a limit of the solver came first */
     SLOT_LARGE,   /* too many binaries: not tried */
 };

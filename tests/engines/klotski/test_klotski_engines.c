@@ -209,6 +209,49 @@ static void test_mappings_shorten_messages(void **state)
 }
 
 /* Never more cycles than a smaller mesh has on the same partition's bound, and less than a serial run. */
+/* Programs of segments and of windows: what they did is told, and nothing gets worse. */
+static void test_programs_are_told(void **state)
+{
+    static const char *const rule[] = {"ilp", "relaxed"};
+    struct schedule_run run;
+    (void)state;
+    open_on(&run, &engine_klotski, NETWORK("resnet50"), "3x3", "1000 word/cycle");
+    schedule_run_set(&run, "partition", "fixed");
+    schedule_run_set(&run, "h", "14");
+    schedule_run_set(&run, "w", "14");
+    schedule_run_set(&run, "ic", "264");
+    schedule_run_set(&run, "oc", "70");
+    schedule_run_set(&run, "sram", "off");
+    schedule_run_set(&run, "smaller", "false");
+    schedule_run_set(&run, "tries", "0");
+    schedule_run_set(&run, "slots", "60");
+    schedule_run_set(&run, "mapping", "sweep");
+    schedule_run_set(&run, "schedule", "list");
+    schedule_run_solve(&run);
+    const uint64_t listed = run.result.schedule.latency_cycle;
+    const double swept = own_of(&run).byte_hop;
+    assert_true(own_of(&run).n_program == METRIC_U64_MISSING && own_of(&run).n_window == METRIC_U64_MISSING);
+    schedule_run_set(&run, "mapping", "mip");
+    schedule_run_set(&run, "max_nodes", "1");
+    schedule_run_solve(&run);
+    assert_int_equal(run.result.schedule.latency_cycle, listed);
+    assert_true(own_of(&run).byte_hop < swept);
+    assert_true(own_of(&run).n_window_proved > 10 && own_of(&run).n_window_proved < own_of(&run).n_window);
+    assert_int_equal(run.result.stop, STOP_SOLVER_LIMIT);
+    schedule_run_set(&run, "mapping", "zigzag");
+    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+        schedule_run_set(&run, "schedule", rule[i]);
+        schedule_run_solve(&run);
+        const struct klotski_metrics own = own_of(&run);
+        const uint64_t n_limited = own.n_program - own.n_program_proved - own.n_program_large;
+        assert_true(run.result.schedule.latency_cycle <= listed);
+        assert_true(own.n_program > own.n_program_large && own.n_program_large > 0);
+        assert_true(i == 0 ? own.n_program_proved > 0 : n_limited > 0);
+        assert_int_equal(run.result.stop, n_limited ? STOP_SOLVER_LIMIT : STOP_CONVERGED);
+    }
+    schedule_run_close(&run);
+}
+
 static void test_scores_by_entropy(void **state)
 {
     static const char *const score[] = {"entropy", "entropy-mean"};
@@ -375,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_a_fixed_partition),
         cmocka_unit_test(test_links_carry_what_is_charged),
         cmocka_unit_test(test_mappings_shorten_messages),
+        cmocka_unit_test(test_programs_are_told),
         cmocka_unit_test(test_scores_by_entropy),
         cmocka_unit_test(test_one_target_latency),
         cmocka_unit_test(test_partitions_of_others),
