@@ -3,7 +3,7 @@
  * then the order of atomic_order.h. */
 #include <math.h>
 
-#include "engines/klotski/atomic_order.h"
+#include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
@@ -133,17 +133,9 @@ static enum dse_status offer(struct state *state, struct engine_context *context
     struct uop_plan plan =
         klotski_plan(context, OPTION_NETWORK, &state->rules, state->given ? state->given : state->cut);
     struct uop_graph graph;
-    uint64_t cycle;
     DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, plan.cut, plan.sums, plan.batch,
                          &state->scratch, &graph, err));
-    uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
-    uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
-    DSE_TRY(arena_check(&state->scratch, "an order of uops", err));
-    const bool in_rounds = plan.schedule.firing == UOP_ROUNDS;
-    DSE_TRY(atomic_order(&graph, &state->task.machine, in_rounds, &state->scratch, start, core, &cycle, err));
-    DSE_TRY(
-        klotski_lists(start, core, graph.n_uop, state->task.n_core, &state->scratch, &plan.schedule, err));
-    return klotski_offer(context, &state->task, &plan, &state->scratch, err);
+    return baseline_offer_atomic(context, &state->task, &graph, &plan, &state->scratch, err);
 }
 
 /* All rounds: fifty take microseconds. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/core_mapping.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
@@ -26,6 +27,7 @@ enum {
     OPTION_SCORE,
     OPTION_KAPPA,
     OPTION_SMALLER,
+    OPTION_BASELINES,
     OPTION_SCHEDULE,
     OPTION_SLOTS,
     OPTION_MAX_BINARIES,
@@ -103,6 +105,13 @@ static const struct engine_option option[N_OPTION] = {
                         .kind = OPTION_BOOL,
                         .standard = 1,
                         .highest = 1},
+    [OPTION_BASELINES] = {.name = "baselines",
+                          .sentence = "whether the orders of atomic and tangram are tried as well, on the "
+                                      "same partition, where messages take time",
+                          .unit = "",
+                          .kind = OPTION_BOOL,
+                          .standard = 1,
+                          .highest = 1},
     [OPTION_SCHEDULE] = {.name = "schedule",
                          .sentence = "the order of uops: layer after layer, by the longest path behind them, "
                                      "changed priorities besides, or before that programs in slots of time "
@@ -438,8 +447,13 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
     struct klotski_ordering ordering = ordering_of(context, state, &state->kept.random);
     ordering.limited = &state->limited;
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
-    return klotski_deal_and_offer(context, &state->task, &ordering, &graph, &state->kept.order, &plan,
-                                  &state->scratch, err);
+    DSE_TRY(klotski_deal_and_offer(context, &state->task, &ordering, &graph, &state->kept.order, &plan,
+                                   &state->scratch, err));
+    if (plan.transport == UOP_IDEAL || !value_of(context, OPTION_BASELINES))
+        return DSE_OK;
+    /* The search knows nothing of the network, so what knows no more of it may be faster there. */
+    DSE_TRY(baseline_offer_atomic(context, &state->task, &graph, &plan, &state->scratch, err));
+    return baseline_offer_tangram(context, &state->task, &graph, &plan, &state->scratch, err);
 }
 
 /* What the clock has cut short is not the same on another machine. */

@@ -2,7 +2,7 @@
  * the mesh, in zig-zag order. No search. With another's partition uop after uop goes to the next one. (Of
  * what M. Gao et al., "Tangram: Optimized coarse-grained dataflow for scalable NN accelerators", ASPLOS 2019,
  * do beyond that the baseline has nothing; it also passes over the size of the memories.) */
-#include "engines/klotski/core_traffic.h"
+#include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
@@ -31,7 +31,6 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 {
     struct state *state = memory;
     const struct klotski_task *task = &state->task;
-    const struct core_mesh mesh = {task->machine.columns, task->machine.rows};
     const uint32_t n_layer = task->network.n_layer;
     struct uop_cut *whole = arena_alloc(&state->scratch, n_layer, sizeof *whole);
     const struct tile_rules rules = {.sums = UOP_SUMS_ALL, .sram = UOP_SRAM_OFF, .batch = task->batch};
@@ -46,15 +45,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     plan.cut = plan.cut ? plan.cut : whole;
     DSE_TRY(uop_graph_of(&task->network, &task->machine, plan.cut, plan.sums, task->batch, &state->scratch,
                          &graph, err));
-    uint64_t *start = arena_alloc(&state->scratch, graph.n_uop, sizeof *start);
-    uint32_t *core = arena_alloc(&state->scratch, graph.n_uop, sizeof *core);
-    DSE_TRY(arena_check(&state->scratch, "a schedule", err));
-    for (uint32_t u = 0; u < graph.n_uop; u++) {
-        start[u] = u; /* layer after layer */
-        core[u] = core_zigzag(&mesh, u % task->n_core);
-    }
-    DSE_TRY(klotski_lists(start, core, graph.n_uop, task->n_core, &state->scratch, &plan.schedule, err));
-    DSE_TRY(klotski_offer(context, task, &plan, &state->scratch, err));
+    DSE_TRY(baseline_offer_tangram(context, task, &graph, &plan, &state->scratch, err));
     engine_context_count(context, 1);
     *stop = STOP_CONVERGED;
     return DSE_OK;
