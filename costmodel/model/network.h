@@ -74,6 +74,12 @@ struct network_input {
     uint32_t c, h, w;
 };
 
+/* One of several networks that were joined. */
+struct network_part {
+    const char *name; /* before the dot in its layers' names */
+    uint32_t first_layer, n_layer;
+};
+
 struct network {
     const char *name;
     const char *title;        /* "" when the file has none */
@@ -87,6 +93,8 @@ struct network {
     const struct layer *layer; /* (n_layer) in file order */
     /* (n_layer) layer numbers, producers before consumers; file order where that allows */
     const uint32_t *order;
+    uint32_t n_part;                 /* 0: it is no joined one */
+    const struct network_part *part; /* (n_part) */
     struct arena arena;
 };
 
@@ -121,6 +129,12 @@ DSE_MUST_CHECK enum dse_status network_parse_with(const char *name, const char *
 DSE_MUST_CHECK enum dse_status network_read_all(const char *path, struct dse_faults *faults,
                                                 struct network *network, struct dse_error *err);
 void network_free(struct network *network);
+
+/* Several networks (n, 1 at least) side by side as one, which shares nothing with them: "a+b", with layers
+ * "a.conv1"; a second network of one name is "a-2". On failure `out` needs no release. DSE_BAD_INPUT: graphs
+ * and lists of layers together; DSE_LIMIT: too many layers, a name too long. */
+DSE_MUST_CHECK enum dse_status network_join(const struct network *part, uint32_t n, struct network *out,
+                                            struct dse_error *err);
 
 /* The word of a type in files ("conv"); never NULL. */
 const char *layer_type_text(enum layer_type type);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -145,6 +146,16 @@ enum dse_status input_store_get(struct input_store *store, enum resolve_kind kin
     if (store->replay)
         return not_held(store, role_of[kind], name, err);
     return record(store, kind, name, base_dir, got, err);
+}
+
+bool input_store_has_network(const struct input_store *store, const char *name, const char *base_dir)
+{
+    char path[RESOLVE_PATH_MAX];
+    struct dse_error unknown;
+    if (store->replay)
+        return find_input(store, role_of[RESOLVE_NETWORK], name) != NULL;
+    return resolve_name(RESOLVE_NETWORK, name, base_dir, path, sizeof path, &unknown) == DSE_OK &&
+           access(path, F_OK) == 0;
 }
 
 /* What is kept of a file of an option: YAML, as all inputs are. NULL when out of memory. */

@@ -3,6 +3,7 @@
 #ifndef DSE_INPUTS_INPUT_STORE_H
 #define DSE_INPUTS_INPUT_STORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,9 @@ void input_store_free(struct input_store *store);
 DSE_MUST_CHECK enum dse_status input_store_get(struct input_store *store, enum resolve_kind kind,
                                                const char *name, const char *base_dir,
                                                struct result_input *got, struct dse_error *err);
+
+/* Is there a network of that name: on disk, or replayed, in the store? */
+bool input_store_has_network(const struct input_store *store, const char *name, const char *base_dir);
 
 /* The bytes of a file that an engine's option names, for the caller to free, and its path. What the store
  * keeps of it is their checksum: it may be large. Replayed, it is read from where it lay. DSE_BAD_INPUT when

@@ -13,6 +13,7 @@
 #include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "dse/inputs/network_names.h"
 #include "dse/inputs/resolve.h"
 
 enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
@@ -80,11 +81,50 @@ enum dse_status input_architecture(const char *name, const struct input_override
     return status;
 }
 
-enum dse_status input_network(const char *name, struct network *network, struct dse_error *err)
+static bool is_network(void *user, const char *name)
+{
+    char path[RESOLVE_PATH_MAX];
+    struct dse_error unknown;
+    (void)user;
+    return resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, &unknown) == DSE_OK &&
+           access(path, F_OK) == 0;
+}
+
+static enum dse_status read_network(const char *name, struct network *network, struct dse_error *err)
 {
     char path[RESOLVE_PATH_MAX];
     DSE_TRY(resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, err));
     return network_read(path, network, err);
+}
+
+/* Reads several and joins them; memory of `arena`. */
+static enum dse_status read_networks(const char *const *name, size_t n, struct arena *arena,
+                                     struct network *network, struct dse_error *err)
+{
+    struct network *part = arena_alloc(arena, n, sizeof *part);
+    size_t n_read = 0;
+    enum dse_status status = arena_check(arena, "joined networks", err);
+    while (status == DSE_OK && n_read < n)
+        if ((status = read_network(name[n_read], &part[n_read], err)) == DSE_OK)
+            n_read++;
+    if (status == DSE_OK)
+        status = network_join(part, (uint32_t)n, network, err);
+    for (size_t i = 0; i < n_read; i++)
+        network_free(&part[i]);
+    return status;
+}
+
+enum dse_status input_network(const char *name, struct network *network, struct dse_error *err)
+{
+    struct arena arena;
+    const char *const *part;
+    size_t n;
+    arena_init(&arena);
+    enum dse_status status = network_names(name, is_network, NULL, &arena, &part, &n, err);
+    if (status == DSE_OK)
+        status = n == 1 ? read_network(name, network, err) : read_networks(part, n, &arena, network, err);
+    arena_free(&arena);
+    return status;
 }
 
 enum dse_status input_problems(const char *const *name, size_t n, struct network *network,

@@ -32,7 +32,8 @@ DSE_MUST_CHECK enum dse_status input_overrides_read(const struct cli_args *args,
 DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
                                                   struct architecture *arch, struct dse_error *err);
 
-/* A network by name or path; release with network_free. */
+/* A network by name or path, or several, "resnet50+googlenet", side by side (network_names.h, network_join);
+ * release with network_free. */
 DSE_MUST_CHECK enum dse_status input_network(const char *name, struct network *network,
                                              struct dse_error *err);
 

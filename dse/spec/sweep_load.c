@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "dse/inputs/network_names.h"
 #include "dse/inputs/resolve.h"
 #include "dse/spec/sweep.h"
 
@@ -115,17 +116,61 @@ static enum dse_status take_problem(void *user, const char *path, const char **b
     return DSE_OK;
 }
 
-/* The next one of the sweep. */
-static enum dse_status load_network(struct sweep *sweep, const struct spec_text *name, struct dse_error *err)
+static bool has_network(void *user, const char *name)
+{
+    const struct sweep *sweep = user;
+    return input_store_has_network(sweep->spec->inputs, name, sweep->spec->base_dir);
+}
+
+/* One of those that are side by side; `*is_read`: without a fault. */
+static enum dse_status load_part(struct sweep *sweep, const struct spec_text *name, struct network *network,
+                                 bool *is_read, struct dse_error *err)
 {
     struct dse_faults *faults = sweep->spec->faults;
     const size_t n_fault = dse_faults_count(faults);
     const struct network_files problems = {take_problem, sweep->spec->inputs, faults};
     struct result_input file;
     DSE_TRY(take_file(sweep, RESOLVE_NETWORK, name, &file, err));
-    DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems,
-                               &sweep->network[sweep->n_network], err));
-    sweep->n_network += dse_faults_count(faults) == n_fault;
+    DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems, network, err));
+    *is_read = dse_faults_count(faults) == n_fault;
+    return DSE_OK;
+}
+
+static enum dse_status load_parts(struct sweep *sweep, const char *const *part, size_t n,
+                                  const struct spec_text *whole, struct dse_error *err)
+{
+    struct network *network = arena_alloc(&sweep->arena, n, sizeof *network);
+    size_t n_read = 0;
+    bool is_read = true;
+    enum dse_status status = arena_check(&sweep->arena, "a sweep", err);
+    while (status == DSE_OK && is_read && n_read < n) {
+        const struct spec_text name = {part[n_read], whole->line};
+        status = load_part(sweep, &name, &network[n_read], &is_read, err);
+        n_read += status == DSE_OK && is_read;
+    }
+    if (status == DSE_OK && is_read) {
+        struct dse_error inner;
+        status = network_join(network, (uint32_t)n, &sweep->network[sweep->n_network], &inner);
+        if (status != DSE_OK)
+            status = spec_blame(sweep->spec, whole, &inner, err);
+    }
+    for (size_t i = 0; i < n_read; i++)
+        network_free(&network[i]);
+    sweep->n_network += status == DSE_OK && is_read;
+    return status;
+}
+
+/* The next one of the sweep, or several as one. */
+static enum dse_status load_network(struct sweep *sweep, const struct spec_text *name, struct dse_error *err)
+{
+    const char *const *part;
+    size_t n;
+    bool is_read = false;
+    DSE_TRY(network_names(name->text, has_network, sweep, &sweep->arena, &part, &n, err));
+    if (n > 1)
+        return load_parts(sweep, part, n, name, err);
+    DSE_TRY(load_part(sweep, name, &sweep->network[sweep->n_network], &is_read, err));
+    sweep->n_network += is_read;
     return DSE_OK;
 }
 

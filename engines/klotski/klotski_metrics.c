@@ -18,6 +18,17 @@ _Static_assert(sizeof(struct klotski_metrics) ==
                    sizeof metric / sizeof metric[0] <= METRIC_GROUP_MAX,
                "the metrics fit into a schedule's own values");
 
+static void put_networks(const struct uop_outcome *o, struct klotski_metrics *own)
+{
+    const uint32_t n = uop_part_count(&o->graph);
+    own->first_network_cycle = UINT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t finish = uop_part_of(&o->graph, &o->times, i).finish_cycle;
+        own->first_network_cycle = finish < own->first_network_cycle ? finish : own->first_network_cycle;
+        own->mean_network_cycle += (double)finish / n;
+    }
+}
+
 void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *plan,
                          const struct kc_machine *machine, struct engine_schedule *schedule)
 {
@@ -41,6 +52,7 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
         .dram_written_byte = o->dram_written_byte,
         .spilled_byte = o->spilled_byte,
     };
+    put_networks(o, &own);
     for (uint32_t c = 0; c < plan->schedule.n_core; c++)
         own.n_core_used += plan->schedule.first[c + 1] > plan->schedule.first[c];
     engine_schedule_init(schedule);

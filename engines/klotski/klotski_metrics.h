@@ -22,6 +22,10 @@
     X(S, dram_read_byte, U64, "byte", NONE, LESS, "Bytes read from the DRAM")                                \
     X(S, dram_written_byte, U64, "byte", NONE, LESS, "Bytes written to the DRAM")                            \
     X(S, spilled_byte, U64, "byte", NONE, LESS, "Of these what is no result of the network")                 \
+    X(S, first_network_cycle, U64, "cycle", NONE, LESS,                                                      \
+      "Cycles until the first of several joined networks is done; the last is at latency_cycle")             \
+    X(S, mean_network_cycle, F64, "cycle", NONE, LESS,                                                       \
+      "Cycles until one of several joined networks is done, on average")                                     \
     X(S, n_program, U64, "1", NONE, NEITHER,                                                                 \
       "Segments of uops that list schedules left above their bound, with schedule=ilp or relaxed")           \
     X(S, n_program_proved, U64, "1", NONE, NEITHER,                                                          \

@@ -83,6 +83,12 @@ static enum dse_status report_summary(const void *schedule, struct report *repor
     text_append(out, "  %-*s  %s, %s hops, %s x hops\n", LABEL, "messages",
                 text_thousands(o->n_message, a, sizeof a), text_thousands(o->n_hop, b, sizeof b),
                 text_bytes(o->byte_hop, (char[SHOWN_MAX]){0}, SHOWN_MAX));
+    for (uint32_t i = 0; i < uop_part_count(&o->graph) && e->network.network->n_part; i++) {
+        const struct uop_part part = uop_part_of(&o->graph, &o->times, i);
+        text_append(out, "  %-*s  %s, cycles %s to %s\n", LABEL, i ? "" : "networks", part.name,
+                    text_thousands(part.start_cycle, a, sizeof a),
+                    text_thousands(part.finish_cycle, b, sizeof b));
+    }
     if (e->plan.memory == UOP_DRAM)
         text_append(out, "  %-*s  %s read, %s written, %s of them spilled; busy %.1f %% of the time\n", LABEL,
                     "DRAM", text_bytes((double)o->dram_read_byte, a, sizeof a),
@@ -137,6 +143,29 @@ static enum dse_status report_edges(const void *schedule, struct report *report,
             cells_text(&report->rows, name);
             cells_count(&report->rows, graph->uop[u].output_word * e->machine.word_byte);
         }
+    return DSE_OK;
+}
+
+static const struct cell_column network_column[] = {
+    CELL_COLUMN("network", "network", LOOK_TEXT),   CELL_COLUMN("start", "start", LOOK_COUNT),
+    CELL_COLUMN("finish", "finish", LOOK_COUNT),    CELL_COLUMN("uops", "uops", LOOK_COUNT),
+    CELL_COLUMN("work_cycles", "work", LOOK_COUNT),
+};
+
+static enum dse_status report_networks(const void *schedule, struct report *report, struct dse_error *err)
+{
+    const struct evaluated *e = schedule;
+    const struct uop_outcome *o = &e->outcome;
+    (void)err;
+    cells_init(&report->rows, network_column, sizeof network_column / sizeof network_column[0]);
+    for (uint32_t i = 0; i < uop_part_count(&o->graph); i++) {
+        const struct uop_part part = uop_part_of(&o->graph, &o->times, i);
+        cells_text(&report->rows, part.name);
+        cells_count(&report->rows, part.start_cycle);
+        cells_count(&report->rows, part.finish_cycle);
+        cells_count(&report->rows, part.n_uop);
+        cells_count(&report->rows, part.work_cycle);
+    }
     return DSE_OK;
 }
 
@@ -231,6 +260,7 @@ static const struct schedule_report reports[] = {
     {"summary", "cycles, bound, uops, use of the accelerators, messages, energy", NULL, report_summary},
     {"uops", "when and where each uop runs", NULL, report_uops},
     {"edges", "which uop waits for which, and the bytes between them", NULL, report_edges},
+    {"networks", "when each of several networks is done", NULL, report_networks},
     {"links", "bytes over each link between accelerators, and cycles in which it is busy", NULL,
      report_links},
 };

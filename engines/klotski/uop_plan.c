@@ -235,3 +235,28 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     out->mac_share = (double)out->n_mac / (time * machine->c_lane * machine->k_lane);
     return DSE_OK;
 }
+
+uint32_t uop_part_count(const struct uop_graph *graph)
+{
+    const struct network *network = graph->network->network;
+    return network->n_part ? network->n_part : 1;
+}
+
+struct uop_part uop_part_of(const struct uop_graph *graph, const struct uop_times *times, uint32_t i)
+{
+    const struct network *network = graph->network->network;
+    const struct network_part whole = {network->name, 0, network->n_layer};
+    const struct network_part *of = network->n_part ? &network->part[i] : &whole;
+    struct uop_part part = {.name = of->name, .start_cycle = UINT64_MAX};
+    for (uint32_t u = 0; u < graph->n_uop; u++) {
+        const uint32_t l = graph->network->layer[graph->uop[u].layer].of;
+        if (l < of->first_layer || l - of->first_layer >= of->n_layer)
+            continue;
+        part.start_cycle = times->start[u] < part.start_cycle ? times->start[u] : part.start_cycle;
+        part.finish_cycle = times->finish[u] > part.finish_cycle ? times->finish[u] : part.finish_cycle;
+        part.work_cycle += graph->uop[u].cycle;
+        part.n_uop++;
+    }
+    part.start_cycle = part.n_uop ? part.start_cycle : 0;
+    return part;
+}

@@ -65,6 +65,20 @@ DSE_MUST_CHECK enum dse_status uop_plan_evaluate(const struct uop_network *netwo
                                                  const atomic_int *cancel, struct arena *arena,
                                                  struct uop_outcome *out, struct dse_error *err);
 
+/* One of the networks that were joined, or the only one. */
+struct uop_part {
+    const char *name;
+    uint64_t start_cycle, finish_cycle; /* of its first uop, and of its last */
+    uint64_t work_cycle;
+    uint32_t n_uop;
+};
+
+/* How many there are. */
+uint32_t uop_part_count(const struct uop_graph *graph);
+
+/* What became of number `i`. */
+struct uop_part uop_part_of(const struct uop_graph *graph, const struct uop_times *times, uint32_t i);
+
 /* Append the text form; `graph` is the plan's. Check out->failed. */
 void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, struct text_buffer *out);
 

@@ -52,4 +52,56 @@ check 'a product of activations' code 2 "$DSE" eval klotski bert_base "$folder/p
 check 'or what comes before' says 'can be no uops'
 check 'as in a search, which fails' code 1 "$DSE" map klotski mobilenet_v1 -e klotski
 check 'with the same words' says 'layer conv2_dw has 32 groups of channels and can be no uops'
+
+# Several networks at once.
+cat >"$folder/one.yaml" <<'YAML'
+network: one
+input: {C: 4, H: 4, W: 4}
+layers:
+- {name: a, type: conv, C: 4, K: 4, P: 4, Q: 4, R: 1, S: 1, from: input}
+YAML
+cat >"$folder/joined.yaml" <<'YAML'
+uops: 1
+network: two+one+one
+partition:
+- {layer: two.a, h: 4, w: 4, ic: 4, oc: 40}
+- {layer: two.b, h: 4, w: 4, ic: 40, oc: 4}
+- {layer: one.a, h: 4, w: 4, ic: 4, oc: 4}
+- {layer: one-2.a, h: 2, w: 4, ic: 4, oc: 4}
+cores:
+- [one.a/0, two.a/0, two.b/0]
+- [one-2.a/0, one-2.a/1]
+YAML
+all="$folder/two.yaml+$folder/one.yaml+$folder/one.yaml"
+check 'three networks' code 0 "$DSE" eval klotski "$all" "$folder/joined.yaml" --set Core.mesh=2x1 -r networks -f csv
+# One pixel of 4 by 4 channels takes 1 + ceil(8 / 128) = 2 cycles, one load 1 more.
+check 'each with its times' grep -qx 'one,0,33,1,33' "$folder/out"
+check 'and with what it has' grep -qx 'one-2,0,34,2,34' "$folder/out"
+check 'the first begins when its accelerator is free' grep -q '^two,33,' "$folder/out"
+check 'as a point' code 0 "$DSE" map klotski "$all" -e klotski -f csv
+check 'has the first and the mean' grep -q '^mean_network_cycle,' "$folder/out"
+check 'another order' code 2 "$DSE" eval klotski "$folder/one.yaml+$folder/two.yaml" "$folder/joined.yaml" --set Core.mesh=2x1
+check 'is another network' says 'the schedule is for network "two+one+one", not one+two'
+check 'a graph and a list' code 2 "$DSE" map klotski resnet50+deepbench -e klotski
+check 'do not go together' says 'networks resnet50 and deepbench cannot be joined'
+check 'no name' code 2 "$DSE" map klotski resnet50+ -e klotski
+check 'is missed' says 'the name of the network is empty'
+check 'a wrong one' code 2 "$DSE" map klotski resnet50+gogglenet -e klotski
+check 'has a nearest' says 'unknown network "gogglenet"; did you mean googlenet?'
+sed 's/network: one/network: plus/' "$folder/one.yaml" >"$folder/two.yaml+one.yaml"
+check 'a file with a plus in its name' code 0 "$DSE" map klotski "$folder/two.yaml+one.yaml" -e klotski
+check 'is that file' grep -q '^plus, batch 1' "$folder/out"
+
+cat >"$folder/joint.yaml" <<YAML
+experiment: joint
+architecture: klotski
+engine: klotski
+axes:
+  network: [two.yaml+one.yaml+two.yaml, one.yaml+one.yaml]
+  Core.mesh: [1x1, 2x1]
+YAML
+check 'a sweep' code 0 "$DSE" run "$folder/joint.yaml" -o "$folder/joint"
+check 'of all' test "$(grep -c ',ok,' "$folder/joint.csv")" = 4
+check 'again from what it kept' code 0 "$DSE" rerun "$folder/joint.h5"
+check 'equal' grep -q '4 of 4 points computed again: 4 equal' "$folder/out"
 finish

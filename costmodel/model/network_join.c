@@ -1,0 +1,157 @@
+/* Several networks side by side as one: layers of all, one network after the other, under names that say whose
+ * they are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "costmodel/model/network.h"
+
+/* What is copied; `arena` is that of the joined network. */
+struct joiner {
+    const struct network *from;
+    const struct network_part *part;
+    uint32_t first_input;
+    struct arena *arena;
+};
+
+static bool is_taken(const struct network_part *part, uint32_t n, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(part[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The network's name, of a second one of that name with -2, and so on. */
+static const char *part_name(const struct network_part *part, uint32_t n, const char *name,
+                             struct arena *arena)
+{
+    char text[2 * PROBLEM_NAME_MAX];
+    (void)snprintf(text, sizeof text, "%.120s", name);
+    for (uint32_t i = 2; is_taken(part, n, text); i++)
+        (void)snprintf(text, sizeof text, "%.120s-%u", name, i);
+    return arena_copy_text(arena, text, strlen(text));
+}
+
+static int32_t joined_producer(const struct joiner *j, int32_t producer)
+{
+    if (producer == LAYER_NO_PRODUCER)
+        return producer;
+    return producer >= 0 ? producer + (int32_t)j->part->first_layer : producer - (int32_t)j->first_input;
+}
+
+static enum dse_status joined_name(const struct joiner *j, const char *name, const char **out,
+                                   struct dse_error *err)
+{
+    char text[PROBLEM_NAME_MAX];
+    const int n = snprintf(text, sizeof text, "%s.%s", j->part->name, name);
+    if (n < 0 || (size_t)n >= sizeof text)
+        return dse_fail(err, DSE_LIMIT,
+                        "layer %s of network %s cannot be joined to others: %s.%s is longer than %d bytes",
+                        name, j->from->name, j->part->name, name, PROBLEM_NAME_MAX - 1);
+    *out = arena_copy_text(j->arena, text, (size_t)n);
+    return DSE_OK;
+}
+
+static enum dse_status copy_layer(const struct joiner *j, const struct layer *from, struct layer *to,
+                                  struct dse_error *err)
+{
+    int32_t *producer = arena_alloc(j->arena, from->n_producer, sizeof *producer);
+    struct problem *einsum = from->einsum ? arena_alloc(j->arena, 1, sizeof *einsum) : NULL;
+    *to = *from;
+    DSE_TRY(joined_name(j, from->name, &to->name, err));
+    DSE_TRY(arena_check(j->arena, "joined networks", err));
+    for (uint32_t i = 0; i < from->n_producer; i++)
+        producer[i] = joined_producer(j, from->producer[i]);
+    to->producer = producer;
+    to->weight_producer = joined_producer(j, from->weight_producer);
+    if (einsum)
+        *einsum = *from->einsum;
+    to->einsum = einsum;
+    return DSE_OK;
+}
+
+/* The name of the whole, "resnet50+googlenet". */
+static const char *whole_name(const struct network *part, uint32_t n, struct arena *arena)
+{
+    size_t length = 0;
+    for (uint32_t i = 0; i < n; i++)
+        length += strlen(part[i].name) + 1;
+    char *name = arena_alloc(arena, length, 1), *at = name;
+    for (uint32_t i = 0; name && i < n; i++)
+        at += snprintf(at, length - (size_t)(at - name), "%s%s", i ? "+" : "", part[i].name);
+    return name;
+}
+
+static enum dse_status check_kinds(const struct network *part, uint32_t n, uint32_t *n_layer,
+                                   uint32_t *n_input, struct dse_error *err)
+{
+    *n_layer = *n_input = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (part[i].is_graph != part[0].is_graph)
+            return dse_fail(err, DSE_BAD_INPUT,
+                            "networks %s and %s cannot be joined: one is a graph, the other a list of layers",
+                            part[0].name, part[i].name);
+        *n_layer += part[i].n_layer;
+        *n_input += part[i].n_input;
+        if (*n_layer > NETWORK_LAYER_MAX)
+            return dse_fail(err, DSE_LIMIT, "joined networks with more than %d layers", NETWORK_LAYER_MAX);
+    }
+    return DSE_OK;
+}
+
+static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_layer, uint32_t n_input,
+                            struct network *out, struct dse_error *err)
+{
+    struct arena *arena = &out->arena;
+    struct layer *layer = arena_alloc(arena, n_layer, sizeof *layer);
+    struct network_input *input = arena_alloc(arena, n_input, sizeof *input);
+    uint32_t *order = arena_alloc(arena, n_layer, sizeof *order);
+    struct network_part *of = arena_alloc(arena, n, sizeof *of);
+    const char *name = whole_name(part, n, arena);
+    DSE_TRY(arena_check(arena, "joined networks", err));
+    *out = (struct network){.name = name,
+                            .title = "",
+                            .source = "",
+                            .path = name,
+                            .is_graph = part[0].is_graph,
+                            .published_batch = part[0].published_batch,
+                            .n_input = n_input,
+                            .input = input,
+                            .n_layer = n_layer,
+                            .layer = layer,
+                            .order = order,
+                            .n_part = n,
+                            .part = of,
+                            .arena = *arena};
+    uint32_t at = 0, in = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        of[i] = (struct network_part){part_name(of, i, part[i].name, &out->arena), at, part[i].n_layer};
+        DSE_TRY(arena_check(&out->arena, "joined networks", err));
+        const struct joiner j = {&part[i], &of[i], in, &out->arena};
+        if (part[i].published_batch != out->published_batch)
+            out->published_batch = 0;
+        for (uint32_t k = 0; k < part[i].n_input; k++, in++) {
+            input[in] = part[i].input[k];
+            DSE_TRY(joined_name(&j, input[in].name, &input[in].name, err));
+        }
+        for (uint32_t l = 0; l < part[i].n_layer; l++, at++) {
+            DSE_TRY(copy_layer(&j, &part[i].layer[l], &layer[at], err));
+            order[at] = part[i].order[l] + of[i].first_layer;
+        }
+    }
+    return arena_check(&out->arena, "joined networks", err);
+}
+
+enum dse_status network_join(const struct network *part, uint32_t n, struct network *out,
+                             struct dse_error *err)
+{
+    uint32_t n_layer, n_input;
+    *out = (struct network){.name = ""};
+    arena_init(&out->arena);
+    enum dse_status status = check_kinds(part, n, &n_layer, &n_input, err);
+    if (status == DSE_OK)
+        status = join(part, n, n_layer, n_input, out, err);
+    if (status != DSE_OK)
+        network_free(out);
+    return status;
+}
