@@ -1,5 +1,5 @@
-/* Several networks side by side as one: layers of all, one network after the other, under names that say whose
- * they are. */
+/* Several networks side by side as one: layers of all, one network after the other, under names that say
+ * whose they are. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Which smaller meshes an answer for a mesh of accelerators is tried from: a schedule for n of them is one for
- * more. Without a network only their number matters. docs/klotski.md, "More accelerators". */
+/* Which smaller meshes an answer for a mesh of accelerators is tried from: a schedule for n of them is one
+ * for more. Without a network only their number matters. docs/klotski.md, "More accelerators". */
 #ifndef ENGINES_KLOTSKI_SMALLER_MESH_H
 #define ENGINES_KLOTSKI_SMALLER_MESH_H
 
@@ -18,7 +18,8 @@ struct partition_load {
 /* `scratch` (n_uop) */
 struct partition_load partition_load_of(const struct uop_graph *graph, uint64_t *scratch);
 
-/* Cycles that the best of `n` partitions is not below on so many cores, for `batch` times the uops of each. */
+/* Cycles that the best of `n` partitions is not below on so many cores, for `batch` times the uops of
+ * each. */
 uint64_t partition_loads_bound(const struct partition_load *load, uint32_t n, uint32_t batch,
                                uint32_t n_core);
 
