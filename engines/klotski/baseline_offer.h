@@ -4,8 +4,8 @@
 
 #include "engines/klotski/klotski_task.h"
 
-/* Uop after uop on the next accelerator in zig-zag order. `graph` is the plan's, whose schedule is set, but for
- * its firing. Memory from `scratch`. Errors of klotski_offer. */
+/* Uop after uop on the next accelerator in zig-zag order. `graph` is the plan's, whose schedule is set,
+ * but for its firing. Memory from `scratch`. Errors of klotski_offer. */
 DSE_MUST_CHECK enum dse_status baseline_offer_tangram(struct engine_context *context,
                                                       const struct klotski_task *task,
                                                       const struct uop_graph *graph, struct uop_plan *plan,

@@ -7,7 +7,6 @@
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
-#include "engines/klotski/plan_timeline.h"
 
 enum { SHOWN_MAX = 64, NAME_MAX_BYTE = 160, LABEL = 12 };
 

@@ -1,8 +1,7 @@
-/* Rows by accelerator and start, of times that are known. */
-#include "engines/klotski/plan_timeline.h"
-
+/* The execution graph of a schedule of uops: rows by accelerator and start, of times that are known. */
 #include <string.h>
 
+#include "base/timeline_data.h"
 #include "engines/klotski/klotski_task.h"
 
 enum { NAME_MAX_BYTE = 160 };

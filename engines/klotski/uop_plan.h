@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "base/timeline_data.h"
 #include "costmodel/uop/uop_transport.h"
 
 extern const char *const uop_sums_name[3]; /* by enum uop_sums: "all", "chain", "reduce" */
@@ -78,6 +79,15 @@ uint32_t uop_part_count(const struct uop_graph *graph);
 
 /* What became of number `i`. */
 struct uop_part uop_part_of(const struct uop_graph *graph, const struct uop_times *times, uint32_t i);
+
+/* The execution graph (base/timeline_data.h). Of the evaluated `plan`; `core` (n_uop) is where each uop
+ * runs. Texts are copied to `arena`. DSE_LIMIT: 2^60 cycles and more. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status uop_plan_timeline(const struct architecture *arch,
+                                                 const struct kc_machine *machine,
+                                                 const struct uop_plan *plan,
+                                                 const struct uop_outcome *outcome, const uint32_t *core,
+                                                 const char *title, struct arena *arena,
+                                                 struct timeline *timeline, struct dse_error *err);
 
 /* Append the text form; `graph` is the plan's. Check out->failed. */
 void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, struct text_buffer *out);

@@ -1,6 +1,7 @@
-/* Tests: baseline_offer.c, engine_klotski.c, engine_tangram.c, klotski_task.c, klotski_metrics.c, partition.c.
- * Cycles of whole layers by MAESTRO's sums; sizes of Klotski's grid and its best points by an independent
- * program (Python), and how well the Bayesian search finds them; the driver checks every schedule apart. */
+/* Tests: baseline_offer.c, engine_klotski.c, engine_tangram.c, klotski_task.c, klotski_metrics.c,
+ * partition.c. Cycles of whole layers by MAESTRO's sums; sizes of Klotski's grid and its best points by
+ * an independent program (Python), and how well the Bayesian search finds them; the driver checks every
+ * schedule apart. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -333,8 +334,8 @@ static void test_partitions_of_others(void **state)
     schedule_run_close(&found);
 }
 
-/* Where messages take time the search of klotski knows no more of it than the baselines: on this partition atomic
- * would be ahead, were its order not tried, too. */
+/* Where messages take time the search of klotski knows no more of it than the baselines: on this
+ * partition atomic would be ahead, were its order not tried, too. */
 static void test_klotski_is_not_behind_the_baselines_on_a_network(void **state)
 {
     static const struct engine *const engine[] = {&engine_klotski, &engine_klotski, &engine_atomic,
