@@ -57,8 +57,8 @@ enum dse_status uop_plan_timeline(const struct architecture *arch, const struct 
     DSE_TRY(arena_check(arena, "a timeline", err));
     put_rows(&by_start, outcome, arena, row);
     text_init(&rules);
-    text_append(&rules, "%s, %s", uop_transport_name[plan->transport],
-                uop_firing_name[plan->schedule.firing]);
+    text_append(&rules, "%s, %s%s", uop_transport_name[plan->transport],
+                uop_firing_name[plan->schedule.firing], plan->memory == UOP_DRAM ? ", dram" : "");
     *timeline = (struct timeline){
         .kind = TIMELINE_UOPS,
         .title = copy(arena, title),
@@ -71,7 +71,8 @@ enum dse_status uop_plan_timeline(const struct architecture *arch, const struct 
         .cycle = (int64_t)outcome->times.cycle,
         .work_cycle = (int64_t)outcome->work_cycle,
         .clock_hz = machine->clock_hz,
-        .energy_j = outcome->mac_energy_j + outcome->buffer_energy_j + outcome->noc_energy_j,
+        .energy_j =
+            outcome->mac_energy_j + outcome->buffer_energy_j + outcome->noc_energy_j + outcome->dram_energy_j,
         .n_uop = graph->n_uop,
         .uop = row,
     };
