@@ -1,5 +1,6 @@
-/* Rows of Eqs. (4) to (8), with slots counted from 0 and a uop running in those from its start to before its
- * end; the paper counts them from 0 and from 1, and names the uops of a precedence the wrong way round. */
+/* The rows of Eq. (18), which are those of Eqs. (5) to (8), with slots counted from 0 and a uop running in
+ * those from its start to before its end. As printed, slots count from 0 in Eq. (1) and from 1 here, Eq. (18)
+ * names the wrong uop in its third row, and in Eq. (8) the sum over a uop's slots is outside that over uops. */
 #include "engines/klotski/slot_program.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static uint32_t put_start(const struct program *p, uint32_t i, double sign, uint
     return n;
 }
 
-/* Eq. (6), where the windows leave it open; and the last end, Eqs. (4) and (7). */
+/* Eq. (7), where the windows leave it open; and the last end, Eq. (6). */
 static void add_precedence(struct program *p)
 {
     const uint32_t last =
