@@ -4,11 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "engines/klotski/list_schedule.h"
 #include "engines/search/annealing.h"
 
-/* At first a schedule that is 0.2 % longer is taken once in e times; less and less, to none at the end. */
-static const double first_temperature = 2e-3, alpha = 8;
+/* At first a schedule that is so much longer is taken once in e times; less and less, to none at the end. */
+static const double first_temperature = 2e-3, first_temperature_network = 1e-2, alpha = 8;
 
 enum { MAKE_ROOM_MAX = 20 }; /* layers that are given larger tiles in one move, at most */
 
@@ -16,33 +15,18 @@ struct cut_search {
     const struct klotski_task *task;
     const struct tile_rules *rules;
     const struct tile_lists *lists;
-    struct arena *scratch;
+    struct cut_pricer *pricer;
     uint32_t n_layer;
     bool by_map;
-    struct uop_cut *cut, *before, *best; /* (n_layer) now, before the last move, of the fewest cycles */
-    uint64_t best_cycle, last_cycle;
+    bool by_parts;                /* moves for a network */
+    struct uop_cut *cut, *before; /* (n_layer) now, before the last move */
+    struct uop_cut *best; /* (CUT_SEARCH_BESTS, n_layer) of the fewest cycles: best i at i modulo that */
+    uint64_t best_cycle[CUT_SEARCH_BESTS], last_cycle;
+    uint32_t n_best; /* that were the best so far */
     struct annealing *walk;
     enum dse_status status; /* of the last price */
     struct dse_error err;
 };
-
-enum dse_status cut_price(const struct klotski_task *task, const struct tile_rules *rules,
-                          const struct uop_cut *cut, uint64_t limit, struct arena *scratch, uint64_t *cycle,
-                          struct dse_error *err)
-{
-    struct uop_graph graph;
-    arena_reset(scratch);
-    DSE_TRY(
-        uop_graph_of(&task->network, &task->machine, cut, rules->sums, rules->batch, scratch, &graph, err));
-    uint64_t *priority = arena_alloc_unset(scratch, graph.n_uop, sizeof *priority);
-    uint64_t *start = arena_alloc_unset(scratch, graph.n_uop, sizeof *start);
-    uint32_t *core = arena_alloc_unset(scratch, graph.n_uop, sizeof *core);
-    struct list_scheduler *list = list_scheduler_new(&graph, task->n_core, scratch);
-    DSE_TRY(arena_check(scratch, "a list schedule", err));
-    list_b_level(&graph, 0, graph.n_uop, priority);
-    *cycle = list_schedule(list, 0, graph.n_uop, priority, limit, start, core);
-    return DSE_OK;
-}
 
 static const struct kc_tile *whole_of(const struct cut_search *s, uint32_t l)
 {
@@ -84,6 +68,81 @@ static struct uop_cut other_tile(const struct cut_search *s, uint32_t l, double 
     return tile[i < 2 ? 0 : i - 2 < n ? i - 2 : n - 1].cut;
 }
 
+/* One of the four sizes of a cut, the layer's, and what it is a multiple of. */
+struct side {
+    uint32_t *size, whole, unit;
+};
+
+static struct side side_of(const struct cut_search *s, uint32_t l, struct uop_cut *cut, uint32_t i)
+{
+    const struct kc_tile *whole = whole_of(s, l);
+    const struct kc_machine *machine = &s->task->machine;
+    const struct side side[] = {{&cut->h, whole->p, 1},
+                                {&cut->w, whole->q, 1},
+                                {&cut->ic, whole->c, machine->c_lane},
+                                {&cut->oc, whole->k, machine->k_lane}};
+    return side[i];
+}
+
+static uint32_t parts_of(const struct side *side)
+{
+    return (side->whole - 1) / *side->size + 1;
+}
+
+static void set_parts(const struct side *side, uint32_t parts)
+{
+    *side->size = tile_size_of_parts(side->whole, side->unit, parts);
+}
+
+/* One part more or less, twice or half as many. */
+static void change_parts(const struct cut_search *s, uint32_t l, struct uop_cut *cut,
+                         struct random_stream *random)
+{
+    const struct side side = side_of(s, l, cut, random_below(random, 4));
+    const uint32_t parts = parts_of(&side);
+    const uint32_t other[] = {parts + 1, parts - 1, 2 * parts, (parts + 1) / 2};
+    set_parts(&side, other[random_below(random, 4)]);
+}
+
+/* Other numbers of parts along two dimensions, by up to a factor of 4.5 each. */
+static void exchange_parts(const struct cut_search *s, uint32_t l, struct uop_cut *cut,
+                           struct random_stream *random)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct side side = side_of(s, l, cut, random_below(random, 4));
+        const double factor = exp(1.5 * (2 * random_unit(random) - 1));
+        set_parts(&side, (uint32_t)(parts_of(&side) * factor + 0.5));
+    }
+}
+
+/* As many parts of the map as the layer before or behind, and half of the time of the channels. */
+static void align_parts(const struct cut_search *s, uint32_t l, struct uop_cut *cut,
+                        struct random_stream *random)
+{
+    const bool before = random_below(random, 2);
+    if (before ? l == 0 : l + 1 == s->n_layer)
+        return;
+    const uint32_t other = before ? l - 1 : l + 1, n = random_below(random, 2) ? 4 : 2;
+    for (uint32_t i = 0; i < n; i++) {
+        struct uop_cut like = s->cut[other];
+        const struct side from = side_of(s, other, &like, i), to = side_of(s, l, cut, i);
+        set_parts(&to, parts_of(&from));
+    }
+}
+
+static struct uop_cut other_parts(const struct cut_search *s, uint32_t l, struct random_stream *random)
+{
+    struct uop_cut cut = s->cut[l];
+    const uint32_t kind = random_below(random, 10);
+    if (kind < 6)
+        change_parts(s, l, &cut, random);
+    else if (kind < 8)
+        exchange_parts(s, l, &cut, random);
+    else
+        align_parts(s, l, &cut, random);
+    return cut;
+}
+
 static double change_of(struct random_stream *random)
 {
     return exp(log(0.02) + random_unit(random) * log(100)); /* 2 % to a factor of 7 */
@@ -106,14 +165,15 @@ static bool make_room(struct cut_search *s, struct random_stream *random)
 {
     for (int i = 0; uops_of_all(s) > s->rules->max_uops && i < MAKE_ROOM_MAX; i++) {
         const uint32_t l = random_below(random, s->n_layer);
-        const struct uop_cut larger = other_tile(s, l, change_of(random), random);
+        const struct uop_cut larger =
+            s->by_parts ? other_parts(s, l, random) : other_tile(s, l, change_of(random), random);
         if (uops_of(s, l, larger) < uops_of(s, l, s->cut[l]))
             give_tile(s, l, larger, false);
     }
     return uops_of_all(s) <= s->rules->max_uops;
 }
 
-/* Tiles of a layer's list fit it; those of another layer's need not. */
+/* Tiles of a layer's list fit it; those of another layer's need not, and other numbers of parts. */
 static bool all_fit(const struct cut_search *s)
 {
     for (uint32_t l = 0; l < s->n_layer; l++) {
@@ -124,14 +184,25 @@ static bool all_fit(const struct cut_search *s)
     return true;
 }
 
-static bool move(struct cut_search *s, struct random_stream *random)
+static void change_layer(struct cut_search *s, struct random_stream *random)
 {
     const uint32_t l = random_below(random, s->n_layer);
     const bool all_alike = random_below(random, 2);
+    if (s->by_parts) {
+        give_tile(s, l, other_parts(s, l, random), all_alike);
+        return;
+    }
     const double change = change_of(random);
     give_tile(s, l, other_tile(s, l, random_below(random, 2) ? change : -change, random), all_alike);
+}
+
+static bool move(struct cut_search *s, struct random_stream *random)
+{
+    change_layer(s, random);
+    if (s->by_parts && random_below(random, 3) == 0)
+        change_layer(s, random);
     return make_room(s, random) && memcmp(s->cut, s->before, s->n_layer * sizeof *s->cut) != 0 &&
-           (!s->by_map || all_fit(s));
+           (!(s->by_map || s->by_parts) || all_fit(s));
 }
 
 static enum search_outcome propose(void *self, struct random_stream *random, double *cost)
@@ -143,7 +214,7 @@ static enum search_outcome propose(void *self, struct random_stream *random, dou
         return SEARCH_INFEASIBLE;
     }
     const uint64_t limit = *cost < 0x1p62 ? (uint64_t)*cost + 1 : UINT64_MAX; /* cost: the most */
-    s->status = cut_price(s->task, s->rules, s->cut, limit, s->scratch, &s->last_cycle, &s->err);
+    s->status = cut_price(s->pricer, s->cut, limit, &s->last_cycle, &s->err);
     if (s->status == DSE_OK && s->last_cycle != UINT64_MAX) {
         *cost = (double)s->last_cycle;
         return SEARCH_PRICED;
@@ -158,47 +229,52 @@ static void undo(void *self)
     memcpy(s->cut, s->before, s->n_layer * sizeof *s->cut);
 }
 
+static struct uop_cut *best_at(const struct cut_search *s, uint32_t i)
+{
+    return s->best + (size_t)(i % CUT_SEARCH_BESTS) * s->n_layer;
+}
+
 static void keep(void *self)
 {
     struct cut_search *s = self;
-    memcpy(s->best, s->cut, s->n_layer * sizeof *s->cut);
-    s->best_cycle = s->last_cycle;
+    memcpy(best_at(s, s->n_best), s->cut, s->n_layer * sizeof *s->cut);
+    s->best_cycle[s->n_best++ % CUT_SEARCH_BESTS] = s->last_cycle;
 }
 
 static void restore(void *self)
 {
     struct cut_search *s = self;
-    memcpy(s->cut, s->best, s->n_layer * sizeof *s->cut);
+    memcpy(s->cut, best_at(s, s->n_best - 1), s->n_layer * sizeof *s->cut);
 }
 
-enum dse_status cut_search_new(const struct klotski_task *task, const struct tile_rules *rules,
-                               const struct tile_lists *lists, const struct uop_cut *cut, uint64_t cycle,
-                               bool by_map, uint64_t n_round, struct random_stream stream,
-                               struct arena *arena, struct arena *scratch, struct cut_search **made,
+enum dse_status cut_search_new(struct cut_pricer *pricer, const struct tile_lists *lists,
+                               const struct uop_cut *cut, uint64_t cycle, bool by_map, uint64_t n_round,
+                               struct random_stream stream, struct arena *arena, struct cut_search **made,
                                struct dse_error *err)
 {
-    const uint32_t n_layer = task->network.n_layer;
+    const uint32_t n_layer = pricer->task->network.n_layer;
     struct cut_search *s = arena_alloc(arena, 1, sizeof *s);
-    struct uop_cut *cuts = arena_alloc(arena, (size_t)3 * n_layer, sizeof *cuts);
+    struct uop_cut *cuts = arena_alloc(arena, (size_t)(2 + CUT_SEARCH_BESTS) * n_layer, sizeof *cuts);
     DSE_TRY(arena_check(arena, "a search of partitions", err));
-    *s = (struct cut_search){.task = task,
-                             .rules = rules,
+    *s = (struct cut_search){.task = pricer->task,
+                             .rules = pricer->rules,
                              .lists = lists,
-                             .scratch = scratch,
+                             .pricer = pricer,
                              .n_layer = n_layer,
                              .by_map = by_map,
+                             .by_parts =
+                                 pricer->plan.transport != UOP_IDEAL || pricer->plan.memory != UOP_FREE,
                              .cut = cuts,
                              .before = cuts + n_layer,
                              .best = cuts + (size_t)2 * n_layer,
-                             .best_cycle = cycle,
                              .last_cycle = cycle};
     memcpy(s->cut, cut, n_layer * sizeof *cut);
-    memcpy(s->best, cut, n_layer * sizeof *cut);
     *made = s;
     const struct annealing_space space = {s, propose, undo, keep, restore};
     const struct annealing_options options = {.rule = ANNEALING_RELATIVE,
                                               .n_round = n_round,
-                                              .first_temperature = first_temperature,
+                                              .first_temperature =
+                                                  s->by_parts ? first_temperature_network : first_temperature,
                                               .alpha = alpha,
                                               .return_share = 1};
     return annealing_new(&space, &options, (double)cycle, stream, arena, &s->walk, err);
@@ -212,8 +288,10 @@ enum dse_status cut_search_step(struct cut_search *search, uint64_t n, bool *is_
     return search->status;
 }
 
-const struct uop_cut *cut_search_best(const struct cut_search *search, uint64_t *cycle)
+const struct uop_cut *cut_search_best(const struct cut_search *search, uint32_t i, uint64_t *cycle)
 {
-    *cycle = search->best_cycle;
-    return search->best;
+    if (i >= search->n_best || i >= CUT_SEARCH_BESTS)
+        return NULL;
+    *cycle = search->best_cycle[(search->n_best - 1 - i) % CUT_SEARCH_BESTS];
+    return best_at(search, search->n_best - 1 - i);
 }

@@ -177,6 +177,7 @@ const struct engine engine_atomic = {
         "second baseline",
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
+    .streams_of = "klotski",
     .group = &klotski_group,
     .option = option,
     .n_option = N_OPTION,

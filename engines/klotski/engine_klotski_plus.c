@@ -1,5 +1,7 @@
-/* Klotski with a tile size for each layer: from the best size for all layers or the best target latency by
- * annealing over the cuts of layers (cut_search.h); then the order of klotski. */
+/* Klotski with a tile size for each layer: from the best size for all layers, target latency or bands of maps
+ * by annealing over the cuts of layers (cut_search.h); then the order of klotski. Where messages take time
+ * that is done again by a guess of the network, for uops in blocks (placing.h). What klotski, atomic and
+ * tangram find is offered besides. */
 #include <math.h>
 #include <string.h>
 
@@ -7,12 +9,14 @@
 #include "engines/klotski/cut_search.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
+#include "engines/klotski/klotski_others.h"
 #include "engines/klotski/partition.h"
+#include "engines/klotski/placing.h"
 
 enum {
     OPTION_PARTITION,
-    OPTION_PARTITION_FROM,
     OPTION_EVALUATIONS,
+    OPTION_PARTITION_FROM, /* from here on what holds for the other engines, too */
     OPTION_ORDER,
     OPTION_RULES = OPTION_ORDER + KLOTSKI_N_ORDER,
     OPTION_NETWORK = OPTION_RULES + KLOTSKI_N_RULES,
@@ -31,7 +35,6 @@ static const struct engine_option option[N_OPTION] = {
                           .standard = PARTITION_LAYER,
                           .highest = 1,
                           .choice = partition_name},
-    [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
     [OPTION_EVALUATIONS] = {.name = "evaluations",
                             .sentence =
                                 "partitions that the annealing tries, after those that it starts from",
@@ -39,6 +42,7 @@ static const struct engine_option option[N_OPTION] = {
                             .kind = OPTION_INTEGER,
                             .standard = 10000,
                             .highest = 1e9},
+    [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
     [OPTION_ORDER] = KLOTSKI_OPTIONS_ORDER("changed priorities that are tried for the order", "mapping=mip"),
     [OPTION_RULES] = KLOTSKI_OPTIONS_RULES,
     [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
@@ -47,21 +51,35 @@ static const struct engine_option option[N_OPTION] = {
 /* Partitions that are priced between two looks at the clock. */
 enum { BATCH = 32 };
 
-/* Where the search may start: one size for all layers, a latency and the grid's tiles, a latency and tiles by
- * numbers of parts; or another's partition alone. */
-enum { FROM_SHARED, FROM_TARGET, FROM_PARTS, N_FROM };
+/* Where a search may start: one size for all layers, a latency and the grid's tiles, a latency and tiles by
+ * numbers of parts, bands of maps; or another's partition alone. */
+enum { FROM_SHARED, FROM_TARGET, FROM_PARTS, FROM_BANDS, N_FROM };
+
+/* A search of partitions: without a network, which is all there is where messages take no time and weights are
+ * there; and with both. */
+struct track {
+    struct cut_pricer pricer;
+    uint32_t from, next;  /* the start that is tried next */
+    struct uop_cut *best; /* (n_layer) of the fewest cycles */
+    uint64_t best_cycle;
+    bool has_best;
+    struct cut_search *search;
+};
+
+enum { WITHOUT_NETWORK, WITH_NETWORK, N_TRACK };
+
+/* Of the evaluations, as many as the first track gets where there is a second, which gets all. */
+static const double share_without_network = 0.4;
 
 struct state {
     struct klotski_task task;
     struct tile_rules rules;
     struct tile_lists lists; /* by numbers of parts */
     struct partition_grid grid[N_FROM];
-    uint32_t from, next;           /* the start that is tried next */
-    struct uop_cut *cut;           /* (n_layer) of a try */
-    struct uop_cut *best, *shared; /* (n_layer) of the fewest cycles; that of FROM_SHARED, or as best */
-    uint64_t best_cycle;
-    bool has_best;
-    struct cut_search *search;
+    struct uop_cut *cut; /* (n_layer) of a try */
+    struct track track[N_TRACK];
+    uint32_t n_track, now; /* the track that is followed */
+    bool has_others, is_done;
     double start_s; /* clock_wall_s */
     struct random_stream random;
     struct arena scratch;
@@ -88,7 +106,8 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
         return DSE_OK;
     DSE_TRY(tile_lists_of_grid(network, machine, &state->rules, &state->scratch, &of_grid, err));
     DSE_TRY(partition_targets_of(&of_grid, &state->rules, arena, &state->grid[FROM_TARGET], err));
-    return partition_targets_of(&state->lists, &state->rules, arena, &state->grid[FROM_PARTS], err);
+    DSE_TRY(partition_targets_of(&state->lists, &state->rules, arena, &state->grid[FROM_PARTS], err));
+    return partition_bands_of(network, machine, &state->rules, arena, &state->grid[FROM_BANDS], err);
 }
 
 static enum dse_status init(void *memory, struct engine_context *context, struct dse_error *err)
@@ -100,69 +119,155 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     state->random = engine_context_stream(context, RANDOM_INIT);
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
     state->rules = klotski_rules(context, OPTION_RULES, &state->task);
+    const struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, NULL);
     const size_t n_layer = state->task.network.n_layer;
+    state->n_track = plan.transport == UOP_IDEAL && plan.memory == UOP_FREE ? 1 : N_TRACK;
     state->cut = arena_alloc(arena, n_layer, sizeof *state->cut);
-    state->best = arena_alloc(arena, n_layer, sizeof *state->best);
-    state->shared = arena_alloc(arena, n_layer, sizeof *state->shared);
+    for (uint32_t i = 0; i < state->n_track; i++) {
+        struct track *track = &state->track[i];
+        track->pricer = (struct cut_pricer){&state->task, &state->rules, plan, &state->scratch};
+        if (i == WITHOUT_NETWORK) {
+            track->pricer.plan.transport = UOP_IDEAL;
+            track->pricer.plan.memory = UOP_FREE;
+        }
+        track->best = arena_alloc(arena, n_layer, sizeof *track->best);
+    }
     DSE_TRY(arena_check(arena, "a partition", err));
-    klotski_tell_bound(context, &state->task,
-                       (enum uop_memory)engine_context_option(context, OPTION_NETWORK + KLOTSKI_MEMORY));
+    klotski_tell_bound(context, &state->task, plan.memory);
     return make_starts(state, context, err);
 }
 
-/* Prices the next start and remembers the best one. */
-static enum dse_status try_start(struct state *state, struct engine_context *context, struct dse_error *err)
+/* Prices the next start of a track and remembers the best one. */
+static enum dse_status try_start(struct state *state, struct track *track, struct engine_context *context,
+                                 struct dse_error *err)
 {
-    const struct partition_grid *grid = &state->grid[state->from];
+    const struct partition_grid *grid = &state->grid[track->from];
     const uint32_t n_layer = state->task.network.n_layer;
     uint64_t cycle;
     for (uint32_t l = 0; l < n_layer; l++) {
-        const size_t at = (size_t)state->next * grid->n_cut + (grid->n_cut == 1 ? 0 : l);
+        const size_t at = (size_t)track->next * grid->n_cut + (grid->n_cut == 1 ? 0 : l);
         state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, grid->cut[at]);
     }
-    state->next++;
-    const uint64_t limit = state->has_best ? state->best_cycle : UINT64_MAX;
-    DSE_TRY(cut_price(&state->task, &state->rules, state->cut, limit, &state->scratch, &cycle, err));
+    track->next++;
+    const uint64_t limit = track->has_best ? track->best_cycle : UINT64_MAX;
+    DSE_TRY(cut_price(&track->pricer, state->cut, limit, &cycle, err));
     engine_context_count(context, 1);
     if (cycle == UINT64_MAX)
         return DSE_OK;
-    state->has_best = true;
-    state->best_cycle = cycle;
-    memcpy(state->best, state->cut, n_layer * sizeof *state->cut);
-    if (state->from == FROM_SHARED)
-        memcpy(state->shared, state->cut, n_layer * sizeof *state->cut);
+    track->has_best = true;
+    track->best_cycle = cycle;
+    memcpy(track->best, state->cut, n_layer * sizeof *state->cut);
     return DSE_OK;
 }
 
-/* Orders the uops of a partition and offers that. */
-static enum dse_status order_and_offer(struct state *state, struct engine_context *context,
-                                       const struct uop_cut *cut, struct dse_error *err)
+/* Orders the uops as klotski does, and offers that. */
+static enum dse_status offer_ordered(struct state *state, struct engine_context *context,
+                                     const struct uop_graph *graph, struct uop_plan *plan,
+                                     struct dse_error *err)
 {
-    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, cut);
     const struct klotski_ordering ordering = {
         .rule = ORDER_PERTURB,
         .options = OPTION_ORDER,
         .start_s = state->start_s,
         .random = &state->random,
     };
+    return klotski_order_and_offer(context, &state->task, &ordering, graph, plan, &state->scratch, err);
+}
+
+/* Puts the uops on cores in blocks, and offers that. */
+static enum dse_status offer_blocks(struct state *state, struct engine_context *context,
+                                    const struct uop_graph *graph, struct uop_plan *plan,
+                                    struct dse_error *err)
+{
+    struct placing placing;
+    DSE_TRY(placing_new(&state->task, graph, &state->scratch, &placing, err));
+    placing_blocks(&placing);
+    placing_lists(&placing, &plan->schedule);
+    return klotski_offer(context, &state->task, plan, &state->scratch, err);
+}
+
+static enum dse_status offer_cut(struct state *state, struct engine_context *context,
+                                 const struct track *track, const struct uop_cut *cut, struct dse_error *err)
+{
     struct uop_graph graph;
+    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, cut);
     arena_reset(&state->scratch);
     DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, cut, plan.sums, plan.batch,
                          &state->scratch, &graph, err));
-    return klotski_order_and_offer(context, &state->task, &ordering, &graph, &plan, &state->scratch, err);
+    return track == &state->track[WITHOUT_NETWORK] ? offer_ordered(state, context, &graph, &plan, err)
+                                                   : offer_blocks(state, context, &graph, &plan, err);
 }
 
-/* The best partition, and the best of one size, so that klotski is never ahead. */
+/* The best partition of each track; of that with the network the last ones that were best, as their prices
+ * are guesses. */
 static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    uint64_t cycle;
-    if (!state->has_best)
+    if (state->is_done)
         return DSE_OK;
-    state->has_best = false;
-    const struct uop_cut *best = state->search ? cut_search_best(state->search, &cycle) : state->best;
-    DSE_TRY(order_and_offer(state, context, best, err));
-    return state->grid[FROM_SHARED].n ? order_and_offer(state, context, state->shared, err) : DSE_OK;
+    state->is_done = true;
+    for (uint32_t i = 0; i < state->n_track; i++) {
+        const struct track *track = &state->track[i];
+        const uint32_t n = i == WITHOUT_NETWORK ? 1 : CUT_SEARCH_BESTS;
+        const struct uop_cut *cut = track->best;
+        uint64_t cycle;
+        for (uint32_t k = 0; track->has_best && cut && k < n; k++) {
+            cut = track->search ? cut_search_best(track->search, k, &cycle) : k == 0 ? track->best : NULL;
+            if (cut)
+                DSE_TRY(offer_cut(state, context, track, cut, err));
+        }
+    }
+    return DSE_OK;
+}
+
+/* What the other engines find at this point. */
+static enum dse_status offer_others(struct state *state, struct engine_context *context,
+                                    struct dse_error *err)
+{
+    static const struct engine *const other[] = {&engine_klotski, &engine_atomic, &engine_tangram};
+    struct tile_rules rules = state->rules;
+    if (engine_context_file(context, OPTION_PARTITION_FROM))
+        rules.max_uops = UOP_MAX; /* it is taken as it is */
+    state->has_others = true;
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
+        DSE_TRY(klotski_offer_other(context, other[i], option, OPTION_PARTITION_FROM, N_OPTION, &rules,
+                                    state->start_s, err));
+    return DSE_OK;
+}
+
+static enum dse_status new_search(struct state *state, struct track *track, struct engine_context *context,
+                                  struct dse_error *err)
+{
+    const double all = engine_context_option(context, OPTION_EVALUATIONS);
+    const bool is_aside = state->n_track > 1 && state->now == WITHOUT_NETWORK;
+    return cut_search_new(&track->pricer, &state->lists, track->best, track->best_cycle,
+                          engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP,
+                          (uint64_t)(is_aside ? share_without_network * all : all),
+                          engine_context_stream(context, RANDOM_MOVE), engine_context_arena(context),
+                          &track->search, err);
+}
+
+/* A batch of a track; *is_over: it has nothing more to try. */
+static enum dse_status follow(struct state *state, struct track *track, struct engine_context *context,
+                              bool *is_over, struct dse_error *err)
+{
+    for (int i = 0; i < BATCH && track->from < N_FROM; i++) {
+        if (engine_context_left(context) == 0)
+            return DSE_OK;
+        if (track->next < state->grid[track->from].n)
+            DSE_TRY(try_start(state, track, context, err));
+        else
+            track->next = 0, track->from++;
+    }
+    *is_over = track->from == N_FROM && !track->has_best;
+    if (track->from < N_FROM || *is_over)
+        return DSE_OK;
+    if (!track->search)
+        DSE_TRY(new_search(state, track, context, err));
+    const uint64_t left = engine_context_left(context), n = left < BATCH ? left : BATCH;
+    DSE_TRY(cut_search_step(track->search, n, is_over, err));
+    engine_context_count(context, n);
+    return DSE_OK;
 }
 
 static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,
@@ -170,35 +275,17 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 {
     struct state *state = memory;
     bool is_over = false;
-    for (int i = 0; i < BATCH && state->from < N_FROM; i++) {
-        if (engine_context_left(context) == 0)
-            return DSE_OK;
-        if (state->next < state->grid[state->from].n)
-            DSE_TRY(try_start(state, context, err));
-        else
-            state->next = 0, state->from++;
-    }
-    if (state->from < N_FROM)
+    if (!state->has_others)
+        return offer_others(state, context, err);
+    DSE_TRY(follow(state, &state->track[state->now], context, &is_over, err));
+    if (!is_over || ++state->now < state->n_track)
         return DSE_OK;
-    if (!state->has_best) {
+    *stop = STOP_CONVERGED;
+    if (!state->track[WITHOUT_NETWORK].has_best)
         engine_context_explain(context,
                                "no partition fits the accelerators' memory and makes at most max_uops "
                                "uops; try sram=output, or a larger max_uops");
-        *stop = STOP_CONVERGED;
-        return DSE_OK;
-    }
-    if (!state->search)
-        DSE_TRY(cut_search_new(&state->task, &state->rules, &state->lists, state->best, state->best_cycle,
-                               engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP,
-                               (uint64_t)engine_context_option(context, OPTION_EVALUATIONS),
-                               engine_context_stream(context, RANDOM_MOVE), engine_context_arena(context),
-                               &state->scratch, &state->search, err));
-    const uint64_t left = engine_context_left(context), n = left < BATCH ? left : BATCH;
-    DSE_TRY(cut_search_step(state->search, n, &is_over, err));
-    engine_context_count(context, n);
-    if (is_over)
-        *stop = STOP_CONVERGED;
-    return is_over ? finish(state, context, err) : DSE_OK;
+    return finish(state, context, err);
 }
 
 static void release(void *memory)
@@ -212,6 +299,7 @@ const struct engine engine_klotski_plus = {
     .summary = "Klotski with a tile size for each layer, found by annealing",
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
+    .streams_of = "klotski", /* so that they find what they find alone */
     .group = &klotski_group,
     .remark = klotski_remark,
     .option = option,

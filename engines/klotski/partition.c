@@ -25,6 +25,13 @@ struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i)
                             c_folds[i / N_K % N_C] * machine->c_lane, k_folds[i % N_K] * machine->k_lane};
 }
 
+/* Uops of a layer, with those that add up. */
+static uint64_t count_layer(const struct kc_tile *whole, struct uop_cut cut, enum uop_sums sums)
+{
+    const uint64_t tiles = uop_cut_count(whole, cut), parts = (whole->c - 1) / cut.ic + 1;
+    return tiles + (sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
+}
+
 /* Uops of the whole network, and whether each fits. */
 static uint64_t count(const struct uop_network *network, const struct kc_machine *machine,
                       const struct tile_rules *rules, struct uop_cut cut, bool *fits)
@@ -35,11 +42,10 @@ static uint64_t count(const struct uop_network *network, const struct kc_machine
         const struct kc_tile *whole = &network->layer[l].whole;
         const struct uop_cut clipped = uop_cut_clip(whole, cut);
         const struct uop_need need = uop_cut_need(whole, clipped);
-        const uint64_t tiles = uop_cut_count(whole, clipped), parts = (whole->c - 1) / clipped.ic + 1;
         *fits = *fits && uop_need_fits(&need, rules->sram, machine);
-        if (tiles > UOP_MAX)
+        if (uop_cut_count(whole, clipped) > UOP_MAX)
             return UINT64_MAX;
-        n += tiles + (rules->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
+        n += count_layer(whole, clipped, rules->sums);
     }
     return n;
 }
@@ -123,6 +129,68 @@ enum dse_status partition_targets_of(const struct tile_lists *lists, const struc
             (out->n && memcmp(cut, cut - n_layer, n_layer * sizeof *cut) == 0))
             continue;
         out->at[out->n++] = at;
+    }
+    return DSE_OK;
+}
+
+/* One way of cutting into bands. */
+struct band {
+    uint32_t n_uop;         /* of a layer, about */
+    uint32_t rows, columns; /* of the map, at most */
+    uint32_t least_h;
+};
+
+/* False: no number of channels fits the memories. */
+static bool cut_into_bands(const struct kc_tile *whole, const struct kc_machine *machine,
+                           const struct tile_rules *rules, const struct band *band, struct uop_cut *cut)
+{
+    const uint32_t most_rows = whole->p / band->least_h ? whole->p / band->least_h : 1;
+    cut->h = tile_size_of_parts(whole->p, 1, band->rows < most_rows ? band->rows : most_rows);
+    cut->w = tile_size_of_parts(whole->q, 1, band->columns);
+    cut->ic = whole->c;
+    cut->oc = whole->k;
+    const uint64_t n_map = uop_cut_count(whole, *cut);
+    cut->oc = tile_size_of_parts(whole->k, machine->k_lane, (uint32_t)((band->n_uop - 1) / n_map + 1));
+    const uint64_t n = uop_cut_count(whole, *cut);
+    if (2 * n <= band->n_uop)
+        cut->ic = tile_size_of_parts(whole->c, machine->c_lane, (uint32_t)(band->n_uop / n));
+    for (;;) {
+        const struct uop_need need = uop_cut_need(whole, *cut);
+        if (uop_need_fits(&need, rules->sram, machine))
+            return true;
+        if (cut->oc > machine->k_lane)
+            cut->oc = tile_size_of_parts(whole->k, machine->k_lane, 2 * ((whole->k - 1) / cut->oc + 1));
+        else if (cut->ic > machine->c_lane)
+            cut->ic = tile_size_of_parts(whole->c, machine->c_lane, 2 * ((whole->c - 1) / cut->ic + 1));
+        else
+            return false;
+    }
+}
+
+enum dse_status partition_bands_of(const struct uop_network *network, const struct kc_machine *machine,
+                                   const struct tile_rules *rules, struct arena *arena,
+                                   struct partition_grid *out, struct dse_error *err)
+{
+    enum { TIMES = 8, HEIGHTS = 4, N_BAND = TIMES * HEIGHTS * 2 };
+    const uint32_t n_layer = network->n_layer, n_core = machine->columns * machine->rows;
+    *out = (struct partition_grid){.dim = 1, .n_cut = n_layer, .n_all = N_BAND};
+    out->cut = arena_alloc(arena, (size_t)N_BAND * n_layer, sizeof *out->cut);
+    DSE_TRY(arena_check(arena, "bands of maps", err));
+    for (uint32_t i = 0; i < N_BAND; i++) {
+        const uint32_t times = i / 2 / HEIGHTS + 1;
+        const struct band band = {.n_uop = times * n_core,
+                                  .rows = times * (i % 2 ? machine->rows : n_core),
+                                  .columns = i % 2 ? machine->columns : 1,
+                                  .least_h = i / 2 % HEIGHTS + 1};
+        struct uop_cut *cut = &out->cut[(size_t)out->n * n_layer];
+        uint64_t n = 0;
+        for (uint32_t l = 0; l < n_layer && n != UINT64_MAX; l++)
+            n = cut_into_bands(&network->layer[l].whole, machine, rules, &band, &cut[l])
+                    ? n + count_layer(&network->layer[l].whole, cut[l], rules->sums)
+                    : UINT64_MAX;
+        out->n_sram += n != UINT64_MAX;
+        if (n != UINT64_MAX && n * rules->batch <= rules->max_uops)
+            out->n++;
     }
     return DSE_OK;
 }

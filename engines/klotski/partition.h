@@ -1,6 +1,6 @@
 /* Partitions to choose from: one tile size for all layers, out of Klotski's grid, or in each layer the tile
  * of that grid whose latency is nearest to one target. Those are kept that fit the memories and make few
- * enough uops. docs/klotski.md, "Partitions". */
+ * enough uops; and bands of maps. docs/klotski.md, "Partitions". */
 #ifndef ENGINES_KLOTSKI_PARTITION_H
 #define ENGINES_KLOTSKI_PARTITION_H
 
@@ -40,6 +40,14 @@ void partition_target_range(const struct tile_lists *lists, double *least, doubl
 DSE_MUST_CHECK enum dse_status partition_targets_of(const struct tile_lists *lists,
                                                     const struct tile_rules *rules, struct arena *arena,
                                                     struct partition_grid *out, struct dse_error *err);
+
+/* Partitions in which each layer has about as many uops as there are cores, or a small multiple of that: its
+ * map cut into rows, or into rows and columns as the mesh has, of some least height, and channels where the
+ * map is too small for so many. What a network that is slow needs to begin with. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status partition_bands_of(const struct uop_network *network,
+                                                  const struct kc_machine *machine,
+                                                  const struct tile_rules *rules, struct arena *arena,
+                                                  struct partition_grid *out, struct dse_error *err);
 
 /* The entropy of uops' latencies as shares of their sum, in nats. */
 double partition_entropy(const struct uop_graph *graph);

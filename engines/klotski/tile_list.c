@@ -200,6 +200,13 @@ enum dse_status tile_lists_of_parts(const struct uop_network *network, const str
     return status;
 }
 
+uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts)
+{
+    const uint32_t units = ceil_div(whole, unit);
+    const uint64_t size = (uint64_t)ceil_div(units, parts < 1 ? 1 : parts) * unit;
+    return size < whole ? (uint32_t)size : whole;
+}
+
 uint32_t tile_nearest(const struct tile_lists *lists, uint32_t l, double log_cycle)
 {
     const struct tile *tile = &lists->tile[lists->first[l]];

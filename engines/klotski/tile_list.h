@@ -42,6 +42,10 @@ DSE_MUST_CHECK enum dse_status tile_lists_of_parts(const struct uop_network *net
                                                    const struct tile_rules *rules, struct arena *arena,
                                                    struct tile_lists *out, struct dse_error *err);
 
+/* The least size of a dimension that makes at most so many parts, 1 at least: a multiple of `unit`, or the
+ * whole. */
+uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts);
+
 /* The tile of layer l whose latency is nearest to exp(log_cycle), in logarithms; of two as near the shorter
  * one. The layer has one at least. */
 uint32_t tile_nearest(const struct tile_lists *lists, uint32_t l, double log_cycle);

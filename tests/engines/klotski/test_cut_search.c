@@ -1,4 +1,4 @@
-/* Tests: cut_search.c, engine_klotski_plus.c.
+/* Tests: cut_search.c, cut_price.c, engine_klotski_plus.c, klotski_others.c.
  * Prices against the engine klotski's, which orders the same partition by the same rule; partitions that the
  * walk finds against the rules; known cycles of a plain local search by another program. */
 #include <setjmp.h>
@@ -58,20 +58,22 @@ static void test_the_price_is_that_of_a_list_schedule(void **state)
     for (uint32_t l = 0; l < task.network.n_layer; l++)
         cut[l] = uop_cut_clip(&task.network.layer[l].whole, (struct uop_cut){14, 14, 516, 140});
     struct arena scratch;
+    struct cut_pricer pricer = {.task = &task, .rules = &rules, .scratch = &scratch};
     arena_init(&scratch);
-    assert_int_equal(cut_price(&task, &rules, cut, UINT64_MAX, &scratch, &cycle, &err), DSE_OK);
+    assert_int_equal(cut_price(&pricer, cut, UINT64_MAX, &cycle, &err), DSE_OK);
     /* the engine orders segment by segment, so it may be shorter, by what crosses their ends: nothing here */
     assert_int_equal(cycle, run.result.schedule.latency_cycle);
-    assert_int_equal(cut_price(&task, &rules, cut, cycle + 1, &scratch, &cycle, &err), DSE_OK);
+    assert_int_equal(cut_price(&pricer, cut, cycle + 1, &cycle, &err), DSE_OK);
     assert_int_equal(cycle, run.result.schedule.latency_cycle);
-    assert_int_equal(cut_price(&task, &rules, cut, cycle, &scratch, &cycle, &err), DSE_OK);
+    assert_int_equal(cut_price(&pricer, cut, cycle, &cycle, &err), DSE_OK);
     assert_true(cycle == UINT64_MAX);
     arena_free(&scratch);
     schedule_run_close(&run);
 }
 
-/* A walk of some rounds: every best partition keeps the rules and has the price that is said. */
-static void test_the_walk_keeps_the_rules(void **state)
+/* A walk of some rounds: every best partition keeps the rules and has the price that is said; those that were
+ * best before are remembered, each with more cycles. */
+static void check_walk(enum uop_transport transport)
 {
     struct schedule_run run;
     struct klotski_task task;
@@ -81,7 +83,6 @@ static void test_the_walk_keeps_the_rules(void **state)
     struct arena scratch;
     uint64_t start, before, cycle, again;
     bool is_over = false;
-    (void)state;
     open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
     run.task.batch = 2;
     assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
@@ -90,28 +91,98 @@ static void test_the_walk_keeps_the_rules(void **state)
     assert_int_equal(tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err),
                      DSE_OK);
     assert_true(partition_target(&lists, 12, 2, cut) <= 400);
+    struct cut_pricer pricer = {&task, &rules, {.transport = transport}, &scratch};
     arena_init(&scratch);
-    assert_int_equal(cut_price(&task, &rules, cut, UINT64_MAX, &scratch, &start, &err), DSE_OK);
-    assert_int_equal(cut_search_new(&task, &rules, &lists, cut, start, false, 600,
-                                    random_stream_make(3, 0, RANDOM_MOVE), &run.arena, &scratch, &search,
-                                    &err),
+    task.machine.noc.flit_bit = 64;
+    assert_int_equal(cut_price(&pricer, cut, UINT64_MAX, &start, &err), DSE_OK);
+    assert_int_equal(cut_search_new(&pricer, &lists, cut, start, false, 600,
+                                    random_stream_make(3, 0, RANDOM_MOVE), &run.arena, &search, &err),
                      DSE_OK);
     before = start;
     for (int i = 0; !is_over; i++) {
         assert_true(i < 7);
         assert_int_equal(cut_search_step(search, 100, &is_over, &err), DSE_OK);
-        const struct uop_cut *best = cut_search_best(search, &cycle);
+        const struct uop_cut *best = cut_search_best(search, 0, &cycle);
         assert_true(cycle <= before && uops_of(&task, best, 2) <= 400);
         for (uint32_t l = 0; l < task.network.n_layer; l++) {
             const struct uop_need need = uop_cut_need(&task.network.layer[l].whole, best[l]);
             assert_true(uop_need_fits(&need, UOP_SRAM_ALL, &task.machine));
         }
-        assert_int_equal(cut_price(&task, &rules, best, UINT64_MAX, &scratch, &again, &err), DSE_OK);
+        assert_int_equal(cut_price(&pricer, best, UINT64_MAX, &again, &err), DSE_OK);
         assert_int_equal(again, cycle);
         before = cycle;
     }
     assert_true(cycle < start);
+    for (uint32_t i = 1; cut_search_best(search, i, &before); i++) {
+        assert_true(i < CUT_SEARCH_BESTS && before > cycle);
+        cycle = before;
+    }
     arena_free(&scratch);
+    schedule_run_close(&run);
+}
+
+static void test_the_walk_keeps_the_rules(void **state)
+{
+    (void)state;
+    check_walk(UOP_IDEAL);
+    check_walk(UOP_FLITS);
+}
+
+static const struct engine *const other[] = {&engine_klotski, &engine_atomic, &engine_tangram};
+
+static uint64_t solve_with(const struct engine *engine, const char *network, const char *mesh,
+                           const char *flit, const char *transport)
+{
+    const struct arch_override set[] = {{"Core.mesh", mesh}, {"noc.flit", flit}};
+    struct schedule_run run;
+    schedule_run_open_on(&run, engine, network, "klotski", set, 2);
+    run.task.objective = (struct objective){0, 1};
+    schedule_run_set(&run, "transport", transport);
+    if (engine == &engine_klotski_plus)
+        schedule_run_set(&run, "evaluations", "50");
+    if (engine == &engine_klotski_plus || engine == &engine_klotski) {
+        schedule_run_set(&run, "tries", "20");
+        schedule_run_set(&run, "moves", "2");
+    }
+    schedule_run_solve(&run);
+    assert_true(run.result.feasible);
+    const uint64_t cycle = run.result.schedule.latency_cycle;
+    schedule_run_close(&run);
+    return cycle;
+}
+
+/* However little it searches itself, and whatever the network. */
+static void test_never_worse_than_the_others(void **state)
+{
+    static const struct {
+        const char *network, *mesh, *flit, *transport;
+    } row[] = {{"experiments/networks/googlenet.yaml", "2x2", "64 bit", "flits"},
+               {"experiments/networks/googlenet.yaml", "3x2", "4096 bit", "flits"},
+               {"experiments/networks/googlenet.yaml", "2x2", "4096 bit", "ideal"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const uint64_t cycle =
+            solve_with(&engine_klotski_plus, row[i].network, row[i].mesh, row[i].flit, row[i].transport);
+        for (size_t k = 0; k < sizeof other / sizeof other[0]; k++)
+            assert_true(cycle <=
+                        solve_with(other[k], row[i].network, row[i].mesh, row[i].flit, row[i].transport));
+    }
+}
+
+/* By 64 bit the best of the others, atomic, takes 31.6 million cycles. */
+static void test_a_slow_network_is_searched_for(void **state)
+{
+    const struct arch_override set[] = {{"Core.mesh", "5x5"}, {"noc.flit", "64 bit"}};
+    struct schedule_run run;
+    (void)state;
+    schedule_run_open_on(&run, &engine_klotski_plus, "experiments/networks/resnet50.yaml", "klotski", set, 2);
+    run.task.objective = (struct objective){0, 1};
+    schedule_run_set(&run, "transport", "links");
+    schedule_run_set(&run, "evaluations", "200");
+    schedule_run_set(&run, "tries", "50");
+    schedule_run_set(&run, "moves", "5");
+    schedule_run_solve(&run);
+    assert_true(run.result.schedule.latency_cycle < 4000000);
     schedule_run_close(&run);
 }
 
@@ -219,6 +290,8 @@ int main(void)
         cmocka_unit_test(test_tile_sizes_per_map),
         cmocka_unit_test(test_the_partition_of_another),
         cmocka_unit_test(test_nothing_fits),
+        cmocka_unit_test(test_never_worse_than_the_others),
+        cmocka_unit_test(test_a_slow_network_is_searched_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

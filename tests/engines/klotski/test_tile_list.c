@@ -147,6 +147,51 @@ static void test_the_nearest_is_nearest(void **state)
     schedule_run_close(&f.run);
 }
 
+/* The least of all sizes that make at most so many parts. */
+static void test_sizes_of_parts(void **state)
+{
+    static const uint32_t unit[] = {1, 12, 14};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (uint32_t whole = 1; whole < 90; whole++)
+            for (uint32_t parts = 0; parts < 12; parts++) {
+                uint32_t size = unit[i];
+                while (size < whole && (whole - 1) / size + 1 > (parts ? parts : 1))
+                    size += unit[i];
+                assert_int_equal(tile_size_of_parts(whole, unit[i], parts), size < whole ? size : whole);
+            }
+}
+
+/* Every partition keeps the rules; there are such with as many uops in each layer as the mesh has cores. */
+static void test_bands(void **state)
+{
+    static const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
+    struct fixture f;
+    struct partition_grid grid;
+    struct dse_error err;
+    bool is_even = false;
+    (void)state;
+    open_on(&f, "experiments/networks/vgg16.yaml", "6000 KiB");
+    assert_int_equal(partition_bands_of(&f.network, &f.machine, &rules, &f.run.arena, &grid, &err), DSE_OK);
+    assert_true(grid.n > 0 && grid.n <= grid.n_all && grid.n_cut == f.network.n_layer);
+    for (uint32_t i = 0; i < grid.n; i++) {
+        uint64_t n = 0;
+        bool is_nine = true;
+        for (uint32_t l = 0; l < f.network.n_layer; l++) {
+            const struct uop_cut cut = grid.cut[(size_t)i * grid.n_cut + l];
+            const struct uop_need need = uop_cut_need(&f.network.layer[l].whole, cut);
+            const uint64_t n_layer = uop_cut_count(&f.network.layer[l].whole, cut);
+            assert_true(uop_need_fits(&need, UOP_SRAM_ALL, &f.machine));
+            n += n_layer;
+            is_nine = is_nine && (n_layer == 9 || l >= 4); /* maps of 224 and 112 rows */
+        }
+        assert_true(n <= rules.max_uops);
+        is_even = is_even || is_nine;
+    }
+    assert_true(is_even);
+    schedule_run_close(&f.run);
+}
+
 static void test_nothing_fits(void **state)
 {
     const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
@@ -171,6 +216,8 @@ int main(void)
         cmocka_unit_test(test_the_lists_of_the_grid),
         cmocka_unit_test(test_the_front_of_parts),
         cmocka_unit_test(test_the_nearest_is_nearest),
+        cmocka_unit_test(test_sizes_of_parts),
+        cmocka_unit_test(test_bands),
         cmocka_unit_test(test_nothing_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,100 @@
+/* Lists are dealt out by counting, so a change costs no sorting. */
+#include "engines/klotski/placing.h"
+
+#include <stdlib.h>
+
+#include "engines/klotski/list_schedule.h"
+
+struct keyed {
+    uint64_t key;
+    uint32_t uop;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+enum dse_status placing_new(const struct klotski_task *task, const struct uop_graph *graph,
+                            struct arena *arena, struct placing *out, struct dse_error *err)
+{
+    const uint32_t n_uop = graph->n_uop;
+    *out = (struct placing){.task = task, .graph = graph};
+    out->order = arena_alloc_unset(arena, n_uop, sizeof *out->order);
+    out->core = arena_alloc(arena, n_uop, sizeof *out->core);
+    out->first = arena_alloc_unset(arena, task->n_core + (size_t)1, sizeof *out->first);
+    out->list = arena_alloc_unset(arena, n_uop, sizeof *out->list);
+    out->times.start = arena_alloc_unset(arena, n_uop, sizeof *out->times.start);
+    out->times.finish = arena_alloc_unset(arena, n_uop, sizeof *out->times.finish);
+    out->link = arena_alloc_unset(arena, (size_t)task->n_core * UOP_SIDES, sizeof *out->link);
+    struct keyed *by = arena_alloc_unset(arena, n_uop, sizeof *by);
+    DSE_TRY(arena_check(arena, "a placing of uops", err));
+    list_b_level(graph, 0, n_uop, out->times.start);
+    for (uint32_t u = 0; u < n_uop; u++)
+        by[u] = (struct keyed){~out->times.start[u], u};
+    qsort(by, n_uop, sizeof *by, compare);
+    for (uint32_t i = 0; i < n_uop; i++)
+        out->order[i] = by[i].uop;
+    return DSE_OK;
+}
+
+/* Uops `first` to `end` - 1, which are of one layer and sample. A uop belongs to the block that the middle of
+ * its work lies in. */
+static void deal(const struct uop_graph *graph, const struct core_mesh *mesh, uint32_t first, uint32_t end,
+                 uint32_t *core)
+{
+    const uint32_t n_core = mesh->columns * mesh->rows;
+    double work = 0, before = 0;
+    for (uint32_t u = first; u < end; u++)
+        work += (double)graph->uop[u].cycle;
+    for (uint32_t u = first; u < end; u++) {
+        const double cycle = (double)graph->uop[u].cycle;
+        const uint32_t block = work > 0 ? (uint32_t)((before + cycle / 2) / work * n_core) : 0;
+        core[u] = core_zigzag(mesh, block < n_core ? block : n_core - 1);
+        before += cycle;
+    }
+}
+
+void placing_blocks(struct placing *placing)
+{
+    const struct uop_graph *graph = placing->graph;
+    const struct kc_machine *machine = &placing->task->machine;
+    const struct core_mesh mesh = {machine->columns, machine->rows};
+    for (uint32_t first = 0, end; first < graph->n_uop; first = end) {
+        for (end = first; end < graph->n_uop && graph->uop[end].layer == graph->uop[first].layer &&
+                          graph->uop[end].sample == graph->uop[first].sample;)
+            end++;
+        deal(graph, &mesh, first, end, placing->core);
+    }
+}
+
+void placing_lists(struct placing *placing, struct uop_schedule *schedule)
+{
+    const uint32_t n_core = placing->task->n_core, n_uop = placing->graph->n_uop;
+    uint32_t *first = placing->first;
+    for (uint32_t c = 0; c <= n_core; c++)
+        first[c] = 0;
+    for (uint32_t u = 0; u < n_uop; u++)
+        first[placing->core[u]]++;
+    for (uint32_t c = 1; c <= n_core; c++) /* ends */
+        first[c] += first[c - 1];
+    for (uint32_t i = n_uop; i-- > 0;) {
+        const uint32_t u = placing->order[i];
+        placing->list[--first[placing->core[u]]] = u;
+    }
+    schedule->n_core = n_core;
+    schedule->first = first;
+    schedule->order = placing->list;
+}
+
+enum dse_status placing_guess(struct placing *placing, struct uop_plan *plan, struct arena *scratch,
+                              uint64_t *cycle, struct dse_error *err)
+{
+    placing_lists(placing, &plan->schedule);
+    const struct uop_setting setting = {plan->transport, plan->memory, plan->sram, NULL};
+    DSE_TRY(uop_run_guess(placing->graph, &placing->task->machine, &plan->schedule, &setting, scratch,
+                          &placing->times, placing->link, err));
+    *cycle = placing->times.cycle;
+    return DSE_OK;
+}
