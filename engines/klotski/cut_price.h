@@ -12,8 +12,8 @@ struct cut_pricer {
     struct arena *scratch;
 };
 
-/* The cycles of that partition (n_layer), or UINT64_MAX where they are not below `limit` or it cannot be run. `scratch` is reset.
- * Errors of uop_graph_of and uop_run_guess; DSE_NO_MEMORY. */
+/* The cycles of that partition (n_layer), or UINT64_MAX where they are not below `limit` or it cannot be run.
+ * `scratch` is reset. Errors of uop_graph_of and uop_run_guess; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status cut_price(struct cut_pricer *pricer, const struct uop_cut *cut, uint64_t limit,
                                          uint64_t *cycle, struct dse_error *err);
 

@@ -55,8 +55,8 @@ enum { BATCH = 32 };
  * numbers of parts, bands of maps; or another's partition alone. */
 enum { FROM_SHARED, FROM_TARGET, FROM_PARTS, FROM_BANDS, N_FROM };
 
-/* A search of partitions: without a network, which is all there is where messages take no time and weights are
- * there; and with both. */
+/* A search of partitions: without a network, which is all there is where messages take no time and weights
+ * are there; and with both. */
 struct track {
     struct cut_pricer pricer;
     uint32_t from, next;  /* the start that is tried next */

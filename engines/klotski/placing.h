@@ -21,9 +21,9 @@ DSE_MUST_CHECK enum dse_status placing_new(const struct klotski_task *task, cons
                                            struct arena *arena, struct placing *out, struct dse_error *err);
 
 /* Put uops on cores by their places in the maps: each layer's, in the order of their numbers, in as many
- * blocks of about equal work as there are cores, block after block in zig-zag order. So what is near in a map is on
- * one core or on neighbours, layer after layer, and where layers are cut alike most of what a uop reads is
- * there already. */
+ * blocks of about equal work as there are cores, block after block in zig-zag order. So what is near in a map
+ * is on one core or on neighbours, layer after layer, and where layers are cut alike most of what a uop reads
+ * is there already. */
 void placing_blocks(struct placing *placing);
 
 /* Set the lists of `schedule`, which borrows them. */
