@@ -1,7 +1,7 @@
 /* Cores of uops by mixed-integer programs: the rows and columns of the mesh that a uop is on are linear in
  * the binaries that say on which core it is, and so are the distances between uops (the linear form of
- * Klotski's Eqs. 20 to 28). The uops of a window of the schedule choose, all others stay where they are; windows roll
- * over the schedule. */
+ * Klotski's Eqs. 20 to 28). The uops of a window of the schedule choose, all others stay where they are;
+ * windows roll over the schedule. */
 #ifndef ENGINES_KLOTSKI_CORE_PROGRAM_H
 #define ENGINES_KLOTSKI_CORE_PROGRAM_H
 

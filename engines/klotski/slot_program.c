@@ -1,6 +1,7 @@
 /* The rows of Eq. (18), which are those of Eqs. (5) to (8), with slots counted from 0 and a uop running in
  * those from its start to before its end. As printed, slots count from 0 in Eq. (1) and from 1 here, Eq. (18)
- * names the wrong uop in its third row, and in Eq. (8) the sum over a uop's slots is outside that over uops. */
+ * names the wrong uop in its third row, and in Eq. (8) the sum over a uop's slots is outside that over
+ * uops. */
 #include "engines/klotski/slot_program.h"
 
 #include <math.h>

@@ -15,15 +15,33 @@ struct fixture {
     struct schedule_run run;
     struct kc_machine machine;
     struct uop_network network;
+    struct tile_rules rules;
+    struct tile_lists lists;
 };
 
-static void open_on(struct fixture *f, const char *network, const char *sram)
+/* GoogLeNet's lists, of the grid or of parts. */
+static void open_lists(struct fixture *f, bool of_grid, uint32_t max_uops, const char *sram)
 {
     const struct arch_override set = {"SRAM.capacity", sram};
     struct dse_error err;
-    schedule_run_open_on(&f->run, &engine_tangram, network, "klotski", &set, 1);
+    schedule_run_open_on(&f->run, &engine_tangram, "experiments/networks/googlenet.yaml", "klotski", &set, 1);
     assert_int_equal(kc_machine_of(&f->run.arch, &f->machine, &err), DSE_OK);
     assert_int_equal(uop_network_of(&f->run.network, &f->run.arena, &f->network, &err), DSE_OK);
+    f->rules = (struct tile_rules){.batch = 1, .max_uops = max_uops};
+    assert_int_equal((of_grid ? tile_lists_of_grid : tile_lists_of_parts)(&f->network, &f->machine, &f->rules,
+                                                                          &f->run.arena, &f->lists, &err),
+                     DSE_OK);
+}
+
+/* Cycles of a tile of that layer. */
+static uint64_t cycle_of(const struct fixture *f, const struct kc_tile *whole, struct uop_cut cut)
+{
+    struct kc_tile tile = *whole;
+    tile.p = cut.h;
+    tile.q = cut.w;
+    tile.c = cut.ic;
+    tile.k = cut.oc;
+    return kc_cycle(&f->machine, &tile);
 }
 
 /* Cycles of all tiles of a layer, one after the other. */
@@ -34,27 +52,26 @@ static uint64_t work_of(const struct fixture *f, const struct kc_tile *whole, st
         for (uint32_t x = 0; x < whole->q; x += cut.w)
             for (uint32_t c = 0; c < whole->c; c += cut.ic)
                 for (uint32_t k = 0; k < whole->k; k += cut.oc) {
-                    struct kc_tile tile = *whole;
-                    tile.p = cut.h < whole->p - y ? cut.h : whole->p - y;
-                    tile.q = cut.w < whole->q - x ? cut.w : whole->q - x;
-                    tile.c = cut.ic < whole->c - c ? cut.ic : whole->c - c;
-                    tile.k = cut.oc < whole->k - k ? cut.oc : whole->k - k;
-                    work += kc_cycle(&f->machine, &tile);
+                    const struct uop_cut part = {cut.h < whole->p - y ? cut.h : whole->p - y,
+                                                 cut.w < whole->q - x ? cut.w : whole->q - x,
+                                                 cut.ic < whole->c - c ? cut.ic : whole->c - c,
+                                                 cut.oc < whole->k - k ? cut.oc : whole->k - k};
+                    work += cycle_of(f, whole, part);
                 }
     return work;
 }
 
-static void check_lists(const struct fixture *f, const struct tile_lists *lists,
-                        const struct tile_rules *rules)
+static void check_lists(const struct fixture *f)
 {
+    const struct tile_lists *lists = &f->lists;
     for (uint32_t l = 0; l < lists->n_layer; l++) {
         const struct kc_tile *whole = &f->network.layer[l].whole;
         assert_true(lists->n[l] > 0 && lists->same[l] <= l);
         for (uint32_t i = 0; i < lists->n[l]; i++) {
             const struct tile *tile = &lists->tile[lists->first[l] + i];
             const struct uop_need need = uop_cut_need(whole, tile->cut);
-            assert_true(uop_need_fits(&need, rules->sram, &f->machine));
-            assert_true(tile->n_uop <= rules->max_uops);
+            assert_true(uop_need_fits(&need, f->rules.sram, &f->machine));
+            assert_true(tile->n_uop <= f->rules.max_uops);
             assert_int_equal(tile->n_uop, uop_cut_count(whole, tile->cut));
             if (i % 16 == 0)
                 assert_int_equal(tile->work, work_of(f, whole, tile->cut));
@@ -67,27 +84,19 @@ static void check_lists(const struct fixture *f, const struct tile_lists *lists,
 /* What is listed is right, and no size of the grid is missing: its latency is. */
 static void test_the_lists_of_the_grid(void **state)
 {
-    const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
-    struct tile_lists lists;
-    struct dse_error err;
     struct fixture f;
     (void)state;
-    open_on(&f, "experiments/networks/googlenet.yaml", "6000 KiB");
-    assert_int_equal(tile_lists_of_grid(&f.network, &f.machine, &rules, &f.run.arena, &lists, &err), DSE_OK);
-    check_lists(&f, &lists, &rules);
-    for (uint32_t l = 0; l < lists.n_layer; l += 7)
+    open_lists(&f, true, 1500, "6000 KiB");
+    check_lists(&f);
+    for (uint32_t l = 0; l < f.lists.n_layer; l += 7)
         for (uint32_t i = 0; i < PARTITION_GRID_N; i += 11) {
             const struct kc_tile *whole = &f.network.layer[l].whole;
             const struct uop_cut cut = uop_cut_clip(whole, partition_grid_cut(&f.machine, i));
             const struct uop_need need = uop_cut_need(whole, cut);
-            struct kc_tile tile = *whole;
+            const uint64_t cycle = cycle_of(&f, whole, cut);
             bool has = uop_cut_count(whole, cut) > 1500 || !uop_need_fits(&need, UOP_SRAM_ALL, &f.machine);
-            tile.p = cut.h;
-            tile.q = cut.w;
-            tile.c = cut.ic;
-            tile.k = cut.oc;
-            for (uint32_t k = 0; k < lists.n[l] && !has; k++)
-                has = lists.tile[lists.first[l] + k].cycle == kc_cycle(&f.machine, &tile);
+            for (uint32_t k = 0; k < f.lists.n[l] && !has; k++)
+                has = f.lists.tile[f.lists.first[l] + k].cycle == cycle;
             assert_true(has);
         }
     schedule_run_close(&f.run);
@@ -96,15 +105,11 @@ static void test_the_lists_of_the_grid(void **state)
 /* Every multiple of the lanes and every number of rows and columns: none is better in all three. */
 static void test_the_front_of_parts(void **state)
 {
-    const struct tile_rules rules = {.batch = 1, .max_uops = 60};
-    struct tile_lists lists;
-    struct dse_error err;
     struct fixture f;
     (void)state;
-    open_on(&f, "experiments/networks/googlenet.yaml", "6000 KiB");
-    assert_int_equal(tile_lists_of_parts(&f.network, &f.machine, &rules, &f.run.arena, &lists, &err), DSE_OK);
-    check_lists(&f, &lists, &rules);
-    const uint32_t l = lists.n_layer - 2; /* the last convolution: 7 x 7 */
+    open_lists(&f, false, 60, "6000 KiB");
+    check_lists(&f);
+    const uint32_t l = f.lists.n_layer - 2; /* the last convolution: 7 x 7 */
     const struct kc_tile *whole = &f.network.layer[l].whole;
     assert_int_equal(whole->p, 7);
     for (uint32_t h = 1; h <= 7; h++)
@@ -112,12 +117,10 @@ static void test_the_front_of_parts(void **state)
             for (uint32_t c = 12; c < whole->c + 12; c += 12)
                 for (uint32_t k = 14; k < whole->k + 14; k += 14) {
                     const struct uop_cut cut = uop_cut_clip(whole, (struct uop_cut){h, w, c, k});
-                    const struct kc_tile tile = {whole->r, whole->s, whole->stride_v, whole->stride_h,
-                                                 cut.h,    cut.w,    cut.ic,          cut.oc};
-                    const uint64_t n = uop_cut_count(whole, cut), cycle = kc_cycle(&f.machine, &tile);
+                    const uint64_t n = uop_cut_count(whole, cut), cycle = cycle_of(&f, whole, cut);
                     bool has = n > 60;
-                    for (uint32_t i = 0; i < lists.n[l] && !has; i++) {
-                        const struct tile *at = &lists.tile[lists.first[l] + i];
+                    for (uint32_t i = 0; i < f.lists.n[l] && !has; i++) {
+                        const struct tile *at = &f.lists.tile[f.lists.first[l] + i];
                         has = at->n_uop <= n && at->cycle <= cycle &&
                               (double)at->work <= (double)work_of(&f, whole, cut) * 1.02;
                     }
@@ -128,20 +131,16 @@ static void test_the_front_of_parts(void **state)
 
 static void test_the_nearest_is_nearest(void **state)
 {
-    const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
-    struct tile_lists lists;
-    struct dse_error err;
     struct fixture f;
     (void)state;
-    open_on(&f, "experiments/networks/googlenet.yaml", "6000 KiB");
-    assert_int_equal(tile_lists_of_grid(&f.network, &f.machine, &rules, &f.run.arena, &lists, &err), DSE_OK);
-    for (uint32_t l = 0; l < lists.n_layer; l += 3)
+    open_lists(&f, true, 1500, "6000 KiB");
+    for (uint32_t l = 0; l < f.lists.n_layer; l += 3)
         for (double target = 0; target < 20; target += 0.37) {
-            const struct tile *tile = &lists.tile[lists.first[l]];
+            const struct tile *tile = &f.lists.tile[f.lists.first[l]];
             double least = INFINITY;
-            for (uint32_t i = 0; i < lists.n[l]; i++)
+            for (uint32_t i = 0; i < f.lists.n[l]; i++)
                 least = fmin(least, fabs(log((double)tile[i].cycle) - target));
-            const uint64_t cycle = tile[tile_nearest(&lists, l, target)].cycle;
+            const uint64_t cycle = tile[tile_nearest(&f.lists, l, target)].cycle;
             assert_true(fabs(fabs(log((double)cycle) - target) - least) < 1e-12);
         }
     schedule_run_close(&f.run);
@@ -194,19 +193,15 @@ static void test_bands(void **state)
 
 static void test_nothing_fits(void **state)
 {
-    const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
-    struct tile_lists lists;
-    struct dse_error err;
     struct fixture f;
     struct uop_cut cut[64];
     double least, most;
     (void)state;
-    open_on(&f, "experiments/networks/googlenet.yaml", "64 B");
-    assert_int_equal(tile_lists_of_grid(&f.network, &f.machine, &rules, &f.run.arena, &lists, &err), DSE_OK);
-    assert_int_equal(lists.n[0], 0);
-    partition_target_range(&lists, &least, &most);
+    open_lists(&f, true, 1500, "64 B");
+    assert_int_equal(f.lists.n[0], 0);
+    partition_target_range(&f.lists, &least, &most);
     assert_true(least == 0 && most == 0);
-    assert_true(partition_target(&lists, 5, 1, cut) == UINT64_MAX);
+    assert_true(partition_target(&f.lists, 5, 1, cut) == UINT64_MAX);
     schedule_run_close(&f.run);
 }
 
