@@ -21,6 +21,7 @@ struct held {
     uint32_t item;
     uint32_t use;  /* the next on this core, or UOP_NONE */
     uint32_t owed; /* where the item was made: other cores that lack it */
+    bool passes;   /* it is thrown out after its use */
     uint32_t end;  /* without either: the place at which it must be gone */
     uint32_t here; /* the step by which it is there */
     uint32_t goes; /* in `leave`: the last step that takes it away, or UOP_NONE */
@@ -43,6 +44,7 @@ struct plan {
     uint64_t *used;             /* (n_core) words at that turn */
     uint64_t *most;             /* (n_uop, by place) the most words of a turn */
     uint32_t *run;              /* (n_uop) its step, or UOP_NONE */
+    uint64_t *end;              /* (n_uop) without a network and with free memory */
     uint32_t *rank;             /* (n_uop) when its turn is */
     uint32_t *reader, *reading; /* consumers as in the graph, each list by rank; (n_uop) the next of them */
     uint32_t *made;             /* (n_uop) in `held`: the output where it was made, or UOP_NONE */
@@ -293,10 +295,10 @@ static void begin_turn(struct plan *p, uint32_t core, uint32_t place, uint32_t n
 static uint32_t earliest(struct plan *p, uint32_t core, uint32_t place, uint32_t item)
 {
     const uint64_t word = p->needs->held[item];
-    const uint32_t made = item < p->graph->n_uop ? p->rank[item] : 0;
+    const uint64_t made = item < p->graph->n_uop ? p->end[item] : 0;
     uint32_t at = place;
     while (at > p->schedule->first[core] && place - at < UOP_AHEAD_MAX &&
-           p->rank[p->schedule->order[at - 1]] >= made && word <= p->needs->capacity_word - p->most[at - 1])
+           p->end[p->schedule->order[at - 1]] > made && word <= p->needs->capacity_word - p->most[at - 1])
         at--;
     for (uint32_t i = at; i < place; i++)
         p->most[i] += word;
@@ -360,25 +362,49 @@ static uint32_t bring(struct plan *p, uint32_t item, uint32_t core, uint32_t pla
     return step;
 }
 
-/* Those that are not there are read, then it runs. */
+/* An item comes for a use at the core's turn `place`. An output of others that does not fit beside what is
+ * held only passes by: the uop keeps what it needs of it among its inputs. */
+static void come(struct plan *p, uint32_t use, uint32_t item, uint32_t core, uint32_t place)
+{
+    struct held held = {.item = item, .use = use, .goes = UOP_NONE};
+    held.here = bring(p, item, core, place);
+    if (item < p->graph->n_uop) {
+        held.passes = p->needs->held[item] > p->needs->capacity_word - p->used[core];
+        p->used[core] += held.passes ? 0 : p->needs->held[item];
+        p->most[place] = p->used[core] > p->most[place] ? p->used[core] : p->most[place];
+    }
+    (void)hold(p, core, held);
+}
+
+/* After its use at the core's turn `place`. */
+static void use_again(struct plan *p, uint32_t use, uint32_t core, uint32_t place)
+{
+    const uint32_t h = p->use_held[use], next = p->next_use[use];
+    struct held *held = &p->held[h];
+    held->use = next;
+    held->end = place + 1;
+    if (next == UOP_NONE)
+        return;
+    p->use_held[next] = h;
+    if (held->passes) {
+        p->used[core] += p->needs->held[held->item]; /* which evict takes off */
+        evict(p, core, h, place + 1);
+    }
+}
+
+/* Those items come that are not there, then it runs. */
 static void run_uop(struct plan *p, uint32_t u, uint32_t core, uint32_t place)
 {
     const uint32_t first = first_use(p, u), end = first_use(p, u + 1);
     const struct uop_step step = {.kind = UOP_RUN, .item = u, .core = core};
     for (uint32_t k = first; k < end; k++)
-        if (p->use_held[k] == UOP_NONE) {
-            const uint32_t item = item_of(p, u, k - first), here = bring(p, item, core, place);
-            (void)hold(p, core, (struct held){.item = item, .use = k, .here = here, .goes = UOP_NONE});
-        }
+        if (p->use_held[k] == UOP_NONE)
+            come(p, k, item_of(p, u, k - first), core, place);
     p->run[u] = put_step(p, step);
     wait_for_room(p, p->run[u], core, place);
     for (uint32_t k = first; k < end && p->status == DSE_OK; k++) {
-        struct held *held = &p->held[p->use_held[k]];
-        wait_for(p, p->run[u], held->here);
-        held->use = p->next_use[k];
-        held->end = place + 1;
-        if (held->use != UOP_NONE)
-            p->use_held[held->use] = p->use_held[k];
+        wait_for(p, p->run[u], p->held[p->use_held[k]].here);
+        use_again(p, k, core, place);
     }
 }
 
@@ -387,7 +413,7 @@ static void walk(struct plan *p, uint32_t u)
 {
     const struct uop_messages *m = &p->messages;
     const uint32_t core = m->core[u], place = m->place[u], end = p->graph->first_consumer[u + 1];
-    struct held made = {.item = u, .use = UOP_NONE, .end = place + 2, .goes = UOP_NONE};
+    struct held made = {.item = u, .use = UOP_NONE, .end = place + 1, .goes = UOP_NONE};
     run_uop(p, u, core, place);
     if (p->status != DSE_OK)
         return;
@@ -397,6 +423,7 @@ static void walk(struct plan *p, uint32_t u)
         else
             made.owed++;
     }
+    made.end += p->needs->is_result[u]; /* written while the next runs */
     made.here = p->run[u];
     p->made[u] = hold(p, core, made);
     if (p->needs->is_result[u] && p->status == DSE_OK)
@@ -500,7 +527,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Uops by their starts without a network and with free memory: producers first, lists in order. */
-static enum dse_status order_of(const struct plan *p, struct arena *scratch, struct started **made,
+static enum dse_status order_of(struct plan *p, struct arena *scratch, struct started **made,
                                 struct dse_error *err)
 {
     const uint32_t n_uop = p->graph->n_uop;
@@ -509,6 +536,7 @@ static enum dse_status order_of(const struct plan *p, struct arena *scratch, str
     *made = arena_alloc_unset(scratch, n_uop, sizeof **made);
     DSE_TRY(arena_check(scratch, "the plan of a memory", err));
     DSE_TRY(uop_run_ideal(p->graph, p->schedule, scratch, &times, err));
+    p->end = times.finish;
     for (uint32_t u = 0; u < n_uop; u++)
         (*made)[u] = (struct started){times.start[u], u};
     qsort(*made, n_uop, sizeof **made, by_start);

@@ -1,7 +1,26 @@
-/* What no schedule is below that brings weights and inputs from the DRAM. Where all later uops wait for all
- * earlier ones, the accelerators hold at most their memories of what the later ones read; the rest comes
- * after. */
+/* What no schedule is below that brings weights and inputs from the DRAM. No uop starts before all that it
+ * waits for has run and has been read. When the first of some uops starts, accelerators hold at most their
+ * memories of what only these read; the rest comes after. */
+#include <stdlib.h>
+
 #include "costmodel/uop/uop_memory.h"
+
+enum { SET_MAX = 8192 }; /* uops up to which sets of all that each waits for are made */
+
+struct bound {
+    const struct uop_graph *graph;
+    const struct uop_needs *needs;
+    const struct kc_machine *machine;
+    uint32_t n_core;
+    uint64_t *start;     /* (n_uop) no uop starts before */
+    uint32_t *n_user;    /* (n_item) uops that read a tile */
+    struct later *later; /* (n_uop) */
+};
+
+struct later {
+    uint64_t start;
+    uint32_t uop;
+};
 
 static uint64_t most(uint64_t a, uint64_t b)
 {
@@ -13,57 +32,126 @@ static uint64_t cycles_of(const struct kc_machine *machine, uint64_t word)
     return machine->dram.byte ? byte_rate_cycle(word, machine->dram) : 0;
 }
 
-struct after {
-    uint64_t read, held,
-        written; /* words from a segment on: of its tiles, what of them takes room, results */
-};
-
-/* Tiles that uops from `first` to `end` - 1 read which none of `seen` is; they are then. */
-static void add_uops(const struct uop_needs *needs, uint32_t first, uint32_t end, bool *seen,
-                     struct after *sum)
+/* Words of the tiles in a set. */
+static uint64_t words_in(const struct bound *b, const uint64_t *set)
 {
-    for (uint32_t u = first; u < end; u++) {
-        sum->written += needs->is_result[u] ? needs->word[u] : 0;
-        for (uint32_t k = needs->first[u]; k < needs->first[u + 1]; k++) {
-            const uint32_t item = needs->item[k];
-            sum->read += seen[item] ? 0 : needs->word[item];
-            sum->held += seen[item] ? 0 : needs->held[item];
-            seen[item] = true;
+    const uint32_t n_uop = b->graph->n_uop, n_tile = b->needs->n_item - n_uop;
+    uint64_t sum = 0;
+    for (uint32_t w = 0; w < (n_tile + 63) / 64; w++)
+        for (uint64_t bits = set[w]; bits; bits &= bits - 1)
+            sum += b->needs->word[n_uop + w * 64 + (uint32_t)__builtin_ctzll(bits)];
+    return sum;
+}
+
+static uint64_t work_in(const struct bound *b, const uint64_t *set)
+{
+    uint64_t sum = 0;
+    for (uint32_t w = 0; w < (b->graph->n_uop + 63) / 64; w++)
+        for (uint64_t bits = set[w]; bits; bits &= bits - 1)
+            sum += b->graph->uop[w * 64 + (uint32_t)__builtin_ctzll(bits)].cycle;
+    return sum;
+}
+
+/* Longest paths; and for all that a uop waits for, their work over the cores and what they and it read. `set`
+ * (n_uop of n_word words: uops, then tiles) or NULL. */
+static void find_starts(struct bound *b, uint64_t *set, size_t n_word)
+{
+    const struct uop_graph *graph = b->graph;
+    const size_t n_uop_word = (graph->n_uop + (size_t)63) / 64;
+    for (uint32_t u = 0; u < graph->n_uop; u++) {
+        uint64_t *mine = set ? set + u * n_word : NULL;
+        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++) {
+            const uint32_t from = graph->producer[k];
+            b->start[u] = most(b->start[u], b->start[from] + graph->uop[from].cycle);
+            for (size_t w = 0; set && w < n_word; w++)
+                mine[w] |= set[from * n_word + w];
+            if (set)
+                mine[from / 64] |= UINT64_C(1) << from % 64;
         }
+        if (!set)
+            continue;
+        for (uint32_t k = b->needs->first[u]; k < b->needs->first[u + 1]; k++) {
+            const uint32_t tile = b->needs->item[k] - graph->n_uop;
+            mine[n_uop_word + tile / 64] |= UINT64_C(1) << tile % 64;
+        }
+        const uint64_t work = work_in(b, mine);
+        b->start[u] = most(b->start[u], work / b->n_core + (work % b->n_core != 0));
+        b->start[u] = most(b->start[u], cycles_of(b->machine, words_in(b, mine + n_uop_word)));
     }
+}
+
+/* Where all later uops wait for all earlier ones, the bounds of the parts add up; UINT64_MAX: out of memory. */
+static uint64_t pass_segments(struct bound *b, const uint32_t *first, uint32_t n, struct arena *scratch)
+{
+    uint64_t passed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t begin = UINT64_MAX;
+        for (uint32_t u = first[i]; u < first[i + 1]; u++)
+            begin = b->start[u] < begin ? b->start[u] : begin;
+        passed = most(passed, begin);
+        for (uint32_t u = first[i]; u < first[i + 1]; u++)
+            b->start[u] = most(b->start[u], passed);
+        const uint64_t segment = uop_segment_bound(b->graph, first[i], first[i + 1], b->n_core, scratch);
+        if (segment == UINT64_MAX)
+            return UINT64_MAX;
+        passed += segment;
+    }
+    return passed;
+}
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct later *x = a, *y = b;
+    return x->start != y->start ? (x->start < y->start) - (x->start > y->start)
+                                : (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+/* The uops that start no earlier than some time: what only they read and all memories together do not hold,
+ * and their results, pass after that. */
+static uint64_t pass_after(struct bound *b)
+{
+    const struct uop_needs *needs = b->needs;
+    const uint32_t n_uop = b->graph->n_uop;
+    const uint64_t room =
+        needs->capacity_word > UINT64_MAX / b->n_core ? UINT64_MAX : needs->capacity_word * b->n_core;
+    uint64_t bound = 0, held = 0, read = 0, written = 0;
+    for (uint32_t u = 0; u < n_uop; u++)
+        b->later[u] = (struct later){b->start[u], u};
+    qsort(b->later, n_uop, sizeof *b->later, latest_first);
+    for (uint32_t i = 0; i < n_uop; i++) {
+        const uint32_t u = b->later[i].uop;
+        for (uint32_t k = needs->first[u]; k < needs->first[u + 1]; k++)
+            if (--b->n_user[needs->item[k]] == 0) {
+                held += needs->held[needs->item[k]];
+                read += needs->word[needs->item[k]];
+            }
+        written += needs->is_result[u] ? needs->word[u] : 0;
+        const uint64_t word = (held > room ? held - room : 0) + written;
+        bound = most(bound, b->later[i].start + cycles_of(b->machine, word));
+    }
+    return most(bound, cycles_of(b->machine, read + written)); /* nothing is held at the start */
 }
 
 uint64_t uop_memory_bound(const struct uop_graph *graph, const struct uop_needs *needs,
                           const struct kc_machine *machine, struct arena *scratch)
 {
-    const uint32_t n_core = machine->columns * machine->rows;
-    uint32_t *first = arena_alloc_unset(scratch, graph->n_uop + (size_t)1, sizeof *first);
+    const uint32_t n_uop = graph->n_uop, n_tile = needs->n_item - n_uop;
+    const size_t n_word = (n_uop + (size_t)63) / 64 + (n_tile + (size_t)63) / 64;
+    struct bound b = {.graph = graph, .needs = needs, .machine = machine};
+    b.n_core = machine->columns * machine->rows;
+    uint32_t *first = arena_alloc_unset(scratch, n_uop + (size_t)1, sizeof *first);
+    b.start = arena_alloc(scratch, n_uop, sizeof *b.start);
+    b.n_user = arena_alloc(scratch, needs->n_item, sizeof *b.n_user);
+    b.later = arena_alloc_unset(scratch, n_uop, sizeof *b.later);
+    uint64_t *set = n_uop <= SET_MAX ? arena_alloc(scratch, n_uop * n_word, sizeof *set) : NULL;
     const uint32_t n = first ? uop_segments(graph, scratch, first) : 0;
-    struct after *after = arena_alloc(scratch, n + (size_t)1, sizeof *after);
-    bool *later = arena_alloc(scratch, needs->n_item, sizeof *later);
-    bool *before = arena_alloc(scratch, needs->n_item, sizeof *before);
-    struct after so_far = {0};
-    uint64_t passed = 0, bound = 0;
-    if (n == 0 || !after || !later || !before)
+    if (n == 0 || scratch->failed)
         return UINT64_MAX;
-    for (uint32_t i = n; i-- > 0;) {
-        after[i] = after[i + 1];
-        add_uops(needs, first[i], first[i + 1], later, &after[i]);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        const uint64_t room = i == 0                                       ? 0
-                              : needs->capacity_word > UINT64_MAX / n_core ? UINT64_MAX
-                                                                           : n_core * needs->capacity_word;
-        const uint64_t come = i == 0 ? after[i].read : after[i].held;
-        const uint64_t word = (come > room ? come - room : 0) + after[i].written;
-        bound = most(bound, passed + cycles_of(machine, word));
-        const uint64_t segment = uop_segment_bound(graph, first[i], first[i + 1], n_core, scratch);
-        if (segment == UINT64_MAX)
-            return UINT64_MAX;
-        add_uops(needs, first[i], first[i + 1], before, &so_far);
-        passed = most(passed + segment, cycles_of(machine, so_far.read));
-    }
-    return most(bound, passed);
+    for (uint32_t k = 0; k < needs->first[n_uop]; k++)
+        b.n_user[needs->item[k]]++;
+    find_starts(&b, set, n_word);
+    const uint64_t passed = pass_segments(&b, first, n, scratch);
+    return passed == UINT64_MAX ? passed : most(passed, pass_after(&b));
 }
 
 /* Words of a network's inputs that its layers see at least: of each the largest part that one layer does. */

@@ -1,7 +1,7 @@
 /* Tests: uop_memory.c, uop_needs.c, uop_steps.c, uop_way.c, uop_memory_bound.c.
- * Plans and times by hand, what a network needs by hand; random plans against a second planner with plain
- * lists and a second simulation cycle by cycle, both in tests/support; and what must hold of every run: no
- * core holds more than it can, whatever a uop reads is there, nothing is lost, none beats the bound. */
+ * Plans and times by hand; what the tiles of a network need by hand; random plans against a second planner
+ * and a second simulation (tests/support/uop_fed.h); and what must hold of every run with every network: no
+ * core holds more than it can, what a uop reads is there, nothing is lost, none beats the bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,113 +9,407 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/random.h"
 #include "costmodel/uop/uop_flits.h"
-#include "costmodel/uop/uop_memory.h"
-#include "costmodel/uop/uop_steps.h"
-#include "tests/support/uop_placed.h"
+#include "tests/support/uop_fed.h"
 
-enum { ITEM_MAX = UOP_SMALL_MAX + 8, USE_MAX = UOP_SMALL_MAX * 4, STEP_MAX = 400 };
-
-/* A placed graph with needs of its own. */
-struct fed {
-    struct uop_placed placed;
-    struct uop_needs needs;
-    uint64_t word[ITEM_MAX], held[ITEM_MAX], room[UOP_SMALL_MAX];
-    uint32_t first[UOP_SMALL_MAX + 1], item[USE_MAX];
-    bool is_result[UOP_SMALL_MAX];
+struct ran {
+    struct uop_fed fed;
     struct uop_steps steps;
-    uint64_t start[STEP_MAX], finish[STEP_MAX];
+    uint64_t start[UOP_FED_STEP_MAX], finish[UOP_FED_STEP_MAX];
 };
 
-/* n_tile items out of the DRAM; `uses[u]`: bits of those that uop u reads. All takes room. */
-static void feed(struct fed *f, uint32_t n_tile, const uint64_t *tile_word, const uint32_t *uses,
-                 uint64_t capacity)
+static void plan(struct ran *r)
 {
-    const uint32_t n = f->placed.small.graph.n_uop;
-    uint32_t at = 0;
-    for (uint32_t u = 0; u < n; u++) {
-        f->word[u] = f->placed.small.uop[u].output_word;
-        f->room[u] = f->word[u];
-        f->first[u] = at;
-        f->is_result[u] = f->placed.small.first_consumer[u] == f->placed.small.first_consumer[u + 1];
-        for (uint32_t t = 0; t < n_tile; t++)
-            if (uses[u] >> t & 1) {
-                f->item[at++] = n + t;
-                f->room[u] += tile_word[t];
-            }
-    }
-    f->first[n] = at;
-    memcpy(f->word + n, tile_word, n_tile * sizeof *tile_word);
-    memcpy(f->held, f->word, sizeof f->held);
-    f->needs =
-        (struct uop_needs){n + n_tile, f->word, f->held, f->first, f->item, f->room, f->is_result, capacity};
-}
-
-static void run(struct fed *f)
-{
-    struct uop_placed *p = &f->placed;
+    struct uop_placed *p = &r->fed.placed;
     struct dse_error err = {0};
-    const struct uop_step_times times = {f->start, f->finish};
-    if (uop_memory_plan(&p->small.graph, &f->needs, &p->schedule, &p->arena, &f->steps, &err) != DSE_OK)
+    if (uop_memory_plan(&p->small.graph, &r->fed.needs, &p->schedule, &p->arena, &r->steps, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    assert_true(f->steps.n_step <= STEP_MAX);
-    if (uop_steps_run(&p->small.graph, &p->machine, &f->steps, &p->arena, &times, p->link, &err) != DSE_OK)
+    assert_true(r->steps.n_step <= UOP_FED_STEP_MAX);
+}
+
+/* flit_bit 0: messages take no time. */
+static void run(struct ran *r, uint32_t flit_bit, bool as_flits)
+{
+    struct uop_placed *p = &r->fed.placed;
+    struct dse_error err = {0};
+    const struct uop_step_times times = {r->start, r->finish};
+    p->machine.noc.flit_bit = flit_bit;
+    const enum dse_status status =
+        as_flits
+            ? uop_steps_flits(&p->small.graph, &p->machine, &r->steps, NULL, &p->arena, &times, p->link, &err)
+            : uop_steps_run(&p->small.graph, &p->machine, &r->steps, &p->arena, &times, p->link, &err);
+    if (status != DSE_OK)
         fail_msg("%s", err.text);
 }
 
-static uint32_t find(const struct fed *f, enum uop_step_kind kind, uint32_t item)
+static uint32_t find(const struct ran *r, enum uop_step_kind kind, uint32_t item)
 {
-    for (uint32_t i = 0; i < f->steps.n_step; i++)
-        if (f->steps.step[i].kind == kind && f->steps.step[i].item == item)
+    for (uint32_t i = 0; i < r->steps.n_step; i++)
+        if (r->steps.step[i].kind == kind && r->steps.step[i].item == item)
             return i;
     fail_msg("there is no step %d of item %u", (int)kind, item);
     return 0;
 }
 
+static uint64_t end_of(const struct ran *r, enum uop_step_kind kind, uint32_t item)
+{
+    return r->finish[find(r, kind, item)];
+}
+
 /* Core 0 runs a, then b, which reads a's output; core 1 runs c. a and c read tile v, b reads w; both 10
  * words, the DRAM brings a word a cycle. Outputs are 4 words; b's and c's are results. */
-static void by_hand(struct fed *f, uint64_t capacity)
+static void by_hand(struct ran *r, uint64_t capacity)
 {
     static const uint32_t core[] = {0, 0, 1}, uses[] = {1, 2, 1};
     static const uint64_t word[] = {10, 10};
-    uop_placed_init(&f->placed, 2, 1, 0);
-    f->placed.machine.dram = (struct byte_rate){1, 1};
+    uop_placed_init(&r->fed.placed, 2, 1, 0);
+    r->fed.placed.machine.dram = (struct byte_rate){1, 1};
     for (uint32_t u = 0; u < 3; u++)
-        f->placed.small.uop[u] = (struct uop){.cycle = u == 1 ? 5 : 20, .output_word = 4};
-    f->placed.small.edge[0][1] = true;
-    uop_placed_put(&f->placed, 3, core);
-    feed(f, 2, word, uses, capacity);
-    run(f);
+        r->fed.placed.small.uop[u] = (struct uop){.cycle = u == 1 ? 5 : 20, .output_word = 4};
+    r->fed.placed.small.edge[0][1] = true;
+    uop_placed_put(&r->fed.placed, 3, core);
+    uop_fed_put(&r->fed, 2, word, uses, capacity);
+    plan(r);
+    run(r, 0, false);
 }
 
 static void test_tiles_come_once_and_ahead(void **state)
 {
-    struct fed f;
+    struct ran r;
     (void)state;
-    by_hand(&f, 24); /* while a runs, 14 words are taken: w fits beside */
-    assert_int_equal(f.finish[find(&f, UOP_READ, 3)], 10); /* v, for both */
-    assert_int_equal(f.steps.step[find(&f, UOP_READ, 3)].n_to, 2);
-    assert_int_equal(f.finish[find(&f, UOP_READ, 4)], 20);
-    assert_int_equal(f.finish[find(&f, UOP_RUN, 0)], 30);
-    assert_int_equal(f.finish[find(&f, UOP_RUN, 2)], 30);
-    assert_int_equal(f.finish[find(&f, UOP_RUN, 1)], 35);
-    assert_int_equal(f.finish[find(&f, UOP_WRITE, 2)], 34);
-    assert_int_equal(f.finish[find(&f, UOP_WRITE, 1)], 39);
-    arena_free(&f.placed.arena);
-    by_hand(&f, 23); /* w only when a has ended, as c has: its output goes first, by the order of turns */
-    assert_int_equal(f.finish[find(&f, UOP_WRITE, 2)], 30 + 4);
-    assert_int_equal(f.finish[find(&f, UOP_READ, 4)], 34 + 10);
-    assert_int_equal(f.finish[find(&f, UOP_RUN, 1)], 44 + 5);
-    assert_int_equal(f.finish[find(&f, UOP_WRITE, 1)], 49 + 4);
-    assert_int_equal(f.steps.n_step, 3 + 2 + 2);
-    arena_free(&f.placed.arena);
+    by_hand(&r, 24);                               /* while a runs, 14 words are taken: w fits beside */
+    assert_int_equal(end_of(&r, UOP_READ, 3), 10); /* v, for both */
+    assert_int_equal(r.steps.step[find(&r, UOP_READ, 3)].n_to, 2);
+    assert_int_equal(end_of(&r, UOP_READ, 4), 20);
+    assert_int_equal(end_of(&r, UOP_RUN, 0), 10 + 20);
+    assert_int_equal(end_of(&r, UOP_RUN, 2), 10 + 20);
+    assert_int_equal(end_of(&r, UOP_RUN, 1), 30 + 5);
+    assert_int_equal(end_of(&r, UOP_WRITE, 2), 30 + 4);
+    assert_int_equal(end_of(&r, UOP_WRITE, 1), 35 + 4);
+    arena_free(&r.fed.placed.arena);
+    by_hand(&r, 23); /* w only when a has ended, as c has: its output goes first, by the order of turns */
+    assert_int_equal(end_of(&r, UOP_WRITE, 2), 30 + 4);
+    assert_int_equal(end_of(&r, UOP_READ, 4), 34 + 10);
+    assert_int_equal(end_of(&r, UOP_RUN, 1), 44 + 5);
+    assert_int_equal(end_of(&r, UOP_WRITE, 1), 49 + 4);
+    assert_int_equal(r.steps.n_step, 3 + 2 + 2);
+    arena_free(&r.fed.placed.arena);
+}
+
+/* One core runs a, b, c; c reads what a made. b's tile of 20 words leaves no room for a's output of 5: it is
+ * written and read again. Nothing can come beside anything else. */
+static void test_what_does_not_fit_is_written_and_read_again(void **state)
+{
+    static const uint32_t core[] = {0, 0, 0}, uses[] = {0, 1, 2};
+    static const uint64_t word[] = {20, 10};
+    struct ran r;
+    (void)state;
+    uop_placed_init(&r.fed.placed, 1, 1, 0);
+    r.fed.placed.machine.dram = (struct byte_rate){1, 1};
+    for (uint32_t u = 0; u < 3; u++)
+        r.fed.placed.small.uop[u] = (struct uop){.cycle = 7, .output_word = 5};
+    r.fed.placed.small.edge[0][2] = r.fed.placed.small.edge[1][2] = true;
+    uop_placed_put(&r.fed.placed, 3, core);
+    uop_fed_put(&r.fed, 2, word, uses, 25);
+    plan(&r);
+    run(&r, 0, false);
+    assert_int_equal(end_of(&r, UOP_RUN, 0), 7);
+    assert_int_equal(end_of(&r, UOP_READ, 3), 20);      /* its 20 words fit beside a's 5 */
+    assert_int_equal(end_of(&r, UOP_WRITE, 0), 20 + 5); /* while that tile came */
+    assert_int_equal(end_of(&r, UOP_RUN, 1), 25 + 7);
+    assert_int_equal(end_of(&r, UOP_READ, 4), 32 + 10);
+    assert_int_equal(end_of(&r, UOP_READ, 0), 42 + 5);
+    assert_int_equal(end_of(&r, UOP_RUN, 2), 47 + 7);
+    assert_int_equal(end_of(&r, UOP_WRITE, 2), 54 + 5);
+    assert_int_equal(r.steps.n_step, 3 + 3 + 2);
+    arena_free(&r.fed.placed.arena);
+}
+
+/* 3 x 2 cores, of which 0, 2 and 4 run a uop that reads one tile of 100 words, 400 bytes: 50 flits of 64 bit,
+ * or 13 packets of 5. Read in 100 cycles it passes the port's link and x more to column x; by flits
+ * docs/noc.md has 3 h + 5 n cycles over h routers. Results go back one by one; core 0's is first. */
+static void test_rows_carry_a_tile_once(void **state)
+{
+    static const uint32_t core[] = {0, 2, 4}, uses[] = {1, 1, 1};
+    static const uint64_t word[] = {100};
+    struct ran r;
+    (void)state;
+    uop_placed_init(&r.fed.placed, 3, 2, 0);
+    r.fed.placed.machine.dram = (struct byte_rate){1, 1};
+    for (uint32_t u = 0; u < 3; u++)
+        r.fed.placed.small.uop[u] = (struct uop){.cycle = 10, .output_word = 2};
+    uop_placed_put(&r.fed.placed, 3, core);
+    uop_fed_put(&r.fed, 1, word, uses, UINT64_MAX);
+    plan(&r);
+    run(&r, 64, false);
+    assert_int_equal(r.start[find(&r, UOP_RUN, 0)], 100 + 1 + 50);
+    assert_int_equal(r.start[find(&r, UOP_RUN, 1)], 100 + 3 + 50);
+    assert_int_equal(r.start[find(&r, UOP_RUN, 2)], 100 + 2 + 50);
+    assert_int_equal(end_of(&r, UOP_WRITE, 0), 151 + 10 + 1 + 1 + 2);
+    assert_int_equal(end_of(&r, UOP_WRITE, 2), 152 + 10 + 2 + 1 + 2);
+    assert_int_equal(r.fed.placed.link[0 * UOP_SIDES + UOP_EAST].byte, 400);
+    assert_int_equal(r.fed.placed.link[0 * UOP_SIDES + UOP_EAST].n_message, 1);
+    assert_int_equal(r.fed.placed.link[3 * UOP_SIDES + UOP_EAST].byte, 400);
+    assert_int_equal(r.fed.placed.link[4 * UOP_SIDES + UOP_EAST].byte, 0);
+    assert_int_equal(r.fed.placed.link[1 * UOP_SIDES + UOP_WEST].byte, 8);
+    run(&r, 64, true);
+    assert_int_equal(r.start[find(&r, UOP_RUN, 0)], 100 + 3 * 1 + 5 * 13);
+    assert_int_equal(r.start[find(&r, UOP_RUN, 1)], 100 + 3 * 3 + 5 * 13);
+    assert_int_equal(r.start[find(&r, UOP_RUN, 2)], 100 + 3 * 2 + 5 * 13);
+    assert_int_equal(end_of(&r, UOP_WRITE, 0), 168 + 10 + 3 * 1 + 5 * 1 + 2);
+    assert_int_equal(r.fed.placed.link[0 * UOP_SIDES + UOP_EAST].busy_cycle, 65);
+    arena_free(&r.fed.placed.arena);
+}
+
+/* ---- random ones ---- */
+
+static bool waits(const struct uop_steps *steps, uint32_t step, uint32_t on)
+{
+    for (uint32_t k = steps->first_wait[step]; k < steps->first_wait[step + 1]; k++)
+        if (steps->wait[k] == on)
+            return true;
+    return false;
+}
+
+static bool goes_to(const struct uop_steps *steps, uint32_t step, uint32_t core)
+{
+    for (uint32_t k = 0; k < steps->step[step].n_to; k++)
+        if (steps->to[steps->step[step].first_to + k] == core)
+            return true;
+    return false;
+}
+
+static void same_as_plain(struct ran *r)
+{
+    static struct uop_plain_steps plain;
+    uint64_t ideal[UOP_SMALL_MAX], start[UOP_FED_STEP_MAX], finish[UOP_FED_STEP_MAX];
+    struct uop_placed *p = &r->fed.placed;
+    struct dse_error err;
+    assert_int_equal(uop_run_ideal(&p->small.graph, &p->schedule, &p->arena, &p->times, &err), DSE_OK);
+    memcpy(ideal, p->start, sizeof ideal);
+    uop_plain_plan(&r->fed, ideal, &plain);
+    assert_int_equal(plain.n, r->steps.n_step);
+    for (uint32_t i = 0; i < plain.n; i++) {
+        assert_int_equal(plain.step[i].kind, r->steps.step[i].kind);
+        assert_int_equal(plain.step[i].item, r->steps.step[i].item);
+        assert_int_equal(plain.step[i].core, r->steps.step[i].core);
+        for (uint32_t c = 0; c < p->schedule.n_core; c++)
+            assert_int_equal(plain.step[i].to >> c & 1, goes_to(&r->steps, i, c));
+        for (uint32_t k = 0; k < plain.n; k++)
+            assert_int_equal(plain.step[i].wait[k / 64] >> k % 64 & 1, waits(&r->steps, i, k));
+    }
+    run(r, 0, false);
+    uop_plain_times(&r->fed, &plain, start, finish);
+    for (uint32_t i = 0; i < plain.n; i++) {
+        assert_int_equal(finish[i], r->finish[i]);
+        if (plain.step[i].kind != UOP_WRITE)
+            assert_int_equal(start[i], r->start[i]);
+    }
+}
+
+/* The step by which an item is on the core of a RUN that reads it: the last, as what was made there may have
+ * gone and come back. */
+static uint32_t bringer(const struct ran *r, uint32_t run_step, uint32_t item)
+{
+    const struct uop_steps *s = &r->steps;
+    uint32_t found = UINT32_MAX;
+    for (uint32_t k = s->first_wait[run_step]; k < s->first_wait[run_step + 1]; k++) {
+        const struct uop_step *on = &s->step[s->wait[k]];
+        const uint32_t core = s->step[run_step].core;
+        const bool is_there = on->kind == UOP_RUN ? on->core == core : goes_to(s, s->wait[k], core);
+        if (on->item == item && on->kind != UOP_WRITE && is_there &&
+            (found == UINT32_MAX || s->wait[k] > found))
+            found = s->wait[k];
+    }
+    if (found == UINT32_MAX)
+        fail_msg("uop %u reads item %u, which is not there", s->step[run_step].item, item);
+    return found;
+}
+
+static bool reads(const struct uop_fed *f, uint32_t u, uint32_t item)
+{
+    for (uint32_t k = f->first[u]; k < f->first[u + 1]; k++)
+        if (f->item[k] == item)
+            return true;
+    return item < f->placed.small.graph.n_uop && f->placed.small.edge[item][u];
+}
+
+/* The uop whose room is taken on core c in a cycle: the first that has not ended, if all that leaves before it
+ * is gone; else UINT32_MAX. */
+static uint32_t turn_at(const struct ran *r, uint32_t c, uint64_t cycle)
+{
+    const struct uop_fed *f = &r->fed;
+    const struct uop_steps *s = &r->steps;
+    uint32_t turn = UINT32_MAX;
+    for (uint32_t k = f->placed.first[c + 1]; k-- > f->placed.first[c];)
+        if (end_of(r, UOP_RUN, f->placed.order[k]) > cycle)
+            turn = f->placed.order[k];
+    for (uint32_t k = 0; turn != UINT32_MAX && k < s->n_step; k++)
+        if (waits(s, find(r, UOP_RUN, turn), k) && s->step[k].core == c && r->finish[k] > cycle &&
+            (s->step[k].kind == UOP_WRITE || (s->step[k].kind == UOP_SEND && !goes_to(s, k, c))))
+            return UINT32_MAX;
+    return turn;
+}
+
+/* The words that core c holds in a cycle, of what steps have brought or made and others still need there,
+ * besides the room of the uop whose turn it is. */
+static uint64_t held_at(const struct ran *r, uint32_t c, uint64_t cycle)
+{
+    const struct uop_fed *f = &r->fed;
+    const struct uop_steps *s = &r->steps;
+    const uint32_t n_uop = f->placed.small.graph.n_uop, turn = turn_at(r, c, cycle);
+    uint64_t sum = turn == UINT32_MAX ? 0 : f->room[turn];
+    for (uint32_t i = 0; i < s->n_step; i++) {
+        const struct uop_step *step = &s->step[i];
+        const bool is_home = step->kind == UOP_RUN && step->core == c;
+        const bool comes = (step->kind == UOP_SEND || step->kind == UOP_READ) && goes_to(s, i, c);
+        const uint64_t from = is_home ? r->finish[i] : r->start[i];
+        uint64_t until = 0;
+        uint32_t n_use = 0;
+        bool is_used_now = false;
+        if (!is_home && !comes)
+            continue;
+        for (uint32_t k = 0; k < s->n_step; k++) {
+            const struct uop_step *other = &s->step[k];
+            if (other->item == step->item && other->core == c && waits(s, k, i) &&
+                (other->kind == UOP_WRITE || (is_home && other->kind == UOP_SEND)))
+                until = r->finish[k] > until ? r->finish[k] : until;
+            if (other->kind == UOP_RUN && other->core == c && reads(f, other->item, step->item) &&
+                bringer(r, k, step->item) == i) {
+                until = r->finish[k] > until ? r->finish[k] : until;
+                is_used_now = is_used_now || other->item == turn;
+                n_use++;
+            }
+        }
+        if (cycle < from || cycle >= until || (is_used_now && comes && (step->item >= n_uop || n_use == 1)))
+            continue; /* that is among what the uop takes */
+        sum += f->held[step->item];
+    }
+    return sum;
+}
+
+static void check_run(struct ran *r)
+{
+    const struct uop_fed *f = &r->fed;
+    const struct uop_steps *s = &r->steps;
+    const struct uop_placed *p = &f->placed;
+    const uint32_t n_uop = p->small.graph.n_uop;
+    uint32_t n_read[UOP_FED_ITEM_MAX] = {0}, n_written[UOP_FED_ITEM_MAX] = {0}, n_run[UOP_SMALL_MAX] = {0};
+    uint64_t last = 0, served = 0;
+    for (uint32_t i = 0; i < s->n_step; i++) {
+        const struct uop_step *step = &s->step[i];
+        last = r->finish[i] > last ? r->finish[i] : last;
+        n_read[step->item] += step->kind == UOP_READ;
+        n_written[step->item] += step->kind == UOP_WRITE;
+        if (step->kind == UOP_READ || step->kind == UOP_WRITE)
+            served += (step->word + p->machine.dram.byte - 1) / p->machine.dram.byte;
+        if (step->kind != UOP_RUN) {
+            assert_int_equal(step->word, f->word[step->item]);
+            continue;
+        }
+        n_run[step->item]++;
+        assert_int_equal(r->finish[i] - r->start[i], p->small.uop[step->item].cycle);
+        for (uint32_t item = 0; item < f->needs.n_item; item++) {
+            if (!reads(f, step->item, item))
+                continue;
+            const uint32_t from = bringer(r, i, item);
+            assert_true(r->start[i] >= r->start[from]);
+            if (s->step[from].kind == UOP_READ && item < n_uop)
+                assert_true(n_written[item] == 1);
+        }
+    }
+    for (uint32_t u = 0; u < n_uop; u++) {
+        assert_int_equal(n_run[u], 1);
+        assert_true(n_written[u] <= 1 && n_written[u] >= f->is_result[u]);
+        assert_true(n_read[u] == 0 || n_written[u] == 1);
+    }
+    for (uint32_t t = n_uop; t < f->needs.n_item; t++) {
+        bool is_used = false;
+        for (uint32_t u = 0; u < n_uop; u++)
+            is_used = is_used || reads(f, u, t);
+        assert_true(n_read[t] >= is_used);
+    }
+    assert_true(last >= served);
+    assert_true(last >= uop_memory_bound(&p->small.graph, &f->needs, &p->machine, &r->fed.placed.arena));
+    if (f->needs.capacity_word == UINT64_MAX)
+        return;
+    for (uint32_t i = 0; i < s->n_step; i++) /* it grows only then */
+        for (uint32_t c = 0; c < p->schedule.n_core; c++) {
+            assert_true(held_at(r, c, r->start[i]) <= f->needs.capacity_word);
+            assert_true(held_at(r, c, r->finish[i]) <= f->needs.capacity_word);
+        }
+}
+
+static void test_random_plans_against_a_second_planner(void **state)
+{
+    struct random_stream rng = random_stream_make(21, 0, RANDOM_TEST);
+    uint32_t n_spilled = 0, n_joined = 0, n_again = 0;
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        struct ran r;
+        uop_fed_random(&rng, &r.fed);
+        plan(&r);
+        same_as_plain(&r);
+        check_run(&r);
+        for (uint32_t k = 0; k < r.steps.n_step; k++) {
+            const struct uop_step *s = &r.steps.step[k];
+            n_spilled += s->kind == UOP_WRITE && !r.fed.is_result[s->item];
+            n_joined += s->kind == UOP_READ && s->n_to > 1;
+            n_again += s->kind == UOP_READ && find(&r, UOP_READ, s->item) != k;
+        }
+        arena_free(&r.fed.placed.arena);
+    }
+    assert_true(n_spilled > 100 && n_joined > 1000 && n_again > 100);
+}
+
+static void test_random_plans_by_links_and_flits(void **state)
+{
+    struct random_stream rng = random_stream_make(22, 0, RANDOM_TEST);
+    static const uint32_t flit_bit[] = {64, 192, 4096};
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct ran r;
+        uop_fed_random(&rng, &r.fed);
+        plan(&r);
+        run(&r, flit_bit[i % 3], false);
+        check_run(&r);
+        run(&r, flit_bit[i % 3], true);
+        check_run(&r);
+        arena_free(&r.fed.placed.arena);
+    }
+}
+
+/* With endless room, a DRAM that takes no time and messages that take none, it is the run without. */
+static void test_a_fast_dram_and_room_change_nothing(void **state)
+{
+    struct random_stream rng = random_stream_make(23, 0, RANDOM_TEST);
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct ran r;
+        struct dse_error err;
+        uop_fed_random(&rng, &r.fed);
+        struct uop_placed *p = &r.fed.placed;
+        r.fed.needs.capacity_word = UINT64_MAX;
+        p->machine.dram = (struct byte_rate){0, 1};
+        plan(&r);
+        run(&r, 0, false);
+        assert_int_equal(uop_run_ideal(&p->small.graph, &p->schedule, &p->arena, &p->times, &err), DSE_OK);
+        for (uint32_t u = 0; u < p->small.graph.n_uop; u++)
+            assert_int_equal(r.start[find(&r, UOP_RUN, u)], p->start[u]);
+        run(&r, 64, true); /* without counts of the DRAM */
+        arena_free(&p->arena);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiles_come_once_and_ahead),
+        cmocka_unit_test(test_what_does_not_fit_is_written_and_read_again),
+        cmocka_unit_test(test_rows_carry_a_tile_once),
+        cmocka_unit_test(test_random_plans_against_a_second_planner),
+        cmocka_unit_test(test_random_plans_by_links_and_flits),
+        cmocka_unit_test(test_a_fast_dram_and_room_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
