@@ -401,9 +401,76 @@ static void test_a_fast_dram_and_room_change_nothing(void **state)
     }
 }
 
+/* A 3 x 3 convolution of an input of 4 channels of 8 x 8, then a 1 x 1 one. Cut into two halves of rows, and
+ * the second's output channels in two: the first layer's tiles see 5 of 8 rows each (padding is not read), all
+ * 8 columns, all channels. */
+static void test_needs_of_a_network(void **state)
+{
+    static const char text[] =
+        "network: two\ninput: {C: 4, H: 8, W: 8}\nlayers:\n"
+        "- {name: a, type: conv, C: 4, K: 6, P: 8, Q: 8, R: 3, S: 3, pad: 1, from: input}\n"
+        "- {name: b, type: conv, C: 6, K: 4, P: 8, Q: 8, R: 1, S: 1, from: a}\n";
+    static const struct uop_cut cut[] = {{4, 8, 4, 6}, {4, 8, 3, 2}};
+    static const uint64_t sums[] = {UOP_SUMS_ALL, UOP_SUMS_CHAIN, UOP_SUMS_REDUCE};
+    struct kc_machine machine = {.columns = 1,
+                                 .rows = 1,
+                                 .c_lane = 12,
+                                 .k_lane = 14,
+                                 .delivery = {128, 1},
+                                 .dram = {4, 1},
+                                 .sram_word = 5000};
+    struct arena arena;
+    struct network network;
+    struct uop_network uops;
+    struct dse_error err = {0};
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(network_parse("two.yaml", text, strlen(text), &network, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
+    for (int k = 0; k < 3; k++) {
+        struct uop_graph graph;
+        struct uop_needs needs;
+        uint64_t weights = 0, inputs = 0, results = 0;
+        assert_int_equal(uop_graph_of(&uops, &machine, cut, (enum uop_sums)sums[k], 1, &arena, &graph, &err),
+                         DSE_OK);
+        assert_int_equal(uop_needs_of(&graph, &machine, UOP_SRAM_ALL, &arena, &needs, &err), DSE_OK);
+        /* a: 1 tile of weights; b: 2 x 2; the input: 2 */
+        assert_int_equal(needs.n_item, graph.n_uop + 1 + 4 + 2);
+        for (uint32_t i = graph.n_uop; i < graph.n_uop + 5; i++)
+            weights += needs.word[i];
+        for (uint32_t i = graph.n_uop + 5; i < needs.n_item; i++)
+            inputs += needs.word[i];
+        assert_int_equal(weights, 4 * 6 * 3 * 3 + 6 * 4);
+        assert_int_equal(inputs, 2 * 5 * 8 * 4);
+        for (uint32_t u = 0; u < graph.n_uop; u++)
+            results += needs.is_result[u] ? needs.word[u] : 0;
+        /* with all parts of sums: both of 4 x 8 x 8; else the sum alone */
+        assert_int_equal(results, (k == 0 ? 2 : 1) * 4 * 8 * 8);
+        /* 4 x 8 x 6 outputs, 6 x 10 x 4 inputs with the halo, weights */
+        assert_int_equal(needs.room[0], 4 * 8 * 6 + 6 * 10 * 4 + 4 * 6 * 3 * 3);
+        assert_int_equal(needs.first[1] - needs.first[0], 2);
+        assert_int_equal(needs.capacity_word, 5000);
+        assert_int_equal(uop_needs_of(&graph, &machine, UOP_SRAM_OUTPUT, &arena, &needs, &err), DSE_OK);
+        assert_int_equal(needs.room[0], 4 * 8 * 6);
+        assert_int_equal(needs.held[graph.n_uop], 0);
+        assert_int_equal(needs.held[0], 4 * 8 * 6);
+        assert_int_equal(uop_needs_of(&graph, &machine, UOP_SRAM_OFF, &arena, &needs, &err), DSE_OK);
+        assert_int_equal(needs.room[0], 0);
+        assert_int_equal(needs.capacity_word, UINT64_MAX);
+    }
+    /* each weight, the whole input and the output once, 4 words a cycle */
+    const uint64_t word = 4 * 6 * 3 * 3 + 6 * 4 + 4 * 8 * 8 + 4 * 8 * 8;
+    machine.delivery = (struct byte_rate){100000, 1}; /* so that this is longer than the work */
+    machine.dram = (struct byte_rate){1, 4};
+    assert_int_equal(uop_memory_partition_bound(&uops, &machine, 1), word * 4);
+    network_free(&network);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_needs_of_a_network),
         cmocka_unit_test(test_tiles_come_once_and_ahead),
         cmocka_unit_test(test_what_does_not_fit_is_written_and_read_again),
         cmocka_unit_test(test_rows_carry_a_tile_once),
