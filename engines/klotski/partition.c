@@ -171,16 +171,18 @@ enum dse_status partition_bands_of(const struct uop_network *network, const stru
                                    const struct tile_rules *rules, struct arena *arena,
                                    struct partition_grid *out, struct dse_error *err)
 {
-    enum { TIMES = 8, HEIGHTS = 4, N_BAND = TIMES * HEIGHTS * 2 };
+    static const uint32_t quarters[] = {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32}; /* of uops a core */
+    enum { TIMES = sizeof quarters / sizeof quarters[0], HEIGHTS = 4, N_BAND = TIMES * HEIGHTS * 2 };
     const uint32_t n_layer = network->n_layer, n_core = machine->columns * machine->rows;
     *out = (struct partition_grid){.dim = 1, .n_cut = n_layer, .n_all = N_BAND};
     out->cut = arena_alloc(arena, (size_t)N_BAND * n_layer, sizeof *out->cut);
     DSE_TRY(arena_check(arena, "bands of maps", err));
     for (uint32_t i = 0; i < N_BAND; i++) {
-        const uint32_t times = i / 2 / HEIGHTS + 1;
-        const struct band band = {.n_uop = times * n_core,
-                                  .rows = times * (i % 2 ? machine->rows : n_core),
-                                  .columns = i % 2 ? machine->columns : 1,
+        const uint32_t n_uop = (quarters[i / 2 / HEIGHTS] * n_core + 3) / 4;
+        const uint32_t columns = i % 2 ? machine->columns : 1;
+        const struct band band = {.n_uop = n_uop,
+                                  .rows = (n_uop - 1) / columns + 1,
+                                  .columns = columns,
                                   .least_h = i / 2 % HEIGHTS + 1};
         struct uop_cut *cut = &out->cut[(size_t)out->n * n_layer];
         uint64_t n = 0;
