@@ -43,11 +43,6 @@ static enum dse_status run_dram(const struct uop_graph *graph, const struct kc_m
 {
     struct uop_needs needs;
     struct uop_steps steps;
-    if (schedule->firing != UOP_STATIC)
-        return dse_fail(err, DSE_BAD_INPUT,
-                        "memory=dram plans ahead what accelerators hold, by the order of their lists, so it "
-                        "takes firing=static, not %s",
-                        uop_firing_name[schedule->firing]);
     DSE_TRY(uop_needs_of(graph, machine, setting->sram, scratch, &needs, err));
     DSE_TRY(uop_memory_plan(graph, &needs, schedule, scratch, &steps, err));
     const struct uop_step_times times = {
@@ -73,15 +68,27 @@ static enum dse_status run_dram(const struct uop_graph *graph, const struct kc_m
     return DSE_OK;
 }
 
+enum dse_status uop_setting_check(const struct uop_setting *setting, enum uop_firing firing,
+                                  struct dse_error *err)
+{
+    if (setting->transport == UOP_FLITS && firing == UOP_ROUNDS)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "the simulator of flits has no rounds; firing=rounds takes transport=ideal or links");
+    if (setting->memory == UOP_DRAM && firing != UOP_STATIC)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "memory=dram plans ahead what accelerators hold, by the order of their lists, so it "
+                        "takes firing=static, not %s",
+                        uop_firing_name[firing]);
+    return DSE_OK;
+}
+
 enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *machine,
                         const struct uop_schedule *schedule, const struct uop_setting *setting,
                         struct arena *scratch, struct uop_times *out, struct uop_link *link,
                         struct dse_error *err)
 {
     struct kc_machine at = *machine;
-    if (setting->transport == UOP_FLITS && schedule->firing == UOP_ROUNDS)
-        return dse_fail(err, DSE_BAD_INPUT,
-                        "the simulator of flits has no rounds; firing=rounds takes transport=ideal or links");
+    DSE_TRY(uop_setting_check(setting, schedule->firing, err));
     if (setting->transport == UOP_IDEAL)
         at.noc.flit_bit = 0;
     if (setting->memory == UOP_DRAM)

@@ -31,9 +31,13 @@ struct uop_setting {
     const atomic_int *cancel; /* may be NULL */
 };
 
+/* Do these go together? DSE_BAD_INPUT: rounds of flits; a DRAM without a static order. */
+DSE_MUST_CHECK enum dse_status uop_setting_check(const struct uop_setting *setting, enum uop_firing firing,
+                                                 struct dse_error *err);
+
 /* Times, and what went over each link (cores * UOP_SIDES); nothing is busy where messages take no time.
  * An order that goes in a circle is refused with dynamic firing, too. Errors, `cancel` and `scratch`: as
- * uop_run_flits and uop_memory_plan; DSE_BAD_INPUT: rounds of flits; a DRAM without a static order. */
+ * uop_run_flits, uop_memory_plan and uop_setting_check. */
 DSE_MUST_CHECK enum dse_status uop_run(const struct uop_graph *graph, const struct kc_machine *machine,
                                        const struct uop_schedule *schedule, const struct uop_setting *setting,
                                        struct arena *scratch, struct uop_times *out, struct uop_link *link,

@@ -266,6 +266,7 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     arena_init(&state->kept.arena);
     state->kept.cycle = UINT64_MAX;
     state->start_s = clock_wall_s();
+    DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
     DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
     state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);

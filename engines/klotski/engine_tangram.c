@@ -23,6 +23,7 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
 {
     struct state *state = memory;
     arena_init(&state->scratch);
+    DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
     return klotski_task_of(engine_context_task(context), engine_context_arena(context), &state->task, err);
 }
 

@@ -119,6 +119,15 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
         .memory = (enum uop_memory)engine_context_option(context, network + KLOTSKI_MEMORY)};
 }
 
+enum dse_status klotski_network_check(const struct engine_context *context, size_t network,
+                                      struct dse_error *err)
+{
+    const struct tile_rules none = {.batch = 1};
+    const struct uop_plan plan = klotski_plan(context, network, &none, NULL);
+    const struct uop_setting setting = {.transport = plan.transport, .memory = plan.memory};
+    return uop_setting_check(&setting, plan.schedule.firing, err);
+}
+
 void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task,
                         enum uop_memory memory)
 {

@@ -131,6 +131,10 @@ struct tile_rules klotski_rules(const struct engine_context *context, size_t fir
 struct uop_plan klotski_plan(const struct engine_context *context, size_t network,
                              const struct tile_rules *rules, const struct uop_cut *cut);
 
+/* Do the options of that run go together? Errors of uop_setting_check. */
+DSE_MUST_CHECK enum dse_status klotski_network_check(const struct engine_context *context, size_t network,
+                                                     struct dse_error *err);
+
 /* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_of. */
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
                                                struct klotski_task *made, struct dse_error *err);

@@ -222,6 +222,48 @@ static void test_messages_that_take_time(void **state)
     }
 }
 
+/* The plan above at 4 words a cycle: a's 16 weights for both cores (to 4), the 32 inputs of a/0 (to 12) and a/1
+ * (to 20), b's weights (to 24). a/0 runs from 12 to 29, a/1 from 20 to 37; b/0 to 46, then b/1 to 63, and 32
+ * words of each are written in 8 cycles. Over the link east come a's weights and inputs, west a/1's output. No
+ * uop starts before 12, and then they take 34; 160 words take 40 cycles. */
+static void test_weights_from_the_dram(void **state)
+{
+    struct made m;
+    struct uop_outcome o;
+    struct dse_error err;
+    struct text_buffer text;
+    char plan[600];
+    (void)state;
+    make(&m, "2x1");
+    assert_int_equal(read_text(&m, with("memory: free", "memory: dram", plan, sizeof plan), 1, &err), DSE_OK);
+    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err),
+                     DSE_OK);
+    assert_int_equal(o.times.start[0], 12);
+    assert_int_equal(o.times.start[1], 20);
+    assert_int_equal(o.times.start[2], 29);
+    assert_int_equal(o.times.start[3], 46);
+    assert_int_equal(o.times.cycle, 63 + 8);
+    assert_int_equal(o.dram_read_byte, (16 + 32 + 32 + 16) * 4);
+    assert_int_equal(o.dram_written_byte, 2 * 32 * 4);
+    assert_int_equal(o.spilled_byte, 0);
+    assert_true(fabs(o.dram_energy_j / (160 * 400e-12) - 1) < 1e-12);
+    assert_int_equal(o.times.dram.busy_cycle, 40);
+    assert_int_equal(o.n_message, 1 + 4 + 2);
+    assert_int_equal(o.n_hop, 3);
+    assert_true(o.byte_hop == (16 + 32 + 32) * 4);
+    assert_int_equal(o.bound_cycle, 12 + 34);
+    assert_int_equal(o.partition_bound_cycle, 40);
+    text_init(&text);
+    uop_plan_write(&o.graph, &m.plan, &text);
+    assert_string_equal(text.data, plan);
+    text_free(&text);
+    m.plan.schedule.firing = UOP_DYNAMIC;
+    assert_int_equal(uop_plan_evaluate(&m.uops, &m.machine, &m.plan, "plan.yaml", NULL, &m.arena, &o, &err),
+                     DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "takes firing=static, not dynamic"));
+    unmake(&m);
+}
+
 /* What a makes, 256 bytes on core 0, goes to the three others of 2 x 2: 1 + 1 + 2 links, or a tree that goes
  * to core 3 by way of core 1, and over no link twice. */
 static void test_a_multicast_is_one_message(void **state)
@@ -272,7 +314,7 @@ static void test_options_of_the_evaluation(void **state)
         struct report report;
         void *schedule;
         const struct schedule_format *format = &schedule_format_klotski;
-        const double option[] = {row[i].transport, row[i].firing};
+        const double option[] = {row[i].transport, row[i].firing, NAN};
         make(&m, "2x1");
         const struct schedule_request request = {.arch = &m.arch,
                                                  .network = &m.network,
@@ -342,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_what_fits),
         cmocka_unit_test(test_samples_have_names),
         cmocka_unit_test(test_messages_that_take_time),
+        cmocka_unit_test(test_weights_from_the_dram),
         cmocka_unit_test(test_options_of_the_evaluation),
         cmocka_unit_test(test_a_multicast_is_one_message),
     };
