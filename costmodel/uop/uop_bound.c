@@ -225,5 +225,10 @@ uint64_t uop_partition_bound(const struct uop_network *network, const struct kc_
         }
         work += least;
     }
+    for (uint32_t l = network->n_layer; l < network->n_all; l++) {
+        const struct uop_layer *of = &network->layer[l];
+        work += ceil_div((uint64_t)of->whole.p * of->whole.q * of->whole.k * of->n_operation,
+                         (uint64_t)machine->c_lane * machine->k_lane);
+    }
     return ceil_div(work * batch, (uint64_t)machine->columns * machine->rows);
 }

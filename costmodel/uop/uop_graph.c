@@ -98,15 +98,31 @@ int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size
                                   : snprintf(text, size, "%s/%u", name, tile);
 }
 
-static enum dse_status cut_layers(const struct uop_network *network, const struct uop_cut *cut,
-                                  enum uop_sums sums, uint32_t n_sample, struct uop_cut_layer *layer,
-                                  uint64_t *n_uop, struct dse_error *err)
+/* A pool or sum in tiles like those of the first layer that it reads; one of the network's input is whole. */
+static struct uop_cut cut_as_read(const struct uop_network *network, const struct uop_layer *of,
+                                  const struct uop_cut_layer *layer)
+{
+    for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
+        const int32_t from = network->source[i].layer;
+        if (from < 0)
+            continue;
+        const struct uop_cut cut = layer[from].cut;
+        return (struct uop_cut){ceil_div(cut.h, of->v.step), ceil_div(cut.w, of->h.step), 1, cut.oc};
+    }
+    return (struct uop_cut){of->whole.p, of->whole.q, 1, of->whole.k};
+}
+
+enum dse_status uop_layout_of(const struct uop_network *network, const struct uop_cut *cut,
+                              enum uop_sums sums, uint32_t n_sample, struct uop_cut_layer *layer,
+                              uint64_t *n_uop, struct dse_error *err)
 {
     *n_uop = 0;
-    for (uint32_t l = 0; l < network->n_layer; l++) {
+    for (uint32_t i = 0; i < network->n_all; i++) {
+        const uint32_t l = network->order[i];
         const struct kc_tile *whole = &network->layer[l].whole;
         struct uop_cut_layer *at = &layer[l];
-        at->cut = uop_cut_clip(whole, cut[l]);
+        at->cut = uop_cut_clip(whole, l < network->n_layer ? cut[l]
+                                                           : cut_as_read(network, &network->layer[l], layer));
         const uint64_t n_tile = uop_cut_count(whole, at->cut);
         at->n_ic = ceil_div(whole->c, at->cut.ic);
         const uint64_t n = n_tile + (sums == UOP_SUMS_REDUCE && at->n_ic > 1 ? n_tile / at->n_ic : 0);
@@ -148,11 +164,11 @@ static enum dse_status price(struct shapes *shapes, const struct kc_machine *mac
     return DSE_OK;
 }
 
-/* A uop that adds up takes all PEs: so many additions in a cycle. */
-static uint64_t sum_cycle(const struct kc_machine *machine, uint64_t word, uint32_t n_part)
+/* A uop that adds up or pools takes all PEs: so many operations in a cycle. */
+static uint64_t vector_cycle(const struct kc_machine *machine, uint64_t word, uint32_t n_operation)
 {
     const uint64_t lanes = (uint64_t)machine->c_lane * machine->k_lane;
-    return (word * (n_part - 1) + lanes - 1) / lanes;
+    return (word * n_operation + lanes - 1) / lanes;
 }
 
 static enum dse_status fill_layer(const struct uop_layer *of, const struct uop_cut_layer *layer,
@@ -171,8 +187,11 @@ static enum dse_status fill_layer(const struct uop_layer *of, const struct uop_c
         struct uop *at = &uop[layer->first + t];
         *at = (struct uop){.layer = l, .output_word = (uint64_t)tile.p * tile.q * tile.k};
         if (adds)
-            at->cycle = sum_cycle(machine, at->output_word, layer->n_ic);
-        else
+            at->cycle = vector_cycle(machine, at->output_word, layer->n_ic - 1);
+        else if (of->n_operation) {
+            DSE_TRY(kc_tile_check(machine, &tile, err));
+            at->cycle = vector_cycle(machine, at->output_word, of->n_operation);
+        } else
             DSE_TRY(price(&shapes, machine, &tile, &at->cycle, err));
     }
     return DSE_OK;
@@ -246,9 +265,10 @@ static enum dse_status wait_for_source(struct edges *e, const struct uop_layer *
         return DSE_OK;
     const uint32_t channels = e->network->layer[source->layer].whole.k;
     struct uop_range row = uop_slide_range(&of->v, box->row), column = uop_slide_range(&of->h, box->column);
-    struct uop_range channel = {box->ic.first > source->channel ? box->ic.first - source->channel : 0,
-                                box->ic.end > source->channel ? least(box->ic.end - source->channel, channels)
-                                                              : 0};
+    const struct uop_range reads = uop_layer_reads(of, box->ic, box->oc);
+    struct uop_range channel = {reads.first > source->channel ? reads.first - source->channel : 0,
+                                reads.end > source->channel ? least(reads.end - source->channel, channels)
+                                                            : 0};
     for (int32_t i = source->pool; i >= 0; i = e->network->pool[i].next) {
         row = uop_slide_range(&e->network->pool[i].v, row);
         column = uop_slide_range(&e->network->pool[i].h, column);
@@ -337,8 +357,8 @@ static enum dse_status link_uops(struct edges *e, uint32_t n_uop, struct uop *uo
     uint32_t *first_consumer = arena_alloc_unset(arena, out->n_uop + (size_t)1, sizeof *first_consumer);
     e->seen = arena_alloc(arena, n_uop, sizeof *e->seen);
     DSE_TRY(arena_check(arena, "uops", err));
-    for (uint32_t l = 0; l < e->network->n_layer; l++)
-        DSE_TRY(link_layer(e, l, first, err));
+    for (uint32_t i = 0; i < e->network->n_all; i++)
+        DSE_TRY(link_layer(e, e->network->order[i], first, err));
     if (times(e->n, n_sample) > EDGE_MAX)
         return dse_fail(err, DSE_LIMIT, "uops with more than 2^31 edges");
     uint32_t *producer = arena_alloc_unset(arena, e->n * n_sample + 1, sizeof *producer);
@@ -359,10 +379,10 @@ enum dse_status uop_graph_of(const struct uop_network *network, const struct kc_
                              const struct uop_cut *cut, enum uop_sums sums, uint32_t n_sample,
                              struct arena *arena, struct uop_graph *out, struct dse_error *err)
 {
-    struct uop_cut_layer *layer = arena_alloc(arena, network->n_layer, sizeof *layer);
+    struct uop_cut_layer *layer = arena_alloc(arena, network->n_all, sizeof *layer);
     uint64_t n_uop;
     DSE_TRY(arena_check(arena, "cut layers", err));
-    DSE_TRY(cut_layers(network, cut, sums, n_sample, layer, &n_uop, err));
+    DSE_TRY(uop_layout_of(network, cut, sums, n_sample, layer, &n_uop, err));
     struct uop *uop = arena_alloc_unset(arena, n_uop, sizeof *uop);
     DSE_TRY(arena_check(arena, "uops", err));
     *out = (struct uop_graph){.network = network,
@@ -371,7 +391,7 @@ enum dse_status uop_graph_of(const struct uop_network *network, const struct kc_
                               .n_uop = (uint32_t)n_uop,
                               .layer = layer,
                               .uop = uop};
-    for (uint32_t l = 0; l < network->n_layer; l++)
+    for (uint32_t l = 0; l < network->n_all; l++)
         DSE_TRY(fill_layer(&network->layer[l], &layer[l], machine, l, uop, err));
     struct edges e = {.network = network, .layer = layer, .sums = sums};
     enum dse_status status = link_uops(&e, out->n_uop / n_sample, uop, arena, out, err);

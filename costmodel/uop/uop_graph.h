@@ -41,7 +41,7 @@ struct uop_graph {
     const struct uop_network *network; /* borrowed */
     enum uop_sums sums;
     uint32_t n_sample, n_uop;
-    const struct uop_cut_layer *layer; /* (network->n_layer) */
+    const struct uop_cut_layer *layer; /* (network->n_all) */
     const struct uop *uop;             /* (n_uop) */
     /* (n_uop + 1) into producer and consumer; each list ascends */
     const uint32_t *first_producer, *producer, *first_consumer, *consumer;
@@ -58,6 +58,14 @@ struct uop_need {
     uint64_t output_word, input_word, weight_word;
 };
 struct uop_need uop_cut_need(const struct kc_tile *whole, struct uop_cut cut);
+
+/* Where the uops of each layer lie: `layer` (n_all, zeroed first), `n_uop` of all samples. `cut` (n_layer) is
+ * clipped; a pool or sum is cut as the first layer that it reads, rows and columns by its stride. DSE_LIMIT:
+ * more than UOP_MAX uops; the layer where they are has no uops then. */
+DSE_MUST_CHECK enum dse_status uop_layout_of(const struct uop_network *network, const struct uop_cut *cut,
+                                             enum uop_sums sums, uint32_t n_sample,
+                                             struct uop_cut_layer *layer, uint64_t *n_uop,
+                                             struct dse_error *err);
 
 /* Cut every layer (`cut`: n_layer, clipped first) for `n_sample` samples. Memory from `arena`. DSE_LIMIT:
  * more than UOP_MAX uops, or 2^31 edges, or a tile that kc_tile_check refuses; DSE_NO_MEMORY. */

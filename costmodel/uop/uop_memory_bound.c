@@ -160,7 +160,7 @@ static uint64_t least_input(const struct uop_network *network)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < network->network->n_input; i++) {
         uint64_t largest = 0;
-        for (uint32_t l = 0; l < network->n_layer; l++) {
+        for (uint32_t l = 0; l < network->n_all; l++) {
             const struct uop_layer *of = &network->layer[l];
             for (uint32_t k = of->first_source; k < of->first_source + of->n_source; k++)
                 if (network->source[k].layer == -1 - (int32_t)i)
@@ -175,9 +175,9 @@ uint64_t uop_memory_partition_bound(const struct uop_network *network, const str
                                     uint32_t batch)
 {
     uint64_t weights = 0, result = 0;
-    for (uint32_t l = 0; l < network->n_layer; l++) {
+    for (uint32_t l = 0; l < network->n_all; l++) {
         const struct kc_tile *whole = &network->layer[l].whole;
-        weights += (uint64_t)whole->r * whole->s * whole->c * whole->k;
+        weights += l < network->n_layer ? (uint64_t)whole->r * whole->s * whole->c * whole->k : 0;
         result += uop_is_read(network, l) ? 0 : (uint64_t)whole->p * whole->q * whole->k;
     }
     const uint64_t word = weights + batch * (least_input(network) + result);

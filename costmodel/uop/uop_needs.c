@@ -21,8 +21,9 @@ static uint64_t input_word(const struct uop_network *network, const struct uop_l
     const uint32_t channels = network->network->input[-1 - source->layer].c;
     struct uop_range row = uop_slide_range(&of->v, box->row), column = uop_slide_range(&of->h, box->column);
     const uint32_t last = source->channel + channels;
-    const struct uop_range channel = {box->ic.first > source->channel ? box->ic.first : source->channel,
-                                      box->ic.end < last ? box->ic.end : last};
+    const struct uop_range reads = uop_layer_reads(of, box->ic, box->oc);
+    const struct uop_range channel = {reads.first > source->channel ? reads.first : source->channel,
+                                      reads.end < last ? reads.end : last};
     for (int32_t i = source->pool; i >= 0; i = network->pool[i].next) {
         row = uop_slide_range(&network->pool[i].v, row);
         column = uop_slide_range(&network->pool[i].h, column);
@@ -33,7 +34,7 @@ static uint64_t input_word(const struct uop_network *network, const struct uop_l
 struct builder {
     const struct uop_graph *graph;
     uint32_t per_sample;
-    uint32_t *weights; /* (n_layer) number of the first tile of weights */
+    uint32_t *weights; /* (n_layer of all) number of the first tile of weights */
     uint32_t *inputs;  /* (sources) of the first tile of that input; only those of the network */
     uint32_t n_item, n_use;
     uint32_t *first, *item;
@@ -41,23 +42,34 @@ struct builder {
     bool *is_result;
 };
 
+/* Tiles of outputs without channels, and of the channels that tiles read. */
+static uint32_t places_of(const struct uop_cut_layer *layer)
+{
+    return layer->n_h * layer->n_w;
+}
+
+static uint32_t parts_of(const struct uop_layer *of, const struct uop_cut_layer *layer)
+{
+    return of->n_operation ? layer->n_oc : layer->n_ic;
+}
+
 /* Numbers for tiles; how often uops use them, at most. */
 static void number(struct builder *b)
 {
     const struct uop_graph *graph = b->graph;
     b->n_item = graph->n_uop;
-    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+    for (uint32_t l = 0; l < graph->network->n_layer; l++) { /* pools and sums have none */
         b->weights[l] = b->n_item;
         b->n_item += graph->layer[l].n_oc * graph->layer[l].n_ic;
         b->n_use += graph->layer[l].n_tile * graph->n_sample;
     }
-    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+    for (uint32_t l = 0; l < graph->network->n_all; l++) {
         const struct uop_layer *of = &graph->network->layer[l];
         for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
             if (graph->network->source[i].layer >= 0)
                 continue;
             b->inputs[i] = b->n_item;
-            b->n_item += graph->layer[l].n_tile / graph->layer[l].n_oc * graph->n_sample;
+            b->n_item += places_of(&graph->layer[l]) * parts_of(of, &graph->layer[l]) * graph->n_sample;
             b->n_use += graph->layer[l].n_tile * graph->n_sample;
         }
     }
@@ -77,18 +89,21 @@ static void use_tile(struct builder *b, uint32_t u, uint32_t t, const struct uop
     const struct uop_layer *of = &graph->network->layer[l];
     const struct uop_cut_layer *layer = &graph->layer[l];
     const uint32_t ic = t % layer->n_ic, oc = t / layer->n_ic % layer->n_oc;
-    const uint32_t place = t / layer->n_ic / layer->n_oc, n_place = layer->n_tile / layer->n_oc;
+    const uint32_t n_part = parts_of(of, layer);
+    const uint32_t place = graph->uop[u].sample * places_of(layer) + t / layer->n_ic / layer->n_oc;
     const struct kc_tile *whole = &of->whole;
     const struct uop_cut cut = {(uint32_t)length(box->row), (uint32_t)length(box->column),
                                 (uint32_t)length(box->ic), (uint32_t)length(box->oc)};
     const struct uop_need need = uop_cut_need(whole, cut);
-    use(b, b->weights[l] + oc * layer->n_ic + ic, volume(box, whole));
-    b->room[u] += need.input_word + need.weight_word;
+    if (!of->n_operation) { /* what a pool or sum reads streams through */
+        use(b, b->weights[l] + oc * layer->n_ic + ic, volume(box, whole));
+        b->room[u] += need.input_word + need.weight_word;
+    }
     for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
         const struct uop_source *source = &graph->network->source[i];
         const uint64_t word = source->layer < 0 ? input_word(graph->network, of, source, box) : 0;
         if (word)
-            use(b, b->inputs[i] + graph->uop[u].sample * n_place + place * layer->n_ic + ic, word);
+            use(b, b->inputs[i] + place * n_part + (of->n_operation ? oc : ic), word);
     }
 }
 
@@ -130,16 +145,16 @@ enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_mach
 {
     const struct uop_network *network = graph->network;
     uint32_t n_source = 0;
-    for (uint32_t l = 0; l < network->n_layer; l++) {
+    for (uint32_t l = 0; l < network->n_all; l++) {
         const uint32_t end = network->layer[l].first_source + network->layer[l].n_source;
         n_source = end > n_source ? end : n_source;
     }
     struct builder b = {.graph = graph, .per_sample = graph->n_uop / graph->n_sample};
-    b.weights = arena_alloc_unset(arena, network->n_layer, sizeof *b.weights);
+    b.weights = arena_alloc_unset(arena, network->n_all, sizeof *b.weights);
     b.inputs = arena_alloc_unset(arena, n_source + (size_t)1, sizeof *b.inputs);
-    bool *is_read = arena_alloc(arena, network->n_layer, sizeof *is_read);
+    bool *is_read = arena_alloc(arena, network->n_all, sizeof *is_read);
     DSE_TRY(arena_check(arena, "what uops need", err));
-    for (uint32_t l = 0; l < network->n_layer; l++)
+    for (uint32_t l = 0; l < network->n_all; l++)
         is_read[l] = uop_is_read(network, l);
     number(&b);
     b.first = arena_alloc_unset(arena, graph->n_uop + (size_t)1, sizeof *b.first);
@@ -166,7 +181,7 @@ enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_mach
 
 bool uop_is_read(const struct uop_network *network, uint32_t layer)
 {
-    for (uint32_t l = 0; l < network->n_layer; l++)
+    for (uint32_t l = 0; l < network->n_all; l++)
         for (uint32_t i = 0; i < network->layer[l].n_source; i++)
             if (network->source[network->layer[l].first_source + i].layer == (int32_t)layer)
                 return true;

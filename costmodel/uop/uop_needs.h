@@ -35,7 +35,7 @@ DSE_MUST_CHECK enum dse_status uop_needs_of(const struct uop_graph *graph, const
                                             enum uop_sram sram, struct arena *arena, struct uop_needs *out,
                                             struct dse_error *err);
 
-/* Does a layer with MACs read the output of layer `layer`? Else it is one of the network's. */
+/* Does a layer read the output of layer `layer`? Else it is one of the network's. */
 bool uop_is_read(const struct uop_network *network, uint32_t layer);
 
 /* Words of a network input that a whole layer reads by one of its sources. */

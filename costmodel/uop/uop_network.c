@@ -12,6 +12,11 @@ enum { SOURCE_MAX = 1 << 24 };
 /* Of every layer of the network what its output is made of: for a layer with MACs itself. */
 struct builder {
     const struct network *network;
+    enum uop_vector vector;
+    uint32_t n_mac_all;        /* layers with MACs that there will be */
+    uint32_t n_mac, n_vector;  /* layers so far */
+    struct uop_layer *layer;   /* (n_layer of the network) those with MACs, then the others */
+    uint32_t *order;           /* (n_layer of the network) */
     struct uop_source *source; /* (n_source) grown; by layer of the network */
     struct uop_pool *pool;     /* (n_pool) grown */
     size_t n_source, source_capacity, n_pool, pool_capacity;
@@ -30,10 +35,17 @@ struct uop_range uop_slide_range(const struct uop_slide *slide, struct uop_range
     return in;
 }
 
+const char *const uop_vector_name[2] = {"fused", "uops"};
+
+/* Pools, sums and products of maps. */
+static bool is_vector(enum layer_type type)
+{
+    return type == LAYER_POOL || type == LAYER_ADD || type == LAYER_MUL;
+}
+
 static bool is_fused(enum layer_type type)
 {
-    return type == LAYER_POOL || type == LAYER_ADD || type == LAYER_MUL || type == LAYER_CONCAT ||
-           type == LAYER_NORM || type == LAYER_ACTIVATION;
+    return is_vector(type) || type == LAYER_CONCAT || type == LAYER_NORM || type == LAYER_ACTIVATION;
 }
 
 static enum dse_status check_layer(const struct layer *layer, struct dse_error *err)
@@ -46,6 +58,8 @@ static enum dse_status check_layer(const struct layer *layer, struct dse_error *
     if (has_macs && layer->groups > 1)
         return dse_fail(err, DSE_BAD_USAGE, "layer %s has %u groups of channels and can be no uops%s",
                         layer->name, layer->groups, can);
+    if (layer->type == LAYER_POOL && (uint64_t)layer->r * layer->s > UINT32_MAX)
+        return dse_fail(err, DSE_LIMIT, "layer %s has a window of more than 2^32 values", layer->name);
     return DSE_OK;
 }
 
@@ -65,14 +79,17 @@ static enum dse_status add_source(struct builder *b, struct uop_source source, s
     return DSE_OK;
 }
 
+static void pool_window(const struct layer *layer, struct uop_slide *v, struct uop_slide *h)
+{
+    *v = (struct uop_slide){layer->h, layer->stride[0], layer->pad[0], layer->r};
+    *h = (struct uop_slide){layer->w, layer->stride[1], layer->pad[1], layer->s};
+}
+
 static enum dse_status add_pool(struct builder *b, const struct layer *layer, int32_t next, int32_t *place,
                                 struct dse_error *err)
 {
-    const struct uop_pool pool = {
-        .v = {layer->h, layer->stride[0], layer->pad[0], layer->r},
-        .h = {layer->w, layer->stride[1], layer->pad[1], layer->s},
-        .next = next,
-    };
+    struct uop_pool pool = {.next = next};
+    pool_window(layer, &pool.v, &pool.h);
     struct uop_pool *grown = array_grow(b->pool, b->n_pool + 1, &b->pool_capacity, sizeof *b->pool);
     if (!grown)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for pools between layers");
@@ -177,30 +194,56 @@ static struct uop_layer layer_of(const struct network *network, uint32_t l)
     return made;
 }
 
-/* What the layer's output is made of, and with MACs the layer itself. */
-static enum dse_status follow(struct builder *b, uint32_t l, struct uop_network *out, struct uop_layer *made,
-                              struct dse_error *err)
+/* A pool or sum as a layer. */
+static struct uop_layer vector_of(const struct network *network, uint32_t l)
+{
+    const struct layer *layer = &network->layer[l];
+    const bool is_pool = layer->type == LAYER_POOL;
+    struct uop_layer made = {
+        .of = l,
+        .whole = {.r = is_pool ? layer->r : 1,
+                  .s = is_pool ? layer->s : 1,
+                  .stride_v = is_pool ? layer->stride[0] : 1,
+                  .stride_h = is_pool ? layer->stride[1] : 1,
+                  .p = layer->p,
+                  .q = layer->q,
+                  .c = 1,
+                  .k = layer->k},
+        .v = {layer->p, 1, 0, 1},
+        .h = {layer->q, 1, 0, 1},
+        .n_operation = is_pool ? layer->r * layer->s : layer->n_operand - 1,
+        .n_read = is_pool ? layer->r * layer->s : layer->n_operand,
+    };
+    if (is_pool)
+        pool_window(layer, &made.v, &made.h);
+    return made;
+}
+
+/* What the layer's output is made of, and the layer itself if uops run it. */
+static enum dse_status follow(struct builder *b, uint32_t l, struct dse_error *err)
 {
     const struct layer *layer = &b->network->layer[l];
     const size_t first = b->n_source;
+    const bool by_uops = b->vector == UOP_VECTOR && is_vector(layer->type);
     DSE_TRY(check_layer(layer, err));
     b->first[l] = first;
-    if (is_fused(layer->type)) {
+    if (is_fused(layer->type) && !by_uops) {
         DSE_TRY(add_input(b, layer, layer->c, err));
         if (layer->type == LAYER_POOL)
             DSE_TRY(pool_input(b, layer, first, err));
         b->count[l] = b->n_source - first;
         return DSE_OK;
     }
-    struct uop_layer *mine = &made[out->n_layer];
-    *mine = layer_of(b->network, l);
-    DSE_TRY(add_input(b, layer, mine->whole.c, err));
+    const uint32_t number = by_uops ? b->n_mac_all + b->n_vector++ : b->n_mac++;
+    struct uop_layer *mine = &b->layer[number];
+    *mine = by_uops ? vector_of(b->network, l) : layer_of(b->network, l);
+    b->order[b->n_mac + b->n_vector - 1] = number;
+    DSE_TRY(add_input(b, layer, by_uops ? layer->c : mine->whole.c, err));
     mine->first_source = (uint32_t)first;
     mine->n_source = (uint32_t)(b->n_source - first);
     b->first[l] = b->n_source;
-    DSE_TRY(add_source(b, (struct uop_source){(int32_t)out->n_layer, 0, -1}, b->n_source, err));
+    DSE_TRY(add_source(b, (struct uop_source){(int32_t)number, 0, -1}, b->n_source, err));
     b->count[l] = 1;
-    out->n_layer++;
     return DSE_OK;
 }
 
@@ -208,13 +251,16 @@ static enum dse_status build(struct builder *b, struct arena *arena, struct uop_
                              struct dse_error *err)
 {
     const struct network *network = b->network;
-    struct uop_layer *layer = arena_alloc(arena, network->n_layer, sizeof *layer);
+    b->layer = arena_alloc(arena, network->n_layer, sizeof *b->layer);
+    b->order = arena_alloc(arena, network->n_layer, sizeof *b->order);
     b->first = arena_alloc(arena, network->n_layer, sizeof *b->first);
     b->count = arena_alloc(arena, network->n_layer, sizeof *b->count);
     DSE_TRY(arena_check(arena, "the layers of a network", err));
     for (uint32_t i = 0; i < network->n_layer; i++)
-        DSE_TRY(follow(b, network->order[i], out, layer, err));
-    if (!out->n_layer)
+        b->n_mac_all += !is_fused(network->layer[i].type);
+    for (uint32_t i = 0; i < network->n_layer; i++)
+        DSE_TRY(follow(b, network->order[i], err));
+    if (!b->n_mac)
         return dse_fail(err, DSE_BAD_USAGE, "network %s has no layer with MACs", network->name);
     struct uop_source *source = arena_alloc_unset(arena, b->n_source, sizeof *source);
     struct uop_pool *pool = arena_alloc_unset(arena, b->n_pool + 1, sizeof *pool);
@@ -222,7 +268,10 @@ static enum dse_status build(struct builder *b, struct arena *arena, struct uop_
     memcpy(source, b->source, b->n_source * sizeof *source);
     if (b->n_pool)
         memcpy(pool, b->pool, b->n_pool * sizeof *pool);
-    out->layer = layer;
+    out->n_layer = b->n_mac;
+    out->n_all = b->n_mac + b->n_vector;
+    out->layer = b->layer;
+    out->order = b->order;
     out->source = source;
     out->pool = pool;
     return DSE_OK;
@@ -231,8 +280,14 @@ static enum dse_status build(struct builder *b, struct arena *arena, struct uop_
 enum dse_status uop_network_of(const struct network *network, struct arena *arena, struct uop_network *out,
                                struct dse_error *err)
 {
-    struct builder b = {.network = network};
-    *out = (struct uop_network){.network = network};
+    return uop_network_with(network, UOP_FUSED, arena, out, err);
+}
+
+enum dse_status uop_network_with(const struct network *network, enum uop_vector vector, struct arena *arena,
+                                 struct uop_network *out, struct dse_error *err)
+{
+    struct builder b = {.network = network, .vector = vector};
+    *out = (struct uop_network){.network = network, .vector = vector};
     if (!network->is_graph)
         return dse_fail(err, DSE_BAD_USAGE,
                         "network %s is a list of layers; uops need to know which layer reads which (from:)",

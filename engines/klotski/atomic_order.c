@@ -26,7 +26,7 @@ struct atomic {
 
 static uint32_t group_of(const struct atomic *a, uint32_t u)
 {
-    return a->graph->uop[u].sample * a->graph->network->n_layer + a->graph->uop[u].layer;
+    return a->graph->uop[u].sample * a->graph->network->n_all + a->graph->uop[u].layer;
 }
 
 static void make_ready(struct atomic *a, uint32_t u)
@@ -54,9 +54,10 @@ static uint32_t depth_of(const struct atomic *a, uint32_t l)
 static void fill(struct atomic *a)
 {
     const struct uop_graph *graph = a->graph;
-    const uint32_t n_layer = graph->network->n_layer, per_sample = graph->n_uop / graph->n_sample;
-    for (uint32_t g = 0; g < a->n_group; g++) {
-        const uint32_t sample = g / n_layer, l = g % n_layer;
+    const uint32_t n_layer = graph->network->n_all, per_sample = graph->n_uop / graph->n_sample;
+    for (uint32_t i = 0; i < a->n_group; i++) { /* producers first, whose depth is known then */
+        const uint32_t sample = i / n_layer, l = graph->network->order[i % n_layer];
+        const uint32_t g = sample * n_layer + l;
         const uint32_t first = sample * per_sample + graph->layer[l].first;
         a->group[g] = (struct group){.sample = sample,
                                      .depth = sample ? a->group[l].depth : depth_of(a, l),
@@ -126,7 +127,7 @@ enum dse_status atomic_order(const struct uop_graph *graph, const struct kc_mach
                              struct dse_error *err)
 {
     struct atomic a = {.graph = graph, .machine = machine, .n_core = machine->columns * machine->rows};
-    a.n_group = graph->n_sample * graph->network->n_layer;
+    a.n_group = graph->n_sample * graph->network->n_all;
     a.group = arena_alloc(scratch, a.n_group, sizeof *a.group);
     a.missing = arena_alloc_unset(scratch, graph->n_uop, sizeof *a.missing);
     a.is_ready = arena_alloc(scratch, graph->n_uop, sizeof *a.is_ready);

@@ -103,7 +103,9 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     struct arena *arena = engine_context_arena(context);
     arena_init(&state->scratch);
     DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
-    DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
+    DSE_TRY(klotski_task_of(engine_context_task(context),
+                            klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
+                            err));
     state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));

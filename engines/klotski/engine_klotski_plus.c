@@ -118,7 +118,9 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     state->start_s = clock_wall_s();
     state->random = engine_context_stream(context, RANDOM_INIT);
     DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
-    DSE_TRY(klotski_task_of(engine_context_task(context), arena, &state->task, err));
+    DSE_TRY(klotski_task_of(engine_context_task(context),
+                            klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
+                            err));
     state->rules = klotski_rules(context, OPTION_RULES, &state->task);
     const struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, NULL);
     const size_t n_layer = state->task.network.n_layer;

@@ -7,10 +7,11 @@
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 
-enum { OPTION_PARTITION_FROM, OPTION_NETWORK, N_OPTION = OPTION_NETWORK + KLOTSKI_N_NETWORK };
+enum { OPTION_PARTITION_FROM, OPTION_VECTOR, OPTION_NETWORK, N_OPTION = OPTION_NETWORK + KLOTSKI_N_NETWORK };
 
 static const struct engine_option option[N_OPTION] = {
     [OPTION_PARTITION_FROM] = KLOTSKI_OPTION_PARTITION_FROM,
+    [OPTION_VECTOR] = KLOTSKI_OPTION_VECTOR,
     [OPTION_NETWORK] = KLOTSKI_OPTIONS_NETWORK,
 };
 
@@ -24,7 +25,8 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     struct state *state = memory;
     arena_init(&state->scratch);
     DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
-    return klotski_task_of(engine_context_task(context), engine_context_arena(context), &state->task, err);
+    return klotski_task_of(engine_context_task(context), klotski_vector(context, OPTION_VECTOR),
+                           engine_context_arena(context), &state->task, err);
 }
 
 static enum dse_status step(void *memory, struct engine_context *context, enum engine_stop *stop,

@@ -21,13 +21,18 @@ struct tile_rules klotski_rules(const struct engine_context *context, size_t fir
                                .max_uops = most < UOP_MAX ? (uint32_t)most : UOP_MAX};
 }
 
-enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
+enum uop_vector klotski_vector(const struct engine_context *context, size_t index)
+{
+    return (enum uop_vector)engine_context_option(context, index);
+}
+
+enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector, struct arena *arena,
                                 struct klotski_task *made, struct dse_error *err)
 {
     made->batch = task->batch;
     DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
     made->n_core = made->machine.columns * made->machine.rows;
-    return uop_network_of(task->network, arena, &made->network, err);
+    return uop_network_with(task->network, vector, arena, &made->network, err);
 }
 
 /* A file as it was read. */
@@ -260,10 +265,12 @@ enum dse_status klotski_verify(const struct engine_task *task, const struct acco
                                struct engine_schedule *again, struct dse_error *err)
 {
     struct klotski_task made;
+    enum uop_vector vector;
     struct uop_plan plan;
     struct uop_outcome outcome;
     (void)accounting; /* there is one */
-    DSE_TRY(klotski_task_of(task, arena, &made, err));
+    DSE_TRY(uop_vector_read("schedule", found->text, found->text_length, &vector, err));
+    DSE_TRY(klotski_task_of(task, vector, arena, &made, err));
     DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made.network, task->batch, arena,
                           &plan, err));
     DSE_TRY(uop_plan_evaluate(&made.network, &made.machine, &plan, "schedule", task->budget.cancel, arena,

@@ -18,7 +18,14 @@ extern const struct engine_accounting klotski_accountings[];
 
 /* Options that several engines have, in runs of rows that are read together: the first has a number in the
  * engine's table, the others follow it as counted here. */
-enum { KLOTSKI_MAX_UOPS, KLOTSKI_SUMS, KLOTSKI_SRAM, KLOTSKI_N_RULES };
+#define KLOTSKI_OPTION_VECTOR                                                                                \
+    {                                                                                                        \
+        .name = "vector",                                                                                    \
+        .sentence = "what becomes of pools and sums of maps: nothing, as whoever makes or reads a map does " \
+                    "them, or uops of their own, which max_uops does not count",                             \
+        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_FUSED, .highest = 1, .choice = uop_vector_name    \
+    }
+enum { KLOTSKI_MAX_UOPS, KLOTSKI_SUMS, KLOTSKI_SRAM, KLOTSKI_VECTOR, KLOTSKI_N_RULES };
 #define KLOTSKI_OPTIONS_RULES                                                                                \
     {.name = "max_uops",                                                                                     \
      .sentence = "partitions into more uops a sample are passed over",                                       \
@@ -34,10 +41,14 @@ enum { KLOTSKI_MAX_UOPS, KLOTSKI_SUMS, KLOTSKI_SRAM, KLOTSKI_N_RULES };
          .standard = UOP_SUMS_ALL,                                                                           \
          .highest = 2,                                                                                       \
          .choice = uop_sums_name},                                                                           \
-    {                                                                                                        \
-        .name = "sram", .sentence = "what of a uop must fit into an accelerator's memory", .unit = "",       \
-        .kind = OPTION_CHOICE, .standard = UOP_SRAM_ALL, .highest = 2, .choice = uop_sram_name               \
-    }
+        {.name = "sram",                                                                                     \
+         .sentence = "what of a uop must fit into an accelerator's memory",                                  \
+         .unit = "",                                                                                         \
+         .kind = OPTION_CHOICE,                                                                              \
+         .standard = UOP_SRAM_ALL,                                                                           \
+         .highest = 2,                                                                                       \
+         .choice = uop_sram_name},                                                                           \
+        KLOTSKI_OPTION_VECTOR
 
 enum { KLOTSKI_TRANSPORT, KLOTSKI_FIRING, KLOTSKI_MEMORY, KLOTSKI_N_NETWORK };
 #define KLOTSKI_OPTIONS_NETWORK                                                                              \
@@ -135,9 +146,13 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
 DSE_MUST_CHECK enum dse_status klotski_network_check(const struct engine_context *context, size_t network,
                                                      struct dse_error *err);
 
+/* What the option KLOTSKI_OPTION_VECTOR of number `index` says. */
+enum uop_vector klotski_vector(const struct engine_context *context, size_t index);
+
 /* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_of. */
-DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, struct arena *arena,
-                                               struct klotski_task *made, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector,
+                                               struct arena *arena, struct klotski_task *made,
+                                               struct dse_error *err);
 
 /* Tell the driver what no schedule of any partition is below (uop_partition_bound or, with a DRAM,
  * uop_memory_partition_bound), where the objective is the latency: of the energy no bound is known. */

@@ -199,6 +199,7 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
                                 struct dse_error *err)
 {
     struct evaluated *e = arena_alloc(arena, 1, sizeof *e);
+    enum uop_vector vector;
     DSE_TRY(arena_check(arena, "a schedule", err));
     *schedule = e;
     e->arch = request->arch;
@@ -207,7 +208,8 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
         return dse_fail(err, DSE_BAD_INPUT, "accounting %s prices no schedules of uops, only %s does",
                         request->accounting->name, accounting_maestro_kc.name);
     DSE_TRY(kc_machine_of(request->arch, &e->machine, err));
-    DSE_TRY(uop_network_of(request->network, arena, &e->network, err));
+    DSE_TRY(uop_vector_read(request->path, request->text, request->length, &vector, err));
+    DSE_TRY(uop_network_with(request->network, vector, arena, &e->network, err));
     DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, request->batch, arena,
                           &e->plan, err));
     if (!isnan(request->option[KLOTSKI_TRANSPORT]))

@@ -32,10 +32,11 @@ void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, 
     const struct uop_network *network = graph->network;
     text_append(out,
                 "uops: 1\nnetwork: %s\n"
-                "options: {sums: %s, sram: %s, memory: %s, transport: %s, firing: %s}\npartition:\n",
+                "options: {sums: %s, sram: %s, memory: %s, transport: %s, firing: %s%s%s}\npartition:\n",
                 network->network->name, uop_sums_name[plan->sums], uop_sram_name[plan->sram],
                 uop_memory_name[plan->memory], uop_transport_name[plan->transport],
-                uop_firing_name[plan->schedule.firing]);
+                uop_firing_name[plan->schedule.firing], network->vector ? ", vector: " : "",
+                network->vector ? uop_vector_name[network->vector] : "");
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct uop_cut cut = graph->layer[l].cut;
         text_append(out, "- {layer: %s, h: %u, w: %u, ic: %u, oc: %u}\n",
@@ -53,12 +54,13 @@ struct reader {
     const struct uop_network *network;
     uint32_t batch;
     struct arena *arena;
-    struct name_table name; /* of layers with MACs */
+    struct name_table name; /* of layers */
     struct uop_plan *plan;
-    uint32_t *first, *n_uop; /* (n_layer) of sample 0: where uops begin, how many */
-    int *cut_line;           /* (n_layer) */
-    bool *seen;              /* (all uops) */
+    struct uop_cut_layer *layer; /* (n_all) */
+    int *cut_line;               /* (n_layer) */
+    bool *seen;                  /* (all uops) */
     uint32_t per_sample;
+    enum uop_vector vector; /* as the text says; the network is made for it */
 };
 
 static const char *layer_name(const struct reader *r, uint32_t l)
@@ -68,20 +70,17 @@ static const char *layer_name(const struct reader *r, uint32_t l)
 
 static enum dse_status read_options(struct reader *r, struct dse_error *err)
 {
-    static const char *const key[] = {"sums", "sram", "memory", "transport", "firing"};
+    static const char *const key[] = {"sums", "sram", "memory", "transport", "firing", "vector"};
     const struct {
         const char *const *choice;
         size_t n;
-    } of[] = {{uop_sums_name, 3},
-              {uop_sram_name, 3},
-              {uop_memory_name, 2},
-              {uop_transport_name, 3},
-              {uop_firing_name, 3}};
+    } of[] = {{uop_sums_name, 3},      {uop_sram_name, 3},   {uop_memory_name, 2},
+              {uop_transport_name, 3}, {uop_firing_name, 3}, {uop_vector_name, 2}};
     const struct ynode *options = yaml_find(r->doc.root, "options");
-    size_t value[5] = {0};
+    size_t value[6] = {0};
     if (options)
-        DSE_TRY(yaml_check_keys(&r->doc, options, "options", key, 5, err));
-    for (size_t i = 0; options && i < 5; i++) {
+        DSE_TRY(yaml_check_keys(&r->doc, options, "options", key, 6, err));
+    for (size_t i = 0; options && i < 6; i++) {
         const struct ynode *node = yaml_find(options, key[i]);
         if (node)
             DSE_TRY(yaml_choice(&r->doc, node, key[i], of[i].choice, of[i].n, &value[i], err));
@@ -91,6 +90,7 @@ static enum dse_status read_options(struct reader *r, struct dse_error *err)
     r->plan->memory = (enum uop_memory)value[2];
     r->plan->transport = (enum uop_transport)value[3];
     r->plan->schedule.firing = (enum uop_firing)value[4];
+    r->vector = (enum uop_vector)value[5];
     return DSE_OK;
 }
 
@@ -105,7 +105,7 @@ static enum dse_status read_cut(struct reader *r, const struct ynode *node, stru
     DSE_TRY(yaml_check_keys(&r->doc, node, "a layer's partition", key, 5, err));
     DSE_TRY(yaml_require(&r->doc, node, "a layer's partition", "layer", &name_node, err));
     DSE_TRY(yaml_text(&r->doc, name_node, "layer", &name, err));
-    if (!name_table_get(&r->name, name, &l))
+    if (!name_table_get(&r->name, name, &l) || l >= r->network->n_layer)
         return yaml_fail(&r->doc, name_node, err, "network %s has no layer \"%.100s\" with MACs",
                          r->network->network->name, name);
     if (has[l])
@@ -143,29 +143,24 @@ static enum dse_status read_partition(struct reader *r, struct dse_error *err)
     return DSE_OK;
 }
 
-/* Where the uops of each layer begin, as uop_graph_of counts them. */
+/* Where the uops of each layer begin. Too many are the fault of the layer that they could not be given. */
 static enum dse_status count_uops(struct reader *r, struct dse_error *err)
 {
-    const uint32_t n_layer = r->network->n_layer;
+    const struct uop_network *network = r->network;
+    struct dse_error why = {0};
     uint64_t n = 0;
-    r->first = arena_alloc(r->arena, n_layer, sizeof *r->first);
-    r->n_uop = arena_alloc(r->arena, n_layer, sizeof *r->n_uop);
+    uint32_t i = 0;
+    r->layer = arena_alloc(r->arena, network->n_all, sizeof *r->layer);
     DSE_TRY(arena_check(r->arena, "a partition", err));
-    for (uint32_t l = 0; l < n_layer; l++) {
-        const struct kc_tile *whole = &r->network->layer[l].whole;
-        const struct uop_cut cut = r->plan->cut[l];
-        const uint64_t tiles = uop_cut_count(whole, cut), parts = (whole->c - 1) / cut.ic + 1;
-        const uint64_t mine = tiles + (r->plan->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
-        if (tiles > UOP_MAX || (n + mine) * r->batch > UOP_MAX)
-            return dse_fail_at(err, DSE_BAD_INPUT, r->doc.path, r->cut_line[l],
-                               "the partition makes more than %d uops, at layer %s", UOP_MAX,
-                               layer_name(r, l));
-        r->first[l] = (uint32_t)n;
-        r->n_uop[l] = (uint32_t)mine;
-        n += mine;
+    if (uop_layout_of(network, r->plan->cut, r->plan->sums, r->batch, r->layer, &n, &why) != DSE_OK) {
+        while (r->layer[network->order[i]].n_uop)
+            i++;
+        const uint32_t l = network->order[i];
+        return dse_fail_at(err, DSE_BAD_INPUT, r->doc.path, l < network->n_layer ? r->cut_line[l] : 0, "%s",
+                           why.text);
     }
-    r->per_sample = (uint32_t)n;
-    r->seen = arena_alloc(r->arena, n * r->batch, sizeof *r->seen);
+    r->per_sample = (uint32_t)(n / r->batch);
+    r->seen = arena_alloc(r->arena, n, sizeof *r->seen);
     return arena_check(r->arena, "uops", err);
 }
 
@@ -191,13 +186,13 @@ static enum dse_status read_uop(struct reader *r, const struct ynode *node, uint
                          r->network->network->name, name);
     memcpy(name, slash + 1, digits);
     name[digits] = '\0';
-    if (!text_parse_u64(name, &tile) || tile >= r->n_uop[l])
+    if (!text_parse_u64(name, &tile) || tile >= r->layer[l].n_uop)
         return yaml_fail(&r->doc, node, err, "there is no uop %.100s: layer %s has tiles 0 to %u", text,
-                         layer_name(r, (uint32_t)l), r->n_uop[l] - 1);
+                         layer_name(r, (uint32_t)l), r->layer[l].n_uop - 1);
     if (hash && (!text_parse_u64(hash + 1, &sample) || sample >= r->batch))
         return yaml_fail(&r->doc, node, err, "there is no uop %.100s: the batch has samples 0 to %u", text,
                          r->batch - 1);
-    *uop = (uint32_t)(sample * r->per_sample + r->first[l] + tile);
+    *uop = (uint32_t)(sample * r->per_sample + r->layer[l].first + tile);
     if (r->seen[*uop])
         return yaml_fail(&r->doc, node, err, "uop %.100s stands here a second time", text);
     r->seen[*uop] = true;
@@ -207,9 +202,9 @@ static enum dse_status read_uop(struct reader *r, const struct ynode *node, uint
 static enum dse_status all_seen(const struct reader *r, const struct ynode *cores, struct dse_error *err)
 {
     for (uint32_t s = 0; s < r->batch; s++)
-        for (uint32_t l = 0; l < r->network->n_layer; l++)
-            for (uint32_t t = 0; t < r->n_uop[l]; t++)
-                if (!r->seen[s * r->per_sample + r->first[l] + t])
+        for (uint32_t l = 0; l < r->network->n_all; l++)
+            for (uint32_t t = 0; t < r->layer[l].n_uop; t++)
+                if (!r->seen[s * r->per_sample + r->layer[l].first + t])
                     return yaml_fail(&r->doc, cores, err, "uop %s/%u of sample %u is on no core",
                                      layer_name(r, l), t, s);
     return DSE_OK;
@@ -254,7 +249,7 @@ static enum dse_status read_head(struct reader *r, struct dse_error *err)
     if (strcmp(name, r->network->network->name) != 0)
         return yaml_fail(&r->doc, node, err, "the schedule is for network \"%.100s\", not %s", name,
                          r->network->network->name);
-    for (uint32_t l = 0; l < r->network->n_layer; l++)
+    for (uint32_t l = 0; l < r->network->n_all; l++)
         if (!name_table_put(&r->name, layer_name(r, l), l))
             return dse_fail(err, DSE_NO_MEMORY, "out of memory for the names of layers");
     return read_partition(r, err);
@@ -297,5 +292,15 @@ enum dse_status uop_partition_read(const char *path, const char *text, size_t le
     struct reader r = {.network = network, .batch = 1, .arena = arena, .plan = &plan};
     DSE_TRY(read_text(&r, path, text, length, read_head, err));
     *cut = plan.cut;
+    return DSE_OK;
+}
+
+enum dse_status uop_vector_read(const char *path, const char *text, size_t length, enum uop_vector *vector,
+                                struct dse_error *err)
+{
+    struct uop_plan plan = {.batch = 1};
+    struct reader r = {.plan = &plan};
+    DSE_TRY(read_text(&r, path, text, length, read_options, err));
+    *vector = r.vector;
     return DSE_OK;
 }

@@ -72,17 +72,22 @@ static enum dse_status check_plan(const struct uop_network *network, const struc
     return dse_fail_at(err, DSE_BAD_INPUT, path, plan->cut_line ? plan->cut_line[l] : 0, "%s", reason);
 }
 
-/* Of MACs and of both memories of the uops. One that adds up reads all parts and writes their sum. */
+/* Of MACs and of both memories of the uops. One that adds up or pools reads all of that and writes the
+ * result. */
 static void add_computing(const struct kc_machine *machine, struct uop_outcome *out)
 {
     const struct uop_graph *graph = &out->graph;
     for (uint32_t u = 0; u < graph->n_uop; u++) {
         const struct uop_cut_layer *layer = &graph->layer[graph->uop[u].layer];
         const struct uop_box box = uop_box_of(graph, u);
-        struct kc_tile tile = graph->network->layer[graph->uop[u].layer].whole;
+        const struct uop_layer *of = &graph->network->layer[graph->uop[u].layer];
+        struct kc_tile tile = of->whole;
         struct kc_counts count = {0};
         uint64_t n_mac = 0;
-        if (u % (graph->n_uop / graph->n_sample) - layer->first < layer->n_tile) {
+        if (of->n_operation) {
+            count.output_l2_read = graph->uop[u].output_word * of->n_read;
+            count.output_l2_write = graph->uop[u].output_word;
+        } else if (u % (graph->n_uop / graph->n_sample) - layer->first < layer->n_tile) {
             tile.p = box.row.end - box.row.first;
             tile.q = box.column.end - box.column.first;
             tile.c = box.ic.end - box.ic.first;

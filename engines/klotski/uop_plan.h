@@ -92,6 +92,11 @@ DSE_MUST_CHECK enum dse_status uop_plan_timeline(const struct architecture *arch
 /* Append the text form; `graph` is the plan's. Check out->failed. */
 void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, struct text_buffer *out);
 
+/* What its options say of pools and sums, which decides what the network is for the other readers.
+ * DSE_BAD_INPUT as below. */
+DSE_MUST_CHECK enum dse_status uop_vector_read(const char *path, const char *text, size_t length,
+                                               enum uop_vector *vector, struct dse_error *err);
+
 /* Read it; `batch` is the one asked for. Memory from `arena`. DSE_BAD_INPUT with file and line: unknown keys,
  * another network, a layer that is missing, twice or unknown, sizes of no tile; a uop that is missing, twice
  * or unknown. */

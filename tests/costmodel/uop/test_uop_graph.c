@@ -19,18 +19,25 @@
 
 static const struct kc_machine machine = {.c_lane = 12, .k_lane = 14, .delivery = {1000, 1}};
 
-static void make(const struct network *network, struct uop_cut one, enum uop_sums sums, uint32_t n_sample,
-                 struct arena *arena, struct uop_network *uops, struct uop_graph *graph)
+static void make_with(const struct network *network, enum uop_vector vector, struct uop_cut one,
+                      enum uop_sums sums, uint32_t n_sample, struct arena *arena, struct uop_network *uops,
+                      struct uop_graph *graph)
 {
     struct dse_error err;
     struct uop_cut cut[256];
-    if (uop_network_of(network, arena, uops, &err) != DSE_OK)
+    if (uop_network_with(network, vector, arena, uops, &err) != DSE_OK)
         fail_msg("%s", err.text);
     assert_true(uops->n_layer <= sizeof cut / sizeof cut[0]);
     for (uint32_t l = 0; l < uops->n_layer; l++)
         cut[l] = one;
     if (uop_graph_of(uops, &machine, cut, sums, n_sample, arena, graph, &err) != DSE_OK)
         fail_msg("%s", err.text);
+}
+
+static void make(const struct network *network, struct uop_cut one, enum uop_sums sums, uint32_t n_sample,
+                 struct arena *arena, struct uop_network *uops, struct uop_graph *graph)
+{
+    make_with(network, UOP_FUSED, one, sums, n_sample, arena, uops, graph);
 }
 
 static void test_known_graphs(void **state)
@@ -169,7 +176,29 @@ static void join_window(struct made_of *into, const struct layer *layer, const s
         }
 }
 
-/* The map that a layer makes, and of each uop of a layer with MACs what it waits for. */
+/* What one value of a pool, sum or concatenation is made of. */
+static void join_value(struct made_of *into, const struct layer *layer, const struct map *in, uint32_t k,
+                       uint32_t y, uint32_t x)
+{
+    if (layer->type == LAYER_POOL)
+        join_window(into, layer, in, y, x, k, k + 1);
+    else
+        join(into, at(in, k, y, x));
+}
+
+/* Uop u of a layer waits for what it reads at an output pixel. */
+static void wait_for_pixel(struct made_of *into, const struct layer *layer, const struct map *map,
+                           const struct uop_box *box, uint32_t y, uint32_t x)
+{
+    const int32_t from = layer->producer[0];
+    if (layer_has_macs(layer))
+        join_window(into, layer, &map[from < 0 ? 0 : from + 1], y, x, box->ic.first, box->ic.end);
+    for (uint32_t i = 0; i < layer->n_producer && !layer_has_macs(layer); i++)
+        for (uint32_t k = box->oc.first; k < box->oc.end; k++)
+            join_value(into, layer, &map[layer->producer[i] + 1], k, y, x);
+}
+
+/* The map that a layer makes, and of each uop of a layer that has some what it waits for. */
 static void follow(const struct uop_graph *graph, const struct layer *layer, int place, struct map *map,
                    uint32_t n, struct made_of *waits)
 {
@@ -180,10 +209,9 @@ static void follow(const struct uop_graph *graph, const struct layer *layer, int
         if (graph->uop[u].layer != (uint32_t)place)
             continue;
         const struct uop_box box = uop_box_of(graph, u);
-        const int32_t from = layer->producer[0];
         for (uint32_t y = box.row.first; y < box.row.end; y++)
             for (uint32_t x = box.column.first; x < box.column.end; x++) {
-                join_window(&waits[u], layer, &map[from < 0 ? 0 : from + 1], y, x, box.ic.first, box.ic.end);
+                wait_for_pixel(&waits[u], layer, map, &box, y, x);
                 for (uint32_t k = box.oc.first; k < box.oc.end; k++)
                     at(to, k, y, x)->by[u] = true;
             }
@@ -194,10 +222,8 @@ static void follow(const struct uop_graph *graph, const struct layer *layer, int
         for (uint32_t k = 0; k < in->c; k++)
             for (uint32_t y = 0; y < to->h; y++)
                 for (uint32_t x = 0; x < to->w; x++)
-                    if (layer->type == LAYER_POOL)
-                        join_window(at(to, k, y, x), layer, in, y, x, k, k + 1);
-                    else
-                        join(at(to, layer->type == LAYER_CONCAT ? channel + k : k, y, x), at(in, k, y, x));
+                    join_value(at(to, layer->type == LAYER_CONCAT ? channel + k : k, y, x), layer, in, k, y,
+                               x);
         channel += in->c;
     }
 }
@@ -222,14 +248,38 @@ static void check_edges(const struct uop_graph *graph, const struct made_of *wai
     }
 }
 
+/* Does every uop of the network cut so wait for what it reads? */
+static void check_random(const struct network *network, enum uop_vector vector, struct uop_cut cut,
+                         struct map *map, const char *text)
+{
+    struct uop_network uops;
+    struct uop_graph graph;
+    struct arena arena;
+    arena_init(&arena);
+    make_with(network, vector, cut, UOP_SUMS_ALL, 1, &arena, &uops, &graph);
+    if (graph.n_uop <= UOP_SET) {
+        struct made_of *waits = calloc(graph.n_uop, sizeof *waits);
+        assert_non_null(waits);
+        map[0].element = calloc((size_t)map[0].c * map[0].h * map[0].w, sizeof *map[0].element);
+        for (uint32_t i = 0; i < network->n_layer; i++) { /* in file order, which is an order of producers */
+            int place = -1;
+            for (uint32_t l = 0; l < uops.n_all; l++)
+                place = uops.layer[l].of == i ? (int)l : place;
+            follow(&graph, &network->layer[i], place, map, i + 1, waits);
+        }
+        check_edges(&graph, waits, text);
+        for (uint32_t i = 0; i <= network->n_layer; i++)
+            free(map[i].element);
+        free(waits);
+    }
+    arena_free(&arena);
+}
+
 static void one_random(struct random_stream *rng)
 {
     struct map map[MAP_MAX] = {{.c = any(rng, 1, 4), .h = any(rng, 3, 7), .w = any(rng, 3, 7)}};
     struct text_buffer text;
     struct network network;
-    struct uop_network uops;
-    struct uop_graph graph;
-    struct arena arena;
     struct dse_error err;
     uint32_t n = 1;
     text_init(&text);
@@ -242,25 +292,9 @@ static void one_random(struct random_stream *rng)
         n += write_layer(rng, map, n, &text);
     if (network_parse("random.yaml", text.data, text.length, &network, &err) != DSE_OK)
         fail_msg("%s\n%s", err.text, text.data);
-    arena_init(&arena);
     const struct uop_cut cut = {any(rng, 1, 4), any(rng, 1, 4), any(rng, 1, 4), any(rng, 1, 4)};
-    make(&network, cut, UOP_SUMS_ALL, 1, &arena, &uops, &graph);
-    if (graph.n_uop <= UOP_SET) {
-        struct made_of *waits = calloc(graph.n_uop, sizeof *waits);
-        assert_non_null(waits);
-        map[0].element = calloc((size_t)map[0].c * map[0].h * map[0].w, sizeof *map[0].element);
-        for (uint32_t i = 0; i < network.n_layer; i++) { /* in file order, which is an order of producers */
-            int place = -1;
-            for (uint32_t l = 0; l < uops.n_layer; l++)
-                place = uops.layer[l].of == i ? (int)l : place;
-            follow(&graph, &network.layer[i], place, map, i + 1, waits);
-        }
-        check_edges(&graph, waits, text.data);
-        for (uint32_t i = 0; i <= network.n_layer; i++)
-            free(map[i].element);
-        free(waits);
-    }
-    arena_free(&arena);
+    check_random(&network, UOP_FUSED, cut, map, text.data);
+    check_random(&network, UOP_VECTOR, cut, map, text.data);
     network_free(&network);
     text_free(&text);
 }
@@ -320,6 +354,55 @@ static void test_partial_sums(void **state)
     assert_int_equal(graph.uop[8].cycle, 1); /* 2 x 4 x 2 words on 168 PEs */
     assert_int_equal(graph.producer[graph.first_producer[14]], 12);
     assert_int_equal(graph.producer[graph.first_producer[14] + 1], 13);
+    arena_free(&arena);
+    network_free(&network);
+}
+
+/* a in tiles of 2 x 4 pixels and 84 channels (uops 0 to 15), its pool of stride 2 in such of 1 x 2 (16 to 31),
+ * as the sum of that, of b (32 to 35) and of that again (36 to 51); c reads the sum alone. */
+static void test_pools_and_sums_as_uops(void **state)
+{
+    static const char text[] =
+        "network: v\ninputs: {x: {C: 4, H: 8, W: 8}, z: {C: 4, H: 4, W: 4}}\nlayers:\n"
+        "- {name: a, type: conv, C: 4, K: 168, P: 8, Q: 8, R: 1, S: 1, from: x}\n"
+        "- {name: p, type: pool, C: 168, P: 4, Q: 4, R: 3, S: 3, stride: 2, pad: 1, from: a}\n"
+        "- {name: b, type: conv, C: 4, K: 168, P: 4, Q: 4, R: 1, S: 1, from: z}\n"
+        "- {name: s, type: add, C: 168, P: 4, Q: 4, from: [p, b, p]}\n"
+        "- {name: c, type: conv, C: 168, K: 4, P: 4, Q: 4, R: 1, S: 1, from: s}\n";
+    static const uint32_t of_p[] = {1, 3, 5, 7}, of_s[] = {23, 33}, of_c[] = {36, 38, 40, 42};
+    const struct {
+        uint32_t uop, n;
+        const uint32_t *waits;
+        const char *name;
+        uint64_t cycle; /* 0: not looked at */
+    } row[] = {
+        /* row 1, columns 2 and 3: of rows 1 to 3 and columns 3 to 7; 168 values of 9 operations */
+        {23, 4, of_p, "p/7", 9},
+        {43, 2, of_s, "s/7", 2}, /* 168 values of 2 */
+        {52, 4, of_c, "c/0", 0},
+    };
+    const struct uop_cut cut = {2, 4, 84, 84};
+    struct network network;
+    struct uop_network uops;
+    struct uop_graph graph;
+    struct arena arena;
+    struct dse_error err;
+    char name[32];
+    (void)state;
+    assert_int_equal(network_parse("v.yaml", text, strlen(text), &network, &err), DSE_OK);
+    arena_init(&arena);
+    make_with(&network, UOP_VECTOR, cut, UOP_SUMS_ALL, 1, &arena, &uops, &graph);
+    assert_int_equal(uops.n_layer, 3);
+    assert_int_equal(uops.n_all, 5);
+    assert_int_equal(graph.n_uop, 16 + 16 + 4 + 16 + 4);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const uint32_t u = row[i].uop, first = graph.first_producer[u];
+        (void)uop_name_print(&graph, u, name, sizeof name);
+        assert_string_equal(name, row[i].name);
+        assert_int_equal(graph.first_producer[u + 1] - first, row[i].n);
+        assert_memory_equal(&graph.producer[first], row[i].waits, row[i].n * sizeof *row[i].waits);
+        assert_true(!row[i].cycle || graph.uop[u].cycle == row[i].cycle);
+    }
     arena_free(&arena);
     network_free(&network);
 }
@@ -405,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_known_graphs),
         cmocka_unit_test(test_random_networks_wait_for_what_they_read),
         cmocka_unit_test(test_partial_sums),
+        cmocka_unit_test(test_pools_and_sums_as_uops),
         cmocka_unit_test(test_samples_are_apart),
         cmocka_unit_test(test_what_can_be_no_uops_is_named),
         cmocka_unit_test(test_too_many_uops_are_refused),

@@ -54,7 +54,7 @@ static void test_the_price_is_that_of_a_list_schedule(void **state)
     schedule_run_set(&run, "oc", "140");
     schedule_run_set(&run, "schedule", "list");
     schedule_run_solve(&run);
-    assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+    assert_int_equal(klotski_task_of(&run.task, UOP_FUSED, &run.arena, &task, &err), DSE_OK);
     for (uint32_t l = 0; l < task.network.n_layer; l++)
         cut[l] = uop_cut_clip(&task.network.layer[l].whole, (struct uop_cut){14, 14, 516, 140});
     struct arena scratch;
@@ -85,7 +85,7 @@ static void check_walk(enum uop_transport transport)
     bool is_over = false;
     open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
     run.task.batch = 2;
-    assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+    assert_int_equal(klotski_task_of(&run.task, UOP_FUSED, &run.arena, &task, &err), DSE_OK);
     const struct tile_rules rules = {.sram = UOP_SRAM_ALL, .batch = 2, .max_uops = 400};
     struct uop_cut *cut = arena_alloc(&run.arena, task.network.n_layer, sizeof *cut);
     assert_int_equal(tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err),
@@ -222,7 +222,7 @@ static void test_tile_sizes_per_map(void **state)
     schedule_run_set(&run, "tries", "200");
     schedule_run_solve(&run);
     assert_true(run.result.schedule.latency_cycle < 3077504);
-    assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+    assert_int_equal(klotski_task_of(&run.task, UOP_FUSED, &run.arena, &task, &err), DSE_OK);
     assert_int_equal(uop_partition_read("found", run.result.schedule.text, run.result.schedule.text_length,
                                         &task.network, &run.arena, &cut, &err),
                      DSE_OK);

@@ -43,7 +43,7 @@ check 'with a warning' says 'layer b has tiles of 20 input channels'
 plan 1
 sed -i 's/h: 4, w: 4/h: 1, w: 1/' "$folder/plan.yaml"
 check 'more uops than allowed' code 2 evaluate --batch 1000
-check 'are so with the line of the layer' says 'plan.yaml:5: the partition makes more than 100000 uops, at layer b'
+check 'are so with the line of the layer' says 'plan.yaml:5: cut into more than 100000 uops at layer b'
 check 'a grouped layer' code 2 "$DSE" eval klotski mobilenet_v1 "$folder/plan.yaml"
 check 'has its name' says 'layer conv2_dw has 32 groups of channels and can be no uops'
 check 'an einsum' code 2 "$DSE" eval klotski mindmappings_mttkrp_0 "$folder/plan.yaml"
@@ -52,6 +52,30 @@ check 'a product of activations' code 2 "$DSE" eval klotski bert_base "$folder/p
 check 'or what comes before' says 'can be no uops'
 check 'as in a search, which fails' code 1 "$DSE" map klotski mobilenet_v1 -e klotski
 check 'with the same words' says 'layer conv2_dw has 32 groups of channels and can be no uops'
+
+# Pools as uops: 33 cycles of the convolution as below, then 2 x 2 x 4 values of 4 operations on 168 PEs.
+cat >"$folder/pool.yaml" <<'YAML'
+network: pool
+input: {C: 4, H: 4, W: 4}
+layers:
+- {name: a, type: conv, C: 4, K: 4, P: 4, Q: 4, R: 1, S: 1, from: input}
+- {name: p, type: pool, C: 4, P: 2, Q: 2, R: 2, S: 2, stride: 2, from: a}
+YAML
+fused=$("$DSE" map klotski "$folder/pool.yaml" -e tangram -f csv | grep '^cycles,')
+check 'a pool takes no time' test "$fused" = 'cycles,33'
+for engine in klotski klotski-plus atomic tangram; do
+    check "with vector=uops it does: $engine" code 0 "$DSE" map klotski "$folder/pool.yaml" -e $engine -o vector=uops -f yaml
+    cp "$folder/out" "$folder/pool_plan.yaml"
+    check 'and says so in the schedule' grep -q 'vector: uops}' "$folder/pool_plan.yaml"
+    check 'which is read again' code 0 "$DSE" eval klotski "$folder/pool.yaml" "$folder/pool_plan.yaml" -r uops -f csv
+    check 'with uops of the pool' grep -q '^p/0,[0-8],' "$folder/out"
+done
+check 'behind the whole layer' grep -qx 'p/0,[0-8],33,34,1' "$folder/out"
+sed 's/, vector: uops//; s/, p\/0//; s/\[p\/0\]/[]/' "$folder/pool_plan.yaml" >"$folder/fused_plan.yaml"
+check 'without it the pool has no uops' code 0 "$DSE" eval klotski "$folder/pool.yaml" "$folder/fused_plan.yaml" -r uops -f csv
+sed 's/, vector: uops//' "$folder/pool_plan.yaml" >"$folder/fused_plan.yaml"
+check 'and one is unknown' code 2 "$DSE" eval klotski "$folder/pool.yaml" "$folder/fused_plan.yaml"
+check 'to the network' says 'there is no uop p/0: network pool has no layer "p" with MACs'
 
 # Several networks at once.
 cat >"$folder/one.yaml" <<'YAML'

@@ -141,7 +141,7 @@ static void test_links_carry_what_is_charged(void **state)
         schedule_run_set(&run, "transport", transport[t]);
         schedule_run_solve(&run);
         const struct engine_schedule *found = &run.result.schedule;
-        assert_int_equal(klotski_task_of(&run.task, &run.arena, &task, &err), DSE_OK);
+        assert_int_equal(klotski_task_of(&run.task, UOP_FUSED, &run.arena, &task, &err), DSE_OK);
         assert_int_equal(uop_plan_read("found", found->text, found->text_length, &task.network, 1, &run.arena,
                                        &plan, &err),
                          DSE_OK);
