@@ -30,7 +30,7 @@ static enum dse_status keeps_rules(const struct engine_task *task, const struct 
     struct uop_plan plan = {.sram = rules->sram};
     char reason[ENGINE_REASON_MAX];
     uint64_t n = 0;
-    DSE_TRY(klotski_task_of(task, arena, &made, err));
+    DSE_TRY(klotski_task_of(task, UOP_FUSED, arena, &made, err)); /* pools and sums have no tiles */
     DSE_TRY(uop_partition_read("schedule", schedule->text, schedule->text_length, &made.network, arena,
                                &plan.cut, err));
     for (uint32_t l = 0; l < made.network.n_layer; l++)
