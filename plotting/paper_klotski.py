@@ -332,19 +332,33 @@ def batch(runs, out, report):
 
 
 def dram(runs, out, report):
-    """What weights from the DRAM cost, with the machine's memory."""
-    rows = points(runs, "sweep_dram", ["network", "DRAM.bandwidth_byte_per_s", "SRAM.capacity_byte"])
-    capacity = str(6000 * 1024)
-    for network in ("vgg16", "resnet50"):
-        of = {float(key[1]) / 1e9: row for key, row in rows.items() if key[0] == network and key[2] == capacity}
-        for bandwidth in (16, 64, 128):
-            row = of.get(bandwidth)
-            report.set("dram", "ms_%s_%d" % (network, bandwidth), row and 1e3 * number(row["latency_s"]))
-            report.set("dram", "gap_%s_%d" % (network, bandwidth), row and 100 * (number(row["bound_latency_ratio"]) - 1))
-        report.set("dram", "mb_" + network, number(of[16]["dram_byte"]) / 1e6 if 16 in of else None)
+    """What weights from the DRAM cost, with the machine's memory, and what a partition made for that gains."""
+    rows = points(runs, "sweep_dram", ["engine", "DRAM.bandwidth_byte_per_s", "SRAM.capacity_byte"])
+    of = {(engine, float(bandwidth) / 1e9): row for (engine, bandwidth, capacity), row in rows.items() if capacity == str(6000 * 1024)}
+    for engine in ("klotski", "klotski-plus"):
+        for bandwidth in (16, 64):
+            row = of.get((engine, bandwidth))
+            report.set("dram", "ms_%s_%d" % (engine, bandwidth), row and 1e3 * number(row["latency_s"]))
+            report.set("dram", "mb_%s_%d" % (engine, bandwidth), row and number(row["dram_byte"]) / 1e6)
+    report.set("dram", "plus", gain_of_plus(rows))
 
 
-FIGURES = {"tables": tables, "fig2": fig2, "fig7": fig7, "ablation": ablation, "batch": batch, "dram": dram}
+def gain_of_plus(rows):
+    """Geometric mean, over all points that both have, of Klotski's cycles over klotski-plus'."""
+    return geomean([ratio(cycles(row), cycles(rows.get(("klotski-plus",) + key[1:]))) for key, row in rows.items() if key[0] == "klotski"])
+
+
+def links(runs, out, report):
+    """What narrow links cost ResNet-50, and what a partition made for them gains."""
+    rows = points(runs, "sweep_links", ["engine", "Core.mesh", "noc.flit_bit"])
+    for engine in ("klotski", "klotski-plus"):
+        for flit in ("4096", "64"):
+            row = rows.get((engine, "5x5", flit))
+            report.set("links", "ms_%s_%s" % (engine, flit), row and 1e3 * number(row["latency_s"]))
+    report.set("links", "plus", gain_of_plus(rows))
+
+
+FIGURES = {"tables": tables, "fig2": fig2, "fig7": fig7, "ablation": ablation, "batch": batch, "links": links, "dram": dram}
 
 if __name__ == "__main__":
     sys.exit(paper_tools.main(FIGURES, __doc__.split("\n\n")[1], sys.argv[1:]))
