@@ -299,6 +299,27 @@ static double cost_of(int score, const struct uop_graph *graph, uint64_t makespa
     return -partition_entropy(graph) / (score == SCORE_ENTROPY ? (double)makespan : sum / graph->n_uop);
 }
 
+/* With a DRAM, what the list schedule takes that takes `*cycle` without. */
+static enum dse_status bring_weights(struct state *state, const struct engine_context *context,
+                                     const struct uop_graph *graph, const uint64_t *start,
+                                     const uint32_t *core, uint64_t *cycle, struct dse_error *err)
+{
+    struct arena *scratch = &state->scratch;
+    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
+    if (plan.memory == UOP_FREE)
+        return DSE_OK;
+    const uint32_t n_core = state->task.n_core; /* the lists of those that are not searched for stay empty */
+    const struct uop_setting setting = {UOP_IDEAL, plan.memory, plan.sram, NULL};
+    struct uop_times times = {.start = arena_alloc_unset(scratch, graph->n_uop, sizeof *times.start),
+                              .finish = arena_alloc_unset(scratch, graph->n_uop, sizeof *times.finish)};
+    struct uop_link *link = arena_alloc_unset(scratch, (size_t)n_core * UOP_SIDES, sizeof *link);
+    DSE_TRY(arena_check(scratch, "the times of a schedule", err));
+    DSE_TRY(klotski_lists(start, core, graph->n_uop, n_core, scratch, &plan.schedule, err));
+    DSE_TRY(uop_run(graph, &state->task.machine, &plan.schedule, &setting, scratch, &times, link, err));
+    *cycle = times.cycle;
+    return DSE_OK;
+}
+
 /* The cost of a candidate by one list schedule. */
 static enum dse_status try_candidate(struct state *state, struct engine_context *context, uint32_t candidate,
                                      double *cost, struct dse_error *err)
@@ -315,8 +336,9 @@ static enum dse_status try_candidate(struct state *state, struct engine_context 
         list_fifo(0, graph.n_uop, priority);
     else
         list_b_level(&graph, 0, graph.n_uop, priority);
-    *cost = cost_of(value_of(context, OPTION_SCORE), &graph,
-                    list_schedule(list, 0, graph.n_uop, priority, UINT64_MAX, start, core));
+    uint64_t cycle = list_schedule(list, 0, graph.n_uop, priority, UINT64_MAX, start, core);
+    DSE_TRY(bring_weights(state, context, &graph, start, core, &cycle, err));
+    *cost = cost_of(value_of(context, OPTION_SCORE), &graph, cycle);
     engine_context_count(context, 1);
     if (!state->has_best || *cost < state->best_cost) {
         state->best = candidate;
@@ -452,7 +474,7 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
     DSE_TRY(klotski_deal_and_offer(context, &state->task, &ordering, &graph, &state->kept.order, &plan,
                                    &state->scratch, err));
-    if (plan.transport == UOP_IDEAL || !value_of(context, OPTION_BASELINES))
+    if ((plan.transport == UOP_IDEAL && plan.memory == UOP_FREE) || !value_of(context, OPTION_BASELINES))
         return DSE_OK;
     /* The search knows nothing of the network, so what knows no more of it may be faster there. */
     DSE_TRY(baseline_offer_atomic(context, &state->task, &graph, &plan, &state->scratch, err));
