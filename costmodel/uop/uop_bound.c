@@ -1,16 +1,17 @@
-/* What no schedule of uops can be below. With head(u) the longest path before u and tail(u) that behind it,
- * all uops with head at least a and tail at least b run between a and b before the end: their work over the
- * cores, and the uops that one core must run at least, fit between the two (E. Fernandez and B. Bussell,
+/* What no schedule of uops can be below. With head(u) the time that must pass before u and tail(u) that
+ * behind it, all uops with head at least a and tail at least b run between a and b before the end: their work
+ * over the cores, and the uops that one core must run at least, fit between the two (E. Fernandez and B. Bussell,
  * "Bounds on the number of processors and time for multiprocessor optimal schedules", IEEE ToC 1973, for the
  * work). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "costmodel/uop/uop_heads.h"
 #include "costmodel/uop/uop_schedule.h"
 
-/* Heads that are tried, and latencies that pack; fewer where a segment is large, for all of it takes so many
- * steps at most. Any choice is a bound. */
+/* Heads that are tried with latencies that pack, and these; fewer where a segment is large, for all of it
+ * takes so many steps at most, and as many again with all heads for work alone. Any choice is a bound. */
 enum { THRESHOLD_MAX = 256, STEP_MAX = 50000000 };
 
 static uint64_t most(uint64_t a, uint64_t b)
@@ -86,9 +87,12 @@ struct segment {
     uint64_t *head, *tail; /* (n) */
     struct by_tail {
         uint64_t tail;
-        uint32_t uop;    /* counted from first */
-    } * by_tail;         /* (n) the largest tail first */
-    uint64_t *threshold; /* (n) scratch, sorted */
+        uint32_t uop;                /* counted from first */
+        uint32_t kind;               /* the first of `latency` that is no longer; n_latency: none */
+    } * by_tail;                     /* (n) the largest tail first */
+    uint64_t *threshold;             /* (n) scratch, sorted */
+    uint64_t latency[THRESHOLD_MAX]; /* (n_latency) of uops, the longest first */
+    uint32_t n_latency;
 };
 
 static int descending(const void *a, const void *b)
@@ -122,19 +126,36 @@ static uint32_t thin(uint64_t *value, uint32_t n, uint32_t limit)
     return limit;
 }
 
-/* Uops with a head of `a` at least, and `shortest` cycles at least, by their tails. */
-static uint64_t bound_from(const struct segment *s, uint64_t a, uint64_t shortest)
+/* The `n` shortest of so many uops of each kind up to `kind` (n_latency): at least their cycles. */
+static uint64_t shortest(const struct segment *s, const uint32_t *n_of, uint32_t kind, uint64_t n)
 {
+    uint64_t sum = 0;
+    for (uint32_t k = kind + 1; n > 0 && k-- > 0;) {
+        const uint64_t some = n < n_of[k] ? n : n_of[k];
+        sum += some * s->latency[k];
+        n -= some;
+    }
+    return sum;
+}
+
+/* Uops with a head of `a` at least, and of kinds up to `kind`, by their tails. Of n m + 1 uops on m cores one
+ * core runs n + 1; of more uops these are no longer, and the tail is not. */
+static uint64_t bound_from(const struct segment *s, uint64_t a, uint32_t kind)
+{
+    uint32_t n_of[THRESHOLD_MAX] = {0};
     uint64_t work = 0, n = 0, bound = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const uint32_t u = s->by_tail[i].uop;
-        const uint64_t cycle = s->graph->uop[s->first + u].cycle;
-        if (s->head[u] < a || cycle < shortest)
+        const struct by_tail *at = &s->by_tail[i];
+        if (s->head[at->uop] < a || at->kind > kind)
             continue;
-        work += cycle;
-        n++;
-        const uint64_t core = most(ceil_div(work, s->n_core), ceil_div(n, s->n_core) * shortest);
-        bound = most(bound, a + core + s->tail[u]);
+        work += s->graph->uop[s->first + at->uop].cycle;
+        uint64_t core = ceil_div(work, s->n_core);
+        if (kind < s->n_latency) {
+            n_of[at->kind]++;
+            if (n++ % s->n_core == 0)
+                core = most(core, shortest(s, n_of, kind, ceil_div(n, s->n_core)));
+        }
+        bound = most(bound, a + core + at->tail);
     }
     return bound;
 }
@@ -146,27 +167,46 @@ static int compare_tail(const void *a, const void *b)
                               : (x->uop > y->uop) - (x->uop < y->uop);
 }
 
-static uint64_t bound_of(struct segment *s)
+static void list_kinds(struct segment *s, uint32_t limit)
 {
-    const uint32_t limit = within(sqrt((double)STEP_MAX / s->n), 1, THRESHOLD_MAX);
-    uint64_t latency[THRESHOLD_MAX], bound = paths(s);
-    for (uint32_t i = 0; i < s->n; i++)
-        s->by_tail[i] = (struct by_tail){s->tail[i], i};
-    qsort(s->by_tail, s->n, sizeof *s->by_tail, compare_tail);
     for (uint32_t i = 0; i < s->n; i++)
         s->threshold[i] = s->graph->uop[s->first + i].cycle;
     qsort(s->threshold, s->n, sizeof *s->threshold, descending);
-    const uint32_t n_latency = thin(s->threshold, s->n, limit);
-    memcpy(latency, s->threshold, n_latency * sizeof *latency);
-    for (uint32_t i = 0; i < s->n; i++)
-        s->threshold[i] = s->head[i];
-    qsort(s->threshold, s->n, sizeof *s->threshold, descending);
-    const uint32_t n_head = thin(s->threshold, s->n, limit);
-    for (uint32_t h = 0; h < n_head; h++) {
-        bound = most(bound, bound_from(s, s->threshold[h], 0));
-        for (uint32_t l = 0; l < n_latency; l++)
-            bound = most(bound, bound_from(s, s->threshold[h], latency[l]));
+    s->n_latency = thin(s->threshold, s->n, limit);
+    memcpy(s->latency, s->threshold, s->n_latency * sizeof *s->latency);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const uint64_t cycle = s->graph->uop[s->first + i].cycle;
+        uint32_t low = 0, high = s->n_latency;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (s->latency[middle] > cycle)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        s->by_tail[i] = (struct by_tail){s->tail[i], i, low};
     }
+    qsort(s->by_tail, s->n, sizeof *s->by_tail, compare_tail);
+}
+
+static uint64_t bound_of(struct segment *s, struct arena *scratch)
+{
+    const uint32_t limit = within(sqrt((double)STEP_MAX / s->n), 1, THRESHOLD_MAX);
+    uint64_t bound = paths(s);
+    uop_heads_raise(s->graph, s->first, s->first + s->n, s->n_core, scratch, s->head, s->tail);
+    list_kinds(s, limit);
+    for (uint32_t i = 0; i < s->n; i++) {
+        bound = most(bound, s->head[i] + s->graph->uop[s->first + i].cycle + s->tail[i]);
+        s->threshold[i] = s->head[i];
+    }
+    qsort(s->threshold, s->n, sizeof *s->threshold, descending);
+    const uint32_t n_all = thin(s->threshold, s->n, within((double)STEP_MAX / s->n, 1, s->n));
+    for (uint32_t h = 0; h < n_all; h++)
+        bound = most(bound, bound_from(s, s->threshold[h], s->n_latency));
+    const uint32_t n_head = thin(s->threshold, n_all, limit);
+    for (uint32_t h = 0; h < n_head; h++)
+        for (uint32_t kind = 0; kind < s->n_latency; kind++)
+            bound = most(bound, bound_from(s, s->threshold[h], kind));
     return bound;
 }
 
@@ -178,7 +218,7 @@ uint64_t uop_segment_bound(const struct uop_graph *graph, uint32_t first, uint32
     s.tail = arena_alloc_unset(scratch, s.n, sizeof *s.tail);
     s.by_tail = arena_alloc_unset(scratch, s.n, sizeof *s.by_tail);
     s.threshold = arena_alloc_unset(scratch, s.n, sizeof *s.threshold);
-    return s.threshold && s.by_tail && s.tail && s.head ? bound_of(&s) : UINT64_MAX;
+    return s.threshold && s.by_tail && s.tail && s.head ? bound_of(&s, scratch) : UINT64_MAX;
 }
 
 uint64_t uop_bound(const struct uop_graph *graph, uint32_t n_core, struct arena *scratch)

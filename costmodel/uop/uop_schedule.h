@@ -71,7 +71,7 @@ void uop_alap(const struct uop_graph *graph, uint32_t first, uint32_t end, uint6
 
 /* Cycles that no schedule of uops `first` to `end` - 1, a segment, on `n_core` cores is below: their longest
  * path; work and packing of all those that cannot start before a time nor end later than another before the
- * end. The uops of one kind pack: of n * m + 1 equal ones a core runs n + 1. UINT64_MAX: out of memory. */
+ * end (uop_heads.h). Uops pack: of n * m + 1 a core runs n + 1. UINT64_MAX: out of memory. */
 uint64_t uop_segment_bound(const struct uop_graph *graph, uint32_t first, uint32_t end, uint32_t n_core,
                            struct arena *scratch);
 
