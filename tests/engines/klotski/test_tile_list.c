@@ -19,15 +19,21 @@ struct fixture {
     struct tile_lists lists;
 };
 
-/* GoogLeNet's lists, of the grid or of parts. */
-static void open_lists(struct fixture *f, bool of_grid, uint32_t max_uops, const char *sram)
+static void open_on(struct fixture *f, const char *network, uint32_t max_uops, const char *sram)
 {
     const struct arch_override set = {"SRAM.capacity", sram};
     struct dse_error err;
-    schedule_run_open_on(&f->run, &engine_tangram, "experiments/networks/googlenet.yaml", "klotski", &set, 1);
+    schedule_run_open_on(&f->run, &engine_tangram, network, "klotski", &set, 1);
     assert_int_equal(kc_machine_of(&f->run.arch, &f->machine, &err), DSE_OK);
     assert_int_equal(uop_network_of(&f->run.network, &f->run.arena, &f->network, &err), DSE_OK);
     f->rules = (struct tile_rules){.batch = 1, .max_uops = max_uops};
+}
+
+/* GoogLeNet's lists, of the grid or of parts. */
+static void open_lists(struct fixture *f, bool of_grid, uint32_t max_uops, const char *sram)
+{
+    struct dse_error err;
+    open_on(f, "experiments/networks/googlenet.yaml", max_uops, sram);
     assert_int_equal((of_grid ? tile_lists_of_grid : tile_lists_of_parts)(&f->network, &f->machine, &f->rules,
                                                                           &f->run.arena, &f->lists, &err),
                      DSE_OK);
@@ -164,14 +170,13 @@ static void test_sizes_of_parts(void **state)
 /* Every partition keeps the rules; there are such with as many uops in each layer as the mesh has cores. */
 static void test_bands(void **state)
 {
-    static const struct tile_rules rules = {.batch = 1, .max_uops = 1500};
     struct fixture f;
     struct partition_grid grid;
     struct dse_error err;
     bool is_even = false;
     (void)state;
-    open_on(&f, "experiments/networks/vgg16.yaml", "6000 KiB");
-    assert_int_equal(partition_bands_of(&f.network, &f.machine, &rules, &f.run.arena, &grid, &err), DSE_OK);
+    open_on(&f, "experiments/networks/vgg16.yaml", 1500, "6000 KiB");
+    assert_int_equal(partition_bands_of(&f.network, &f.machine, &f.rules, &f.run.arena, &grid, &err), DSE_OK);
     assert_true(grid.n > 0 && grid.n <= grid.n_all && grid.n_cut == f.network.n_layer);
     for (uint32_t i = 0; i < grid.n; i++) {
         uint64_t n = 0;
@@ -184,7 +189,7 @@ static void test_bands(void **state)
             n += n_layer;
             is_nine = is_nine && (n_layer == 9 || l >= 4); /* maps of 224 and 112 rows */
         }
-        assert_true(n <= rules.max_uops);
+        assert_true(n <= f.rules.max_uops);
         is_even = is_even || is_nine;
     }
     assert_true(is_even);
