@@ -1,5 +1,5 @@
-/* What a partition takes, about: by one list schedule where messages take no time and weights are there, else
- * by its uops in blocks (placing_blocks) and the guess of the network (uop_run_guess). */
+/* What a partition takes, about: its uops in a list schedule or in blocks (placing.h), and where messages
+ * take time or weights come from a DRAM the guess of that (uop_run_guess). */
 #ifndef ENGINES_KLOTSKI_CUT_PRICE_H
 #define ENGINES_KLOTSKI_CUT_PRICE_H
 
@@ -9,6 +9,7 @@ struct cut_pricer {
     const struct klotski_task *task;
     const struct tile_rules *rules;
     struct uop_plan plan; /* how it is run; cut and lists are the pricer's */
+    bool in_blocks;       /* else by list schedules */
     struct arena *scratch;
 };
 

@@ -7,7 +7,7 @@
 #include "engines/search/annealing.h"
 
 /* At first a schedule that is so much longer is taken once in e times; less and less, to none at the end. */
-static const double first_temperature = 2e-3, first_temperature_network = 1e-2, alpha = 8;
+static const double first_temperature = 2e-3, first_temperature_blocks = 1e-2, alpha = 8;
 
 enum { MAKE_ROOM_MAX = 20 }; /* layers that are given larger tiles in one move, at most */
 
@@ -262,8 +262,7 @@ enum dse_status cut_search_new(struct cut_pricer *pricer, const struct tile_list
                              .pricer = pricer,
                              .n_layer = n_layer,
                              .by_map = by_map,
-                             .by_parts =
-                                 pricer->plan.transport != UOP_IDEAL || pricer->plan.memory != UOP_FREE,
+                             .by_parts = pricer->in_blocks,
                              .cut = cuts,
                              .before = cuts + n_layer,
                              .best = cuts + (size_t)2 * n_layer,
@@ -274,7 +273,7 @@ enum dse_status cut_search_new(struct cut_pricer *pricer, const struct tile_list
     const struct annealing_options options = {.rule = ANNEALING_RELATIVE,
                                               .n_round = n_round,
                                               .first_temperature =
-                                                  s->by_parts ? first_temperature_network : first_temperature,
+                                                  s->by_parts ? first_temperature_blocks : first_temperature,
                                               .alpha = alpha,
                                               .return_share = 1};
     return annealing_new(&space, &options, (double)cycle, stream, arena, &s->walk, err);

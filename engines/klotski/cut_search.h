@@ -1,8 +1,8 @@
-/* Which cut each layer should have: simulated annealing over partitions, each priced by cut_price. Without a
- * network a move gives one layer, or all layers of its sizes, a tile of another latency. With one it changes
- * into how many parts the layer is cut along one or two dimensions, or takes the numbers of parts of the
- * layer before or behind, as maps that are cut alike need few messages. Where that makes too many uops some
- * other layers get larger tiles. */
+/* Which cut each layer should have: simulated annealing over partitions, each priced by cut_price. Of uops in
+ * lists a move gives one layer, or all layers of its sizes, a tile of another latency. Of uops in blocks it
+ * changes into how many parts the layer is cut along one or two dimensions, or takes the numbers of parts of
+ * the layer before or behind, as maps that are cut alike need few messages. Where that makes too many uops
+ * some other layers get larger tiles. */
 #ifndef ENGINES_KLOTSKI_CUT_SEARCH_H
 #define ENGINES_KLOTSKI_CUT_SEARCH_H
 

@@ -55,8 +55,8 @@ enum { BATCH = 32 };
  * numbers of parts, bands of maps; or another's partition alone. */
 enum { FROM_SHARED, FROM_TARGET, FROM_PARTS, FROM_BANDS, N_FROM };
 
-/* A search of partitions: without a network, which is all there is where messages take no time and weights
- * are there; and with both. */
+/* A search of partitions: of uops in lists, which is all there is where messages take no time and weights are
+ * there; and in blocks. */
 struct track {
     struct cut_pricer pricer;
     uint32_t from, next;  /* the start that is tried next */
@@ -66,10 +66,10 @@ struct track {
     struct cut_search *search;
 };
 
-enum { WITHOUT_NETWORK, WITH_NETWORK, N_TRACK };
+enum { IN_LISTS, IN_BLOCKS, N_TRACK };
 
 /* Of the evaluations, as many as the first track gets where there is a second, which gets all. */
-static const double share_without_network = 0.4;
+static const double share_of_lists = 0.4;
 
 struct state {
     struct klotski_task task;
@@ -128,11 +128,8 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     state->cut = arena_alloc(arena, n_layer, sizeof *state->cut);
     for (uint32_t i = 0; i < state->n_track; i++) {
         struct track *track = &state->track[i];
-        track->pricer = (struct cut_pricer){&state->task, &state->rules, plan, &state->scratch};
-        if (i == WITHOUT_NETWORK) {
-            track->pricer.plan.transport = UOP_IDEAL;
-            track->pricer.plan.memory = UOP_FREE;
-        }
+        track->pricer =
+            (struct cut_pricer){&state->task, &state->rules, plan, i == IN_BLOCKS, &state->scratch};
         track->best = arena_alloc(arena, n_layer, sizeof *track->best);
     }
     DSE_TRY(arena_check(arena, "a partition", err));
@@ -177,32 +174,36 @@ static enum dse_status offer_ordered(struct state *state, struct engine_context 
     return klotski_order_and_offer(context, &state->task, &ordering, graph, plan, &state->scratch, err);
 }
 
-/* Puts the uops on cores in blocks, and offers that. */
-static enum dse_status offer_blocks(struct state *state, struct engine_context *context,
+/* Places the uops as they were priced, and offers that. */
+static enum dse_status offer_placed(struct state *state, struct engine_context *context, bool in_blocks,
                                     const struct uop_graph *graph, struct uop_plan *plan,
                                     struct dse_error *err)
 {
     struct placing placing;
+    uint64_t cycle;
     DSE_TRY(placing_new(&state->task, graph, &state->scratch, &placing, err));
-    placing_blocks(&placing);
+    if (in_blocks)
+        placing_blocks(&placing);
+    else
+        DSE_TRY(placing_list(&placing, UINT64_MAX, &state->scratch, &cycle, err));
     placing_lists(&placing, &plan->schedule);
     return klotski_offer(context, &state->task, plan, &state->scratch, err);
 }
 
-static enum dse_status offer_cut(struct state *state, struct engine_context *context,
-                                 const struct track *track, const struct uop_cut *cut, struct dse_error *err)
+static enum dse_status offer_cut(struct state *state, struct engine_context *context, bool in_blocks,
+                                 const struct uop_cut *cut, struct dse_error *err)
 {
     struct uop_graph graph;
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, cut);
     arena_reset(&state->scratch);
     DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, cut, plan.sums, plan.batch,
                          &state->scratch, &graph, err));
-    return track == &state->track[WITHOUT_NETWORK] ? offer_ordered(state, context, &graph, &plan, err)
-                                                   : offer_blocks(state, context, &graph, &plan, err);
+    if (state->n_track > 1)
+        DSE_TRY(offer_placed(state, context, in_blocks, &graph, &plan, err));
+    return in_blocks ? DSE_OK : offer_ordered(state, context, &graph, &plan, err);
 }
 
-/* The best partition of each track; of that with the network the last ones that were best, as their prices
- * are guesses. */
+/* The best partition of each track; of uops in blocks the last ones that were best, as prices are guesses. */
 static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
@@ -211,13 +212,13 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
     state->is_done = true;
     for (uint32_t i = 0; i < state->n_track; i++) {
         const struct track *track = &state->track[i];
-        const uint32_t n = i == WITHOUT_NETWORK ? 1 : CUT_SEARCH_BESTS;
+        const uint32_t n = i == IN_LISTS ? 1 : CUT_SEARCH_BESTS;
         const struct uop_cut *cut = track->best;
         uint64_t cycle;
         for (uint32_t k = 0; track->has_best && cut && k < n; k++) {
             cut = track->search ? cut_search_best(track->search, k, &cycle) : k == 0 ? track->best : NULL;
             if (cut)
-                DSE_TRY(offer_cut(state, context, track, cut, err));
+                DSE_TRY(offer_cut(state, context, i == IN_BLOCKS, cut, err));
         }
     }
     return DSE_OK;
@@ -242,10 +243,10 @@ static enum dse_status new_search(struct state *state, struct track *track, stru
                                   struct dse_error *err)
 {
     const double all = engine_context_option(context, OPTION_EVALUATIONS);
-    const bool is_aside = state->n_track > 1 && state->now == WITHOUT_NETWORK;
+    const bool is_aside = state->n_track > 1 && state->now == IN_LISTS;
     return cut_search_new(&track->pricer, &state->lists, track->best, track->best_cycle,
                           engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP,
-                          (uint64_t)(is_aside ? share_without_network * all : all),
+                          (uint64_t)(is_aside ? share_of_lists * all : all),
                           engine_context_stream(context, RANDOM_MOVE), engine_context_arena(context),
                           &track->search, err);
 }
@@ -284,7 +285,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     if (!is_over || ++state->now < state->n_track)
         return DSE_OK;
     *stop = STOP_CONVERGED;
-    if (!state->track[WITHOUT_NETWORK].has_best)
+    if (!state->track[IN_LISTS].has_best)
         engine_context_explain(context,
                                "no partition fits the accelerators' memory and makes at most max_uops "
                                "uops; try sram=output, or a larger max_uops");

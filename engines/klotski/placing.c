@@ -5,15 +5,25 @@
 
 #include "engines/klotski/list_schedule.h"
 
-struct keyed {
+struct placing_key {
     uint64_t key;
     uint32_t uop;
 };
 
 static int compare(const void *a, const void *b)
 {
-    const struct keyed *x = a, *y = b;
+    const struct placing_key *x = a, *y = b;
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->uop > y->uop) - (x->uop < y->uop);
+}
+
+/* By rising keys, of equal ones by number: the smaller of two never waits for the larger. */
+static void sort(struct placing *p, const uint64_t *key, bool falling)
+{
+    for (uint32_t u = 0; u < p->graph->n_uop; u++)
+        p->key[u] = (struct placing_key){falling ? ~key[u] : key[u], u};
+    qsort(p->key, p->graph->n_uop, sizeof *p->key, compare);
+    for (uint32_t i = 0; i < p->graph->n_uop; i++)
+        p->order[i] = p->key[i].uop;
 }
 
 enum dse_status placing_new(const struct klotski_task *task, const struct uop_graph *graph,
@@ -22,20 +32,27 @@ enum dse_status placing_new(const struct klotski_task *task, const struct uop_gr
     const uint32_t n_uop = graph->n_uop;
     *out = (struct placing){.task = task, .graph = graph};
     out->order = arena_alloc_unset(arena, n_uop, sizeof *out->order);
-    out->core = arena_alloc(arena, n_uop, sizeof *out->core);
+    out->core = arena_alloc_unset(arena, n_uop, sizeof *out->core);
     out->first = arena_alloc_unset(arena, task->n_core + (size_t)1, sizeof *out->first);
     out->list = arena_alloc_unset(arena, n_uop, sizeof *out->list);
     out->times.start = arena_alloc_unset(arena, n_uop, sizeof *out->times.start);
     out->times.finish = arena_alloc_unset(arena, n_uop, sizeof *out->times.finish);
     out->link = arena_alloc_unset(arena, (size_t)task->n_core * UOP_SIDES, sizeof *out->link);
-    struct keyed *by = arena_alloc_unset(arena, n_uop, sizeof *by);
-    DSE_TRY(arena_check(arena, "a placing of uops", err));
-    list_b_level(graph, 0, n_uop, out->times.start);
-    for (uint32_t u = 0; u < n_uop; u++)
-        by[u] = (struct keyed){~out->times.start[u], u};
-    qsort(by, n_uop, sizeof *by, compare);
-    for (uint32_t i = 0; i < n_uop; i++)
-        out->order[i] = by[i].uop;
+    out->key = arena_alloc_unset(arena, n_uop, sizeof *out->key);
+    return arena_check(arena, "a placing of uops", err);
+}
+
+enum dse_status placing_list(struct placing *placing, uint64_t limit, struct arena *scratch, uint64_t *cycle,
+                             struct dse_error *err)
+{
+    const struct uop_graph *graph = placing->graph;
+    uint64_t *priority = placing->times.finish, *start = placing->times.start;
+    struct list_scheduler *list = list_scheduler_new(graph, placing->task->n_core, scratch);
+    DSE_TRY(arena_check(scratch, "a list schedule", err));
+    list_b_level(graph, 0, graph->n_uop, priority);
+    *cycle = list_schedule(list, 0, graph->n_uop, priority, limit, start, placing->core);
+    if (*cycle != UINT64_MAX)
+        sort(placing, start, false);
     return DSE_OK;
 }
 
@@ -67,6 +84,8 @@ void placing_blocks(struct placing *placing)
             end++;
         deal(graph, &mesh, first, end, placing->core);
     }
+    list_b_level(graph, 0, graph->n_uop, placing->times.start);
+    sort(placing, placing->times.start, true);
 }
 
 void placing_lists(struct placing *placing, struct uop_schedule *schedule)

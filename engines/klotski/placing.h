@@ -13,17 +13,23 @@ struct placing {
     uint32_t *first, *list; /* (n_core + 1), (n_uop): lists of cores as placing_lists has made them */
     struct uop_times times; /* (n_uop) as placing_guess has left them */
     struct uop_link *link;
+    struct placing_key *key; /* (n_uop) scratch */
 };
 
-/* In the order of falling b-levels, on no cores yet. Task and graph are borrowed; memory from `arena`.
- * DSE_NO_MEMORY. */
+/* In no order yet and on no cores. Task and graph are borrowed; memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status placing_new(const struct klotski_task *task, const struct uop_graph *graph,
                                            struct arena *arena, struct placing *out, struct dse_error *err);
+
+/* The list schedule by b-levels without a network, on its cores, in the order of its starts; `*cycle`: its
+ * cycles, or UINT64_MAX where they are not below `limit`, and then nothing is placed. Memory from `scratch`.
+ * DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status placing_list(struct placing *placing, uint64_t limit, struct arena *scratch,
+                                            uint64_t *cycle, struct dse_error *err);
 
 /* Put uops on cores by their places in the maps: each layer's, in the order of their numbers, in as many
  * blocks of about equal work as there are cores, block after block in zig-zag order. So what is near in a map
  * is on one core or on neighbours, layer after layer, and where layers are cut alike most of what a uop reads
- * is there already. */
+ * is there already. Cores run theirs by falling b-level. */
 void placing_blocks(struct placing *placing);
 
 /* Set the lists of `schedule`, which borrows them. */

@@ -73,7 +73,7 @@ static void test_the_price_is_that_of_a_list_schedule(void **state)
 
 /* A walk of some rounds: every best partition keeps the rules and has the price that is said; those that were
  * best before are remembered, each with more cycles. */
-static void check_walk(enum uop_transport transport)
+static void check_walk(enum uop_transport transport, bool in_blocks)
 {
     struct schedule_run run;
     struct klotski_task task;
@@ -91,7 +91,7 @@ static void check_walk(enum uop_transport transport)
     assert_int_equal(tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err),
                      DSE_OK);
     assert_true(partition_target(&lists, 12, 2, cut) <= 400);
-    struct cut_pricer pricer = {&task, &rules, {.transport = transport}, &scratch};
+    struct cut_pricer pricer = {&task, &rules, {.transport = transport}, in_blocks, &scratch};
     arena_init(&scratch);
     task.machine.noc.flit_bit = 64;
     assert_int_equal(cut_price(&pricer, cut, UINT64_MAX, &start, &err), DSE_OK);
@@ -124,8 +124,9 @@ static void check_walk(enum uop_transport transport)
 static void test_the_walk_keeps_the_rules(void **state)
 {
     (void)state;
-    check_walk(UOP_IDEAL);
-    check_walk(UOP_FLITS);
+    check_walk(UOP_IDEAL, false);
+    check_walk(UOP_FLITS, false);
+    check_walk(UOP_FLITS, true);
 }
 
 static const struct engine *const other[] = {&engine_klotski, &engine_atomic, &engine_tangram};

@@ -70,6 +70,35 @@ static void test_blocks_are_even(void **state)
     }
 }
 
+/* The lists are the order by cores, and producers come first in it. */
+static void check_lists(struct uop_placed *p, struct placing *placing)
+{
+    const struct uop_graph *graph = &p->small.graph;
+    const uint32_t n_core = p->schedule.n_core;
+    struct uop_plan plan = {.transport = UOP_LINKS};
+    struct dse_error err;
+    uint32_t place[UOP_SMALL_MAX], n = 0;
+    uint64_t cycle;
+    char reason[128];
+    for (uint32_t i = 0; i < graph->n_uop; i++)
+        place[placing->order[i]] = i;
+    for (uint32_t u = 0; u < graph->n_uop; u++)
+        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
+            assert_true(place[graph->producer[k]] < place[u]);
+    assert_int_equal(placing_guess(placing, &plan, &p->arena, &cycle, &err), DSE_OK);
+    assert_int_equal(plan.schedule.n_core, n_core);
+    for (uint32_t c = 0; c < n_core; c++)
+        for (uint32_t k = plan.schedule.first[c]; k < plan.schedule.first[c + 1]; k++, n++) {
+            assert_int_equal(placing->core[plan.schedule.order[k]], c);
+            assert_true(k == plan.schedule.first[c] ||
+                        place[plan.schedule.order[k - 1]] < place[plan.schedule.order[k]]);
+        }
+    assert_int_equal(n, graph->n_uop);
+    assert_int_equal(cycle, placing->times.cycle);
+    if (!uop_times_check(graph, &plan.schedule, &placing->times, &p->arena, reason, sizeof reason))
+        fail_msg("%s", reason);
+}
+
 static void test_lists_keep_the_order(void **state)
 {
     struct random_stream rng = random_stream_make(32, 0, RANDOM_TEST);
@@ -77,35 +106,21 @@ static void test_lists_keep_the_order(void **state)
     for (int i = 0; i < 300; i++) {
         struct uop_placed p;
         struct placing placing;
-        struct uop_plan plan = {.transport = UOP_LINKS};
         struct dse_error err;
-        uint32_t core[UOP_SMALL_MAX], place[UOP_SMALL_MAX], n = 0;
-        uint64_t cycle;
-        char reason[128];
-        uop_placed_random(&rng, &p, core);
-        const struct uop_graph *graph = &p.small.graph;
+        uint64_t cycle, again;
+        uop_placed_random(&rng, &p, NULL);
         const struct klotski_task task = {.machine = p.machine, .n_core = p.schedule.n_core, .batch = 1};
-        assert_int_equal(placing_new(&task, graph, &p.arena, &placing, &err), DSE_OK);
-        for (uint32_t u = 0; u < graph->n_uop; u++) {
-            place[placing.order[u]] = u;
-            placing.core[u] = core[u];
-        }
-        for (uint32_t u = 0; u < graph->n_uop; u++)
-            for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
-                assert_true(place[graph->producer[k]] < place[u]);
-        placing_lists(&placing, &plan.schedule);
-        assert_int_equal(plan.schedule.n_core, task.n_core);
-        for (uint32_t c = 0; c < task.n_core; c++)
-            for (uint32_t k = plan.schedule.first[c]; k < plan.schedule.first[c + 1]; k++, n++) {
-                assert_int_equal(core[plan.schedule.order[k]], c);
-                assert_true(k == plan.schedule.first[c] ||
-                            place[plan.schedule.order[k - 1]] < place[plan.schedule.order[k]]);
-            }
-        assert_int_equal(n, graph->n_uop);
-        assert_int_equal(placing_guess(&placing, &plan, &p.arena, &cycle, &err), DSE_OK);
-        assert_int_equal(cycle, placing.times.cycle);
-        if (!uop_times_check(graph, &plan.schedule, &placing.times, &p.arena, reason, sizeof reason))
-            fail_msg("%s", reason);
+        assert_int_equal(placing_new(&task, &p.small.graph, &p.arena, &placing, &err), DSE_OK);
+        placing_blocks(&placing);
+        check_lists(&p, &placing);
+        assert_int_equal(placing_list(&placing, UINT64_MAX, &p.arena, &cycle, &err), DSE_OK);
+        check_lists(&p, &placing);
+        /* without a network its lists take the cycles that it says */
+        placing_lists(&placing, &p.schedule);
+        assert_int_equal(uop_run_ideal(&p.small.graph, &p.schedule, &p.arena, &p.times, &err), DSE_OK);
+        assert_int_equal(p.times.cycle, cycle);
+        assert_int_equal(placing_list(&placing, cycle, &p.arena, &again, &err), DSE_OK);
+        assert_true(again == UINT64_MAX);
         arena_free(&p.arena);
     }
 }
