@@ -80,7 +80,8 @@ static void find_starts(struct bound *b, uint64_t *set, size_t n_word)
     }
 }
 
-/* Where all later uops wait for all earlier ones, the bounds of the parts add up; UINT64_MAX: out of memory. */
+/* Where all later uops wait for all earlier ones, the bounds of the parts add up; UINT64_MAX: out of
+ * memory. */
 static uint64_t pass_segments(struct bound *b, const uint32_t *first, uint32_t n, struct arena *scratch)
 {
     uint64_t passed = 0;

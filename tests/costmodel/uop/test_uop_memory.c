@@ -234,8 +234,8 @@ static bool reads(const struct uop_fed *f, uint32_t u, uint32_t item)
     return item < f->placed.small.graph.n_uop && f->placed.small.edge[item][u];
 }
 
-/* The uop whose room is taken on core c in a cycle: the first that has not ended, if all that leaves before it
- * is gone; else UINT32_MAX. */
+/* The uop whose room is taken on core c in a cycle: the first that has not ended, if all that leaves before
+ * it is gone; else UINT32_MAX. */
 static uint32_t turn_at(const struct ran *r, uint32_t c, uint64_t cycle)
 {
     const struct uop_fed *f = &r->fed;
@@ -402,8 +402,8 @@ static void test_a_fast_dram_and_room_change_nothing(void **state)
 }
 
 /* A 3 x 3 convolution of an input of 4 channels of 8 x 8, then a 1 x 1 one. Cut into two halves of rows, and
- * the second's output channels in two: the first layer's tiles see 5 of 8 rows each (padding is not read), all
- * 8 columns, all channels. */
+ * the second's output channels in two: the first layer's tiles see 5 of 8 rows each (padding is not read),
+ * all 8 columns, all channels. */
 static void test_needs_of_a_network(void **state)
 {
     static const char text[] =

@@ -222,10 +222,10 @@ static void test_messages_that_take_time(void **state)
     }
 }
 
-/* The plan above at 4 words a cycle: a's 16 weights for both cores (to 4), the 32 inputs of a/0 (to 12) and a/1
- * (to 20), b's weights (to 24). a/0 runs from 12 to 29, a/1 from 20 to 37; b/0 to 46, then b/1 to 63, and 32
- * words of each are written in 8 cycles. Over the link east come a's weights and inputs, west a/1's output. No
- * uop starts before 12, and then they take 34; 160 words take 40 cycles. */
+/* The plan above at 4 words a cycle: a's 16 weights for both cores (to 4), the 32 inputs of a/0 (to 12) and
+ * a/1 (to 20), b's weights (to 24). a/0 runs from 12 to 29, a/1 from 20 to 37; b/0 to 46, then b/1 to 63,
+ * and 32 words of each are written in 8 cycles. Over the link east come a's weights and inputs, west a/1's
+ * output. No uop starts before 12, and then they take 34; 160 words take 40 cycles. */
 static void test_weights_from_the_dram(void **state)
 {
     struct made m;
