@@ -401,6 +401,78 @@ static void test_a_fast_dram_and_room_change_nothing(void **state)
     }
 }
 
+/* The lists that an order and an assignment (bit u: on which of two cores) make. */
+static void set_lists(struct uop_placed *p, const uint32_t *order, uint32_t n, uint32_t core_of)
+{
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < 2; c++) {
+        p->first[c] = at;
+        for (uint32_t i = 0; i < n; i++)
+            if ((core_of >> order[i] & 1) == c)
+                p->order[at++] = order[i];
+    }
+    p->first[2] = at;
+}
+
+/* The fewest cycles of all lists on two cores whose order begins with `order` (n_order of them). */
+static uint64_t best_of_all(struct ran *r, uint32_t *order, uint32_t n_order, uint32_t taken)
+{
+    struct uop_placed *p = &r->fed.placed;
+    const uint32_t n = p->small.graph.n_uop;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t core_of = 0; n_order == n && core_of < 1U << n; core_of++) {
+        struct arena own;
+        uint64_t last = 0;
+        const struct arena kept = p->arena;
+        arena_init(&own);
+        p->arena = own;
+        set_lists(p, order, n, core_of);
+        plan(r);
+        run(r, 0, false);
+        for (uint32_t i = 0; i < r->steps.n_step; i++)
+            last = r->finish[i] > last ? r->finish[i] : last;
+        best = last < best ? last : best;
+        arena_free(&p->arena);
+        p->arena = kept;
+    }
+    for (uint32_t u = 0; n_order < n && u < n; u++) {
+        bool is_ready = !(taken >> u & 1);
+        for (uint32_t v = 0; v < u; v++)
+            is_ready = is_ready && (!p->small.edge[v][u] || taken >> v & 1);
+        if (!is_ready)
+            continue;
+        order[n_order] = u;
+        const uint64_t so = best_of_all(r, order, n_order + 1, taken | 1U << u);
+        best = so < best ? so : best;
+    }
+    return best;
+}
+
+static void test_no_lists_beat_the_bound(void **state)
+{
+    struct random_stream rng = random_stream_make(24, 0, RANDOM_TEST);
+    uint32_t n_tried = 0, n_reached = 0;
+    (void)state;
+    while (n_tried < 150) {
+        struct ran r;
+        uint32_t order[UOP_SMALL_MAX];
+        uop_fed_random(&rng, &r.fed);
+        struct uop_placed *p = &r.fed.placed;
+        if (p->small.graph.n_uop >= 2 && p->small.graph.n_uop <= 4) {
+            p->machine.columns = 2;
+            p->machine.rows = 1;
+            p->schedule.n_core = 2;
+            n_tried++;
+            const uint64_t best = best_of_all(&r, order, 0, 0);
+            const uint64_t bound = uop_memory_bound(&p->small.graph, &r.fed.needs, &p->machine, &p->arena);
+            assert_true(best >= bound);
+            n_reached += best == bound;
+        }
+        arena_free(&p->arena);
+    }
+    assert_true(n_reached > 10); /* so it is not idle */
+}
+
 /* A 3 x 3 convolution of an input of 4 channels of 8 x 8, then a 1 x 1 one. Cut into two halves of rows, and
  * the second's output channels in two: the first layer's tiles see 5 of 8 rows each (padding is not read),
  * all 8 columns, all channels. */
@@ -476,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_rows_carry_a_tile_once),
         cmocka_unit_test(test_random_plans_against_a_second_planner),
         cmocka_unit_test(test_random_plans_by_links_and_flits),
+        cmocka_unit_test(test_no_lists_beat_the_bound),
         cmocka_unit_test(test_a_fast_dram_and_room_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
