@@ -15,12 +15,14 @@ enum dse_status cut_price(struct cut_pricer *pricer, const struct uop_cut *cut, 
     DSE_TRY(uop_graph_of(&task->network, &task->machine, cut, pricer->rules->sums, pricer->rules->batch,
                          pricer->scratch, &graph, err));
     DSE_TRY(placing_new(task, &graph, pricer->scratch, &placing, err));
-    if (pricer->in_blocks)
+    if (pricer->in_blocks) {
         placing_blocks(&placing);
-    else
+    } else {
         DSE_TRY(placing_list(&placing, is_free ? limit : UINT64_MAX, pricer->scratch, cycle, err));
-    if (is_free && !pricer->in_blocks)
-        return DSE_OK;
+        if (is_free)
+            return DSE_OK;
+        placing_by_starts(&placing);
+    }
     const enum dse_status status = placing_guess(&placing, &pricer->plan, pricer->scratch, cycle, err);
     if (status != DSE_OK && status != DSE_BAD_INPUT)
         return status;

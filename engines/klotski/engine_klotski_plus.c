@@ -182,10 +182,12 @@ static enum dse_status offer_placed(struct state *state, struct engine_context *
     struct placing placing;
     uint64_t cycle;
     DSE_TRY(placing_new(&state->task, graph, &state->scratch, &placing, err));
-    if (in_blocks)
+    if (in_blocks) {
         placing_blocks(&placing);
-    else
+    } else {
         DSE_TRY(placing_list(&placing, UINT64_MAX, &state->scratch, &cycle, err));
+        placing_by_starts(&placing);
+    }
     placing_lists(&placing, &plan->schedule);
     return klotski_offer(context, &state->task, plan, &state->scratch, err);
 }

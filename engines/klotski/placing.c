@@ -51,9 +51,12 @@ enum dse_status placing_list(struct placing *placing, uint64_t limit, struct are
     DSE_TRY(arena_check(scratch, "a list schedule", err));
     list_b_level(graph, 0, graph->n_uop, priority);
     *cycle = list_schedule(list, 0, graph->n_uop, priority, limit, start, placing->core);
-    if (*cycle != UINT64_MAX)
-        sort(placing, start, false);
     return DSE_OK;
+}
+
+void placing_by_starts(struct placing *placing)
+{
+    sort(placing, placing->times.start, false);
 }
 
 /* Uops `first` to `end` - 1, which are of one layer and sample. A uop belongs to the block that the middle of

@@ -20,11 +20,14 @@ struct placing {
 DSE_MUST_CHECK enum dse_status placing_new(const struct klotski_task *task, const struct uop_graph *graph,
                                            struct arena *arena, struct placing *out, struct dse_error *err);
 
-/* The list schedule by b-levels without a network, on its cores, in the order of its starts; `*cycle`: its
- * cycles, or UINT64_MAX where they are not below `limit`, and then nothing is placed. Memory from `scratch`.
- * DSE_NO_MEMORY. */
+/* The list schedule by b-levels without a network: its cores and starts; `*cycle`: its cycles, or UINT64_MAX
+ * where they are not below `limit`, and then nothing is placed. The order is placing_by_starts's to set.
+ * Memory from `scratch`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status placing_list(struct placing *placing, uint64_t limit, struct arena *scratch,
                                             uint64_t *cycle, struct dse_error *err);
+
+/* Put uops in the order of the starts that they have. */
+void placing_by_starts(struct placing *placing);
 
 /* Put uops on cores by their places in the maps: each layer's, in the order of their numbers, in as many
  * blocks of about equal work as there are cores, block after block in zig-zag order. So what is near in a map

@@ -195,6 +195,7 @@ static void test_tile_sizes_per_layer(void **state)
     open_on(&run, &engine_klotski_plus, "experiments/networks/resnet50.yaml", "4x4");
     schedule_run_set(&run, "evaluations", "400");
     schedule_run_set(&run, "tries", "200");
+    schedule_run_set(&run, "moves", "5");
     schedule_run_solve(&run);
     const uint64_t cycle = run.result.schedule.latency_cycle;
     assert_true(own_of(&run).n_uop <= 1500);
@@ -221,6 +222,7 @@ static void test_tile_sizes_per_map(void **state)
     schedule_run_set(&run, "partition", "group");
     schedule_run_set(&run, "evaluations", "400");
     schedule_run_set(&run, "tries", "200");
+    schedule_run_set(&run, "moves", "5");
     schedule_run_solve(&run);
     assert_true(run.result.schedule.latency_cycle < 3077504);
     assert_int_equal(klotski_task_of(&run.task, UOP_FUSED, &run.arena, &task, &err), DSE_OK);
@@ -249,6 +251,7 @@ static void test_the_partition_of_another(void **state)
     open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
     schedule_run_set(&run, "evaluations", "0");
     schedule_run_set(&run, "tries", "10");
+    schedule_run_set(&run, "moves", "5");
     schedule_run_solve(&run);
     const struct klotski_metrics own = own_of(&run);
     const uint64_t cycle = run.result.schedule.latency_cycle;

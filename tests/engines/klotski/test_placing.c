@@ -114,6 +114,7 @@ static void test_lists_keep_the_order(void **state)
         placing_blocks(&placing);
         check_lists(&p, &placing);
         assert_int_equal(placing_list(&placing, UINT64_MAX, &p.arena, &cycle, &err), DSE_OK);
+        placing_by_starts(&placing);
         check_lists(&p, &placing);
         /* without a network its lists take the cycles that it says */
         placing_lists(&placing, &p.schedule);
