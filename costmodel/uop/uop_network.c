@@ -277,14 +277,8 @@ static enum dse_status build(struct builder *b, struct arena *arena, struct uop_
     return DSE_OK;
 }
 
-enum dse_status uop_network_of(const struct network *network, struct arena *arena, struct uop_network *out,
-                               struct dse_error *err)
-{
-    return uop_network_with(network, UOP_FUSED, arena, out, err);
-}
-
-enum dse_status uop_network_with(const struct network *network, enum uop_vector vector, struct arena *arena,
-                                 struct uop_network *out, struct dse_error *err)
+enum dse_status uop_network_of(const struct network *network, enum uop_vector vector, struct arena *arena,
+                               struct uop_network *out, struct dse_error *err)
 {
     struct builder b = {.network = network, .vector = vector};
     *out = (struct uop_network){.network = network, .vector = vector};

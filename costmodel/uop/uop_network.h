@@ -78,12 +78,8 @@ static inline struct uop_range uop_layer_reads(const struct uop_layer *layer, st
 /* Memory from `arena`. DSE_BAD_USAGE names the layer: the network is a list, or has a layer that no uop can
  * be (grouped or transposed convolutions, products of activations, einsums, embeddings, whatever moves
  * values about); DSE_NO_MEMORY; DSE_LIMIT beyond 2^24 sources. */
-DSE_MUST_CHECK enum dse_status uop_network_with(const struct network *network, enum uop_vector vector,
-                                                struct arena *arena, struct uop_network *out,
-                                                struct dse_error *err);
-
-/* With UOP_FUSED. */
-DSE_MUST_CHECK enum dse_status uop_network_of(const struct network *network, struct arena *arena,
-                                              struct uop_network *out, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status uop_network_of(const struct network *network, enum uop_vector vector,
+                                              struct arena *arena, struct uop_network *out,
+                                              struct dse_error *err);
 
 #endif

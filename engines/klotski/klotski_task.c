@@ -32,7 +32,7 @@ enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector 
     made->batch = task->batch;
     DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
     made->n_core = made->machine.columns * made->machine.rows;
-    return uop_network_with(task->network, vector, arena, &made->network, err);
+    return uop_network_of(task->network, vector, arena, &made->network, err);
 }
 
 /* A file as it was read. */

@@ -209,7 +209,7 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
                         request->accounting->name, accounting_maestro_kc.name);
     DSE_TRY(kc_machine_of(request->arch, &e->machine, err));
     DSE_TRY(uop_vector_read(request->path, request->text, request->length, &vector, err));
-    DSE_TRY(uop_network_with(request->network, vector, arena, &e->network, err));
+    DSE_TRY(uop_network_of(request->network, vector, arena, &e->network, err));
     DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, request->batch, arena,
                           &e->plan, err));
     if (!isnan(request->option[KLOTSKI_TRANSPORT]))

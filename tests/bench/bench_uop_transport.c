@@ -45,7 +45,7 @@ static enum dse_status open_bench(struct bench *b, const char *network, const ch
     DSE_TRY(status);
     DSE_TRY(kc_machine_of(&b->arch, &b->machine, err));
     DSE_TRY(network_read(path, &b->network, err));
-    return uop_network_of(&b->network, &b->arena, &b->uops, err);
+    return uop_network_of(&b->network, UOP_FUSED, &b->arena, &b->uops, err);
 }
 
 static void close_bench(struct bench *b)

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_REQUIRE(network_parse("network", network_text, sizeof network_text - 1, &network, &err) == DSE_OK,
                  "%s", err.text);
     (void)fuzz_ok(uop_vector_read("fuzz.yaml", (const char *)data + 1, size - 1, &vector, &err), &err);
-    FUZZ_REQUIRE(uop_network_with(&network, vector, &arena, &uops, &err) == DSE_OK, "%s", err.text);
+    FUZZ_REQUIRE(uop_network_of(&network, vector, &arena, &uops, &err) == DSE_OK, "%s", err.text);
     check_text(&uops, &machine, (const char *)data + 1, size - 1, data[0] & 2 ? 2 : 1, &arena);
     arena_free(&arena);
     network_free(&network);

@@ -34,7 +34,7 @@ void uop_known_open(const char *network, struct uop_cut cut, struct uop_known *k
     arena_init(&known->arena);
     (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", network);
     require(network_read(path, &known->network, &err), &err);
-    require(uop_network_of(&known->network, &known->arena, &known->uops, &err), &err);
+    require(uop_network_of(&known->network, UOP_FUSED, &known->arena, &known->uops, &err), &err);
     struct uop_cut *cuts = arena_alloc(&known->arena, known->uops.n_layer, sizeof *cuts);
     require(arena_check(&known->arena, "a partition", &err), &err);
     for (uint32_t l = 0; l < known->uops.n_layer; l++)

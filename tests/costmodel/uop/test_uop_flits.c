@@ -151,7 +151,7 @@ static void test_what_the_simulator_cannot_hold_is_named(void **state)
         p.machine.delivery = (struct byte_rate){128, 1};
         p.machine.noc.columns = row[i].columns;
         assert_int_equal(network_parse("two.yaml", text, strlen(text), &network, &err), DSE_OK);
-        assert_int_equal(uop_network_of(&network, &p.arena, &uops, &err), DSE_OK);
+        assert_int_equal(uop_network_of(&network, UOP_FUSED, &p.arena, &uops, &err), DSE_OK);
         assert_int_equal(uop_graph_of(&uops, &p.machine, cut, UOP_SUMS_ALL, 1, &p.arena, &graph, &err),
                          DSE_OK);
         p.small.edge[0][1] = true;

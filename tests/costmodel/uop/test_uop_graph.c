@@ -25,7 +25,7 @@ static void make_with(const struct network *network, enum uop_vector vector, str
 {
     struct dse_error err;
     struct uop_cut cut[256];
-    if (uop_network_with(network, vector, arena, uops, &err) != DSE_OK)
+    if (uop_network_of(network, vector, arena, uops, &err) != DSE_OK)
         fail_msg("%s", err.text);
     assert_true(uops->n_layer <= sizeof cut / sizeof cut[0]);
     for (uint32_t l = 0; l < uops->n_layer; l++)
@@ -358,8 +358,8 @@ static void test_partial_sums(void **state)
     network_free(&network);
 }
 
-/* a in tiles of 2 x 4 pixels and 84 channels (uops 0 to 15), its pool of stride 2 in such of 1 x 2 (16 to 31),
- * as the sum of that, of b (32 to 35) and of that again (36 to 51); c reads the sum alone. */
+/* a in tiles of 2 x 4 pixels and 84 channels (uops 0 to 15), its pool of stride 2 in such of 1 x 2 (16 to
+ * 31), as the sum of that, of b (32 to 35) and of that again (36 to 51); c reads the sum alone. */
 static void test_pools_and_sums_as_uops(void **state)
 {
     static const char text[] =
@@ -443,7 +443,7 @@ static void test_what_can_be_no_uops_is_named(void **state)
         char path[128];
         (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", row[i].network);
         assert_int_equal(network_read(path, &network, &err), DSE_OK);
-        assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_BAD_USAGE);
+        assert_int_equal(uop_network_of(&network, UOP_FUSED, &arena, &uops, &err), DSE_BAD_USAGE);
         assert_non_null(strstr(err.text, row[i].says));
         network_free(&network);
     }
@@ -461,7 +461,7 @@ static void test_too_many_uops_are_refused(void **state)
     (void)state;
     assert_int_equal(network_read("experiments/networks/vgg16.yaml", &network, &err), DSE_OK);
     arena_init(&arena);
-    assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&network, UOP_FUSED, &arena, &uops, &err), DSE_OK);
     for (uint32_t l = 0; l < uops.n_layer; l++)
         cut[l] = (struct uop_cut){1, 1, 12, 14};
     assert_int_equal(uop_graph_of(&uops, &machine, cut, UOP_SUMS_ALL, 1, &arena, &graph, &err), DSE_LIMIT);

@@ -498,7 +498,7 @@ static void test_needs_of_a_network(void **state)
     (void)state;
     arena_init(&arena);
     assert_int_equal(network_parse("two.yaml", text, strlen(text), &network, &err), DSE_OK);
-    assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&network, UOP_FUSED, &arena, &uops, &err), DSE_OK);
     for (int k = 0; k < 3; k++) {
         struct uop_graph graph;
         struct uop_needs needs;

@@ -140,7 +140,7 @@ static void test_an_order_that_goes_in_a_circle_is_named(void **state)
     (void)state;
     arena_init(&arena);
     assert_int_equal(network_parse("two.yaml", text, strlen(text), &network, &err), DSE_OK);
-    assert_int_equal(uop_network_of(&network, &arena, &uops, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&network, UOP_FUSED, &arena, &uops, &err), DSE_OK);
     assert_int_equal(uop_graph_of(&uops, &machine, cut, UOP_SUMS_ALL, 1, &arena, &graph, &err), DSE_OK);
     assert_int_equal(uop_run_ideal(&graph, &schedule, &arena, &times, &err), DSE_BAD_INPUT);
     assert_string_equal(err.text,

@@ -51,7 +51,7 @@ static void open_graph(struct fixture *f, const char *network, const char *mesh,
     schedule_run_open_on(&f->run, &engine_atomic, network, "klotski", &set, 1);
     struct arena *arena = &f->run.arena;
     assert_int_equal(kc_machine_of(&f->run.arch, &f->machine, &err), DSE_OK);
-    assert_int_equal(uop_network_of(&f->run.network, arena, &f->network, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&f->run.network, UOP_FUSED, arena, &f->network, &err), DSE_OK);
     struct uop_cut *cut = arena_alloc(arena, f->network.n_layer, sizeof *cut);
     for (uint32_t l = 0; l < f->network.n_layer; l++)
         cut[l] = (struct uop_cut){14, 28, 132, 112};

@@ -71,7 +71,7 @@ static void test_the_grid(void **state)
         struct dse_error err;
         open_on(&run, &engine_tangram, row[i].network, "3x3", "128 word/cycle");
         assert_int_equal(kc_machine_of(&run.arch, &machine, &err), DSE_OK);
-        assert_int_equal(uop_network_of(&run.network, &run.arena, &uops, &err), DSE_OK);
+        assert_int_equal(uop_network_of(&run.network, UOP_FUSED, &run.arena, &uops, &err), DSE_OK);
         assert_int_equal(partition_grid_of(&uops, &machine, &rules, &run.arena, &grid, &err), DSE_OK);
         assert_int_equal(grid.n, row[i].n);
         assert_int_equal(grid.n_all, 2250);

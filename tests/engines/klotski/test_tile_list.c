@@ -25,7 +25,7 @@ static void open_on(struct fixture *f, const char *network, uint32_t max_uops, c
     struct dse_error err;
     schedule_run_open_on(&f->run, &engine_tangram, network, "klotski", &set, 1);
     assert_int_equal(kc_machine_of(&f->run.arch, &f->machine, &err), DSE_OK);
-    assert_int_equal(uop_network_of(&f->run.network, &f->run.arena, &f->network, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&f->run.network, UOP_FUSED, &f->run.arena, &f->network, &err), DSE_OK);
     f->rules = (struct tile_rules){.batch = 1, .max_uops = max_uops};
 }
 

@@ -52,7 +52,7 @@ static void make(struct made *m, const char *mesh)
     assert_int_equal(kc_machine_of(&m->arch, &m->machine, &err), DSE_OK);
     assert_int_equal(network_parse("two.yaml", network_text, strlen(network_text), &m->network, &err),
                      DSE_OK);
-    assert_int_equal(uop_network_of(&m->network, &m->arena, &m->uops, &err), DSE_OK);
+    assert_int_equal(uop_network_of(&m->network, UOP_FUSED, &m->arena, &m->uops, &err), DSE_OK);
 }
 
 static void unmake(struct made *m)
