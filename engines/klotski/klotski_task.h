@@ -191,8 +191,8 @@ DSE_MUST_CHECK enum dse_status klotski_deal_and_offer(struct engine_context *con
                                                       const struct order_found *found, struct uop_plan *plan,
                                                       struct arena *scratch, struct dse_error *err);
 
-/* Both: order the uops of `graph`, deal them out to cores, and offer that as `plan`, whose lists alone are not
- * set. Memory from `scratch`. Errors of order_search, core_mapping and klotski_offer. */
+/* Both: order the uops of `graph`, deal them out to cores, and offer that as `plan`, whose lists alone are
+ * not set. Memory from `scratch`. Errors of order_search, core_mapping and klotski_offer. */
 DSE_MUST_CHECK enum dse_status klotski_order_and_offer(struct engine_context *context,
                                                        const struct klotski_task *task,
                                                        const struct klotski_ordering *ordering,
