@@ -1,8 +1,8 @@
 /* What no schedule of uops can be below. With head(u) the time that must pass before u and tail(u) that
  * behind it, all uops with head at least a and tail at least b run between a and b before the end: their work
- * over the cores, and the uops that one core must run at least, fit between the two (E. Fernandez and B. Bussell,
- * "Bounds on the number of processors and time for multiprocessor optimal schedules", IEEE ToC 1973, for the
- * work). */
+ * over the cores, and the uops that one core must run at least, fit between the two (E. Fernandez and
+ * B. Bussell, "Bounds on the number of processors and time for multiprocessor optimal schedules", IEEE ToC
+ * 1973, for the work). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
