@@ -21,6 +21,7 @@ struct held {
     uint32_t item;
     uint32_t use;  /* the next on this core, or UOP_NONE */
     uint32_t owed; /* where the item was made: other cores that lack it */
+    bool is_new;   /* it has come and was not used yet */
     bool passes;   /* it is thrown out after its use */
     uint32_t end;  /* without either: the place at which it must be gone */
     uint32_t here; /* the step by which it is there */
@@ -366,7 +367,7 @@ static uint32_t bring(struct plan *p, uint32_t item, uint32_t core, uint32_t pla
  * held only passes by: the uop keeps what it needs of it among its inputs. */
 static void come(struct plan *p, uint32_t use, uint32_t item, uint32_t core, uint32_t place)
 {
-    struct held held = {.item = item, .use = use, .goes = UOP_NONE};
+    struct held held = {.item = item, .use = use, .is_new = true, .goes = UOP_NONE};
     held.here = bring(p, item, core, place);
     if (item < p->graph->n_uop) {
         held.passes = p->needs->held[item] > p->needs->capacity_word - p->used[core];
@@ -403,7 +404,10 @@ static void run_uop(struct plan *p, uint32_t u, uint32_t core, uint32_t place)
     p->run[u] = put_step(p, step);
     wait_for_room(p, p->run[u], core, place);
     for (uint32_t k = first; k < end && p->status == DSE_OK; k++) {
-        wait_for(p, p->run[u], p->held[p->use_held[k]].here);
+        struct held *held = &p->held[p->use_held[k]];
+        if (held->is_new) /* else one before it in its list has waited for that */
+            wait_for(p, p->run[u], held->here);
+        held->is_new = false;
         use_again(p, k, core, place);
     }
 }
@@ -434,10 +438,16 @@ static void walk(struct plan *p, uint32_t u)
 
 /* ---- all of it ---- */
 
-static int compare(const void *a, const void *b)
+/* Few numbers, by insertion. */
+static void sort(uint32_t *at, uint32_t n)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    for (uint32_t i = 1; i < n; i++) {
+        const uint32_t moved = at[i];
+        uint32_t k = i;
+        for (; k > 0 && at[k - 1] > moved; k--)
+            at[k] = at[k - 1];
+        at[k] = moved;
+    }
 }
 
 /* The second numbers of pairs, by the first: `first` (n + 1) into `list`. */
@@ -474,7 +484,7 @@ static enum dse_status finish(const struct plan *p, struct arena *arena, struct 
     for (uint32_t i = 0; i < n; i++) {
         out->step[i].first_to = first_to[i];
         out->step[i].n_to = first_to[i + 1] - first_to[i];
-        qsort(out->to + first_to[i], out->step[i].n_to, sizeof *out->to, compare);
+        sort(out->to + first_to[i], out->step[i].n_to);
     }
     return DSE_OK;
 }

@@ -255,17 +255,18 @@ static bool fetch(struct planner *p, uint32_t item, uint32_t c, uint32_t turn)
 static void walk(struct planner *p, uint32_t u)
 {
     const uint32_t c = p->core[u], turn = p->turn_of[u];
-    bool passes[UOP_FED_ITEM_MAX] = {false};
+    bool passes[UOP_FED_ITEM_MAX] = {false}, comes[UOP_FED_ITEM_MAX] = {false};
     for (uint32_t k = 0; k < p->n_item; k++) { /* tiles first */
         const uint32_t item = (k + p->n_uop) % p->n_item;
-        if (reads(p, u, item) && !p->holds[c][item])
+        comes[item] = reads(p, u, item) && !p->holds[c][item];
+        if (comes[item])
             passes[item] = fetch(p, item, c, turn);
     }
     p->run[u] = (int)p->out->n;
     struct uop_plain_step *s = add(p, UOP_RUN, u, c);
     wait_for_room(p, (uint32_t)p->run[u], c, turn);
     for (uint32_t i = 0; i < p->n_item; i++)
-        if (reads(p, u, i))
+        if (comes[i])
             set(s->wait, (uint32_t)p->here[c][i]);
     p->walked[u] = true;
     for (uint32_t k = 0; k < p->n_item; k++) {

@@ -207,23 +207,23 @@ static void same_as_plain(struct ran *r)
     }
 }
 
-/* The step by which an item is on the core of a RUN that reads it: the last, as what was made there may have
- * gone and come back. */
+/* The step by which an item is on the core of a RUN that reads it: what that waits for, or one before it in its
+ * list, or the run that made it there. */
 static uint32_t bringer(const struct ran *r, uint32_t run_step, uint32_t item)
 {
     const struct uop_steps *s = &r->steps;
-    uint32_t found = UINT32_MAX;
-    for (uint32_t k = s->first_wait[run_step]; k < s->first_wait[run_step + 1]; k++) {
-        const struct uop_step *on = &s->step[s->wait[k]];
-        const uint32_t core = s->step[run_step].core;
-        const bool is_there = on->kind == UOP_RUN ? on->core == core : goes_to(s, s->wait[k], core);
-        if (on->item == item && on->kind != UOP_WRITE && is_there &&
-            (found == UINT32_MAX || s->wait[k] > found))
-            found = s->wait[k];
+    const uint32_t core = s->step[run_step].core;
+    for (uint32_t i = run_step + 1; i-- > 0;) {
+        if (s->step[i].kind != UOP_RUN || s->step[i].core != core)
+            continue;
+        if (s->step[i].item == item)
+            return i;
+        for (uint32_t k = s->first_wait[i]; k < s->first_wait[i + 1]; k++)
+            if (s->step[s->wait[k]].item == item && goes_to(s, s->wait[k], core))
+                return s->wait[k];
     }
-    if (found == UINT32_MAX)
-        fail_msg("uop %u reads item %u, which is not there", s->step[run_step].item, item);
-    return found;
+    fail_msg("uop %u reads item %u, which is not there", s->step[run_step].item, item);
+    return 0;
 }
 
 static bool reads(const struct uop_fed *f, uint32_t u, uint32_t item)
@@ -313,7 +313,7 @@ static void check_run(struct ran *r)
             if (!reads(f, step->item, item))
                 continue;
             const uint32_t from = bringer(r, i, item);
-            assert_true(r->start[i] >= r->start[from]);
+            assert_true(r->start[i] >= (s->step[from].n_to > 1 ? r->start[from] : r->finish[from]));
             if (s->step[from].kind == UOP_READ && item < n_uop)
                 assert_true(n_written[item] == 1);
         }
