@@ -1,8 +1,8 @@
 /* A uop is picked by looking at all layers with ready ones: a hundred or two, times the samples. */
 #include "engines/klotski/atomic_order.h"
 
-#include "engines/klotski/core_traffic.h"
 #include "engines/klotski/klotski_task.h"
+#include "engines/klotski/order/core_traffic.h"
 
 /* A layer of one sample. */
 struct group {

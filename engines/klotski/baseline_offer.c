@@ -3,7 +3,7 @@
 #include "engines/klotski/baseline_offer.h"
 
 #include "engines/klotski/atomic_order.h"
-#include "engines/klotski/core_traffic.h"
+#include "engines/klotski/order/core_traffic.h"
 
 /* When each uop starts and where (n_uop each), as `order` fills them. */
 struct dealt {

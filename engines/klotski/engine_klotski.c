@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "engines/klotski/baseline_offer.h"
-#include "engines/klotski/core_mapping.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
+#include "engines/klotski/order/core_mapping.h"
 #include "engines/klotski/partition.h"
 #include "engines/klotski/smaller_mesh.h"
 #include "engines/search/bayes.h"

@@ -3,8 +3,8 @@
 #define ENGINES_KLOTSKI_KLOTSKI_TASK_H
 
 #include "engines/driver/driver.h"
-#include "engines/klotski/core_mapping.h"
-#include "engines/klotski/order_search.h"
+#include "engines/klotski/order/core_mapping.h"
+#include "engines/klotski/order/order_search.h"
 #include "engines/klotski/tile_list.h"
 
 struct klotski_task {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "engines/klotski/list_schedule.h"
+#include "engines/klotski/order/list_schedule.h"
 
 struct placing_key {
     uint64_t key;

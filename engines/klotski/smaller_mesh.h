@@ -3,8 +3,8 @@
 #ifndef ENGINES_KLOTSKI_SMALLER_MESH_H
 #define ENGINES_KLOTSKI_SMALLER_MESH_H
 
-#include "engines/klotski/core_traffic.h"
-#include "engines/klotski/list_schedule.h"
+#include "engines/klotski/order/core_traffic.h"
+#include "engines/klotski/order/list_schedule.h"
 
 /* The largest number of cores below `n_core` of a mesh with no more columns and rows; 0: there is none. */
 uint32_t smaller_mesh(const struct core_mesh *mesh, uint32_t n_core);

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "costmodel/readers/readers.h"
 #include "engines/klotski/klotski_task.h"
-#include "engines/klotski/list_schedule.h"
+#include "engines/klotski/order/list_schedule.h"
 #include "engines/klotski/partition.h"
 
 enum { N_WIDTH = 3, N_CASE = 20 };

@@ -1,8 +1,8 @@
 /* What a mapping of uops to cores costs in messages, kept up to date as uops move: a message from a uop to
  * each other core that waits for it, its words (or 1) times the hops between the two. As uop_plan_evaluate
  * counts byte_hop, but with flits. */
-#ifndef ENGINES_KLOTSKI_CORE_TRAFFIC_H
-#define ENGINES_KLOTSKI_CORE_TRAFFIC_H
+#ifndef ENGINES_KLOTSKI_ORDER_CORE_TRAFFIC_H
+#define ENGINES_KLOTSKI_ORDER_CORE_TRAFFIC_H
 
 #include "base/arena.h"
 #include "costmodel/uop/uop_graph.h"

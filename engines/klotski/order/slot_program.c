@@ -2,7 +2,7 @@
  * those from its start to before its end. As printed, slots count from 0 in Eq. (1) and from 1 here, Eq. (18)
  * names the wrong uop in its third row, and in Eq. (8) the sum over a uop's slots is outside that over
  * uops. */
-#include "engines/klotski/slot_program.h"
+#include "engines/klotski/order/slot_program.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* List scheduling with two heaps: uops that are ready, cores that are busy. */
-#include "engines/klotski/list_schedule.h"
+#include "engines/klotski/order/list_schedule.h"
 
 #include "costmodel/uop/uop_schedule.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "costmodel/uop/uop_schedule.h"
-#include "engines/klotski/slot_program.h"
+#include "engines/klotski/order/slot_program.h"
 #include "tests/support/uop_small.h"
 
 enum { N_GRAPH = 600 };

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engines/klotski/core_local.h"
-#include "engines/klotski/order_search.h"
+#include "engines/klotski/order/core_local.h"
+#include "engines/klotski/order/order_search.h"
 #include "tests/support/uop_known.h"
 #include "tests/support/uop_small.h"
 

@@ -1,12 +1,12 @@
 /* When each uop starts: the best of list schedules by several priorities, segment by segment (uop_segments),
  * until a segment's bound is met or its share of tries is used up; before that by a program in slots, where
  * asked for. Messages take no time. */
-#ifndef ENGINES_KLOTSKI_ORDER_SEARCH_H
-#define ENGINES_KLOTSKI_ORDER_SEARCH_H
+#ifndef ENGINES_KLOTSKI_ORDER_ORDER_SEARCH_H
+#define ENGINES_KLOTSKI_ORDER_ORDER_SEARCH_H
 
 #include <stdatomic.h>
 
-#include "engines/klotski/list_schedule.h"
+#include "engines/klotski/order/list_schedule.h"
 
 enum order_rule {
     ORDER_FIFO,    /* layer after layer */

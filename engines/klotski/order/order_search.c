@@ -1,6 +1,6 @@
 /* Programs in slots, and perturbed list schedules, of the segments that are open. A try changes the
  * priorities that are best so far, and keeps them unless it is worse. */
-#include "engines/klotski/order_search.h"
+#include "engines/klotski/order/order_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "costmodel/uop/uop_schedule.h"
-#include "engines/klotski/slot_program.h"
+#include "engines/klotski/order/slot_program.h"
 
 struct open_segment {
     uint32_t first, end;

@@ -1,5 +1,5 @@
 /* Exchanges are made, priced and taken back in place; the shared annealing decides. */
-#include "engines/klotski/core_local.h"
+#include "engines/klotski/order/core_local.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Local search over mappings of uops to cores. A move takes a uop and a second core, and exchanges what the
  * two cores run during the shortest piece of time around the uop in which no uop of theirs is cut (a Kempe
  * chain of the graph of uops that overlap). So all starts stay as they are. */
-#ifndef ENGINES_KLOTSKI_CORE_LOCAL_H
-#define ENGINES_KLOTSKI_CORE_LOCAL_H
+#ifndef ENGINES_KLOTSKI_ORDER_CORE_LOCAL_H
+#define ENGINES_KLOTSKI_ORDER_CORE_LOCAL_H
 
-#include "engines/klotski/core_mapping.h"
+#include "engines/klotski/order/core_mapping.h"
 
 /* Improve the mapping that `traffic` holds. `step` (n_uop) is the number of each uop's start among all
  * different starts, `end_step` (n_uop) that of the first start not before its end, `n_step` how many there

@@ -1,10 +1,10 @@
 /* Starts in their order, a batch of uops that start together at a time. */
-#include "engines/klotski/core_mapping.h"
+#include "engines/klotski/order/core_mapping.h"
 
 #include <stdlib.h>
 
-#include "engines/klotski/core_local.h"
-#include "engines/klotski/core_program.h"
+#include "engines/klotski/order/core_local.h"
+#include "engines/klotski/order/core_program.h"
 #include "engines/search/assignment.h"
 
 struct started {

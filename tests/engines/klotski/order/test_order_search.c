@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "costmodel/uop/uop_schedule.h"
-#include "engines/klotski/order_search.h"
+#include "engines/klotski/order/order_search.h"
 #include "tests/support/uop_known.h"
 #include "tests/support/uop_small.h"
 

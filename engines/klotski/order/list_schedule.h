@@ -2,8 +2,8 @@
  * the ready uop of the highest priority starts. Messages take no time here. At most 2 - 1/cores times the
  * optimum whatever the priorities (R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl.
  * Math. 1969). */
-#ifndef ENGINES_KLOTSKI_LIST_SCHEDULE_H
-#define ENGINES_KLOTSKI_LIST_SCHEDULE_H
+#ifndef ENGINES_KLOTSKI_ORDER_LIST_SCHEDULE_H
+#define ENGINES_KLOTSKI_ORDER_LIST_SCHEDULE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Costs are sums of whole numbers, so exact below 2^53 in whatever order they are added. */
-#include "engines/klotski/core_traffic.h"
+#include "engines/klotski/order/core_traffic.h"
 
 #include <string.h>
 

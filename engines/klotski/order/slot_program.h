@@ -2,10 +2,10 @@
  * the last end is to be early. Klotski's Eq. (18) has at most as many uops run in a slot as there are cores;
  * its relaxation, Eq. (19), at most as many start. Times are cut into equal slots, and latencies rounded to
  * them, one slot at least: so starts are an order, and true times come from list_schedule.h. */
-#ifndef ENGINES_KLOTSKI_SLOT_PROGRAM_H
-#define ENGINES_KLOTSKI_SLOT_PROGRAM_H
+#ifndef ENGINES_KLOTSKI_ORDER_SLOT_PROGRAM_H
+#define ENGINES_KLOTSKI_ORDER_SLOT_PROGRAM_H
 
-#include "engines/klotski/list_schedule.h"
+#include "engines/klotski/order/list_schedule.h"
 #include "engines/search/milp.h"
 
 struct slot_settings {

@@ -2,7 +2,7 @@
  * the window that send to each other. A message goes to a core once, whoever waits for it there: with one end
  * outside the window that is priced so, but for uops of the window that are to share a message, and within it
  * each pair of uops counts, as in the paper. So an answer is kept only where all messages cost less. */
-#include "engines/klotski/core_program.h"
+#include "engines/klotski/order/core_program.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /* Which core runs which uop, when it is known when each starts: messages are to be short (Klotski's second
  * stage, section IV-D). Starts are kept: uops that run at the same time are on different cores.
  * docs/klotski.md, "Where they run". */
-#ifndef ENGINES_KLOTSKI_CORE_MAPPING_H
-#define ENGINES_KLOTSKI_CORE_MAPPING_H
+#ifndef ENGINES_KLOTSKI_ORDER_CORE_MAPPING_H
+#define ENGINES_KLOTSKI_ORDER_CORE_MAPPING_H
 
 #include <stdatomic.h>
 
 #include "base/random.h"
-#include "engines/klotski/core_traffic.h"
+#include "engines/klotski/order/core_traffic.h"
 
 enum core_rule {
     CORE_ZIGZAG, /* the first core in zig-zag order that is free */
