@@ -42,8 +42,8 @@ DSE_MUST_CHECK enum dse_status partition_targets_of(const struct tile_lists *lis
                                                     struct partition_grid *out, struct dse_error *err);
 
 /* Partitions in which each layer has about as many uops as there are cores, or a quarter to eight times that:
- * its map cut into rows, or into rows and columns as the mesh has, of some least height, and channels where the
- * map is too small for so many. What a network that is slow needs to begin with. DSE_NO_MEMORY. */
+ * its map cut into rows, or into rows and columns as the mesh has, of some least height, and channels where
+ * the map is too small for so many. What a network that is slow needs to begin with. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status partition_bands_of(const struct uop_network *network,
                                                   const struct kc_machine *machine,
                                                   const struct tile_rules *rules, struct arena *arena,
