@@ -169,6 +169,9 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
     size_t nearest_distance = SIZE_MAX;
     if (n_word == 0 || n_word >= NEAREST_MAX)
         return NULL;
+    for (size_t i = 0; i < n_candidate; i++)
+        if (strncasecmp(word, candidate[i], n_word) == 0 && candidate[i][n_word] == '_')
+            return candidate[i];
     for (size_t i = 0; i < n_candidate; i++) {
         size_t n = strlen(candidate[i]);
         if (n >= NEAREST_MAX)
@@ -180,9 +183,6 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
             nearest_distance = distance;
         }
     }
-    for (size_t i = 0; i < n_candidate && !nearest; i++)
-        if (strncasecmp(word, candidate[i], n_word) == 0 && candidate[i][n_word] == '_')
-            nearest = candidate[i];
     return nearest;
 }
 
