@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "costmodel/noc/noc.h"
@@ -262,18 +261,6 @@ enum dse_status uop_steps_flits(const struct uop_graph *graph, const struct kc_m
 
 /* ---- without a DRAM ---- */
 
-struct started {
-    uint64_t start;
-    uint32_t uop;
-};
-
-static int by_start(const void *a, const void *b)
-{
-    const struct started *x = a, *y = b;
-    return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
-                                : (x->uop > y->uop) - (x->uop < y->uop);
-}
-
 /* Uop u and its message, behind the steps that there are. `run` and `send` (n_uop): steps. */
 static void put_uop(const struct uop_graph *graph, const struct uop_messages *m, uint32_t u, uint32_t *run,
                     uint32_t *send, struct uop_steps *steps)
@@ -306,7 +293,7 @@ static enum dse_status steps_of(const struct uop_graph *graph, const struct uop_
 {
     const uint32_t n_uop = graph->n_uop;
     const size_t n_edge = graph->first_consumer[n_uop];
-    struct started *by = arena_alloc_unset(scratch, n_uop, sizeof *by);
+    uint32_t *order;
     uint32_t *send = arena_alloc_unset(scratch, n_uop, sizeof *send);
     struct uop_messages messages;
     *run = arena_alloc_unset(scratch, n_uop, sizeof **run);
@@ -317,11 +304,9 @@ static enum dse_status steps_of(const struct uop_graph *graph, const struct uop_
     steps->wait = arena_alloc_unset(scratch, n_edge + n_uop, sizeof *steps->wait);
     DSE_TRY(arena_check(scratch, "the program of a schedule", err));
     DSE_TRY(uop_messages_of(graph, schedule, scratch, &messages, err));
-    for (uint32_t u = 0; u < n_uop; u++)
-        by[u] = (struct started){start[u], u};
-    qsort(by, n_uop, sizeof *by, by_start);
+    DSE_TRY(uop_by_start(start, n_uop, scratch, &order, err));
     for (uint32_t i = 0; i < n_uop; i++)
-        put_uop(graph, &messages, by[i].uop, *run, send, steps);
+        put_uop(graph, &messages, order[i], *run, send, steps);
     return DSE_OK;
 }
 

@@ -524,42 +524,26 @@ static enum dse_status plan_init(struct plan *p, struct arena *scratch, struct d
     return DSE_OK;
 }
 
-struct started {
-    uint64_t start;
-    uint32_t uop;
-};
-
-static int by_start(const void *a, const void *b)
-{
-    const struct started *x = a, *y = b;
-    return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
-                                : (x->uop > y->uop) - (x->uop < y->uop);
-}
-
 /* Uops by their starts without a network and with free memory: producers first, lists in order. */
-static enum dse_status order_of(struct plan *p, struct arena *scratch, struct started **made,
+static enum dse_status order_of(struct plan *p, struct arena *scratch, uint32_t **order,
                                 struct dse_error *err)
 {
     const uint32_t n_uop = p->graph->n_uop;
     struct uop_times times = {.start = arena_alloc_unset(scratch, n_uop, sizeof *times.start),
                               .finish = arena_alloc_unset(scratch, n_uop, sizeof *times.finish)};
-    *made = arena_alloc_unset(scratch, n_uop, sizeof **made);
     DSE_TRY(arena_check(scratch, "the plan of a memory", err));
     DSE_TRY(uop_run_ideal(p->graph, p->schedule, scratch, &times, err));
     p->end = times.finish;
-    for (uint32_t u = 0; u < n_uop; u++)
-        (*made)[u] = (struct started){times.start[u], u};
-    qsort(*made, n_uop, sizeof **made, by_start);
-    return DSE_OK;
+    return uop_by_start(times.start, n_uop, scratch, order, err);
 }
 
 /* Ranks, and consumers by them. */
-static void rank_uops(struct plan *p, const struct started *order)
+static void rank_uops(struct plan *p, const uint32_t *order)
 {
     const struct uop_graph *graph = p->graph;
     memcpy(p->reading, graph->first_consumer, graph->n_uop * sizeof *p->reading);
     for (uint32_t i = 0; i < graph->n_uop; i++) {
-        const uint32_t u = order[i].uop;
+        const uint32_t u = order[i];
         p->rank[u] = i;
         for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
             p->reader[p->reading[graph->producer[k]]++] = u;
@@ -581,7 +565,7 @@ static enum dse_status check_room(const struct plan *p, struct dse_error *err)
 static enum dse_status plan_all(struct plan *p, struct arena *scratch, struct uop_steps *out,
                                 struct dse_error *err)
 {
-    struct started *order;
+    uint32_t *order;
     DSE_TRY(check_room(p, err));
     DSE_TRY(order_of(p, scratch, &order, err));
     DSE_TRY(plan_init(p, scratch, err));
@@ -589,7 +573,7 @@ static enum dse_status plan_all(struct plan *p, struct arena *scratch, struct uo
     for (uint32_t c = 0; c < p->schedule->n_core; c++)
         begin_turn(p, c, p->schedule->first[c], 0);
     for (uint32_t i = 0; i < p->graph->n_uop && p->status == DSE_OK; i++)
-        walk(p, order[i].uop);
+        walk(p, order[i]);
     return p->status == DSE_OK ? finish(p, scratch, out, err) : p->status;
 }
 

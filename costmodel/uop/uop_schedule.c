@@ -131,6 +131,20 @@ static int by_start(const void *a, const void *b)
                                 : (x->uop > y->uop) - (x->uop < y->uop);
 }
 
+enum dse_status uop_by_start(const uint64_t *start, uint32_t n_uop, struct arena *arena, uint32_t **order,
+                             struct dse_error *err)
+{
+    struct placed *placed = arena_alloc_unset(arena, n_uop, sizeof *placed);
+    *order = arena_alloc_unset(arena, n_uop, sizeof **order);
+    DSE_TRY(arena_check(arena, "an order of uops", err));
+    for (uint32_t u = 0; u < n_uop; u++)
+        placed[u] = (struct placed){start[u], u};
+    qsort(placed, n_uop, sizeof *placed, by_start);
+    for (uint32_t i = 0; i < n_uop; i++)
+        (*order)[i] = placed[i].uop;
+    return DSE_OK;
+}
+
 /* Core c: is none of its uops earlier than the one before it ends? In its list's order, or in that of the
  * starts. */
 static bool check_core(const struct uop_graph *graph, const struct uop_schedule *schedule, uint32_t c,

@@ -47,6 +47,10 @@ DSE_MUST_CHECK enum dse_status uop_run_ideal(const struct uop_graph *graph,
                                              const struct uop_schedule *schedule, struct arena *scratch,
                                              struct uop_times *out, struct dse_error *err);
 
+/* Uops by their starts (n_uop), then numbers, into `*order` (n_uop). Memory from `arena`. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status uop_by_start(const uint64_t *start, uint32_t n_uop, struct arena *arena,
+                                            uint32_t **order, struct dse_error *err);
+
 /* Is every uop in the schedule once, none earlier than what it needs, no core busy with two, without
  * dynamic firing each core's order kept, and in rounds none started while one of an earlier round runs? On
  * false `reason` (size bytes) says why not. */

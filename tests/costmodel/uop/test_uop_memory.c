@@ -207,8 +207,8 @@ static void same_as_plain(struct ran *r)
     }
 }
 
-/* The step by which an item is on the core of a RUN that reads it: what that waits for, or one before it in its
- * list, or the run that made it there. */
+/* The step by which an item is on the core of a RUN that reads it: what that waits for, or one before it in
+ * its list, or the run that made it there. */
 static uint32_t bringer(const struct ran *r, uint32_t run_step, uint32_t item)
 {
     const struct uop_steps *s = &r->steps;
