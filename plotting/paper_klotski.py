@@ -348,6 +348,20 @@ def gain_of_plus(rows):
     return geomean([ratio(cycles(row), cycles(rows.get(("klotski-plus",) + key[1:]))) for key, row in rows.items() if key[0] == "klotski"])
 
 
+def network(runs, out, report):
+    """All engines where messages take the time of the cycle-exact mesh."""
+    rows = points(runs, "network", ["network", "Core.mesh", "noc.flit_bit", "engine"])
+    cells = sorted({key[:3] for key in rows})
+    of = {engine: [cycles(rows.get(cell + (engine,))) for cell in cells] for engine in ENGINES}
+    write_table(os.path.join(out, "network.csv"), ["network", "mesh", "flit_bit"] + list(ENGINES),
+                [[*cell, *(value[i] and int(value[i]) for value in of.values())] for i, cell in enumerate(cells)])
+    others = [min(filter(None, line), default=None) for line in zip(of["tangram"], of["atomic"], of["klotski"])]
+    report.set("network", "order", holds(list(zip(of["klotski-plus"], others))))
+    for flit in ("4096", "192", "64"):
+        report.set("network", "gain_" + flit, geomean([ratio(best, plus) for cell, best, plus in zip(cells, others, of["klotski-plus"])
+                                                       if cell[2] == flit]))
+
+
 def links(runs, out, report):
     """What narrow links cost ResNet-50, and what a partition made for them gains."""
     rows = points(runs, "sweep_links", ["engine", "Core.mesh", "noc.flit_bit"])
@@ -358,7 +372,7 @@ def links(runs, out, report):
     report.set("links", "plus", gain_of_plus(rows))
 
 
-FIGURES = {"tables": tables, "fig2": fig2, "fig7": fig7, "ablation": ablation, "batch": batch, "links": links, "dram": dram}
+FIGURES = {"tables": tables, "fig2": fig2, "fig7": fig7, "ablation": ablation, "network": network, "batch": batch, "links": links, "dram": dram}
 
 if __name__ == "__main__":
     sys.exit(paper_tools.main(FIGURES, __doc__.split("\n\n")[1], sys.argv[1:]))
