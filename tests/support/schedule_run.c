@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "costmodel/readers/readers.h"
 
@@ -49,6 +50,23 @@ void schedule_run_set(struct schedule_run *run, const char *option, const char *
 {
     struct dse_error err = {0};
     check(engine_option_set(run->engine, option, value, run->option, &err), &err);
+}
+
+void schedule_run_give(struct schedule_run *run, const char *option, const char *text)
+{
+    struct dse_error err = {0};
+    size_t index = 0;
+    while (index < run->engine->n_option && strcmp(run->engine->option[index].name, option) != 0)
+        index++;
+    if (index == run->engine->n_option)
+        check(dse_fail(&err, DSE_BAD_INPUT, "engine %s has no option %s", run->engine->name, option), &err);
+    run->file.id = engine_file_id(text, strlen(text));
+    check(run->engine->read_file(index, "given.yaml", text, strlen(text), &run->arena, &run->file.content,
+                                 &err),
+          &err);
+    run->option[index] = run->file.id;
+    run->task.file = &run->file;
+    run->task.n_file = 1;
 }
 
 void schedule_run_solve(struct schedule_run *run)

@@ -18,10 +18,11 @@ struct schedule_run {
     struct engine_task task; /* batch 1, energy times delay, one thread, no budget; the test's to change */
     struct engine_result result;
     double option[SCHEDULE_RUN_OPTION_MAX];
+    struct engine_file file; /* of schedule_run_give */
 };
 
 /* experiments/architectures/soma_edge.yaml with another capacity of the global buffer ("8 MiB"), and the
- * engine's default options. This and the next two end the program, with the message, when something fails. */
+ * engine's default options. This and the next three end the program, with the message, when something fails. */
 void schedule_run_open(struct schedule_run *run, const struct engine *engine, const char *network_path,
                        const char *capacity);
 
@@ -31,6 +32,9 @@ void schedule_run_open_on(struct schedule_run *run, const struct engine *engine,
 
 /* Set an option from text. */
 void schedule_run_set(struct schedule_run *run, const char *option, const char *value);
+
+/* Set the one option that names a file to a file with that text (borrowed). */
+void schedule_run_give(struct schedule_run *run, const char *option, const char *text);
 
 /* Search; memory of run->arena. */
 void schedule_run_solve(struct schedule_run *run);

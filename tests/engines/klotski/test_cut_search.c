@@ -244,9 +244,6 @@ static void test_tile_sizes_per_map(void **state)
 static void test_the_partition_of_another(void **state)
 {
     struct schedule_run run;
-    struct engine_file file;
-    struct dse_error err;
-    size_t index = 0;
     (void)state;
     open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
     schedule_run_set(&run, "evaluations", "0");
@@ -255,16 +252,7 @@ static void test_the_partition_of_another(void **state)
     schedule_run_solve(&run);
     const struct klotski_metrics own = own_of(&run);
     const uint64_t cycle = run.result.schedule.latency_cycle;
-    const char *text = run.result.schedule.text;
-    while (strcmp(run.engine->option[index].name, "partition_from") != 0)
-        index++;
-    file.id = engine_file_id(text, strlen(text));
-    assert_int_equal(
-        run.engine->read_file(index, "given.yaml", text, strlen(text), &run.arena, &file.content, &err),
-        DSE_OK);
-    run.option[index] = file.id;
-    run.task.file = &file;
-    run.task.n_file = 1;
+    schedule_run_give(&run, "partition_from", run.result.schedule.text);
     schedule_run_solve(&run);
     assert_int_equal(own_of(&run).n_uop, own.n_uop);
     schedule_run_set(&run, "evaluations", "200");

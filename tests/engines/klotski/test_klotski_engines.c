@@ -293,21 +293,6 @@ static void test_one_target_latency(void **state)
     schedule_run_close(&run);
 }
 
-static void take_partition(struct schedule_run *run, const char *text, struct engine_file *file)
-{
-    struct dse_error err;
-    size_t index = 0;
-    while (strcmp(run->engine->option[index].name, "partition_from") != 0)
-        index++;
-    file->id = engine_file_id(text, strlen(text));
-    if (run->engine->read_file(index, "given.yaml", text, strlen(text), &run->arena, &file->content, &err) !=
-        DSE_OK)
-        fail_msg("%s", err.text);
-    run->option[index] = file->id;
-    run->task.file = file;
-    run->task.n_file = 1;
-}
-
 /* On equal partitions: the same uops, and the paper's order of the three. */
 static void test_partitions_of_others(void **state)
 {
@@ -319,9 +304,8 @@ static void test_partitions_of_others(void **state)
     schedule_run_solve(&found);
     for (size_t i = 0; i < sizeof engine / sizeof engine[0]; i++) {
         struct schedule_run run;
-        struct engine_file file;
         open_on(&run, engine[i], NETWORK("resnet50"), "4x4", "128 word/cycle");
-        take_partition(&run, found.result.schedule.text, &file);
+        schedule_run_give(&run, "partition_from", found.result.schedule.text);
         schedule_run_solve(&run);
         assert_true(run.result.feasible);
         assert_int_equal(own_of(&run).n_uop, own_of(&found).n_uop);
@@ -348,12 +332,11 @@ static void test_klotski_is_not_behind_the_baselines_on_a_network(void **state)
     schedule_run_solve(&found);
     for (size_t i = 0; i < 4; i++) {
         struct schedule_run run;
-        struct engine_file file;
         schedule_run_open_on(&run, engine[i], NETWORK("googlenet"), "klotski", &set, 1);
         schedule_run_set(&run, "transport", "flits");
         if (i == 0)
             schedule_run_set(&run, "baselines", "false");
-        take_partition(&run, found.result.schedule.text, &file);
+        schedule_run_give(&run, "partition_from", found.result.schedule.text);
         schedule_run_solve(&run);
         cycle[i] = run.result.schedule.latency_cycle;
         schedule_run_close(&run);
