@@ -22,7 +22,8 @@ struct schedule_run {
 };
 
 /* experiments/architectures/soma_edge.yaml with another capacity of the global buffer ("8 MiB"), and the
- * engine's default options. This and the next three end the program, with the message, when something fails. */
+ * engine's default options. This and the next three end the program, with the message, when something
+ * fails. */
 void schedule_run_open(struct schedule_run *run, const struct engine *engine, const char *network_path,
                        const char *capacity);
 
