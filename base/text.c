@@ -169,9 +169,6 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
     size_t nearest_distance = SIZE_MAX;
     if (n_word == 0 || n_word >= NEAREST_MAX)
         return NULL;
-    for (size_t i = 0; i < n_candidate; i++)
-        if (strncasecmp(word, candidate[i], n_word) == 0 && candidate[i][n_word] == '_')
-            return candidate[i];
     for (size_t i = 0; i < n_candidate; i++) {
         size_t n = strlen(candidate[i]);
         if (n >= NEAREST_MAX)
@@ -183,6 +180,9 @@ const char *text_nearest(const char *word, const char *const *candidate, size_t 
             nearest_distance = distance;
         }
     }
+    for (size_t i = 0; i < n_candidate && nearest_distance > 1; i++)
+        if (strncasecmp(word, candidate[i], n_word) == 0 && candidate[i][n_word] == '_')
+            return candidate[i];
     return nearest;
 }
 

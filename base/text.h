@@ -39,9 +39,9 @@ char *text_keep(struct text_buffer *text, struct arena *arena);
 void text_clear(struct text_buffer *text);
 void text_free(struct text_buffer *text);
 
-/* The first candidate that goes on with "_" behind `word` ("edp" is "edp_js" but for the unit, "mobilenet" is
- * "mobilenet_v1"); else the nearest by edit distance, the first of several, or NULL when none is close (more
- * than about a third of the letters wrong). Case-insensitive. */
+/* The candidate that is one slip away from `word`; else the first that goes on with "_" behind it ("edp" is
+ * "edp_js" but for the unit, "mobilenet" is "mobilenet_v1"); else the nearest by edit distance, or NULL when
+ * none is close (more than about a third of the letters wrong). Of several the first. Case-insensitive. */
 const char *text_nearest(const char *word, const char *const *candidate, size_t n_candidate);
 
 /* "133,888": decimal with thousands separators. Returns `buffer`. */

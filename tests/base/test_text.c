@@ -56,7 +56,8 @@ static void test_text_buffer_empty_append_terminates(void **state)
 static void test_text_nearest_finds_typing_errors(void **state)
 {
     (void)state;
-    static const char *const key[] = {"capacity", "bandwidth", "word_bits", "energy", "mesh", "mash_shape"};
+    static const char *const key[] = {"capacity", "bandwidth",   "word_bits", "energy",
+                                      "mesh",     "marsh_shape", "mash_shape"};
     static const struct {
         const char *word;
         const char *nearest;
@@ -74,10 +75,11 @@ static void test_text_nearest_finds_typing_errors(void **state)
         {"word", "word_bits"}, /* a name but for its unit */
         {"WORD", "word_bits"},
         {"wor", NULL},
-        {"mash", "mash_shape"}, /* nearer than "mesh", whose letters are nearer */
+        {"marsh", "marsh_shape"}, /* two slips from "mesh" */
+        {"mash", "mesh"},         /* one slip */
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const char *nearest = text_nearest(known[i].word, key, 6);
+        const char *nearest = text_nearest(known[i].word, key, 7);
         if (known[i].nearest) {
             assert_non_null(nearest);
             assert_string_equal(nearest, known[i].nearest);
