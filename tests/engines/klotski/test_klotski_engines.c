@@ -157,16 +157,22 @@ static void test_links_carry_what_is_charged(void **state)
     assert_true(byte_hop[UOP_LINKS] == byte_hop[UOP_IDEAL] && byte_hop[UOP_FLITS] < byte_hop[UOP_IDEAL]);
 }
 
+/* One size for all layers: `side` rows and columns. */
+static void set_tile(struct schedule_run *run, const char *side, const char *ic, const char *oc)
+{
+    schedule_run_set(run, "partition", "fixed");
+    schedule_run_set(run, "h", side);
+    schedule_run_set(run, "w", side);
+    schedule_run_set(run, "ic", ic);
+    schedule_run_set(run, "oc", oc);
+}
+
 static void test_a_fixed_partition(void **state)
 {
     struct schedule_run run;
     (void)state;
     open_on(&run, &engine_klotski, NETWORK("resnet50"), "3x3", "1000 word/cycle");
-    schedule_run_set(&run, "partition", "fixed");
-    schedule_run_set(&run, "h", "14");
-    schedule_run_set(&run, "w", "14");
-    schedule_run_set(&run, "ic", "516");
-    schedule_run_set(&run, "oc", "140");
+    set_tile(&run, "14", "516", "140");
     schedule_run_solve(&run);
     assert_int_equal(own_of(&run).n_uop, 649);
     assert_int_equal(own_of(&run).n_edge, 5892);
@@ -189,11 +195,7 @@ static void test_mappings_shorten_messages(void **state)
     uint64_t cycle = 0;
     (void)state;
     open_on(&run, &engine_klotski, NETWORK("resnet50"), "5x5", "1000 word/cycle");
-    schedule_run_set(&run, "partition", "fixed");
-    schedule_run_set(&run, "h", "14");
-    schedule_run_set(&run, "w", "14");
-    schedule_run_set(&run, "ic", "516");
-    schedule_run_set(&run, "oc", "140");
+    set_tile(&run, "14", "516", "140");
     for (size_t i = 0; i < sizeof mapping / sizeof mapping[0]; i++) {
         schedule_run_set(&run, "mapping", mapping[i]);
         schedule_run_solve(&run);
@@ -209,7 +211,6 @@ static void test_mappings_shorten_messages(void **state)
     schedule_run_close(&run);
 }
 
-/* Never more cycles than a smaller mesh has on the same partition's bound, and less than a serial run. */
 /* Programs of segments and of windows: what they did is told, and nothing gets worse. */
 static void test_programs_are_told(void **state)
 {
@@ -217,11 +218,7 @@ static void test_programs_are_told(void **state)
     struct schedule_run run;
     (void)state;
     open_on(&run, &engine_klotski, NETWORK("resnet50"), "3x3", "1000 word/cycle");
-    schedule_run_set(&run, "partition", "fixed");
-    schedule_run_set(&run, "h", "14");
-    schedule_run_set(&run, "w", "14");
-    schedule_run_set(&run, "ic", "264");
-    schedule_run_set(&run, "oc", "70");
+    set_tile(&run, "14", "264", "70");
     schedule_run_set(&run, "sram", "off");
     schedule_run_set(&run, "smaller", "false");
     schedule_run_set(&run, "tries", "0");
