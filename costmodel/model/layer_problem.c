@@ -64,13 +64,14 @@ static void build_nest(const struct layer *given, uint32_t batch, struct problem
     const struct layer same = layer_is_subpixel(given) ? subpixel(given) : *given, *layer = &same;
     const bool transposed = layer->type == LAYER_CONV_TRANSPOSE;
     const bool scatters = transposed && !layer_is_subpixel(given);
+    const uint32_t groups = layer_operand_groups(layer);
     struct nest_dims d = {.g = -1};
-    if (layer->groups > 1)
-        d.g = add_dim(out, "G", layer->groups);
+    if (groups > 1)
+        d.g = add_dim(out, "G", groups);
     d.r = add_dim(out, "R", layer->r);
     d.s = add_dim(out, "S", layer->s);
     d.p = add_dim(out, "P", transposed ? layer->h : layer->p);
-    d.q = add_dim(out, "Q", transposed ? layer->w : layer->q);
+    d.q = add_dim(out, "Q", transposed ? layer->w : layer->q * (layer->groups / groups));
     d.c = add_dim(out, "C", layer->c / layer->groups);
     d.k = add_dim(out, "K", layer->k / layer->groups);
     d.n = add_dim(out, "N", batch);

@@ -68,12 +68,23 @@ static uint64_t saturating_add(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+uint32_t layer_operand_groups(const struct layer *layer)
+{
+    return layer->share ? layer->groups / layer->share : layer->groups;
+}
+
+/* Multiply-accumulates of one output position: K C/groups R S. */
+static uint64_t macs_per_place(const struct layer *layer)
+{
+    return saturating_multiply((uint64_t)layer->k * (layer->c / layer->groups),
+                               (uint64_t)layer->r * layer->s);
+}
+
 uint64_t layer_second_operand_words(const struct layer *layer)
 {
     if (!layer_has_macs(layer) || layer->type == LAYER_EINSUM)
         return 0;
-    return saturating_multiply((uint64_t)layer->k * (layer->c / layer->groups),
-                               (uint64_t)layer->r * layer->s);
+    return macs_per_place(layer) / (layer->share ? layer->share : 1);
 }
 
 uint64_t layer_macs(const struct layer *layer, uint32_t batch)
@@ -84,8 +95,7 @@ uint64_t layer_macs(const struct layer *layer, uint32_t batch)
         return saturating_multiply(problem_macs(layer->einsum), batch);
     bool transposed = layer->type == LAYER_CONV_TRANSPOSE;
     uint64_t place = transposed ? (uint64_t)layer->h * layer->w : (uint64_t)layer->p * layer->q;
-    uint64_t per_row = saturating_multiply(layer_second_operand_words(layer), place);
-    return saturating_multiply(per_row, batch);
+    return saturating_multiply(saturating_multiply(macs_per_place(layer), place), batch);
 }
 
 static uint64_t einsum_weight_words(const struct problem *problem)
@@ -185,6 +195,7 @@ bool layer_same_problem(const struct layer *a, const struct layer *b)
         return false;
     return (a->type == LAYER_MATMUL) == (b->type == LAYER_MATMUL) && a->c == b->c && a->k == b->k &&
            a->p == b->p && a->q == b->q && a->r == b->r && a->s == b->s && a->groups == b->groups &&
+           layer_operand_groups(a) == layer_operand_groups(b) &&
            a->stride[0] == b->stride[0] && a->stride[1] == b->stride[1] && a->dilation[0] == b->dilation[0] &&
            a->dilation[1] == b->dilation[1];
 }

@@ -57,6 +57,9 @@ struct layer {
     uint32_t dilation[2];
     bool centred;    /* crop: the file gives no offset */
     uint32_t groups; /* 1 = none; divides c and k */
+    /* matmul: so many groups in a row have one second operand, as heads of grouped-query attention; divides
+     * groups. 0: every group its own */
+    uint32_t share;
     uint32_t count;  /* occurrences; 1 in graphs */
     uint32_t batch;  /* of this layer, where nobody says another; 0: the file does not say; 0 in graphs */
     char permute[4]; /* transpose: output (K, P, Q) in letters of the input, "HCW"; else "" */
@@ -80,6 +83,13 @@ struct network_part {
     uint32_t first_layer, n_layer;
 };
 
+/* Layers that the file has once, behind one another: layer first_layer + r * n_layer + i is layer i of
+ * repetition r. All repetitions are the same but for names and where their inputs come from. */
+struct network_repeat {
+    const char *name; /* of the block in the file; layers are called "NAME1.conv" */
+    uint32_t first_layer, n_layer, times;
+};
+
 struct network {
     const char *name;
     const char *title;        /* "" when the file has none */
@@ -95,6 +105,9 @@ struct network {
     const uint32_t *order;
     uint32_t n_part;                 /* 0: it is no joined one */
     const struct network_part *part; /* (n_part) */
+    uint32_t n_repeat;
+    const struct network_repeat *repeat; /* (n_repeat) by first layer; 2 times or more */
+    bool unroll;                         /* the file wants them searched one by one all the same */
     struct arena arena;
 };
 
@@ -162,8 +175,13 @@ uint64_t layer_weight_words(const struct layer *layer);
  * convolutional layer?", 2016). */
 bool layer_is_subpixel(const struct layer *layer);
 
-/* Words of the second operand of a conv, linear or matmul per sample (K C/groups R S); 0 for other types. */
+/* Words of the second operand of a conv, linear or matmul per sample: K C/groups R S, of a matmul whose groups
+ * share theirs that divided by `share`; 0 for other types. */
 uint64_t layer_second_operand_words(const struct layer *layer);
+
+/* How many different second operands the layer's groups have: groups / share. Those that share one are rows
+ * of one product: the loop nest of a layer has Q share columns. */
+uint32_t layer_operand_groups(const struct layer *layer);
 
 /* Sums over all layers times their count; saturate at UINT64_MAX. */
 uint64_t network_macs(const struct network *network, uint32_t batch);
@@ -178,7 +196,7 @@ uint32_t network_batch(const struct network *network);
 bool layer_same_problem(const struct layer *a, const struct layer *b);
 
 /* The loop nest of one occurrence of `layer` for `batch` samples (0: its own batch, or 1), with `out->name`
- * the layer's name.
+ * the layer's name. Of a matmul with `share` G is layer_operand_groups and Q is Q share.
  *
  * conv, linear and matmul: dimensions R S P Q C K N, with G in front when groups > 1 (C and K are then per
  * group), and

@@ -82,6 +82,25 @@ static const char *whole_name(const struct network *part, uint32_t n, struct are
     return name;
 }
 
+/* Number of blocks that repeat in all networks. */
+static uint32_t count_repeats(const struct network *part, uint32_t n)
+{
+    uint32_t n_repeat = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_repeat += part[i].n_repeat;
+    return n_repeat;
+}
+
+static enum dse_status copy_repeats(const struct joiner *j, struct network_repeat *to, struct dse_error *err)
+{
+    for (uint32_t i = 0; i < j->from->n_repeat; i++) {
+        to[i] = j->from->repeat[i];
+        to[i].first_layer += j->part->first_layer;
+        DSE_TRY(joined_name(j, to[i].name, &to[i].name, err));
+    }
+    return DSE_OK;
+}
+
 static enum dse_status check_kinds(const struct network *part, uint32_t n, uint32_t *n_layer,
                                    uint32_t *n_input, struct dse_error *err)
 {
@@ -107,6 +126,7 @@ static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_l
     struct network_input *input = arena_alloc(arena, n_input, sizeof *input);
     uint32_t *order = arena_alloc(arena, n_layer, sizeof *order);
     struct network_part *of = arena_alloc(arena, n, sizeof *of);
+    struct network_repeat *repeat = arena_alloc(arena, count_repeats(part, n), sizeof *repeat);
     const char *name = whole_name(part, n, arena);
     DSE_TRY(arena_check(arena, "joined networks", err));
     *out = (struct network){.name = name,
@@ -122,8 +142,10 @@ static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_l
                             .order = order,
                             .n_part = n,
                             .part = of,
+                            .n_repeat = count_repeats(part, n),
+                            .repeat = repeat,
                             .arena = *arena};
-    uint32_t at = 0, in = 0;
+    uint32_t at = 0, in = 0, r = 0;
     for (uint32_t i = 0; i < n; i++) {
         of[i] = (struct network_part){part_name(of, i, part[i].name, &out->arena), at, part[i].n_layer};
         DSE_TRY(arena_check(&out->arena, "joined networks", err));
@@ -138,6 +160,9 @@ static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_l
             DSE_TRY(copy_layer(&j, &part[i].layer[l], &layer[at], err));
             order[at] = part[i].order[l] + of[i].first_layer;
         }
+        DSE_TRY(copy_repeats(&j, repeat + r, err));
+        r += part[i].n_repeat;
+        out->unroll |= part[i].unroll;
     }
     return arena_check(&out->arena, "joined networks", err);
 }

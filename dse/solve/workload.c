@@ -89,11 +89,23 @@ static void hash_layer(struct hash_state *state, const struct layer *l)
         hash_u64(state, number[i]);
     if (l->batch)
         hash_u64(state, l->batch);
+    if (l->share)
+        hash_u64(state, (uint64_t)l->share << 32); /* no batch is as large */
     hash_text(state, l->permute);
     for (uint32_t i = 0; i < l->n_producer; i++)
         hash_u64(state, (uint32_t)l->producer[i]);
     if (l->einsum)
         hash_u64(state, problem_hash(l->einsum));
+}
+
+/* A network whose blocks are wanted one by one is one without repetitions. */
+static void hash_repeats(struct hash_state *state, const struct network *network)
+{
+    for (uint32_t i = 0; i < network->n_repeat && !network->unroll; i++) {
+        hash_u64(state, network->repeat[i].first_layer);
+        hash_u64(state, network->repeat[i].n_layer);
+        hash_u64(state, network->repeat[i].times);
+    }
 }
 
 /* Everything a scheduler can see of the network. */
@@ -115,6 +127,7 @@ static void hash_network(struct workload *w)
     hash_u64(&state, network->n_layer);
     for (uint32_t i = 0; i < network->n_layer; i++)
         hash_layer(&state, &network->layer[i]);
+    hash_repeats(&state, network);
     w->network_hash = hash_end(&state);
     w->network_hash += w->network_hash == 0;
 }
