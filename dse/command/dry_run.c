@@ -48,7 +48,6 @@ static enum dse_status print_unpriced(const struct sweep *sweep, struct text_buf
     char number[32];
     if (!groups)
         return sweep_no_memory(sweep, err);
-    sweep_unpriced(sweep, groups);
     sweep_refused(sweep, groups);
     *n_failing = groups->n_status[RESULT_FAILED];
     if (*n_failing > 0)

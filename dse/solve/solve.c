@@ -12,6 +12,7 @@
 #include "dse/solve/measure_choice.h"
 #include "dse/solve/option_files.h"
 #include "dse/solve/solve_cache.h"
+#include "engines/driver/engine_fit.h"
 
 /* Goes up when the same inputs give other results: then old journals are not resumed. */
 enum { RESULT_VERSION = 1 };
@@ -322,6 +323,75 @@ enum dse_status solve_dataflows(const struct solve_settings *settings, const str
     return status;
 }
 
+static struct engine_task network_task(const struct solve_settings *s, const struct workload *workload,
+                                       const struct architecture *arch)
+{
+    struct engine_task task = {
+        .network = workload->network,
+        .architecture = arch,
+        .batch = workload->batch,
+        .objective = s->objective,
+        .option = s->option,
+        .seed = s->seed,
+        .key = stream_key(s->engine, workload->network_hash),
+        .budget = {.max_evaluations = s->max_evaluations, .max_seconds = s->max_seconds},
+    };
+    task.file = option_files_all(s->files, &task.n_file);
+    return task;
+}
+
+enum dse_status solve_takes_machine(const struct solve_settings *s, const struct architecture *arch,
+                                    struct dse_error *err)
+{
+    struct engine_task task = {.architecture = arch, .batch = 1, .objective = s->objective, .option = s->option};
+    const struct engine_question question = {s->engine, &task, solve_accounting(s, arch)};
+    task.file = option_files_all(s->files, &task.n_file);
+    return engine_takes_machine(&question, err);
+}
+
+/* The layers that are loop nest `p`. */
+static enum dse_status takes_problem(const struct solve_settings *s, const struct workload *workload,
+                                     uint32_t p, const struct architecture *arch, struct arena *arena,
+                                     struct dse_error *err)
+{
+    struct solve_compiled compiled = {.problem = &workload->problem[p]};
+    const struct accounting *accounting = solve_accounting(s, arch);
+    struct engine_task task;
+    struct dse_error why = {0};
+    uint32_t first = 0;
+    enum dse_status status = evaluator_new(accounting, compiled.problem, arch, &compiled.evaluator, &why);
+    if (status == DSE_OK)
+        status = make_task(s, &compiled, arch, NULL, arena, &task, &why);
+    const struct engine_question question = {s->engine, &task, accounting};
+    if (status == DSE_OK)
+        status = engine_takes(&question, &why);
+    evaluator_delete(compiled.evaluator);
+    if (status == DSE_OK)
+        return DSE_OK;
+    while (workload->problem_of[first] != p)
+        first++;
+    return dse_fail(err, status, "layer %s: %.900s", workload->network->layer[workload->layer[first]].name,
+                    why.text);
+}
+
+enum dse_status solve_takes(const struct solve_settings *s, const struct workload *workload,
+                            const struct architecture *arch, struct dse_error *err)
+{
+    enum dse_status status = solve_takes_machine(s, arch, err);
+    if (status == DSE_OK && solve_is_scheduler(s)) {
+        const struct engine_task task = network_task(s, workload, arch);
+        return engine_takes(&(struct engine_question){s->engine, &task, solve_accounting(s, arch)}, err);
+    }
+    struct arena arena;
+    arena_init(&arena);
+    for (uint32_t p = 0; status == DSE_OK && p < workload->n_problem; p++) {
+        arena_reset(&arena);
+        status = takes_problem(s, workload, p, arch, &arena, err);
+    }
+    arena_free(&arena);
+    return status;
+}
+
 /* A result that says nothing yet. Most of it is room that few searches use: it is left unset. */
 static void result_init(struct solve_result *result)
 {
@@ -405,19 +475,10 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
     struct dse_error err;
     if (!begin_result(arch, result))
         return DSE_OK;
-    struct engine_task task = {
-        .network = workload->network,
-        .architecture = arch,
-        .batch = workload->batch,
-        .objective = s->objective,
-        .option = s->option,
-        .seed = s->seed,
-        .key = stream_key(s->engine, workload->network_hash),
-        .budget = {s->max_evaluations, s->max_seconds, cancel},
-        .core_cache = shared->core_cache,
-        .n_thread = shared->n_thread,
-    };
-    task.file = option_files_all(s->files, &task.n_file);
+    struct engine_task task = network_task(s, workload, arch);
+    task.budget.cancel = cancel;
+    task.core_cache = shared->core_cache;
+    task.n_thread = shared->n_thread;
     enum dse_status status = solve_accepts(s, arch, &err);
     if (status == DSE_OK)
         status = engine_solve(s->engine, &task, arena, &result->found, &err);

@@ -86,6 +86,17 @@ const struct accounting *solve_accounting(const struct solve_settings *settings,
 DSE_MUST_CHECK enum dse_status solve_accepts(const struct solve_settings *settings,
                                              const struct architecture *arch, struct dse_error *err);
 
+/* Does the engine take the machine, whatever the network? DSE_BAD_INPUT or DSE_BAD_USAGE: why not, in the
+ * sentence that a row would have. */
+DSE_MUST_CHECK enum dse_status solve_takes_machine(const struct solve_settings *settings,
+                                                   const struct architecture *arch, struct dse_error *err);
+
+/* Does it take all of the point: the whole network, or every one of the layers that it would search? Asks
+ * without a search; errors as above and of solve_constraints, the sentence names the layer. */
+DSE_MUST_CHECK enum dse_status solve_takes(const struct solve_settings *settings,
+                                           const struct workload *workload, const struct architecture *arch,
+                                           struct dse_error *err);
+
 bool solve_is_scheduler(const struct solve_settings *settings);
 
 /* Share the limits of a point evenly over its `n_search` searches: each of the two limits becomes the smaller

@@ -121,12 +121,8 @@ DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point
 /* "GlobalBuffer.capacity=64 KiB PE.mesh=4x4" of point p. Returns `buffer`. */
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
 
-/* The points whose accounting does not price their machine, as their rows would say it; `groups` is all zero
+/* The points that their engine does not take (solve_takes), as their rows would say it; `groups` is all zero
  * before. A machine that cannot be built is another matter. */
-void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups);
-
-/* The points that an engine would refuse, as exhaustive does a space that is too large; of the first thousand
- * only, as each is asked about. */
 void sweep_refused(const struct sweep *sweep, struct reason_groups *groups);
 
 /* Axes, points, layers and limits as lines of text. */

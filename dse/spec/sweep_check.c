@@ -7,8 +7,6 @@
 #include "dse/spec/keys.h"
 #include "dse/spec/sweep.h"
 
-enum { REFUSED_POINT_MAX = 1000 };
-
 static size_t fixed_overrides(const struct sweep *sweep, struct arch_override *list)
 {
     for (size_t i = 0; i < sweep->spec->n_override; i++)
@@ -216,24 +214,6 @@ enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
     return DSE_OK;
 }
 
-/* Whether the engine takes all tasks of the point: a search of one evaluation tells. */
-static bool takes_tasks(struct sweep_point *point, const struct architecture *arch, struct arena *arena,
-                        struct solve_result *result)
-{
-    if (!point->settings.engine->refuses_tasks)
-        return true;
-    const struct solve_shared alone = {.n_thread = 1};
-    point->settings.max_evaluations = 1;
-    point->settings.max_seconds = 1e-3;
-    for (uint32_t t = 0; t < sweep_point_n_task(point); t++) {
-        arena_reset(arena);
-        if (sweep_point_solve(point, t, arch, &alone, NULL, arena, result) == DSE_OK &&
-            result->outcome == RESULT_FAILED)
-            return false;
-    }
-    return true;
-}
-
 static void add_reason(const struct sweep *sweep, size_t p, const char *why, struct reason_groups *groups)
 {
     char place[REASON_PLACE_MAX];
@@ -244,33 +224,14 @@ static void add_reason(const struct sweep *sweep, size_t p, const char *why, str
 
 void sweep_refused(const struct sweep *sweep, struct reason_groups *groups)
 {
-    struct arena arena;
-    struct solve_result *result = malloc(sizeof *result);
-    arena_init(&arena);
-    for (size_t p = 0; result && p < sweep->n_point && p < REFUSED_POINT_MAX; p++) {
-        struct sweep_point point;
-        struct architecture arch;
-        sweep_point(sweep, p, &point);
-        if (point.settings.engine->refuses_tasks && sweep_point_build(&point, &arch, NULL) == DSE_OK &&
-            !takes_tasks(&point, &arch, &arena, result))
-            add_reason(sweep, p, result->reason, groups);
-    }
-    arena_free(&arena);
-    free(result);
-}
-
-void sweep_unpriced(const struct sweep *sweep, struct reason_groups *groups)
-{
     struct machine machine;
     machine_init(&machine, sweep);
     for (size_t p = 0; p < sweep->n_point; p++) {
         struct sweep_point point;
         struct dse_error why = {0};
         sweep_point(sweep, p, &point);
-        const struct accounting *accounting = solve_accounting(&point.settings, NULL);
-        if (!accounting || !accounting->accepts || machine_of(&machine, &point) != DSE_OK ||
-            solve_accepts(&point.settings, &machine.arch, &why) == DSE_OK)
-            continue;
-        add_reason(sweep, p, why.text, groups);
+        if (machine_of(&machine, &point) == DSE_OK &&
+            solve_takes(&point.settings, point.workload, &machine.arch, &why) != DSE_OK)
+            add_reason(sweep, p, why.text, groups);
     }
 }

@@ -5,6 +5,7 @@
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/baseline/baseline.h"
 #include "engines/driver/driver.h"
+#include "engines/driver/engine_fit.h"
 #include "engines/mapspace/mapspace_enumerate.h"
 #include "engines/mapspace/mapspace_order.h"
 
@@ -24,20 +25,35 @@ struct state {
     bool walking; /* the mapping holds an order not yet priced */
 };
 
+/* A map space that can be walked through. */
+static enum dse_status takes_task(const struct engine_question *question, struct dse_error *err)
+{
+    const struct engine_task *task = question->task;
+    const struct problem *problem = evaluator_problem(task->evaluator);
+    const double limit = task->option[OPTION_MAX_SIZE];
+    const struct mapspace *space;
+    struct arena arena;
+    arena_init(&arena);
+    enum dse_status status = mapspace_new(problem, task->architecture, task->constraints,
+                                          task->option[OPTION_BYPASS] != 0, &arena, &space, err);
+    if (status == DSE_OK && !mapspace_is_empty(space)) {
+        const struct mapspace_size size = mapspace_size(space);
+        if (size.log10_factors + size.log10_bypass > log10(limit))
+            status = dse_fail(err, DSE_BAD_USAGE,
+                              "the map space of %s is too large for exhaustive: 10^%.1f factorisations "
+                              "(10^%.1f with bypass choices and loop orders), max_size is %g; constrain it "
+                              "or take another engine",
+                              problem->name, size.log10_factors, size.log10_total, limit);
+    }
+    arena_free(&arena);
+    return status;
+}
+
 static enum dse_status exhaustive_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    double limit = engine_context_option(context, OPTION_MAX_SIZE);
     DSE_TRY(engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0,
                                     &state->space, err));
-    struct mapspace_size size = mapspace_size(state->space);
-    if (!mapspace_is_empty(state->space) && size.log10_factors + size.log10_bypass > log10(limit))
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "the map space of %s is too large for exhaustive: 10^%.1f factorisations (10^%.1f with bypass "
-            "choices and loop orders), max_size is %g; constrain it or take another engine",
-            evaluator_problem(engine_context_task(context)->evaluator)->name, size.log10_factors,
-            size.log10_total, limit);
     return mapspace_enumerator_new(state->space, engine_context_arena(context), &state->enumerator, err);
 }
 
@@ -77,7 +93,8 @@ const struct engine engine_exhaustive = {
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 3e-5, .evaluations = 1000000, .evaluation_s = 0.5e-6},
-    .refuses_tasks = true,
+    .takes_only = "map spaces of max_size factorisations at most",
+    .takes_task = takes_task,
     .state_byte = sizeof(struct state),
     .init = exhaustive_init,
     .step = exhaustive_step,

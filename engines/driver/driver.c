@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "engines/driver/driver_private.h"
+#include "engines/driver/engine_fit.h"
 
 static enum dse_status check_task(const struct engine *engine, const struct engine_task *task,
                                   struct dse_error *err)
@@ -40,7 +41,11 @@ static enum dse_status check_task(const struct engine *engine, const struct engi
             return dse_fail(err, DSE_BAD_USAGE, "engine %s: option %s is %g, accepted is %g to %g",
                             engine->name, option->name, task->option[i], option->lowest, option->highest);
     }
-    return DSE_OK;
+    const struct engine_question question = {
+        engine, task,
+        engine->kind == ENGINE_MAPPER ? evaluator_accounting(task->evaluator)
+                                      : engine_accounting(engine, task->option, task->architecture)};
+    return engine_takes(&question, err);
 }
 
 /* Why nothing was found: the space's own reason, or the most frequent misfit with its sample. */

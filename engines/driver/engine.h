@@ -20,6 +20,7 @@
 #include "engines/driver/objective.h"
 
 struct core_cache;           /* costmodel/fused/core_cache.h */
+struct engine_question;      /* engines/driver/engine_fit.h */
 struct mapspace_constraints; /* engines/mapspace/mapspace_constraints.h */
 struct network;              /* costmodel/model/network.h */
 struct unrolling;            /* costmodel/interstellar/unrolling.h */
@@ -217,16 +218,23 @@ struct engine {
      * cannot */
     enum dse_status (*dataflows)(const struct engine_task *task, struct arena *arena,
                                  struct engine_dataflows *out, struct dse_error *err);
-    bool takes_hint;    /* mapper: heeds constraints->hint; others get it as factors */
-    bool refuses_tasks; /* init refuses what is too large: `dse check` asks it about each task */
-    /* mapper: the machines and problems that it takes, in words; init refuses others. NULL: any */
+    bool takes_hint; /* mapper: heeds constraints->hint; others get it as factors */
+    /* The machines, networks and problems that it takes, in words for help. NULL: any that its accounting
+     * prices; required with one of the hooks below */
     const char *takes_only;
+    /* Does it take the machine, with the options and the accounting (engine_fit.h)? Pure, cheap and without a
+     * search; asked before init, which need not ask again. DSE_BAD_INPUT, DSE_BAD_USAGE: one sentence with
+     * level and reason. NULL: what the accounting prices */
+    enum dse_status (*takes_machine)(const struct engine_question *question, struct dse_error *err);
+    /* On such a machine, does it take the network (scheduler) or the evaluator's loop nest (mapper), with
+     * batch, objective and constraints? As above; the sentence about a network names its layer. NULL: any */
+    enum dse_status (*takes_task)(const struct engine_question *question, struct dse_error *err);
     /* REQUIRED where an option is a file: make of its bytes what searches use, in `arena`, which outlives
      * them. DSE_BAD_INPUT: it is none of ours, or damaged; `path` is for the message. */
     enum dse_status (*read_file)(size_t option, const char *path, const void *bytes, size_t n_byte,
                                  struct arena *arena, const void **content, struct dse_error *err);
     size_t state_byte; /* private state, zeroed, from the arena */
-    /* Prepare; may refuse a task it cannot handle (DSE_BAD_USAGE with the reason). */
+    /* Prepare for a task that the hooks above take. */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);
     /* Do one batch (a few thousand evaluations at most) through the context. Sets *stop to end the search. */
     enum dse_status (*step)(void *state, struct engine_context *context, enum engine_stop *stop,

@@ -10,6 +10,7 @@
 #include "costmodel/interstellar/accounting_interstellar.h"
 #include "engines/cosa/polish.h"
 #include "engines/driver/driver.h"
+#include "engines/driver/engine_fit.h"
 #include "engines/interstellar/blocking_search.h"
 #include "engines/interstellar/dataflow_list.h"
 #include "engines/interstellar/mapping_words.h"
@@ -72,14 +73,14 @@ struct state {
     uint64_t last_evaluation;       /* of it */
 };
 
-static enum dse_status check_task(const struct engine_context *context, struct dse_error *err)
+static enum dse_status takes_task(const struct engine_question *question, struct dse_error *err)
 {
-    const struct engine_task *task = engine_context_task(context);
+    const struct engine_task *task = question->task;
     if (task->constraints && !mapspace_constraints_are_free(task->constraints))
         return dse_fail(err, DSE_BAD_USAGE,
                         "engine interstellar searches by rules of its own: it takes a schedule file of "
                         "Interstellar and dataflows, no other constraints; take hybrid or descent");
-    if (engine_context_option(context, OPTION_MODE) == MODE_ENUMERATE && task->objective.delay_exponent != 0)
+    if (task->option[OPTION_MODE] == MODE_ENUMERATE && task->objective.delay_exponent != 0)
         return dse_fail(err, DSE_BAD_USAGE,
                         "engine interstellar: mode enumerate looks for the least energy, as the authors' "
                         "program; other objectives need mode=prove");
@@ -168,7 +169,6 @@ static enum dse_status interstellar_init(void *memory, struct engine_context *co
         state->limits.hurry_at_s = clock_wall_s() + hurry_share * budget->max_seconds;
     }
     state->limits.most_try = (uint64_t)(engine_context_option(context, OPTION_EFFORT) * 1e6);
-    DSE_TRY(check_task(context, err));
     settle(engine_context_task(context), false, &state->settings, &state->hint);
     state->settings.limits = &state->limits;
     DSE_TRY(begin_pass(context, state, err));
@@ -435,6 +435,9 @@ const struct engine engine_interstellar = {
     .columns = &interstellar_columns,
     .dataflows = interstellar_dataflows,
     .takes_hint = true,
+    .takes_only = "schedule files of Interstellar and dataflows, no other constraints; mode enumerate least "
+                  "energy alone",
+    .takes_task = takes_task,
     .state_byte = sizeof(struct state),
     .init = interstellar_init,
     .step = interstellar_step,

@@ -102,7 +102,6 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     struct state *state = memory;
     struct arena *arena = engine_context_arena(context);
     arena_init(&state->scratch);
-    DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
     DSE_TRY(klotski_task_of(engine_context_task(context),
                             klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
                             err));
@@ -180,6 +179,8 @@ const struct engine engine_atomic = {
         "second baseline",
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
+    .takes_only = KLOTSKI_TAKES_ONLY,
+    .takes_task = klotski_takes_task,
     .streams_of = "klotski",
     .group = &klotski_group,
     .option = option,

@@ -266,7 +266,6 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     arena_init(&state->kept.arena);
     state->kept.cycle = UINT64_MAX;
     state->start_s = clock_wall_s();
-    DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
     DSE_TRY(klotski_task_of(engine_context_task(context),
                             klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
                             err));
@@ -536,6 +535,8 @@ const struct engine engine_klotski = {
                "accelerators",
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
+    .takes_only = KLOTSKI_TAKES_ONLY,
+    .takes_task = klotski_takes_task,
     .group = &klotski_group,
     .remark = klotski_remark,
     .option = option,

@@ -117,7 +117,6 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     arena_init(&state->scratch);
     state->start_s = clock_wall_s();
     state->random = engine_context_stream(context, RANDOM_INIT);
-    DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
     DSE_TRY(klotski_task_of(engine_context_task(context),
                             klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
                             err));
@@ -305,6 +304,8 @@ const struct engine engine_klotski_plus = {
     .summary = "Klotski with a tile size for each layer, found by annealing",
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
+    .takes_only = KLOTSKI_TAKES_ONLY,
+    .takes_task = klotski_takes_task,
     .streams_of = "klotski", /* so that they find what they find alone */
     .group = &klotski_group,
     .remark = klotski_remark,

@@ -24,7 +24,6 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
 {
     struct state *state = memory;
     arena_init(&state->scratch);
-    DSE_TRY(klotski_network_check(context, OPTION_NETWORK, err));
     return klotski_task_of(engine_context_task(context), klotski_vector(context, OPTION_VECTOR),
                            engine_context_arena(context), &state->task, err);
 }
@@ -65,6 +64,8 @@ const struct engine engine_tangram = {
     .summary = "whole layers on a mesh of accelerators, one after the other: Klotski's first baseline",
     .kind = ENGINE_SCHEDULER,
     .accounting = klotski_accountings,
+    .takes_only = KLOTSKI_TAKES_ONLY,
+    .takes_task = klotski_takes_task,
     .group = &klotski_group,
     .option = option,
     .n_option = N_OPTION,

@@ -7,9 +7,26 @@
 
 #include "base/yaml.h"
 #include "costmodel/uop/accounting_maestro_kc.h"
+#include "engines/driver/engine_fit.h"
 #include "engines/klotski/klotski_metrics.h"
 
 const struct engine_accounting klotski_accountings[] = {{.accounting = &accounting_maestro_kc}, {NULL}};
+
+enum dse_status klotski_takes_task(const struct engine_question *question, struct dse_error *err)
+{
+    const struct uop_setting setting = {
+        .transport = (enum uop_transport)engine_question_option(question, "transport"),
+        .memory = (enum uop_memory)engine_question_option(question, "memory")};
+    struct uop_network network;
+    struct arena arena;
+    DSE_TRY(uop_setting_check(&setting, (enum uop_firing)engine_question_option(question, "firing"), err));
+    arena_init(&arena);
+    const enum dse_status status =
+        uop_network_of(question->task->network, (enum uop_vector)engine_question_option(question, "vector"),
+                       &arena, &network, err);
+    arena_free(&arena);
+    return status;
+}
 
 struct tile_rules klotski_rules(const struct engine_context *context, size_t first,
                                 const struct klotski_task *task)
@@ -122,15 +139,6 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
         .transport = (enum uop_transport)engine_context_option(context, network + KLOTSKI_TRANSPORT),
         .schedule.firing = (enum uop_firing)engine_context_option(context, network + KLOTSKI_FIRING),
         .memory = (enum uop_memory)engine_context_option(context, network + KLOTSKI_MEMORY)};
-}
-
-enum dse_status klotski_network_check(const struct engine_context *context, size_t network,
-                                      struct dse_error *err)
-{
-    const struct tile_rules none = {.batch = 1};
-    const struct uop_plan plan = klotski_plan(context, network, &none, NULL);
-    const struct uop_setting setting = {.transport = plan.transport, .memory = plan.memory};
-    return uop_setting_check(&setting, plan.schedule.firing, err);
 }
 
 void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task,

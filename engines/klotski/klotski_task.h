@@ -16,6 +16,14 @@ struct klotski_task {
 /* By which accounting the engines can be priced. */
 extern const struct engine_accounting klotski_accountings[];
 
+/* What they take (struct engine, takes_only), and the hook that says so: errors of uop_setting_check and
+ * uop_network_of. */
+#define KLOTSKI_TAKES_ONLY                                                                                   \
+    "machines that are a mesh of accelerators; networks that are graphs of convolutions and fully "          \
+    "connected layers, without groups"
+DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *question,
+                                                  struct dse_error *err);
+
 /* Options that several engines have, in runs of rows that are read together: the first has a number in the
  * engine's table, the others follow it as counted here. */
 #define KLOTSKI_OPTION_VECTOR                                                                                \
@@ -141,10 +149,6 @@ struct tile_rules klotski_rules(const struct engine_context *context, size_t fir
  * KLOTSKI_OPTIONS_NETWORK from number `network` on says; its lists are not made yet. */
 struct uop_plan klotski_plan(const struct engine_context *context, size_t network,
                              const struct tile_rules *rules, const struct uop_cut *cut);
-
-/* Do the options of that run go together? Errors of uop_setting_check. */
-DSE_MUST_CHECK enum dse_status klotski_network_check(const struct engine_context *context, size_t network,
-                                                     struct dse_error *err);
 
 /* What the option KLOTSKI_OPTION_VECTOR of number `index` says. */
 enum uop_vector klotski_vector(const struct engine_context *context, size_t index);

@@ -2,6 +2,7 @@
  * best in the trial at the end of its training is used. */
 #include <stdlib.h>
 
+#include "engines/driver/engine_fit.h"
 #include "engines/mindmappings/mm_engines.h"
 #include "engines/mindmappings/mm_search.h"
 #include "engines/mindmappings/mm_walk.h"
@@ -123,19 +124,35 @@ struct state {
     struct candidate last;
 };
 
+/* A surrogate for the machine, with the network that is asked for. */
+static enum dse_status takes_task(const struct engine_question *question, struct dse_error *err)
+{
+    const double *value = question->task->option;
+    const struct mm_model *model = engine_question_file(question, "model");
+    const uint32_t number = (uint32_t)value[OPTION_NET];
+    struct mm_machine machine;
+    DSE_TRY(mm_takes_task(question, err));
+    if (!model)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "engine mindmappings needs a surrogate: option model=FILE, a file that `dse train` made");
+    DSE_TRY(mm_machine_of(question->task->architecture, &machine, err));
+    DSE_TRY(mm_model_check(model, "the option model", &machine, (enum mm_mode)value[OPTION_MODE], err));
+    return number > model->n_net ? dse_fail(err, DSE_BAD_USAGE,
+                                            "engine mindmappings: network %u of a model with %u", number,
+                                            model->n_net)
+                                 : DSE_OK;
+}
+
 /* The network that is asked for. */
-static enum dse_status choose_net(const struct engine_context *context, const struct mm_model *model,
-                                  const struct mm_net **net, struct dse_error *err)
+static const struct mm_net *choose_net(const struct engine_context *context, const struct mm_model *model)
 {
     const uint32_t number = (uint32_t)engine_context_option(context, OPTION_NET);
-    if (number > model->n_net)
-        return dse_fail(err, DSE_BAD_USAGE, "engine mindmappings: network %u of a model with %u", number,
-                        model->n_net);
-    *net = &model->net[number ? number - 1 : 0];
+    const struct mm_net *net = &model->net[number ? number - 1 : 0];
     for (uint32_t i = 0; number == 0 && i < model->n_net; i++)
-        if (model->net[i].quality.trial < (*net)->quality.trial)
-            *net = &model->net[i];
-    return DSE_OK;
+        if (model->net[i].quality.trial < net->quality.trial)
+            net = &model->net[i];
+    return net;
 }
 
 /* ---------------------------------------- what is priced at the end */
@@ -185,15 +202,9 @@ static enum dse_status surrogate_init(void *memory, struct engine_context *conte
     struct arena *arena = engine_context_arena(context);
     const struct mm_model *model = engine_context_file(context, OPTION_MODEL);
     const enum mm_mode mode = (enum mm_mode)engine_context_option(context, OPTION_MODE);
-    if (!model)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "engine mindmappings needs a surrogate: option model=FILE, a file that `dse train` made");
     DSE_TRY(mm_search_init(&state->search, context, mode, err));
-    DSE_TRY(mm_model_check(model, "the option model", &state->search.machine, mode, err));
     const struct mm_walk_options options = walk_options(context, model->encoding.algorithm);
-    const struct mm_net *net = NULL;
-    DSE_TRY(choose_net(context, model, &net, err));
+    const struct mm_net *net = choose_net(context, model);
     DSE_TRY(mm_walk_new(state->search.space, model, net, &engine_context_task(context)->objective, &options,
                         engine_context_stream(context, RANDOM_INIT), arena, &state->walk, err));
     state->n_best_max = (uint32_t)engine_context_option(context, OPTION_BEST);
@@ -269,8 +280,9 @@ const struct engine engine_mindmappings = {
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 1e-3, .evaluations = 1000, .evaluation_s = 6e-5, .option = {"steps"}},
-    .refuses_tasks = true,
     .takes_only = MM_TAKES_ONLY,
+    .takes_machine = mm_takes_machine,
+    .takes_task = takes_task,
     .read_file = surrogate_read,
     .state_byte = sizeof(struct state),
     .init = surrogate_init,

@@ -2,6 +2,8 @@
  * searched. */
 #include "engines/mindmappings/mm_search.h"
 
+#include "engines/driver/engine_fit.h"
+
 enum { MOVE_TRIES = 100, CROSSOVER_TRIES = 8 };
 
 static bool draw(void *self, struct random_stream *stream, void *point)
@@ -84,6 +86,25 @@ static bool crossover(void *self, struct random_stream *stream, const void *a, c
     return false;
 }
 
+enum dse_status mm_takes_machine(const struct engine_question *question, struct dse_error *err)
+{
+    struct mm_machine machine;
+    return mm_machine_of(question->task->architecture, &machine, err);
+}
+
+enum dse_status mm_takes_task(const struct engine_question *question, struct dse_error *err)
+{
+    const struct engine_task *task = question->task;
+    struct mm_machine machine;
+    uint32_t size[MM_DIM_MAX];
+    if (task->constraints)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "engines over Mind Mappings' vectors take no constraints: a vector has nothing to fix");
+    DSE_TRY(mm_machine_of(task->architecture, &machine, err));
+    return mm_problem_sizes(machine.algorithm, evaluator_problem(task->evaluator), size, err);
+}
+
 enum dse_status mm_search_init(struct mm_search *search, struct engine_context *context, enum mm_mode mode,
                                struct dse_error *err)
 {
@@ -97,10 +118,6 @@ enum dse_status mm_search_init(struct mm_search *search, struct engine_context *
                                           .neighbour = neighbour,
                                           .mutate = mutate,
                                           .crossover = crossover};
-    if (task->constraints)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "engines over Mind Mappings' vectors take no constraints: a vector has nothing to fix");
     DSE_TRY(mm_machine_of(task->architecture, &search->machine, err));
     DSE_TRY(mm_problem_sizes(search->machine.algorithm, engine_context_problem(context), size, err));
     return mm_space_new(&search->machine, size, mode, engine_context_arena(context), &search->space, err);

@@ -29,8 +29,13 @@ struct mm_search {
     struct search_space hooks;
 };
 
-/* Find machine and problem and fill in the hooks. DSE_BAD_USAGE: the task is none of Mind Mappings', or has
- * constraints, which vectors do not know. */
+/* The hooks of the engines (struct engine): the machine is one of Mind Mappings', the loop nest one of its
+ * algorithm, and there are no constraints, which vectors do not know. */
+DSE_MUST_CHECK enum dse_status mm_takes_machine(const struct engine_question *question,
+                                                struct dse_error *err);
+DSE_MUST_CHECK enum dse_status mm_takes_task(const struct engine_question *question, struct dse_error *err);
+
+/* Find machine and problem, which the task has, and fill in the hooks. */
 DSE_MUST_CHECK enum dse_status mm_search_init(struct mm_search *search, struct engine_context *context,
                                               enum mm_mode mode, struct dse_error *err);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "engines/driver/driver.h"
+#include "engines/driver/engine_fit.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
 
@@ -33,6 +34,17 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
     made->search.parallel =
         (struct soma_parallel){array->lane_c, array->lane_k, array->size.pe_rows, array->size.pe_columns};
     return DSE_OK;
+}
+
+enum dse_status soma_takes_machine(const struct engine_question *question, struct dse_error *err)
+{
+    const enum soma_core core = (enum soma_core)engine_question_option(question, "core");
+    return soma_core_check(question->accounting, core, question->task->architecture, err);
+}
+
+enum dse_status soma_takes_network(const struct engine_question *question, struct dse_error *err)
+{
+    return soma_graph_check(question->task->network, err);
 }
 
 enum dse_status soma_task_prepare(const struct engine_task *task, const struct accounting *accounting,

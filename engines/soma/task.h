@@ -28,6 +28,16 @@ struct soma_task {
 /* By which accountings the engines of the family can be priced: that option is the choice. */
 extern const struct engine_accounting soma_accountings[];
 
+/* What they take (struct engine, takes_only), and the hooks that say so. */
+#define SOMA_TAKES_ONLY                                                                                      \
+    "machines with a DRAM and a buffer that all processing elements share, and with core=array the core "    \
+    "array alone; networks that are graphs, without embeddings and einsums, whose transposed convolutions "  \
+    "have a stride that divides the filter"
+DSE_MUST_CHECK enum dse_status soma_takes_machine(const struct engine_question *question,
+                                                  struct dse_error *err);
+DSE_MUST_CHECK enum dse_status soma_takes_network(const struct engine_question *question,
+                                                  struct dse_error *err);
+
 /* Options of the engines that anneal, and of those with several starts; STANDARD is the engine's default. */
 #define SOMA_OPTION_FIRST_TEMPERATURE(STANDARD)                                                              \
     {                                                                                                        \

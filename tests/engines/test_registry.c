@@ -85,7 +85,7 @@ static void for_each_mapper(void (*check)(const struct engine *engine))
     const struct engine *const *all = engine_all(&n);
     assert_true(n >= 6);
     for (size_t i = 0; i < n; i++)
-        if (all[i]->kind == ENGINE_MAPPER && !all[i]->takes_only)
+        if (all[i]->kind == ENGINE_MAPPER && !all[i]->takes_machine)
             check(all[i]);
 }
 

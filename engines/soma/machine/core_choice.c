@@ -24,16 +24,21 @@ static const char *array_hint(const struct architecture *arch)
                : "";
 }
 
-/* Machine and tiles by the accounting's own core array. */
-static enum dse_status open_array(const struct accounting *accounting, const struct schedule_task *task,
-                                  struct arena *arena, struct soma_core_machine *made, struct dse_error *err)
+enum dse_status soma_core_check(const struct accounting *accounting, enum soma_core core,
+                                const struct architecture *arch, struct dse_error *err)
 {
+    struct core_split split;
+    struct core_array_size size;
+    struct fused_machine machine;
     struct dse_error inner = {0};
-    enum dse_status status = schedule_pricer_new(accounting, task, arena, &made->pricer, &inner);
-    if (status != DSE_OK)
-        return dse_fail(err, status, "%.700s%s", inner.text,
-                        status == DSE_BAD_INPUT ? array_hint(task->arch) : "");
-    return DSE_OK;
+    if (core != SOMA_CORE_ARRAY && accounting->schedule->own_tiles)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "the published program's rules (compat) go with core array, not with core %s",
+                        soma_core_names[core]);
+    if (core != SOMA_CORE_ARRAY)
+        return core_machine_split(arch, &split, err);
+    const enum dse_status status = core_machine_of(arch, &size, &machine, &inner);
+    return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%.700s%s", inner.text, array_hint(arch));
 }
 
 static enum dse_status open_mapper(const struct accounting *accounting, const struct schedule_task *task,
@@ -57,13 +62,9 @@ enum dse_status soma_core_open(const struct accounting *accounting, struct soma_
                                struct soma_core_machine *made, struct dse_error *err)
 {
     *made = (struct soma_core_machine){.choice = choice};
-    if (choice.core == SOMA_CORE_ARRAY)
-        return open_array(accounting, task, arena, made, err);
-    if (accounting->schedule->own_tiles)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "the published program's rules (compat) go with core array, not with core %s",
-                        soma_core_names[choice.core]);
-    return open_mapper(accounting, task, arena, made, err);
+    DSE_TRY(soma_core_check(accounting, choice.core, task->arch, err));
+    return choice.core == SOMA_CORE_ARRAY ? schedule_pricer_new(accounting, task, arena, &made->pricer, err)
+                                          : open_mapper(accounting, task, arena, made, err);
 }
 
 const char *soma_core_accounting(enum soma_core core, const struct accounting *accounting)

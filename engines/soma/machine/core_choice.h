@@ -65,9 +65,14 @@ struct soma_core_machine {
     struct core_cached cached;
 };
 
+/* Is the architecture a machine for the accounting with that core? DSE_BAD_INPUT: it is no such machine
+ * (core_machine_of, core_machine_split); DSE_BAD_USAGE: a mapper for an accounting that prices tiles alone.
+ */
+DSE_MUST_CHECK enum dse_status soma_core_check(const struct accounting *accounting, enum soma_core core,
+                                               const struct architecture *arch, struct dse_error *err);
+
 /* Compile a task (without `tile`) by an accounting of schedules, with the chosen scheduler of the core array;
- * memory from `arena`. DSE_BAD_INPUT: the architecture is no such machine (core_machine_of,
- * core_machine_split); DSE_BAD_USAGE: a mapper for an accounting that prices tiles alone; DSE_NO_MEMORY. */
+ * memory from `arena`. Errors of soma_core_check; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_core_open(const struct accounting *accounting,
                                               struct soma_core_choice choice,
                                               const struct schedule_task *task, struct arena *arena,

@@ -123,7 +123,7 @@ static void mark_classifiers(struct builder *b)
     }
 }
 
-static enum dse_status check_network(const struct network *network, struct dse_error *err)
+enum dse_status soma_graph_check(const struct network *network, struct dse_error *err)
 {
     if (!network->is_graph)
         return dse_fail(
@@ -150,7 +150,7 @@ static enum dse_status check_network(const struct network *network, struct dse_e
 enum dse_status soma_graph_init(const struct network *network, struct arena *arena, struct soma_graph *graph,
                                 struct dse_error *err)
 {
-    DSE_TRY(check_network(network, err));
+    DSE_TRY(soma_graph_check(network, err));
     size_t n = network->n_layer, n_operand = 0;
     for (size_t l = 0; l < n; l++)
         n_operand += (size_t)network->layer[l].n_producer + 1;

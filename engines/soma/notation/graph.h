@@ -39,8 +39,11 @@ struct soma_graph {
     uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
 };
 
-/* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has an embedding (its table has no place in
- * the notation); DSE_NO_MEMORY. */
+/* Has the notation a place for all of the network? DSE_BAD_USAGE names the layer and the reason: the network
+ * is a list, or has an embedding (its table has no place in the notation). */
+DSE_MUST_CHECK enum dse_status soma_graph_check(const struct network *network, struct dse_error *err);
+
+/* Memory from `arena`. Errors of soma_graph_check; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_graph_init(const struct network *network, struct arena *arena,
                                                struct soma_graph *graph, struct dse_error *err);
 

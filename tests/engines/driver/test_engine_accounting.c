@@ -59,7 +59,7 @@ static void test_engine_accounting_prices_every_mapper(void **state)
     (void)state;
     for (size_t i = 0; i < n; i++) {
         struct dse_error err;
-        if (all[i]->kind != ENGINE_MAPPER || all[i]->accounting || all[i]->takes_only)
+        if (all[i]->kind != ENGINE_MAPPER || all[i]->accounting || all[i]->takes_machine)
             continue;
         if (solve(all[i], &accounting_timeloop, &by_timeloop, &err) != DSE_OK ||
             solve(all[i], &accounting_refetch, &by_refetch, &err) != DSE_OK)
