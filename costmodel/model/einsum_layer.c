@@ -249,6 +249,7 @@ enum dse_status layer_of_einsum(const struct problem *problem, struct layer *lay
     const bool is_conv = nest.n_window > 0 || layer->groups > 1;
     layer->type = own_second ? LAYER_MATMUL : is_conv ? LAYER_CONV : LAYER_LINEAR;
     layer->n_operand = 1;
+    layer->share = 0;
     layer->einsum = NULL;
     return DSE_OK;
 }

@@ -12,6 +12,7 @@
 /* What the graph is made from. */
 struct maker {
     const struct network *list;
+    struct arena *arena; /* of the graph */
     struct network *graph;
     struct layer *shape; /* (list->n_layer) for one sample, without name and producers */
     uint32_t *samples;   /* (list->n_layer) */
@@ -170,7 +171,7 @@ static enum dse_status make_name(const struct maker *m, const struct layer *of, 
         return dse_fail_at(err, DSE_LIMIT, m->list->path, of->line,
                            "network %s: layer %s as part of a graph needs a name of up to %d characters",
                            m->list->name, of->name, PROBLEM_NAME_MAX - 1);
-    *out = arena_copy_text(&m->graph->arena, text, (size_t)n);
+    *out = arena_copy_text(m->arena, text, (size_t)n);
     return *out ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for network %s", m->list->name);
 }
 
@@ -206,10 +207,11 @@ static enum dse_status add_inputs(struct maker *m, struct layer *layer, struct d
 {
     const struct network_input shape = {
         .c = layer->type == LAYER_EMBEDDING ? 1 : layer->c, .h = layer->h, .w = layer->w};
-    const struct network_input second = {.c = layer->k, .h = layer->c / layer->groups, .w = 1};
+    const struct network_input second = {
+        .c = layer->k / (layer->share ? layer->share : 1), .h = layer->c / layer->groups, .w = 1};
     const uint32_t n = n_operand(layer);
-    int32_t *producer = arena_alloc(&m->graph->arena, n, sizeof *producer);
-    DSE_TRY(arena_check(&m->graph->arena, "a network", err));
+    int32_t *producer = arena_alloc(m->arena, n, sizeof *producer);
+    DSE_TRY(arena_check(m->arena, "a network", err));
     for (uint32_t i = 0; i < n; i++)
         DSE_TRY(add_input(m, layer, ".in", i, &shape, &producer[i], err));
     layer->n_producer = layer->n_operand = n;
@@ -262,10 +264,10 @@ static enum dse_status add_parts(const struct maker *m, struct dse_error *err)
 {
     const struct network *list = m->list;
     struct network *graph = m->graph;
-    struct network_part *part = arena_alloc(&graph->arena, list->n_part, sizeof *part);
+    struct network_part *part = arena_alloc(m->arena, list->n_part, sizeof *part);
     for (uint32_t i = 0, at = 0, l = 0; part && i < list->n_part; i++) {
         part[i] = list->part[i];
-        part[i].name = arena_copy_text(&graph->arena, part[i].name, strlen(part[i].name));
+        part[i].name = arena_copy_text(m->arena, part[i].name, strlen(part[i].name));
         part[i].first_layer = at;
         for (; l < list->part[i].first_layer + list->part[i].n_layer; l++)
             at += list->layer[l].count;
@@ -273,14 +275,14 @@ static enum dse_status add_parts(const struct maker *m, struct dse_error *err)
     }
     graph->n_part = list->n_part;
     graph->part = part;
-    return arena_check(&graph->arena, "a network", err);
+    return arena_check(m->arena, "a network", err);
 }
 
 static enum dse_status make_graph(struct maker *m, struct dse_error *err)
 {
     const struct network *list = m->list;
     struct network *graph = m->graph;
-    struct arena *arena = &graph->arena;
+    struct arena *arena = m->arena;
     size_t n_input;
     DSE_TRY(count(m, &graph->n_layer, &n_input, err));
     graph->is_graph = true;
@@ -297,16 +299,15 @@ static enum dse_status make_graph(struct maker *m, struct dse_error *err)
     return add_parts(m, err);
 }
 
-enum dse_status network_as_graph(const struct network *list, uint32_t batch, struct network *graph,
-                                 uint32_t *graph_batch, struct dse_error *err)
+enum dse_status network_as_graph(const struct network *list, uint32_t batch, struct arena *arena,
+                                 struct network *graph, uint32_t *graph_batch, struct dse_error *err)
 {
     *graph = (struct network){.name = ""};
     if (list->is_graph)
         return dse_fail(err, DSE_BAD_USAGE, "network %s is a graph", list->name);
-    arena_init(&graph->arena);
     struct arena scratch;
     arena_init(&scratch);
-    struct maker m = {.list = list, .graph = graph};
+    struct maker m = {.list = list, .arena = arena, .graph = graph};
     name_table_init(&m.name);
     m.shape = arena_alloc(&scratch, list->n_layer, sizeof *m.shape);
     m.samples = arena_alloc(&scratch, list->n_layer, sizeof *m.samples);
@@ -317,7 +318,5 @@ enum dse_status network_as_graph(const struct network *list, uint32_t batch, str
         status = make_graph(&m, err);
     name_table_free(&m.name);
     arena_free(&scratch);
-    if (status != DSE_OK)
-        network_free(graph);
     return status;
 }

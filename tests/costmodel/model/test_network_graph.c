@@ -19,13 +19,17 @@ static void parse(const char *text, struct network *net)
         fail_msg("line %d: %s", err.line, err.text);
 }
 
+/* In memory of `graph`. */
 static void as_graph(const char *text, uint32_t batch, struct network *graph, uint32_t *graph_batch)
 {
     struct network list;
+    struct arena arena;
     struct dse_error err = {0};
+    arena_init(&arena);
     parse(text, &list);
-    if (network_as_graph(&list, batch, graph, graph_batch, &err) != DSE_OK)
+    if (network_as_graph(&list, batch, &arena, graph, graph_batch, &err) != DSE_OK)
         fail_msg("%s", err.text);
+    graph->arena = arena;
     if (batch == 0)
         batch = network_batch(&list);
     if (batch > 0)
@@ -172,12 +176,15 @@ static void test_refusals_name_layer_and_reason(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         struct network list, graph;
+        struct arena arena;
         struct dse_error err = {0};
         char text[600];
         uint32_t batch;
+        arena_init(&arena);
         (void)snprintf(text, sizeof text, "%s%s", list_head, row[i].layers);
         parse(text, &list);
-        assert_int_not_equal(network_as_graph(&list, 0, &graph, &batch, &err), DSE_OK);
+        assert_int_not_equal(network_as_graph(&list, 0, &arena, &graph, &batch, &err), DSE_OK);
+        arena_free(&arena);
         if (!strstr(err.text, row[i].why))
             fail_msg("%s", err.text);
         assert_true(err.line >= 4);
@@ -199,16 +206,18 @@ static void test_shipped_lists_keep_their_sums(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         struct network list, graph;
+        struct arena arena;
         struct dse_error err = {0};
         char path[128];
         uint32_t batch;
+        arena_init(&arena);
         (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", name[i]);
         assert_int_equal(network_read(path, &list, &err), DSE_OK);
-        assert_int_equal(network_as_graph(&list, 0, &graph, &batch, &err), DSE_OK);
+        assert_int_equal(network_as_graph(&list, 0, &arena, &graph, &batch, &err), DSE_OK);
         assert_int_equal(batch, network_batch(&list));
         assert_int_equal(network_macs(&graph, 1), network_macs(&list, 1));
         assert_int_equal(network_weight_words(&graph), network_weight_words(&list));
-        network_free(&graph);
+        arena_free(&arena);
         network_free(&list);
     }
 }
