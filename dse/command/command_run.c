@@ -102,6 +102,19 @@ static void note_unmapped(const struct sweep *sweep, FILE *err)
         fputs(" (no multiply-accumulates)\n", err);
 }
 
+/* Which points cannot be had, before the others take their time. */
+static enum dse_status note_refused(const struct sweep *sweep, FILE *err_out, struct dse_error *err)
+{
+    struct text_buffer text;
+    uint64_t n;
+    text_init(&text);
+    enum dse_status status = dry_run_refused(sweep, &text, &n, err);
+    if (status == DSE_OK && text.length > 0)
+        fprintf(err_out, "dse: note: %s", text.data);
+    text_free(&text);
+    return status;
+}
+
 /* Who is told what happens. */
 struct audience {
     struct run_report *report;
@@ -161,9 +174,13 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
                                  struct dse_error *err)
 {
     struct run_summary summary;
-    if (options->fresh || access(options->out, F_OK) != 0) /* a resumed run has said it before */
+    enum dse_status status = DSE_OK;
+    if (options->fresh || access(options->out, F_OK) != 0) { /* a resumed run has said it before */
         note_unmapped(sweep, console->err);
-    enum dse_status status = runner_run(sweep, options, &summary, err);
+        status = note_refused(sweep, console->err, err);
+    }
+    if (status == DSE_OK)
+        status = runner_run(sweep, options, &summary, err);
     if (status == DSE_OK)
         *code = exit_code_of(&summary, audience->report);
     if (audience->log)
@@ -398,7 +415,7 @@ const struct cli_command command_check = {
         "checked on its own.\n"
         "Everything that can be wrong is checked: keys, units, names, and every value of every axis on "
         "its own, and all that is wrong is told (20 lines at most).\n"
-        "Points whose accounting does not price their machine, or whose task its engine refuses, are told "
+        "Points whose engine does not take their machine or network (`dse list engines --matrix`) are told "
         "as their rows would be,\n"
         "with exit code 1.\n",
     .option = check_options,

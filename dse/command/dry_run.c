@@ -40,9 +40,8 @@ static enum dse_status print_estimate(const struct sweep *sweep, const struct ru
     return DSE_OK;
 }
 
-/* What is known to fail before anything runs; *n_failing points. */
-static enum dse_status print_unpriced(const struct sweep *sweep, struct text_buffer *out, uint64_t *n_failing,
-                                      struct dse_error *err)
+enum dse_status dry_run_refused(const struct sweep *sweep, struct text_buffer *out, uint64_t *n_failing,
+                                struct dse_error *err)
 {
     struct reason_groups *groups = calloc(1, sizeof *groups);
     char number[32];
@@ -51,7 +50,7 @@ static enum dse_status print_unpriced(const struct sweep *sweep, struct text_buf
     sweep_refused(sweep, groups);
     *n_failing = groups->n_status[RESULT_FAILED];
     if (*n_failing > 0)
-        text_append(out, "\n%s of the points will fail:\n",
+        text_append(out, "%s%s of the points will fail:\n", sweep->n_point > SWEEP_ASKED_MAX ? "at least " : "",
                     *n_failing == sweep->n_point ? "all" : text_thousands(*n_failing, number, sizeof number));
     reason_groups_print(groups, FAILING_SHOWN_MAX, "  ", out);
     free(groups);
@@ -61,12 +60,16 @@ static enum dse_status print_unpriced(const struct sweep *sweep, struct text_buf
 enum dse_status dry_run_print(const struct sweep *sweep, const struct run_options *options, FILE *out,
                               uint64_t *n_failing, struct dse_error *err)
 {
-    struct text_buffer text;
+    struct text_buffer text, refused;
     text_init(&text);
     sweep_print(sweep, &text);
     enum dse_status status = options ? print_estimate(sweep, options, &text, err) : DSE_OK;
+    text_init(&refused);
     if (status == DSE_OK)
-        status = print_unpriced(sweep, &text, n_failing, err);
+        status = dry_run_refused(sweep, &refused, n_failing, err);
+    if (refused.length > 0)
+        text_append(&text, "\n%s", refused.data);
+    text_free(&refused);
     if (status == DSE_OK)
         status = text_check(&text, "a text", err);
     if (status == DSE_OK)

@@ -122,7 +122,9 @@ DSE_MUST_CHECK enum dse_status sweep_point_build(const struct sweep_point *point
 char *sweep_point_print(const struct sweep *sweep, size_t p, char *buffer, size_t size);
 
 /* The points that their engine does not take (solve_takes), as their rows would say it; `groups` is all zero
- * before. A machine that cannot be built is another matter. */
+ * before. A machine that cannot be built is another matter. Of a larger sweep so many points are asked about,
+ * spread evenly. */
+enum { SWEEP_ASKED_MAX = 10000 };
 void sweep_refused(const struct sweep *sweep, struct reason_groups *groups);
 
 /* Axes, points, layers and limits as lines of text. */

@@ -225,8 +225,10 @@ static void add_reason(const struct sweep *sweep, size_t p, const char *why, str
 void sweep_refused(const struct sweep *sweep, struct reason_groups *groups)
 {
     struct machine machine;
+    const size_t n = sweep->n_point < SWEEP_ASKED_MAX ? sweep->n_point : SWEEP_ASKED_MAX;
     machine_init(&machine, sweep);
-    for (size_t p = 0; p < sweep->n_point; p++) {
+    for (size_t i = 0; i < n; i++) {
+        const size_t p = (size_t)((uint64_t)i * sweep->n_point / n);
         struct sweep_point point;
         struct dse_error why = {0};
         sweep_point(sweep, p, &point);
